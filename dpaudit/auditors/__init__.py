@@ -1,0 +1,21 @@
+"""Evidence: exact, black-box, utility bounds, lemmas."""
+
+from dpaudit.auditors.audit import audit
+from dpaudit.auditors.blackbox import LowerBound, audit_black_box, epsilon_lower_bound
+from dpaudit.auditors.budget import Budget
+from dpaudit.auditors.exact import audit_exact
+from dpaudit.auditors.lemma import audit_lemma
+from dpaudit.auditors.streams import Streams
+from dpaudit.auditors.utility import audit_utility
+
+__all__ = [
+    "Budget",
+    "LowerBound",
+    "Streams",
+    "audit",
+    "audit_black_box",
+    "audit_exact",
+    "audit_lemma",
+    "audit_utility",
+    "epsilon_lower_bound",
+]

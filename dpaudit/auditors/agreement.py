@@ -1,0 +1,92 @@
+"""Whether a sampler follows the law that a mechanism declares, so that a wrong law proves nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpaudit.auditors.blackbox import audit_black_box
+from dpaudit.auditors.budget import Budget
+from dpaudit.auditors.exact import exceeds
+from dpaudit.auditors.sampler import Sampler
+from dpaudit.auditors.scores import Coder
+from dpaudit.auditors.streams import Streams
+from dpaudit.claims.claims import PrivacyClaim
+from dpaudit.claims.evidence import Evidence
+from dpaudit.claims.neighbouring import Neighbouring
+from dpaudit.errors import CheckError
+from dpaudit.laws import FiniteLaw
+from dpaudit.laws.finite import outcome_key
+from dpaudit.laws.joint import flattened
+from dpaudit.mechanism import Mechanism
+from dpaudit.statistics import goodness_of_fit
+
+SAMPLES = 20_000
+ALPHA = 1e-6
+"""Probability, at most, with which a sampler that follows its law is reported as one that does not."""
+
+
+def hold_to_sampler(
+    view: Mechanism, claim: PrivacyClaim, evidence: Evidence, worst: tuple[Any, Any], streams: Streams
+) -> None:
+    """Compare samples with the declared law on the worst pair of an exact audit.
+
+    A finite law is tested for goodness of fit on both inputs; any law's epsilon must not lie below what samples prove.
+
+    Raises
+    ------
+    CheckError
+        The sampler does not follow the law.
+    """
+    sampler = Sampler(view.sample, view.name, streams)
+    sampler.check_deterministic(worst[0])
+    for side, data in enumerate(worst):
+        law = view.law(data)
+        finite = flattened(law) if law is not None else None
+        if finite is None:
+            continue
+        if _misfit(finite, sampler.draw(data, SAMPLES, "law", side)) < ALPHA / 3:
+            raise CheckError(
+                f"{view.name}: `sample` does not follow `law` for the input {data!r} "
+                f"({SAMPLES} samples, false alarm rate {ALPHA:g}); mend whichever is wrong"
+            )
+    seen = audit_black_box(
+        view,
+        claim,
+        Neighbouring(relation="", pairs=[worst], complete=False, scope=""),
+        budget=Budget(samples=SAMPLES, confidence=1 - ALPHA / 3),
+        streams=streams,
+    )
+    lower, exact = seen.measured["epsilon"].lower, evidence.measured["epsilon"].upper
+    assert lower is not None
+    assert exact is not None
+    if exceeds(lower, exact):
+        raise CheckError(
+            f"{view.name}: samples show an epsilon of at least {lower:.6g}, but `law` gives {exact:.6g} "
+            f"(false alarm rate {ALPHA:g}); mend whichever is wrong"
+        )
+
+
+def _misfit(law: FiniteLaw, outputs: np.ndarray) -> float:
+    """p-value of the outputs under the law."""
+    index = {_flat_key(outcome): i for i, outcome in enumerate(law.outcomes)}
+    coder = Coder(outputs)
+    codes = np.array([index.get(_flat_key(outcome), len(index)) for outcome in coder.outcomes])
+    counts = np.bincount(codes[coder(outputs)], minlength=len(index) + 1)
+    return goodness_of_fit(counts, np.append(np.exp(law.log_probabilities), 0.0))
+
+
+def _flat_key(outcome: Any) -> Any:
+    """Key under which a sampled row and a nested outcome of the law are the same: their values in order."""
+    flat: list[Any] = []
+
+    def visit(item: Any) -> None:
+        if isinstance(item, tuple):
+            for part in item:
+                visit(part)
+        else:
+            flat.append(float(item) if isinstance(item, bool | int | float) else item)
+
+    visit(outcome_key(outcome))
+    return tuple(flat)

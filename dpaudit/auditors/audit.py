@@ -1,0 +1,95 @@
+"""One claim of one target: pick the strongest evidence that the object allows."""
+
+from __future__ import annotations
+
+from dpaudit.auditors.agreement import hold_to_sampler
+from dpaudit.auditors.blackbox import audit_black_box
+from dpaudit.auditors.budget import Budget
+from dpaudit.auditors.exact import audit_exact
+from dpaudit.auditors.lemma import audit_lemma
+from dpaudit.auditors.streams import Streams
+from dpaudit.auditors.utility import audit_utility
+from dpaudit.claims.claims import Claim, LemmaClaim, PrivacyClaim, UtilityClaim
+from dpaudit.claims.evidence import Evidence
+from dpaudit.claims.neighbouring import Neighbouring
+from dpaudit.claims.verdicts import Verdict
+from dpaudit.errors import CheckError
+from dpaudit.laws import Law
+from dpaudit.mechanism import Mechanism
+
+
+def audit(target: Mechanism, claim: Claim, *, budget: Budget, streams: Streams) -> Evidence:
+    """Audit one claim.
+
+    Parameters
+    ----------
+    target
+        The mechanism with its parameters.
+    claim
+        One of its claims.
+    budget, streams
+        Spending, confidence, and random streams.
+
+    Returns
+    -------
+    Evidence
+
+    Raises
+    ------
+    CheckError
+        The target or its check misbehaves, or its sampler does not follow the law that it declares.
+    """
+    if claim.inapplicable:
+        return Evidence(
+            verdict=Verdict.INAPPLICABLE, scope="at these parameters", method="assumptions", note=claim.inapplicable
+        )
+    if isinstance(claim, PrivacyClaim):
+        return _audit_privacy(target, claim, budget, streams)
+    if isinstance(claim, UtilityClaim):
+        return audit_utility(claim, budget=budget, streams=streams)
+    if isinstance(claim, LemmaClaim):
+        return audit_lemma(claim, draws=budget.samples, streams=streams)
+    raise CheckError(f"{claim.id}: no auditor for a {type(claim).__name__}; use one of dpaudit's claim classes")
+
+
+def view_of(target: Mechanism, claim: PrivacyClaim) -> tuple[Mechanism, Neighbouring]:
+    """Mechanism that shows the claim's view, and its neighbouring inputs.
+
+    Raises
+    ------
+    CheckError
+        The target has no such view, or the view lists no neighbouring inputs.
+    """
+    views = target.views()
+    if claim.view not in views:
+        raise CheckError(f"{claim.id}: {target.name} has no view {claim.view!r}; its views are {', '.join(views)}")
+    view = views[claim.view]
+    neighbouring = view.neighbours()
+    if not isinstance(neighbouring, Neighbouring):
+        raise CheckError(
+            f"{claim.id}: `neighbours` of {view.name} returned {type(neighbouring).__name__}; "
+            "return a dpaudit.Neighbouring with the pairs of inputs to compare"
+        )
+    return view, neighbouring
+
+
+def _audit_privacy(target: Mechanism, claim: PrivacyClaim, budget: Budget, streams: Streams) -> Evidence:
+    view, neighbouring = view_of(target, claim)
+    first = next(iter(neighbouring), None)
+    if first is None:
+        raise CheckError(f"{claim.id}: `neighbours` of {view.name} lists no pair; list at least one")
+    law = view.law(first[0])
+    if law is not None and not isinstance(law, Law):
+        raise CheckError(f"{claim.id}: `law` of {view.name} returned {type(law).__name__}; return a dpaudit law")
+    if budget.method == "exact" and law is None:
+        raise CheckError(f"{claim.id}: the law of {view.name} is not known; use --method black-box")
+    if law is None or budget.method == "black-box":
+        return audit_black_box(view, claim, neighbouring, budget=budget, streams=streams)
+    evidence, worst = audit_exact(view, claim, neighbouring)
+    if _can_sample(view):
+        hold_to_sampler(view, claim, evidence, worst, streams.child("agreement"))
+    return evidence
+
+
+def _can_sample(view: Mechanism) -> bool:
+    return type(view).sample is not Mechanism.sample

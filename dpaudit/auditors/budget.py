@@ -1,0 +1,47 @@
+"""What an audit may spend and how sure it must be."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from dpaudit.errors import ParameterError
+
+Method = Literal["auto", "exact", "black-box"]
+
+DEFAULT_SAMPLES = 1_000_000
+DEFAULT_CONFIDENCE = 0.999
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """Spending and confidence of one audit.
+
+    Attributes
+    ----------
+    samples
+        Samples per input of a privacy audit, runs of a utility measurement, or draws of a lemma's instances; None for
+        the default of each.
+    confidence
+        Probability, at least, with which every confidence statement of this audit is true, in (0, 1).
+    method
+        ``exact`` and ``black-box`` insist; ``auto`` takes the strongest that applies.
+    """
+
+    samples: int | None = None
+    confidence: float = DEFAULT_CONFIDENCE
+    method: Method = "auto"
+
+    def __post_init__(self) -> None:
+        if self.samples is not None and self.samples < 1:
+            raise ParameterError(f"samples must be at least 1, got {self.samples}")
+        if not (math.isfinite(self.confidence) and 0 < self.confidence < 1):
+            raise ParameterError(f"confidence must be above 0 and below 1, got {self.confidence}")
+        if self.method not in get_args(Method):
+            raise ParameterError(f"method must be one of {', '.join(get_args(Method))}, got {self.method!r}")
+
+    @property
+    def alpha(self) -> float:
+        """Error probability."""
+        return 1 - self.confidence

@@ -1,0 +1,164 @@
+"""The lemma auditor: every listed instance, then drawn ones; a counterexample is shrunk."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpaudit.auditors.streams import Streams
+from dpaudit.claims.claims import LemmaClaim
+from dpaudit.claims.domains import Domain, Integers, RankingProfiles, Reals
+from dpaudit.claims.evidence import Evidence, Interval, Witness
+from dpaudit.claims.verdicts import Verdict
+from dpaudit.errors import CheckError
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+DEFAULT_DRAWS = 2000
+
+
+def audit_lemma(claim: LemmaClaim, *, draws: int | None, streams: Streams) -> Evidence:
+    """Look for an instance at which the lemma's margin is negative.
+
+    Parameters
+    ----------
+    claim
+        The lemma.
+    draws
+        Instances to draw besides the listed ones; None for 2000.
+    streams
+        Random streams.
+
+    Returns
+    -------
+    Evidence
+        ``refuted`` with the counterexample of the smallest margin among the listed ones, or else the smallest that
+        shrinking a drawn one gives; ``proved`` if the listed instances are complete; ``consistent`` otherwise.
+
+    Raises
+    ------
+    CheckError
+        The lemma has no instances and no variables, or its margin is not a number.
+    """
+    draws = DEFAULT_DRAWS if draws is None else draws
+    worst_margin, worst = math.inf, None
+    for instance in claim.instances:
+        margin = _margin(claim, instance)
+        if margin < worst_margin:
+            worst_margin, worst = margin, instance
+    searched = f"{len(claim.instances)} listed" if claim.instances else ""
+    drawn = 0
+    counterexample = worst if worst_margin < -claim.tolerance else None
+    if claim.variables and counterexample is None:
+        counterexample, drawn_margin, drawn = _search(claim, draws, streams)
+        worst_margin = min(worst_margin, drawn_margin)
+        searched = f"{searched} and {drawn} drawn" if searched else f"{drawn} drawn"
+    if not searched:
+        raise CheckError(f"{claim.id}: a lemma needs `instances` or `variables`")
+    if counterexample is not None:
+        worst_margin = _margin(claim, counterexample)
+        verdict = Verdict.REFUTED
+    elif claim.complete and not claim.variables:
+        verdict = Verdict.PROVED
+    else:
+        verdict = Verdict.CONSISTENT
+    shown = counterexample if counterexample is not None else worst
+    explained = dict(claim.explain(**shown)) if claim.explain and shown is not None else {}
+    return Evidence(
+        verdict=verdict,
+        scope=f"{claim.scope}; {searched} instances" if claim.variables or not claim.scope else claim.scope,
+        method="exact" if verdict is Verdict.PROVED else "counterexample search",
+        measured={
+            "margin": Interval.exact(worst_margin),
+            **{name: Interval.exact(value) for name, value in explained.items()},
+        },
+        witness=_witness(claim, counterexample, explained) if counterexample is not None else None,
+        note="" if verdict is not Verdict.CONSISTENT else f"no counterexample among the {searched} instances",
+        samples=drawn,
+    )
+
+
+def _margin(claim: LemmaClaim, instance: Mapping[str, Any]) -> float:
+    margin = float(claim.margin(**instance))
+    if math.isnan(margin):
+        raise CheckError(f"{claim.id}: the margin is not a number at {dict(instance)}")
+    return margin
+
+
+def _witness(claim: LemmaClaim, instance: Mapping[str, Any], explained: Mapping[str, float]) -> Witness:
+    numbers = dict(explained)
+    actual = numbers.get("actual", -_margin(claim, instance))
+    claimed = numbers.get("claimed", 0.0)
+    return Witness(
+        data={name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in instance.items()},
+        event={"statement": claim.statement, "p": "actual", "q": "claimed"},
+        p=float(actual),
+        q=float(claimed),
+    )
+
+
+def _search(claim: LemmaClaim, draws: int, streams: Streams) -> tuple[Mapping[str, Any] | None, float, int]:
+    """Draw instances towards small margins; return the shrunk counterexample, the smallest margin, and the draws."""
+    import hypothesis
+    from hypothesis import HealthCheck, Phase, strategies
+
+    smallest, count = math.inf, 0
+    found: list[Mapping[str, Any]] = []
+
+    def holds(instance: Mapping[str, Any]) -> None:
+        nonlocal smallest, count
+        margin = _margin(claim, instance)
+        count += 1
+        smallest = min(smallest, margin)
+        if math.isfinite(margin):
+            hypothesis.target(-margin)
+        if margin < -claim.tolerance:
+            found.append(instance)
+            raise _Counterexample
+
+    strategy = strategies.fixed_dictionaries(
+        {name: _strategy(domain) for name, domain in sorted(claim.variables.items())}
+    )
+    run = hypothesis.seed(int(streams.generator("draws").integers(2**63)))(
+        hypothesis.settings(
+            max_examples=draws,
+            database=None,
+            deadline=None,
+            derandomize=False,
+            phases=(Phase.generate, Phase.target, Phase.shrink),
+            report_multiple_bugs=False,
+            verbosity=hypothesis.Verbosity.quiet,
+            suppress_health_check=list(HealthCheck),
+        )(hypothesis.given(strategy)(holds))
+    )
+    try:
+        run()
+    except _Counterexample:
+        # Hypothesis runs the smallest failing example last.
+        return found[-1], smallest, count
+    return None, smallest, count
+
+
+class _Counterexample(Exception):
+    """The lemma fails here."""
+
+
+def _strategy(domain: Domain) -> SearchStrategy[Any]:
+    from hypothesis import strategies
+
+    if isinstance(domain, Reals):
+        return strategies.floats(domain.low, domain.high, allow_nan=False)
+    if isinstance(domain, Integers):
+        return strategies.integers(domain.low, domain.high)
+    return strategies.integers(2, domain.alternatives).flatmap(lambda m: _rankings(domain, m))
+
+
+def _rankings(domain: RankingProfiles, alternatives: int) -> SearchStrategy[np.ndarray]:
+    from hypothesis import strategies
+
+    ranking = strategies.permutations(range(alternatives))
+    return strategies.lists(ranking, min_size=1, max_size=domain.agents).map(lambda rows: np.array(rows, dtype=int))

@@ -1,0 +1,134 @@
+"""Drawing outputs of a mechanism in chunks, with every output checked."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from dpaudit.auditors.streams import Streams
+from dpaudit.errors import CheckError, DpauditError, TargetRaisedError
+
+CHUNK = 1 << 16
+"""Samples drawn in one call; fixed, because it decides which random numbers go into which sample."""
+
+SampleFunction = Callable[[Any, int, np.random.Generator], Any]
+
+
+class Sampler:
+    """A mechanism's ``sample`` with checked outputs and keyed streams.
+
+    Parameters
+    ----------
+    sample
+        ``sample(data, size, rng)``.
+    name
+        Name of the mechanism, for messages.
+    streams
+        Streams of this audit.
+    """
+
+    def __init__(self, sample: SampleFunction, name: str, streams: Streams) -> None:
+        self._sample = sample
+        self._name = name
+        self._streams = streams
+        self._form: tuple[str, tuple[int, ...]] | None = None
+
+    def chunks(self, data: Any, size: int, *purpose: str | int) -> Iterator[np.ndarray]:
+        """Yield arrays of at most ``CHUNK`` outputs, ``size`` altogether."""
+        for chunk in range(-(-size // CHUNK)):
+            count = min(CHUNK, size - chunk * CHUNK)
+            yield self._draw(data, count, self._streams.generator(*purpose, chunk))
+
+    def draw(self, data: Any, size: int, *purpose: str | int) -> np.ndarray:
+        """Return ``size`` outputs at once."""
+        parts = list(self.chunks(data, size, *purpose))
+        return np.concatenate(parts) if len(parts) > 1 else parts[0]
+
+    def coins(self, *purpose: str | int) -> np.random.Generator:
+        """Generator for decisions of the auditor's own."""
+        return self._streams.generator("auditor", *purpose)
+
+    def check_deterministic(self, data: Any) -> None:
+        """Draw twice from one stream and once from another, and compare.
+
+        Raises
+        ------
+        CheckError
+            The sampler takes randomness from elsewhere than ``rng``, or none from it although its outputs vary.
+        """
+        size = 64
+        first, again, other = (
+            self._draw(data, size, self._streams.generator("determinism", key)) for key in ("one", "one", "two")
+        )
+        if not _equal(first, again):
+            raise CheckError(
+                f"{self._name}: `sample` gave different outputs for the same `rng` state; "
+                "take all randomness from the `rng` argument"
+            )
+        if _equal(first, other) and not _equal(first, np.repeat(first[:1], size, axis=0)):
+            raise CheckError(
+                f"{self._name}: `sample` gave the same varied outputs for two different `rng` states; "
+                "it seems to ignore `rng` and to seed its own generator"
+            )
+
+    def _draw(self, data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+        given = copy.deepcopy(data)
+        try:
+            raw = self._sample(given, size, rng)
+        except DpauditError:
+            raise
+        except Exception as error:
+            raise TargetRaisedError(
+                f"{self._name}: `sample` raised {type(error).__name__}: {error} (input {_short(data)}, size {size})"
+            ) from error
+        if not _equal(given, data):
+            raise CheckError(f"{self._name}: `sample` changed its input {_short(data)}; work on a copy")
+        outputs = _as_array(raw, size)
+        where = f"{self._name}: `sample(data, {size}, rng)`"
+        if outputs is None or outputs.ndim == 0 or len(outputs) != size:
+            shape = "no array" if outputs is None else f"an array of shape {outputs.shape}"
+            raise CheckError(f"{where} returned {shape}; return {size} outputs along axis 0")
+        if outputs.dtype.kind in "fc" and np.isnan(outputs).any():
+            raise CheckError(f"{where} returned NaN among its outputs; return a value that can be compared")
+        form = (outputs.dtype.kind, outputs.shape[1:])
+        if self._form is None:
+            self._form = form
+        elif form != self._form:
+            raise CheckError(
+                f"{where} returned outputs of dtype kind {form[0]!r} and shape {form[1]} after others of "
+                f"{self._form[0]!r} and {self._form[1]}; return one form for every input"
+            )
+        return outputs
+
+
+def _as_array(raw: Any, size: int) -> np.ndarray | None:
+    if isinstance(raw, np.ndarray):
+        return raw
+    if not isinstance(raw, list | tuple):
+        return None
+    try:
+        array = np.array(raw)
+    except ValueError:
+        array = np.empty(0)
+    if array.dtype.kind in "biufU" and len(array) == size:
+        return array
+    structured = np.empty(len(raw), dtype=object)
+    structured[:] = raw
+    return structured
+
+
+def _equal(a: Any, b: Any) -> bool:
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return bool(np.array_equal(a, b))
+    try:
+        return bool(a == b)
+    except ValueError:
+        return repr(a) == repr(b)
+
+
+def _short(data: Any) -> str:
+    text = repr(data.tolist() if isinstance(data, np.ndarray) else data)
+    return text if len(text) <= 80 else text[:77] + "..."

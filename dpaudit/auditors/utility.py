@@ -1,0 +1,148 @@
+"""The utility auditor: a measured or exact expectation against the bound that a theorem gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from dpaudit.auditors.budget import Budget
+from dpaudit.auditors.streams import Streams
+from dpaudit.claims.claims import Measurements, UtilityClaim
+from dpaudit.claims.evidence import Evidence, Interval, Witness
+from dpaudit.claims.verdicts import Verdict
+from dpaudit.errors import CheckError
+from dpaudit.statistics import mean_interval
+
+ROUNDING = 1e-9
+"""Relative excess over a bound that double precision cannot tell from rounding."""
+
+_BATCH = 256
+
+
+def audit_utility(claim: UtilityClaim, *, budget: Budget, streams: Streams) -> Evidence:
+    """Decide whether a bound on an expectation holds, and whether it says anything.
+
+    Parameters
+    ----------
+    claim
+        The claim, with its exact value or its measurement.
+    budget, streams
+        Number of runs, confidence, and random streams.
+
+    Returns
+    -------
+    Evidence
+        ``refuted`` (the value, or its whole confidence interval, is beyond the bound), ``vacuous`` (nothing can
+        violate the bound, or a trivial method meets it), ``proved`` (exact), ``certified`` (the whole interval is within
+        the bound) or ``inconclusive``.
+
+    Raises
+    ------
+    CheckError
+        A measurement has the wrong shape, is not a number, or lies outside its declared support.
+
+    Notes
+    -----
+    **Guarantee.** A measured verdict is wrong with probability at most 1 - confidence.
+    **Checked against** closed forms, and the rate of false refutations where the bound is met with equality.
+    """
+    best, worst = claim.support if claim.direction == "at-most" else claim.support[::-1]
+    scope = claim.scope or "at these parameters"
+    if _within(worst, claim.bound, claim):
+        return Evidence(
+            verdict=Verdict.VACUOUS,
+            scope=scope,
+            method="exact",
+            measured={"trivial": Interval.exact(worst)},
+            note=f"nothing can violate it: the {claim.quantity} is never worse than {worst:.6g}",
+        )
+    samples = 0
+    beside: dict[str, Interval] = {}
+    if claim.exact is not None and budget.method != "black-box":
+        method, value = "exact", Interval.exact(_finite(claim.exact(), claim))
+    elif claim.measure is not None:
+        method, samples = "simulation", budget.samples or claim.runs
+        intervals = _measure(claim, samples, budget, streams)
+        value = intervals.pop("value")
+        beside = intervals
+    else:
+        raise CheckError(f"{claim.id}: can only be computed exactly; leave --method at auto")
+
+    assert value.lower is not None
+    assert value.upper is not None
+    measured = {"value": value, **beside}
+    if claim.trivial is not None:
+        measured["trivial"] = Interval.exact(claim.trivial)
+    at_best, at_worst = (value.lower, value.upper) if claim.direction == "at-most" else (value.upper, value.lower)
+    trivially = claim.trivial is not None and _within(claim.trivial, claim.bound, claim)
+    witness, note = None, ""
+    if not _within(at_best, claim.bound, claim):
+        verdict = Verdict.REFUTED
+        witness = Witness(
+            data=scope,
+            event={claim.quantity: claim.direction.replace("-", " "), "p": "measured at best", "q": "claimed"},
+            p=at_best,
+            q=claim.bound,
+        )
+    elif not _within(at_worst, claim.bound, claim):
+        verdict = Verdict.INCONCLUSIVE
+        note = "the bound lies inside the confidence interval; raise --samples"
+    elif trivially:
+        verdict, note = Verdict.VACUOUS, f"{claim.trivial_reason} ({claim.trivial:.6g})"
+    else:
+        verdict = Verdict.PROVED if method == "exact" else Verdict.CERTIFIED
+    if claim.bound > 0 and value.lower > 0:
+        measured["slack"] = Interval(lower=claim.bound / value.upper, upper=claim.bound / value.lower)
+    return Evidence(
+        verdict=verdict, scope=scope, method=method, measured=measured, witness=witness, note=note, samples=samples
+    )
+
+
+def _within(value: float, bound: float, claim: UtilityClaim) -> bool:
+    excess = value - bound if claim.direction == "at-most" else bound - value
+    return excess <= ROUNDING * abs(bound)
+
+
+def _finite(value: float, claim: UtilityClaim) -> float:
+    if not np.isfinite(value):
+        raise CheckError(f"{claim.id}: the exact value is {value}, not a finite number")
+    return float(value)
+
+
+def _measure(claim: UtilityClaim, runs: int, budget: Budget, streams: Streams) -> dict[str, Interval]:
+    assert claim.measure is not None
+    parts: dict[str, list[np.ndarray]] = {}
+    for batch in range(-(-runs // _BATCH)):
+        count = min(_BATCH, runs - batch * _BATCH)
+        for name, values in _named(claim.measure(count, streams.generator("runs", batch))).items():
+            array = np.asarray(values)
+            if array.shape != (count,):
+                raise CheckError(
+                    f"{claim.id}: `measure({count}, rng)` returned shape {array.shape} for {name!r}; "
+                    f"return one value per run, shape ({count},)"
+                )
+            parts.setdefault(name, []).append(array)
+    if "value" not in parts:
+        raise CheckError(f"{claim.id}: `measure` returned {sorted(parts)}; name the audited quantity 'value'")
+    # All the intervals of one measurement hold together.
+    confidence = 1 - budget.alpha / len(parts)
+    return {name: _interval(name, np.concatenate(values), claim, confidence) for name, values in parts.items()}
+
+
+def _named(measurements: Measurements) -> Mapping[str, np.ndarray]:
+    return measurements if isinstance(measurements, Mapping) else {"value": measurements}
+
+
+def _interval(name: str, values: np.ndarray, claim: UtilityClaim, confidence: float) -> Interval:
+    support = claim.support if name == "value" else claim.beside_support or claim.support
+    low, high = support
+    if not np.isfinite(values).all():
+        raise CheckError(f"{claim.id}: `measure` returned a {name!r} that is not a finite number")
+    if values.min() < low or values.max() > high:
+        raise CheckError(
+            f"{claim.id}: `measure` returned {name!r} between {values.min():g} and {values.max():g}, "
+            f"outside the declared support [{low:g}, {high:g}]"
+        )
+    lower, estimate, upper = mean_interval(values, support=support, confidence=confidence)
+    return Interval(lower=lower, estimate=estimate, upper=upper)

@@ -1,0 +1,1 @@
+"""The vocabulary: claims, neighbouring relations, verdicts, evidence, witnesses and records."""

@@ -1,0 +1,58 @@
+"""What an auditor hands back: a verdict with its scope, method, numbers and witness."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dpaudit.claims.verdicts import Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """A measured quantity: what is known of it from below and from above.
+
+    ``None`` means that nothing is known on that side. An exact value has ``lower == upper``; ``estimate`` is a
+    point estimate between the two where there is one.
+    """
+
+    lower: float | None
+    upper: float | None
+    estimate: float | None = None
+
+    @classmethod
+    def exact(cls, value: float) -> Interval:
+        """Interval of a value that was computed exactly."""
+        return cls(lower=float(value), upper=float(value))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Witness:
+    """A violation in a form that a reader can recompute.
+
+    For a privacy claim: two neighbouring inputs, an event, its probability on each (exact, or confidence bounds
+    that already favour the claim), and the epsilon or delta that follows. For any other claim: the instance
+    (``data``), the two numbers that contradict it (``p`` measured, ``q`` claimed) and what they are (``event``).
+    """
+
+    data: Any
+    neighbour: Any = None
+    event: Any
+    p: float
+    q: float
+    epsilon: float | None = None
+    delta: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """The outcome of one audit of one claim at one set of parameters."""
+
+    verdict: Verdict
+    scope: str
+    method: str
+    measured: Mapping[str, Interval] = field(default_factory=dict)
+    witness: Witness | None = None
+    note: str = ""
+    samples: int = 0

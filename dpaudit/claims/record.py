@@ -1,0 +1,190 @@
+"""The record of a run: the only thing that reports are made from.
+
+Schema ``dpaudit.record/1``, published as ``dpaudit/claims/record.schema.json``. Numbers that JSON cannot hold are
+written as the strings ``"Infinity"`` and ``"-Infinity"``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+
+from dpaudit.claims.claims import Erratum
+from dpaudit.claims.evidence import Interval, Witness
+from dpaudit.claims.verdicts import EXIT_UNUSABLE, Verdict, status_of, worst_status
+from dpaudit.errors import RecordError
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+SCHEMA = "dpaudit.record/1"
+METHOD_UNUSABLE, METHOD_RAISED = "unusable", "raised"
+"""Instead of a method, with the verdict ``error``: the target breaks its contract, or its code raised."""
+
+_FORBID_UNKNOWN = {"extra": "forbid"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemEntry:
+    """What a report says of a target besides its results."""
+
+    title: str
+    description: str
+    source: str
+    errata: tuple[Erratum, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """One cell: one claim at one set of parameters."""
+
+    __pydantic_config__: ClassVar[Any] = _FORBID_UNKNOWN
+
+    target: str
+    claim: str
+    kind: str
+    source: str
+    statement: str
+    parameters: Mapping[str, Any]
+    view: str | None
+    relation: str | None
+    scope: str
+    method: str
+    verdict: Verdict
+    expected: Verdict | None
+    reason: str
+    ok: bool
+    claimed: Mapping[str, float]
+    measured: Mapping[str, Interval]
+    witness: Witness | None
+    note: str
+    samples: int
+    seed: int
+    command: str
+
+    @property
+    def status(self) -> int:
+        """Exit status that this result stands for."""
+        if self.verdict is Verdict.ERROR and self.method == METHOD_UNUSABLE:
+            return EXIT_UNUSABLE
+        return status_of(self.verdict, self.expected)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """All results of one run, with what is needed to run it again."""
+
+    __pydantic_config__: ClassVar[Any] = _FORBID_UNKNOWN
+
+    schema: Literal["dpaudit.record/1"] = SCHEMA
+    version: str
+    seed: int
+    confidence: float
+    systems: Mapping[str, SystemEntry] = field(default_factory=dict)
+    results: tuple[Result, ...]
+    summary: Mapping[str, int]
+    environment: Mapping[str, Any] = field(default_factory=dict)
+    timing: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def status(self) -> int:
+        """Exit status of the run."""
+        return worst_status([result.status for result in self.results])
+
+    def to_json(self) -> str:
+        """Return the record as JSON text, the same to the byte for equal records."""
+        return json.dumps(plain(self), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str, *, name: str = "record") -> Record:
+        """Read a record.
+
+        Raises
+        ------
+        RecordError
+            The text is not JSON, not a record, or a record of another schema number.
+        """
+        try:
+            raw = json.loads(text)
+        except ValueError as error:
+            raise RecordError(f"{name}: not JSON ({error}); give the record.json that `dpaudit check` wrote") from None
+        schema = raw.get("schema") if isinstance(raw, dict) else None
+        if schema != SCHEMA:
+            raise RecordError(f"{name}: key 'schema' is {schema!r}, this version reads {SCHEMA!r}")
+        from pydantic import ValidationError
+
+        try:
+            return _adapter().validate_python(raw)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise RecordError(f"{name}: key '{where}': {first['msg']}; write the record again") from None
+
+
+def summarise(results: tuple[Result, ...]) -> dict[str, int]:
+    """Count the verdicts, in the order of the vocabulary."""
+    counts = Counter(result.verdict for result in results)
+    return {verdict.value: counts[verdict] for verdict in Verdict if counts[verdict]}
+
+
+def read_record(path: str | Path) -> Record:
+    """Read a record file.
+
+    Raises
+    ------
+    RecordError
+        The file cannot be read or is not a record.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise RecordError(f"{path}: cannot read the record ({reason})") from None
+    return Record.from_json(text, name=str(path))
+
+
+def record_schema() -> dict[str, Any]:
+    """JSON schema of the record."""
+    return _adapter().json_schema()
+
+
+@cache
+def _adapter() -> TypeAdapter[Record]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Record)
+
+
+def plain(value: Any) -> Any:
+    """Turn arrays, dataclasses, enums and odd numbers into what JSON holds."""
+    if isinstance(value, Interval):
+        items = {"lower": plain(value.lower), "estimate": plain(value.estimate), "upper": plain(value.upper)}
+        return {key: item for key, item in items.items() if key != "estimate" or item is not None}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {item.name: plain(getattr(value, item.name)) for item in dataclasses.fields(value)}
+    if isinstance(value, Verdict):
+        return value.value
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, set | frozenset):
+        return sorted((plain(item) for item in value), key=repr)
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return repr(value)

@@ -1,0 +1,5 @@
+"""The command line; see ``dpaudit --help``."""
+
+from dpaudit.cli.main import main
+
+__all__ = ["main"]

@@ -1,0 +1,117 @@
+"""``dpaudit check``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from dpaudit.auditors.budget import DEFAULT_CONFIDENCE
+from dpaudit.claims.record import Record
+from dpaudit.cli.output import emit
+from dpaudit.errors import ParameterError
+
+Format = Literal["text", "json", "markdown", "junit"]
+Method = Literal["auto", "exact", "black-box"]
+
+
+def check(
+    target: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[TARGET ...]",
+            help="Catalogue name, file.py, file.py::Class, module:Class or plan.toml. None: every plan in ./audits, "
+            "or else the catalogue's.",
+        ),
+    ] = None,
+    claim: Annotated[list[str] | None, typer.Option(metavar="ID", help="Audit only this claim (repeatable).")] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE[,VALUE...]", help="Parameter values; several make a grid (repeatable)."),
+    ] = None,
+    data: Annotated[str | None, typer.Option(metavar="FILE", help="Measure on the rankings of a PrefLib file.")] = None,
+    samples: Annotated[
+        int | None, typer.Option(metavar="N", help="Samples per input, or runs of a measurement.")
+    ] = None,
+    seconds: Annotated[
+        float | None, typer.Option(metavar="S", help="Begin no further cell after S seconds (those are inconclusive).")
+    ] = None,
+    confidence: Annotated[float, typer.Option(metavar="C", help="Confidence of the whole run.")] = DEFAULT_CONFIDENCE,
+    method: Annotated[Method | None, typer.Option(help="Insist on a method of auditing privacy.")] = None,
+    seed: Annotated[int, typer.Option(metavar="N", help="Equal seeds give equal records.")] = 0,
+    workers: Annotated[
+        int | None, typer.Option(metavar="N", help="Processes; by default one per processor.")
+    ] = None,
+    format_: Annotated[Format, typer.Option("--format", help="What goes to standard output.")] = "text",
+    output: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write record.json, report.md, index.html and junit.xml there.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress, and no text but what is not as expected.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback when a target raises.")] = False,
+) -> None:
+    """Audit claims and gate on the verdicts."""
+    from dpaudit.cli.progress import progress
+    from dpaudit.reporting import check_writable
+    from dpaudit.runner import Request, build_cells
+    from dpaudit.runner.check import run_request
+
+    request = Request(
+        targets=target or [],
+        claims=claim or [],
+        set=_settings(set_ or []),
+        data=data,
+        samples=samples,
+        confidence=confidence,
+        method=method,
+        seed=seed,
+    )
+    _validate(samples, confidence, seconds, workers, seed)
+    if output is not None:
+        check_writable(output)
+    cells = build_cells(request)
+    with progress(len(cells), enabled=not quiet and sys.stderr.isatty()) as advance:
+        record, interrupted = run_request(
+            request,
+            seconds=seconds,
+            workers=workers or min(os.cpu_count() or 1, max(1, len(cells))),
+            debug=debug,
+            cells=cells,
+            progress=advance,
+        )
+    emit(record, format_, output, quiet=quiet)
+    if interrupted:
+        sys.stderr.write(f"dpaudit: interrupted; {len(record.results)} of {len(cells)} results are kept\n")
+        raise typer.Exit(130)
+    raise typer.Exit(_status(record))
+
+
+def _status(record: Record) -> int:
+    for result in record.results:
+        if result.verdict == "error":
+            sys.stderr.write(f"dpaudit: {result.target}, {result.claim}: {result.note}\n")
+    return record.status
+
+
+def _settings(texts: list[str]) -> dict[str, list[Any]]:
+    settings: dict[str, list[Any]] = {}
+    for text in texts:
+        name, equals, values = text.partition("=")
+        if not equals or not name or not values or "" in values.split(","):
+            raise ParameterError(f"--set {text}: write NAME=VALUE or NAME=VALUE,VALUE")
+        if name in settings:
+            raise ParameterError(f"--set {text}: {name} is set twice; write --set {name}=VALUE,VALUE for a grid")
+        settings[name] = list(values.split(","))
+    return settings
+
+
+def _validate(
+    samples: int | None, confidence: float, seconds: float | None, workers: int | None, seed: int
+) -> None:
+    from dpaudit.auditors.budget import Budget
+    from dpaudit.runner.check import check_run
+
+    Budget(samples=samples, confidence=confidence)
+    check_run(seconds, seed, 1 if workers is None else workers)

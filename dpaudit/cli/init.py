@@ -1,0 +1,44 @@
+"""``dpaudit init``."""
+
+from __future__ import annotations
+
+import keyword
+import re
+import sys
+from importlib import resources
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dpaudit.errors import OutputError, ParameterError
+
+
+def init(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the mechanism, such as noisy-count.")],
+) -> None:
+    """Write a commented starting file for your own mechanism, and its plan."""
+    stem = re.sub(r"[-\s]+", "_", name.strip()).lower()
+    if not stem.isidentifier() or keyword.iskeyword(stem):
+        raise ParameterError(f"NAME {name!r}: use letters, digits and hyphens, and begin with a letter")
+    words = {
+        "STEM": stem,
+        "CLASS": "".join(part.capitalize() for part in stem.split("_")),
+        "TARGET": stem.replace("_", "-"),
+    }
+    written = []
+    for suffix in (".py", ".toml"):
+        path = Path(stem + suffix)
+        if path.exists():
+            raise OutputError(f"{path} exists already; choose another name, or move it away")
+        text = resources.files("dpaudit.cli").joinpath(f"starter{suffix}.txt").read_text(encoding="utf-8")
+        for placeholder, word in words.items():
+            text = text.replace(f"@{placeholder}@", word)
+        written.append((path, text))
+    for path, text in written:
+        try:
+            path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise OutputError(f"{path}: cannot be written ({error.strerror}); run in a folder of your own") from None
+        sys.stdout.write(f"wrote {path}\n")
+    sys.stdout.write(f"next: dpaudit check {written[1][0]}\n")

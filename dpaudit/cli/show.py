@@ -1,0 +1,93 @@
+"""``dpaudit list`` and ``dpaudit show``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Annotated, Any, Literal
+
+import typer
+
+from dpaudit.mechanism import Mechanism
+
+
+def list_(
+    format_: Annotated[Literal["text", "json"], typer.Option("--format", help="What goes to standard output.")] = "text",
+) -> None:
+    """Show the catalogue: systems, claims, sources."""
+    from dpaudit.catalog import catalogue
+
+    rows = [_entry(name, reference.load()) for name, reference in sorted(catalogue().items())]
+    if format_ == "json":
+        sys.stdout.write(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, show_edge=False)
+    for heading in ("target", "claim", "kind", "source"):
+        table.add_column(heading, overflow="fold")
+    for row in rows:
+        for i, claim in enumerate(row["claims"]):
+            table.add_row(row["target"] if i == 0 else "", claim["id"], claim["kind"], claim["source"])
+    Console(highlight=False).print(table)
+
+
+def show(target: Annotated[str, typer.Argument(metavar="TARGET", help="As for `dpaudit check`.")]) -> None:
+    """Show one system: parameters, claims, views, sources, errata."""
+    from rich.console import Console
+
+    from dpaudit.catalog import find_targets
+
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    for reference in find_targets(target):
+        _show(reference.load(), console)
+
+
+def _entry(name: str, target: type[Mechanism]) -> dict[str, Any]:
+    instance = _example(target)
+    return {
+        "target": name,
+        "title": target.summary(),
+        "source": target.source,
+        "parameters": [row[0] for row in target.parameter_table()],
+        "claims": [
+            {"id": claim.id, "kind": claim.kind, "source": claim.source, "statement": claim.statement}
+            for claim in (instance.claims() if instance else ())
+        ],
+    }
+
+
+def _example(target: type[Mechanism]) -> Mechanism | None:
+    """Return the target at its defaults, or None if a parameter has none."""
+    required = any(default == "required" for _, _, default, _ in target.parameter_table())
+    return None if required else target()
+
+
+def _show(target: type[Mechanism], console: Any) -> None:
+    instance = _example(target)
+    console.print(f"{target.name}: {target.summary()}")
+    if target.source:
+        console.print(f"Source: {target.source}")
+    if target.trust:
+        console.print(f"Trust model: {target.trust}")
+    console.print("\nParameters")
+    for name, kind, default, doc in target.parameter_table():
+        console.print(f"  {name} = {default}  ({kind}){': ' + doc if doc else ''}")
+    if instance is None:
+        console.print("\nIts claims depend on parameters without a default; give them with `dpaudit check --set`.")
+        return
+    console.print("\nViews")
+    for name, view in instance.views().items():
+        console.print(f"  {name}: {type(view).summary() or view.name}")
+    console.print("\nClaims")
+    for claim in instance.claims():
+        console.print(f"  {claim.id} ({claim.kind}; {claim.source or 'no source given'})")
+        console.print(f"    {claim.statement}")
+    if target.errata:
+        console.print("\nErrata")
+        for erratum in target.errata:
+            console.print(f"  {erratum.where}")
+            console.print(f"    printed: {erratum.printed}")
+            console.print(f"    meant:   {erratum.meant}")
+            console.print(f"    because: {erratum.reason}")

@@ -1,0 +1,74 @@
+"""What a law is, and the comparison of two laws."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+from dpaudit.claims.evidence import Interval
+from dpaudit.errors import CheckError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """A set of outputs with its log-probability under two laws P and Q."""
+
+    outcomes: Any
+    log_p: float
+    log_q: float
+
+    @property
+    def p(self) -> float:
+        """Probability under P."""
+        return math.exp(min(0.0, self.log_p))
+
+    @property
+    def q(self) -> float:
+        """Probability under Q."""
+        return math.exp(min(0.0, self.log_q))
+
+
+class Comparison(ABC):
+    """The privacy loss of one law P against another Q, in this direction only."""
+
+    @abstractmethod
+    def max_divergence(self) -> float:
+        """Supremum of log P(S) - log Q(S) over events S; infinite where Q misses something."""
+
+    @abstractmethod
+    def delta(self, epsilon: float) -> Interval:
+        """Hockey-stick divergence sup over S of P(S) - e^epsilon Q(S); exact, or bounds that enclose it."""
+
+    @abstractmethod
+    def epsilon(self, delta: float) -> Interval:
+        """Smallest epsilon >= 0 whose hockey-stick divergence is at most ``delta``."""
+
+    @abstractmethod
+    def worst_event(self, epsilon: float, delta: float) -> Event:
+        """Event that decides whether (``epsilon``, ``delta``) holds, with both its probabilities."""
+
+
+class Law(ABC):
+    """The probability law of a mechanism's output on one input."""
+
+    @abstractmethod
+    def against(self, other: Law) -> Comparison:
+        """Compare this law (P) with another of the same kind (Q)."""
+
+
+def compare(p: Law, q: Law) -> Comparison:
+    """Privacy loss of law ``p`` against law ``q``.
+
+    Raises
+    ------
+    CheckError
+        The laws are of different kinds, so that no comparison is defined.
+    """
+    if type(p) is not type(q):
+        raise CheckError(
+            f"a {type(p).__name__} cannot be compared with a {type(q).__name__}; "
+            "`law(data)` must return the same kind of law for every input"
+        )
+    return p.against(q)

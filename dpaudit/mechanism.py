@@ -1,0 +1,187 @@
+"""The base class of everything that can be audited."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, dataclass_transform, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from dpaudit.claims.claims import Claim, Erratum
+from dpaudit.claims.neighbouring import Neighbouring
+from dpaudit.errors import ParameterError, TargetError
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+    from dpaudit.laws import Law
+
+
+def parameter(
+    default: Any = dataclasses.MISSING,
+    *,
+    doc: str = "",
+    above: float | None = None,
+    minimum: float | None = None,
+    maximum: float | None = None,
+) -> Any:
+    """Declare a parameter of a mechanism with its range.
+
+    Parameters
+    ----------
+    default
+        Value when none is given.
+    doc
+        What it is, in a few words (shown by ``dpaudit show``).
+    above
+        The value must be larger than this.
+    minimum, maximum
+        Smallest and largest value allowed.
+    """
+    limits = {"above": above, "minimum": minimum, "maximum": maximum}
+    return dataclasses.field(default=default, metadata={"doc": doc, **limits})
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(parameter, dataclasses.field))
+class Mechanism:
+    """A randomized algorithm under audit, with its parameters as annotated class attributes.
+
+    A subclass becomes a frozen, keyword-only dataclass. It must define ``sample``; ``law``, ``neighbours`` and
+    ``claims`` as far as they are known. Only a mechanism with claims is a target of ``dpaudit check``.
+
+    Parameters are checked when an instance is made: the annotated type, finiteness, the range given to
+    :func:`parameter`; ``epsilon`` must be above 0 and ``delta`` in [0, 1] without saying so. Override ``validate`` for
+    conditions that involve several parameters.
+
+    Examples
+    --------
+    >>> class Coin(Mechanism):
+    ...     '''A biased coin that ignores its input.'''
+    ...     bias: float = parameter(0.5, minimum=0, maximum=1)
+    ...     def sample(self, data, size, rng):
+    ...         return rng.random(size) < self.bias
+    >>> Coin(bias=0.25)
+    Coin(bias=0.25)
+    """
+
+    name: ClassVar[str] = ""
+    """Name in the catalogue; the class name in lower case with hyphens if empty."""
+    source: ClassVar[str] = ""
+    """Where the mechanism is published."""
+    trust: ClassVar[str] = ""
+    """Trust model: who sees what."""
+    errata: ClassVar[Sequence[Erratum]] = ()
+    """What is misprinted in the source and what is implemented instead."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        dataclasses.dataclass(frozen=True, kw_only=True)(cls)
+        if "name" not in cls.__dict__:
+            cls.name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", cls.__name__).lower()
+
+    def __post_init__(self) -> None:
+        for field, adapter in _fields(type(self)):
+            value = _validated(self.name, field, adapter, getattr(self, field.name))
+            object.__setattr__(self, field.name, value)
+        self.validate()
+
+    def validate(self) -> None:
+        """Check conditions that involve several parameters; raise ParameterError where one fails."""
+
+    def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
+        """Draw ``size`` independent outputs for the input ``data``, along axis 0 of the array returned."""
+        raise TargetError(f"{self.name}: `sample(data, size, rng)` is not defined; define it to audit by sampling")
+
+    def law(self, data: Any) -> Law | None:
+        """Exact law of the output for the input ``data``, or None where it is not known."""
+        return None
+
+    def neighbours(self) -> Neighbouring | None:
+        """Neighbouring inputs to audit."""
+        return None
+
+    def claims(self) -> Sequence[Claim]:
+        """Claims at these parameters."""
+        return ()
+
+    def views(self) -> Mapping[str, Mechanism]:
+        """What an adversary may see, each a mechanism; ``output`` is the mechanism itself."""
+        return {"output": self}
+
+    def parameters(self) -> dict[str, Any]:
+        """Parameters and their values, in order of declaration."""
+        return {field.name: getattr(self, field.name) for field, _ in _fields(type(self))}
+
+    @classmethod
+    def parameter_names(cls) -> list[str]:
+        """Names of the parameters, in order of declaration."""
+        return [field.name for field, _ in _fields(cls)]
+
+    @classmethod
+    def parameter_table(cls) -> list[tuple[str, str, str, str]]:
+        """(name, type, default, meaning) of every parameter."""
+        hints = get_type_hints(cls)
+        rows = []
+        for field, _ in _fields(cls):
+            default = "required" if field.default is dataclasses.MISSING else str(field.default)
+            rows.append((field.name, _type_text(hints[field.name]), default, field.metadata.get("doc", "")))
+        return rows
+
+    @classmethod
+    def summary(cls) -> str:
+        """First line of the docstring."""
+        own = cls.__doc__ or ""
+        return "" if own.startswith(f"{cls.__name__}(") else inspect.cleandoc(own).partition("\n")[0]
+
+
+@cache
+def _fields(cls: type[Mechanism]) -> tuple[tuple[dataclasses.Field[Any], TypeAdapter[Any]], ...]:
+    from pydantic import ConfigDict, TypeAdapter
+
+    config = ConfigDict(allow_inf_nan=False, arbitrary_types_allowed=True)
+    hints = get_type_hints(cls)
+    found = []
+    for field in dataclasses.fields(cls):  # type: ignore[arg-type]
+        hint = hints[field.name]
+        takes_config = not (dataclasses.is_dataclass(hint) or hasattr(hint, "__pydantic_validator__"))
+        found.append((field, TypeAdapter(hint, config=config) if takes_config else TypeAdapter(hint)))
+    return tuple(found)
+
+
+def _validated(target: str, field: dataclasses.Field[Any], adapter: TypeAdapter[Any], value: Any) -> Any:
+    from pydantic import ValidationError
+
+    where = f"{target}: parameter '{field.name}'"
+    try:
+        value = adapter.validate_python(value)
+    except ValidationError as error:
+        messages = "; ".join(dict.fromkeys(item["msg"][0].lower() + item["msg"][1:] for item in error.errors()))
+        raise ParameterError(f"{where}: {messages}; got {value!r}") from None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    above, minimum, maximum = (field.metadata.get(key) for key in ("above", "minimum", "maximum"))
+    if field.name == "epsilon" and above is None and minimum is None:
+        above = 0.0
+    if field.name == "delta" and minimum is None and maximum is None:
+        minimum, maximum = 0.0, 1.0
+    tests: list[tuple[float | None, Callable[[float, float], bool], str]] = [
+        (above, lambda number, limit: number > limit, "must be above"),
+        (minimum, lambda number, limit: number >= limit, "must be at least"),
+        (maximum, lambda number, limit: number <= limit, "must be at most"),
+    ]
+    for limit, holds, words in tests:
+        if limit is not None and not holds(value, limit):
+            raise ParameterError(f"{where} {words} {limit:g}, got {value!r}")
+    return value
+
+
+def _type_text(hint: Any) -> str:
+    if get_origin(hint) is Literal:
+        return " | ".join(str(choice) for choice in get_args(hint))
+    if get_args(hint):
+        return " | ".join(_type_text(part) for part in get_args(hint))
+    return getattr(hint, "__name__", str(hint))

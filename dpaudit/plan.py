@@ -1,0 +1,169 @@
+"""Audit plans: what is checked, and what we expect. Schema ``dpaudit.plan/1``."""
+
+from __future__ import annotations
+
+import itertools
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from dpaudit.catalog import TargetReference, catalogue_root, suggestion, targets_in
+from dpaudit.claims.verdicts import Verdict
+from dpaudit.errors import PlanError
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter, ValidationError
+
+SCHEMA = "dpaudit.plan/1"
+_CONFIG = {"extra": "forbid", "allow_inf_nan": False}
+
+Scalar = bool | int | float | str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedAudit:
+    """A grid of cells of one claim, with the verdict expected in every one of them.
+
+    Attributes
+    ----------
+    target, claim
+        What is audited.
+    set
+        Parameter values; a list makes a grid.
+    expect, reason
+        Expected verdict, and why.
+    method, samples
+        As the options of ``dpaudit check``.
+    """
+
+    __pydantic_config__ = _CONFIG
+
+    target: str
+    claim: str
+    expect: Verdict
+    reason: str
+    set: dict[str, Scalar | list[Scalar]]
+    method: Literal["auto", "exact", "black-box"] = "auto"
+    samples: int | None = None
+
+    def cells(self) -> Iterator[dict[str, Scalar]]:
+        """Every combination of the parameter values, in the order written."""
+        return grid(self.set)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PlanFile:
+    __pydantic_config__ = _CONFIG
+
+    schema: Literal["dpaudit.plan/1"]
+    protocol: str
+    audit: list[PlannedAudit]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A plan with the targets that it is about."""
+
+    path: Path
+    protocol: Path
+    targets: dict[str, TargetReference]
+    audits: tuple[PlannedAudit, ...]
+
+
+def grid(values: dict[str, Any]) -> Iterator[dict[str, Scalar]]:
+    """Every combination of values, each a scalar or a list of scalars."""
+    lists = [value if isinstance(value, list) else [value] for value in values.values()]
+    for combination in itertools.product(*lists):
+        yield dict(zip(values, combination, strict=True))
+
+
+def read_plan(path: str | Path) -> Plan:
+    """Read and validate a plan.
+
+    Raises
+    ------
+    PlanError
+        The file cannot be read, is not TOML, has an unknown or missing key or a value of the wrong kind, or names an
+        unknown target. The message names the file and the line or key.
+    TargetError
+        The protocol file cannot be imported.
+    """
+    path = Path(path)
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise PlanError(f"{path}: cannot read the plan ({error.strerror})") from None
+    except UnicodeDecodeError:
+        raise PlanError(f"{path}: the plan is not UTF-8 text") from None
+    except tomllib.TOMLDecodeError as error:
+        raise PlanError(f"{path}: not TOML: {error}") from None
+    from pydantic import ValidationError
+
+    try:
+        file = _adapter().validate_python(raw)
+    except ValidationError as error:
+        raise PlanError(f"{path}: {_first_problem(error)}") from None
+    protocol = (path.parent / file.protocol).resolve()
+    targets = {reference.load().name: reference for reference in targets_in(str(protocol))}
+    for number, audit in enumerate(file.audit, 1):
+        where = f"{path}: audit {number} ({audit.claim})"
+        if audit.target not in targets:
+            raise PlanError(
+                f"{where}: key 'target' names {audit.target!r}{suggestion(audit.target, targets)}; "
+                f"{protocol.name} has {', '.join(targets)}"
+            )
+        if audit.samples is not None and audit.samples < 1:
+            raise PlanError(f"{where}: key 'samples' must be at least 1, got {audit.samples}")
+        if any(isinstance(value, list) and not value for value in audit.set.values()):
+            raise PlanError(f"{where}: key 'set' has an empty list; give at least one value")
+        names = targets[audit.target].load().parameter_names()
+        for name in audit.set:
+            if name not in names:
+                raise PlanError(
+                    f"{where}: key 'set' has an unknown parameter {name!r}{suggestion(name, names)}; "
+                    f"{audit.target} has {', '.join(names)}"
+                )
+    return Plan(path=path, protocol=protocol, targets=targets, audits=tuple(file.audit))
+
+
+def plans() -> list[Path]:
+    """Plan files of the catalogue."""
+    root = catalogue_root()
+    return sorted((root / "audits").glob("**/*.toml")) if root else []
+
+
+def plan_for(reference: TargetReference) -> Plan | None:
+    """Plan of the catalogue, or beside the protocol file, whose protocol is this target's file."""
+    if not reference.path.endswith(".py"):
+        return None
+    file = Path(reference.path).resolve()
+    for path in [*plans(), file.with_suffix(".toml")]:
+        if path.stem == file.stem and path.is_file():
+            plan = read_plan(path)
+            if plan.protocol == file:
+                return plan
+    return None
+
+
+def _adapter() -> TypeAdapter[_PlanFile]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(_PlanFile)
+
+
+def _first_problem(error: ValidationError) -> str:
+    problem = error.errors()[0]
+    location = [part for part in problem["loc"] if not (isinstance(part, str) and part[:4] in ("list", "bool"))]
+    where = ""
+    if len(location) >= 2 and location[0] == "audit" and isinstance(location[1], int):
+        where = f"audit {location[1] + 1}: "
+        location = location[2:]
+    key = ".".join(str(part) for part in location)
+    known = list(PlannedAudit.__dataclass_fields__) if where else list(_PlanFile.__dataclass_fields__)
+    if problem["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
+        return f"{where}unknown key {key!r}{suggestion(key, known)}; known keys are {', '.join(known)}"
+    if problem["type"].startswith("missing"):
+        return f"{where}key {key!r} is missing; add it"
+    return f"{where}key {key!r}: {problem['msg']}, got {problem['input']!r}"

@@ -1,0 +1,6 @@
+"""Reusable local randomizers and noise, with their exact laws."""
+
+from dpaudit.randomizers.laplace import LaplaceNoise
+from dpaudit.randomizers.randomized_response import RandomizedResponse
+
+__all__ = ["LaplaceNoise", "RandomizedResponse"]

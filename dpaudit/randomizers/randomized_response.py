@@ -1,0 +1,65 @@
+"""Binary randomized response (Warner 1965)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from dpaudit.errors import ParameterError
+from dpaudit.laws import FiniteLaw
+
+
+@dataclass(frozen=True, slots=True)
+class RandomizedResponse:
+    """Reports a bit truthfully with probability ``keep``, and flipped otherwise.
+
+    Parameters
+    ----------
+    keep
+        In (1/2, 1], so that reports say something about the truth.
+
+    Attributes
+    ----------
+    flip
+        Probability of a false report. Kept beside ``keep``, because 1 - keep loses its digits at a large epsilon.
+    """
+
+    keep: float
+    flip: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        if not 0.5 < self.keep <= 1:
+            raise ParameterError(f"keep must be above 1/2 and at most 1, got {self.keep}")
+        object.__setattr__(self, "flip", 1 - self.keep)
+
+    @classmethod
+    def for_epsilon(cls, epsilon: float) -> Self:
+        """Return the one that is epsilon-LDP with equality: keep = e^epsilon / (1 + e^epsilon)."""
+        if not epsilon > 0:
+            raise ParameterError(f"epsilon must be above 0, got {epsilon}")
+        odds = math.exp(-epsilon)
+        made = cls(1 / (1 + odds))
+        object.__setattr__(made, "flip", odds / (1 + odds))
+        return made
+
+    @property
+    def epsilon(self) -> float:
+        """Exact epsilon: log(keep / flip)."""
+        return math.inf if self.flip == 0 else math.log(self.keep) - math.log(self.flip)
+
+    def randomize(self, bits: npt.ArrayLike, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+        """Report of every bit, independently; same shape."""
+        truth = np.asarray(bits, dtype=bool)
+        return truth ^ (rng.random(truth.shape) >= self.keep)
+
+    def law(self, bit: bool) -> FiniteLaw:
+        """Law of the report of one bit."""
+        return FiniteLaw.from_probabilities([0, 1], [self.flip, self.keep] if bit else [self.keep, self.flip])
+
+    def unbiased(self, ones: npt.ArrayLike, reports: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Unbiased estimate of how many of the true bits are 1, from the number of reported ones."""
+        return (np.asarray(ones, float) - self.flip * np.asarray(reports, float)) / (self.keep - self.flip)

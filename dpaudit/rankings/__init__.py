@@ -1,0 +1,53 @@
+"""Rankings: profiles, pairwise counts, Kendall tau, KwikSort, Kemeny, Mallows and PrefLib files."""
+
+from dpaudit.rankings.kemeny import KemenyResult, kemeny
+from dpaudit.rankings.kendall import average_kendall_tau, error_rate, kendall_cost, kendall_tau, sign_errors
+from dpaudit.rankings.kwiksort import comparisons, kwiksort
+from dpaudit.rankings.kwiksort_exact import kwiksort_expected_cost, kwiksort_law, kwiksort_log_law
+from dpaudit.rankings.mallows import Mallows
+from dpaudit.rankings.orders import (
+    all_rankings,
+    alternative_pairs,
+    check_rankings,
+    pair_index,
+    positions,
+    ranking_at,
+    ranking_index,
+)
+from dpaudit.rankings.pairwise import answers, margins, pairwise_counts
+from dpaudit.rankings.preflib import PreferenceFile, read_preflib, read_profile
+from dpaudit.rankings.profiles import Profile
+from dpaudit.rankings.queries import margin_matrix, pair_tally, random_subsets
+
+__all__ = [
+    "KemenyResult",
+    "Mallows",
+    "PreferenceFile",
+    "Profile",
+    "all_rankings",
+    "alternative_pairs",
+    "answers",
+    "average_kendall_tau",
+    "check_rankings",
+    "comparisons",
+    "error_rate",
+    "kemeny",
+    "kendall_cost",
+    "kendall_tau",
+    "kwiksort",
+    "kwiksort_expected_cost",
+    "kwiksort_law",
+    "kwiksort_log_law",
+    "margin_matrix",
+    "margins",
+    "pair_index",
+    "pair_tally",
+    "pairwise_counts",
+    "positions",
+    "random_subsets",
+    "ranking_at",
+    "ranking_index",
+    "read_preflib",
+    "read_profile",
+    "sign_errors",
+]

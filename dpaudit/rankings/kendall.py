@@ -1,0 +1,163 @@
+"""Kendall tau distances of rankings to rankings and to profiles, and sign errors of margins."""
+
+import numpy as np
+import numpy.typing as npt
+
+from dpaudit.errors import DataError
+from dpaudit.rankings.orders import FloatArray, IntArray, check_rankings, invert
+from dpaudit.rankings.pairwise import check_counts, pairwise_counts
+from dpaudit.rankings.profiles import Profile
+
+
+def kendall_tau(a: npt.ArrayLike, b: npt.ArrayLike) -> IntArray:
+    """Count the pairs of alternatives that two rankings order differently.
+
+    Parameters
+    ----------
+    a, b : array_like of int, shape (..., m)
+        Rankings; the leading axes are broadcast against each other.
+
+    Returns
+    -------
+    ndarray of int64, shape (...)
+        Values 0 to m (m-1) / 2.
+
+    Raises
+    ------
+    DataError
+        When a row is not a permutation or the shapes do not fit.
+    """
+    left, right = invert(check_rankings(a)), invert(check_rankings(b))
+    m = left.shape[-1]
+    if right.shape[-1] != m:
+        raise DataError(f"rankings of {m} and of {right.shape[-1]} alternatives; compare rankings of the same ones")
+    try:
+        shape = np.broadcast_shapes(left.shape[:-1], right.shape[:-1])
+    except ValueError as error:
+        raise DataError(
+            f"shapes {left.shape} and {right.shape} do not fit; make the leading axes equal or 1"
+        ) from error
+    distance = np.zeros(shape, dtype=np.int64)
+    for j in range(m - 1):
+        in_left = left[..., j, None] < left[..., j + 1 :]
+        in_right = right[..., j, None] < right[..., j + 1 :]
+        distance += np.count_nonzero(in_left != in_right, axis=-1)
+    return distance
+
+
+def kendall_cost(ranking: npt.ArrayLike, counts: npt.ArrayLike) -> IntArray:
+    """Total Kendall tau distance of a ranking to all agents of a profile.
+
+    Parameters
+    ----------
+    ranking : array_like of int, shape (..., m)
+    counts : array_like of int, shape (m, m)
+        Pairwise counts of the profile.
+
+    Returns
+    -------
+    ndarray of int64, shape (...)
+        Sum of counts[l, j] over the pairs that the ranking puts j before l.
+
+    Raises
+    ------
+    DataError
+        When a row is not a permutation or the shapes do not fit.
+    """
+    rows, table = check_rankings(ranking), check_counts(counts)
+    m = rows.shape[-1]
+    if len(table) != m:
+        raise DataError(f"rankings of {m} alternatives with pairwise counts of {len(table)}; give the same number")
+    cost = np.zeros(rows.shape[:-1], dtype=np.int64)
+    for place in range(m - 1):
+        cost += table[rows[..., place + 1 :], rows[..., place, None]].sum(axis=-1)
+    return cost
+
+
+def average_kendall_tau(
+    ranking: npt.ArrayLike, profile: Profile | npt.ArrayLike, normalized: bool = False
+) -> FloatArray:
+    """Average Kendall tau distance of a ranking to the agents, in O(m^2) given the pairwise counts.
+
+    Parameters
+    ----------
+    ranking : array_like of int, shape (..., m)
+    profile : Profile or array_like of int, shape (m, m)
+        A profile, or its pairwise counts.
+    normalized : bool
+        Divide by the number of pairs m (m-1) / 2.
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+
+    Raises
+    ------
+    DataError
+        When a row is not a permutation, the shapes do not fit, or the counts of pairs add up to different totals.
+    """
+    counts = pairwise_counts(profile) if isinstance(profile, Profile) else check_counts(profile)
+    cost = kendall_cost(ranking, counts)
+    m = len(counts)
+    if m == 1:
+        return np.zeros(cost.shape)
+    totals = (counts + counts.T)[np.triu_indices(m, k=1)]
+    if totals[0] < 1 or np.any(totals != totals[0]):
+        raise DataError("the pairwise counts of the pairs add up to different totals or to 0; count the same agents")
+    return np.asarray(cost / (totals[0] * (m * (m - 1) / 2 if normalized else 1)), dtype=np.float64)
+
+
+def sign_errors(margins: npt.ArrayLike, estimate: npt.ArrayLike) -> IntArray:
+    """Count the pairs whose estimated margin has the opposite sign of the true one.
+
+    Parameters
+    ----------
+    margins : array_like of float, shape (..., m, m)
+        True margins; only entries above the diagonal are read.
+    estimate : array_like of float, shape (..., m, m)
+        Estimated margins; the leading axes broadcast.
+
+    Returns
+    -------
+    ndarray of int64, shape (...)
+        A zero on either side is no error.
+
+    Raises
+    ------
+    DataError
+        When the shapes do not fit or a value is NaN.
+    """
+    truth, guess = np.asarray(margins, dtype=np.float64), np.asarray(estimate, dtype=np.float64)
+    if truth.ndim < 2 or truth.shape[-1] != truth.shape[-2] or guess.shape[-2:] != truth.shape[-2:]:
+        raise DataError(
+            f"margins of shape {truth.shape} with estimates of shape {guess.shape}; give two of shape (..., m, m)"
+        )
+    j, l = np.triu_indices(truth.shape[-1], k=1)  # noqa: E741
+    true_pairs, guessed_pairs = truth[..., j, l], guess[..., j, l]
+    if np.isnan(true_pairs).any() or np.isnan(guessed_pairs).any():
+        raise DataError("a margin is NaN; check the computation that gave it")
+    wrong = ((true_pairs > 0) & (guessed_pairs < 0)) | ((true_pairs < 0) & (guessed_pairs > 0))
+    return np.asarray(np.count_nonzero(wrong, axis=-1), dtype=np.int64)
+
+
+def error_rate(margins: npt.ArrayLike, estimate: npt.ArrayLike) -> FloatArray:
+    """Share of the pairs whose estimated margin has the wrong sign (Yan, Li, Liu 2020, Eq. 5).
+
+    Parameters
+    ----------
+    margins, estimate : array_like of float, shape (..., m, m)
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+
+    Raises
+    ------
+    DataError
+        When the shapes do not fit, a value is NaN or there is no pair (m < 2).
+    """
+    wrong = sign_errors(margins, estimate)
+    m = np.shape(margins)[-1]
+    if m < 2:
+        raise DataError("one alternative has no pair to compare; give at least two alternatives")
+    return np.asarray(wrong / (m * (m - 1) / 2), dtype=np.float64)

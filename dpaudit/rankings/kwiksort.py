@@ -1,0 +1,134 @@
+"""KwikSort (Ailon, Charikar, Newman 2008): runs in batches and the comparisons they use."""
+
+import numpy as np
+import numpy.typing as npt
+
+from dpaudit.errors import DataError, ParameterError
+from dpaudit.rankings.orders import BoolArray, IntArray, as_positive_int, invert, row_chunks
+
+
+def kwiksort(before: npt.ArrayLike, rng: np.random.Generator, size: int | None = None) -> IntArray:
+    """Run KwikSort many times, each run with its own uniformly random pivots.
+
+    Parameters
+    ----------
+    before : array_like of bool, shape (B, m, m) or (m, m)
+        Entry [b, i, p] says whether run b places item i before pivot p; for each pair exactly one of [i, p] and
+        [p, i] is true. The diagonal is not read.
+    rng : numpy.random.Generator
+    size : int, optional
+        Number of runs B; needed when `before` is one matrix.
+
+    Returns
+    -------
+    ndarray of int64, shape (B, m)
+        Rankings, best first.
+
+    Raises
+    ------
+    ParameterError
+        When the shape or the size does not fit.
+    DataError
+        When `before` is not of booleans or contradicts itself on a pair.
+    """
+    table = np.asarray(before)
+    if table.dtype != np.bool_:
+        raise DataError(f"before holds values of type {table.dtype}; give booleans")
+    runs = _runs(table.shape, size, "before")
+    m = table.shape[-1]
+    matrices = table.reshape(-1, m, m)
+    rankings = np.empty((runs, m), dtype=np.int64)
+    for piece in row_chunks(len(matrices), m * m):
+        _check_pairs(matrices[piece], piece.start)
+    for piece in row_chunks(runs, m * m):
+        chunk = np.broadcast_to(table, (runs, m, m))[piece]
+        rankings[piece] = invert(_places(chunk, rng))
+    return rankings
+
+
+def comparisons(margins: npt.ArrayLike, rng: np.random.Generator, size: int | None = None) -> BoolArray:
+    """Majority comparisons for KwikSort, ties decided by an independent fair coin for each pair and run.
+
+    KwikSort compares a pair at most once in a run, so coins tossed beforehand have the same law as coins tossed when
+    the pair is compared.
+
+    Parameters
+    ----------
+    margins : array_like of float, shape (m, m) or (B, m, m)
+        Antisymmetric; entry [i, p] > 0 places i before p.
+    rng : numpy.random.Generator
+    size : int, optional
+        Number of runs B; needed when `margins` is one matrix.
+
+    Returns
+    -------
+    ndarray of bool, shape (B, m, m)
+        The diagonal is False.
+
+    Raises
+    ------
+    ParameterError
+        When the shape or the size does not fit.
+    DataError
+        When a margin is NaN or two mirrored margins do not have opposite signs.
+    """
+    table = np.asarray(margins)
+    if table.dtype.kind not in "iuf":
+        raise DataError(f"margins hold values of type {table.dtype}; give numbers")
+    runs = _runs(table.shape, size, "margins")
+    m = table.shape[-1]
+    i, p = np.triu_indices(m, k=1)
+    upper, lower = np.sign(table[..., i, p]), np.sign(table[..., p, i])
+    if np.isnan(upper).any() or np.isnan(lower).any():
+        raise DataError("a margin is NaN; check the computation that gave it")
+    if np.any((upper > 0) != (lower < 0)) or np.any((upper < 0) != (lower > 0)):
+        raise DataError("margins [i, p] and [p, i] of a pair do not have opposite signs; give an antisymmetric matrix")
+    signs = np.broadcast_to(upper, (runs, len(i)))
+    wins = signs > 0
+    tied = signs == 0
+    wins[tied] = rng.random(np.count_nonzero(tied)) < 0.5
+    before = np.zeros((runs, m, m), dtype=bool)
+    before[:, i, p] = wins
+    before[:, p, i] = ~wins
+    return before
+
+
+def _runs(shape: tuple[int, ...], size: int | None, what: str) -> int:
+    if len(shape) not in (2, 3) or shape[-1] != shape[-2] or shape[-1] == 0:
+        raise ParameterError(f"{what} has shape {shape}; give (m, m) with a size, or (B, m, m)")
+    if len(shape) == 2:
+        if size is None:
+            raise ParameterError(f"{what} is one matrix and size is not given; say how many runs to draw")
+        return as_positive_int(size, "size", least=0)
+    if size is not None and size != shape[0]:
+        raise ParameterError(f"size is {size} but {what} holds {shape[0]} matrices; leave size out")
+    return shape[0]
+
+
+def _check_pairs(before: BoolArray, first: int) -> None:
+    m = before.shape[-1]
+    i, p = np.triu_indices(m, k=1)
+    wrong = before[:, i, p] == before[:, p, i]
+    if wrong.any():
+        run, pair = np.argwhere(wrong)[0]
+        raise DataError(
+            f"before, matrix {first + run}: entries [{i[pair]}, {p[pair]}] and [{p[pair]}, {i[pair]}] are equal; "
+            "exactly one of them must be True"
+        )
+
+
+def _places(before: BoolArray, rng: np.random.Generator) -> IntArray:
+    runs, m = before.shape[:2]
+    priority = rng.permuted(np.tile(np.arange(m), (runs, 1)), axis=1)
+    start = np.zeros((runs, m), dtype=np.int64)
+    run = np.arange(runs)
+    for turn in range(m):
+        pivot = priority[:, turn]
+        base = start[run, pivot]
+        block = start == base[:, None]
+        block[run, pivot] = False
+        to_left = before[run, :, pivot]
+        place = base + np.count_nonzero(block & to_left, axis=1)
+        start = np.where(block & ~to_left, place[:, None] + 1, start)
+        start[run, pivot] = place
+    return start

@@ -1,0 +1,271 @@
+"""Strict reader of PrefLib files of orders (soc, soi, toc, toi)."""
+
+import re
+from dataclasses import dataclass, field
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Literal, NoReturn
+
+import numpy as np
+
+from dpaudit.errors import DataError
+from dpaudit.rankings.profiles import Profile
+
+Kind = Literal["soc", "soi", "toc", "toi"]
+Order = tuple[tuple[int, ...], ...]
+
+_KINDS: dict[str, Kind] = {"soc": "soc", "soi": "soi", "toc": "toc", "toi": "toi"}
+_ALTERNATIVES, _VOTERS, _ORDERS = "NUMBER ALTERNATIVES", "NUMBER VOTERS", "NUMBER UNIQUE ORDERS"
+_NAME = re.compile(r"ALTERNATIVE NAME (\S+)", re.ASCII)
+_DIGITS = re.compile(r"[0-9]{1,18}")
+_TOKENS = re.compile(r"[{},]|[^{},]+")
+
+
+@dataclass(frozen=True, slots=True)
+class PreferenceFile:
+    """A PrefLib file: orders of indifference classes (best first, members sorted, 0-based) and their counts."""
+
+    kind: Kind
+    names: tuple[str, ...]
+    orders: tuple[Order, ...]
+    counts: tuple[int, ...]
+    path: str
+    lines: tuple[int, ...] = field(repr=False)
+
+    def profile(self) -> Profile:
+        """Return the file as a profile of rankings.
+
+        Returns
+        -------
+        Profile
+
+        Raises
+        ------
+        DataError
+            When an order leaves out alternatives or holds a tie; the message names its line.
+        """
+        m = len(self.names)
+        for order, line in zip(self.orders, self.lines, strict=True):
+            for tied in order:
+                if len(tied) > 1:
+                    members = ", ".join(str(a + 1) for a in tied)
+                    _fail(self.path, line, f"alternatives {members} are tied; a profile takes strict orders only")
+            if len(order) < m:
+                _fail(self.path, line, f"the order ranks {len(order)} of {m} alternatives; a profile takes all of them")
+        rankings = np.array([[tied[0] for tied in order] for order in self.orders], dtype=np.int64)
+        return Profile(rankings, np.array(self.counts, dtype=np.int64), self.names)
+
+
+def read_profile(path: str | PathLike[str]) -> Profile:
+    """Read a PrefLib file of complete strict orders as a profile.
+
+    Parameters
+    ----------
+    path : str or path-like
+        File that ends in .soc, or in .soi, .toc or .toi with complete strict orders.
+
+    Returns
+    -------
+    Profile
+
+    Raises
+    ------
+    DataError
+        When the file is malformed or an order is not complete and strict.
+    """
+    return read_preflib(path).profile()
+
+
+def read_preflib(path: str | PathLike[str]) -> PreferenceFile:
+    """Read a PrefLib file of orders (format of preflib.org since 2022), checking everything it says of itself.
+
+    Parameters
+    ----------
+    path : str or path-like
+        File that ends in .soc, .soi, .toc or .toi.
+
+    Returns
+    -------
+    PreferenceFile
+
+    Raises
+    ------
+    DataError
+        When the file cannot be read or is malformed; the message names the line.
+    """
+    text_path = fspath(path)
+    kind = _KINDS.get(Path(text_path).suffix.removeprefix(".").lower())
+    if kind is None:
+        _fail(text_path, None, "the file ending is not a PrefLib order format; use .soc, .soi, .toc or .toi")
+    lines = _read_lines(text_path)
+    header_size = next((i for i, line in enumerate(lines) if not line.startswith("#")), len(lines))
+    if header_size < len(lines) and not lines[header_size]:
+        _fail(text_path, header_size + 1, "the line is blank; remove it")
+    header = _read_header(text_path, lines[:header_size])
+    names = _check_header(text_path, kind, header)
+    orders: list[Order] = []
+    counts: list[int] = []
+    seen: dict[Order, int] = {}
+    for number, line in enumerate(lines[header_size:], start=header_size + 1):
+        count, order = _read_order(text_path, number, line, kind, len(names))
+        if order in seen:
+            _fail(
+                text_path, number, f"the order repeats that of line {seen[order]}; write it once with the total count"
+            )
+        seen[order] = number
+        orders.append(order)
+        counts.append(count)
+    if not orders:
+        _fail(text_path, None, "the file holds no order; add lines of the form 'count: a,b,c' below the header")
+    for key, found, what in ((_ORDERS, len(orders), "orders"), (_VOTERS, sum(counts), "voters")):
+        line_number, stated = header[key]
+        if _integer(stated) != found:
+            _fail(
+                text_path, line_number, f"{key} is {stated} but the file holds {found} {what}; correct one of the two"
+            )
+    return PreferenceFile(kind, names, tuple(orders), tuple(counts), text_path, tuple(seen.values()))
+
+
+def _fail(path: str, line: int | None, message: str) -> NoReturn:
+    name = Path(path).name or path
+    raise DataError(f"{name}: {message}" if line is None else f"{name}, line {line}: {message}")
+
+
+def _integer(text: str) -> int | None:
+    return int(text) if _DIGITS.fullmatch(text) else None
+
+
+def _read_lines(path: str) -> list[str]:
+    file = Path(path)
+    try:
+        if file.is_dir():
+            _fail(path, None, "this is a directory; give a file")
+        data = file.read_bytes()
+    except FileNotFoundError:
+        _fail(path, None, f"there is no such file at {path}; check the path")
+    except (OSError, ValueError) as error:
+        _fail(path, None, f"the file cannot be read ({error}); check the path and its permissions")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        _fail(path, line, f"byte {data[error.start]:#04x} is not UTF-8; save the file as UTF-8")
+    lines = [line.removesuffix("\r").strip(" \t") for line in text.split("\n")]
+    while lines and not lines[-1]:
+        lines.pop()
+    if not lines:
+        _fail(path, None, "the file is empty; give a PrefLib file")
+    return lines
+
+
+def _read_header(path: str, lines: list[str]) -> dict[str, tuple[int, str]]:
+    header: dict[str, tuple[int, str]] = {}
+    for number, line in enumerate(lines, start=1):
+        key, colon, value = line.removeprefix("#").partition(":")
+        key = " ".join(key.split())
+        if not colon or not key:
+            _fail(path, number, "the header line has no 'KEY: value'; write '# KEY: value'")
+        if key in header:
+            _fail(path, number, f"{key} is given twice, first on line {header[key][0]}; give it once")
+        header[key] = number, value.strip()
+    return header
+
+
+def _check_header(path: str, kind: Kind, header: dict[str, tuple[int, str]]) -> tuple[str, ...]:
+    if "DATA TYPE" in header and header["DATA TYPE"][1].lower() != kind:
+        line, stated = header["DATA TYPE"]
+        _fail(path, line, f"DATA TYPE is {stated!r} but the file ending is .{kind}; make them agree")
+    for key in (_ALTERNATIVES, _VOTERS, _ORDERS):
+        if key not in header:
+            _fail(path, None, f"the header has no {key}; add the line '# {key}: ...'")
+        line, stated = header[key]
+        if not _integer(stated):
+            _fail(path, line, f"{key} is {stated!r}; give an integer of at least 1")
+    stated_m = int(header[_ALTERNATIVES][1])
+    names: dict[int, str] = {}
+    for key, (line, value) in header.items():
+        match = _NAME.fullmatch(key)
+        if match:
+            k = _integer(match[1])
+            if k is None or not 1 <= k <= stated_m:
+                _fail(path, line, f"{key}: there is no alternative {match[1]}; number them 1 to {stated_m}")
+            if k in names:
+                _fail(path, line, f"the name of alternative {k} is given twice; give it once")
+            names[k] = value
+    if len(names) < stated_m:
+        missing = next(k for k in range(1, stated_m + 1) if k not in names)
+        _fail(path, None, f"the header has no ALTERNATIVE NAME {missing}; name all {stated_m} alternatives")
+    return tuple(names[k] for k in range(1, stated_m + 1))
+
+
+def _read_order(path: str, number: int, line: str, kind: Kind, m: int) -> tuple[int, Order]:
+    if not line:
+        _fail(path, number, "the line is blank; remove it")
+    if line.startswith("#"):
+        _fail(path, number, "a header line stands below an order; move it to the top")
+    count_text, colon, order_text = line.partition(":")
+    if not colon:
+        _fail(path, number, "there is no colon; write 'count: a,b,c'")
+    count = _integer(count_text.strip())
+    if not count:
+        _fail(path, number, f"the count is {count_text.strip()!r}; give an integer of at least 1")
+    order = _read_classes(path, number, order_text, kind, m)
+    ranked = sum(len(tied) for tied in order)
+    if kind in ("soc", "toc") and ranked < m:
+        present = {a for tied in order for a in tied}
+        missing = next(a for a in range(m) if a not in present)
+        _fail(path, number, f"alternative {missing + 1} is missing from the order; list every alternative once")
+    return count, order
+
+
+def _read_classes(path: str, number: int, text: str, kind: Kind, m: int) -> Order:
+    classes: list[tuple[int, ...]] = []
+    seen: set[int] = set()
+    tied: list[int] | None = None
+    after_item = False
+    for token in _TOKENS.findall(text):
+        symbol = token.strip()
+        if not symbol:
+            continue
+        if symbol in "{}" and kind in ("soc", "soi"):
+            _fail(path, number, f"a {kind} file has no ties; remove the braces or use .toc or .toi")
+        if symbol == ",":
+            if not after_item:
+                _fail(path, number, "a comma has no alternative before it; write 'count: a,b,c'")
+            after_item = False
+        elif symbol == "}":
+            if tied is None:
+                _fail(path, number, "a closing brace has no opening one; balance the braces")
+            if not after_item:
+                _fail(path, number, "braces are empty or end in a comma; list the tied alternatives")
+            classes.append(tuple(sorted(tied)))
+            tied = None
+        elif after_item:
+            _fail(path, number, f"there is no comma before {symbol!r}; separate alternatives by commas")
+        elif symbol == "{":
+            if tied is not None:
+                _fail(path, number, "an opening brace stands inside braces; do not nest them")
+            tied = []
+        else:
+            alternative = _alternative(path, number, symbol, m, seen)
+            if tied is None:
+                classes.append((alternative,))
+            else:
+                tied.append(alternative)
+            after_item = True
+    if tied is not None:
+        _fail(path, number, "an opening brace has no closing one; balance the braces")
+    if not after_item:
+        what = "the order ends in a comma" if classes else "the order is empty"
+        _fail(path, number, f"{what}; write 'count: a,b,c'")
+    return tuple(classes)
+
+
+def _alternative(path: str, number: int, symbol: str, m: int, seen: set[int]) -> int:
+    value = _integer(symbol)
+    if value is None or not 1 <= value <= m:
+        _fail(path, number, f"there is no alternative {symbol!r}; use the numbers 1 to {m}")
+    if value in seen:
+        _fail(path, number, f"alternative {value} appears twice in the order; list every alternative once")
+    seen.add(value)
+    return value - 1

@@ -1,0 +1,149 @@
+"""The record as text for a terminal or a pipe."""
+
+from __future__ import annotations
+
+import io
+import textwrap
+from typing import TYPE_CHECKING
+
+from dpaudit.claims.record import Record, Result
+from dpaudit.claims.verdicts import Verdict
+from dpaudit.reporting.groups import Cell, ClaimGroup, group_results
+from dpaudit.reporting.wording import clean, headline, numbers_line, reason, standing, summary_line, witness_lines
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_STYLES = {
+    Verdict.PROVED: "green",
+    Verdict.CERTIFIED: "green",
+    Verdict.CONSISTENT: "cyan",
+    Verdict.REFUTED: "bold red",
+    Verdict.VACUOUS: "yellow",
+    Verdict.INAPPLICABLE: "dim",
+    Verdict.INCONCLUSIVE: "bold yellow",
+    Verdict.ERROR: "bold magenta",
+}
+_VERDICT_WIDTH = max(len(verdict) for verdict in Verdict)
+_DEFAULT_WIDTH = 100
+_NARROWEST = 40
+_LONGEST_WITNESS = 400
+
+
+def render_console(record: Record, *, width: int | None = None, color: bool | None = None) -> str:
+    """Return what `print_console` prints.
+
+    Parameters
+    ----------
+    width
+        Columns; 100 by default.
+    color
+        Whether to colour with terminal codes; not by default.
+    """
+    from rich.console import Console
+
+    console = Console(
+        file=io.StringIO(),
+        width=width or _DEFAULT_WIDTH,
+        force_terminal=bool(color),
+        color_system="standard" if color else None,
+        no_color=not color,
+        legacy_windows=False,
+    )
+    print_console(record, console)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def print_console(record: Record, console: Console, *, only_unexpected: bool = False) -> None:
+    """Print a line per result (unless ``only_unexpected``), what to know of each that is not ok, and the counts.
+
+    Lines are wrapped at the console's width; commands are not, so that they can be copied.
+    """
+    page = _Page(console)
+    for target in () if only_unexpected else group_results(record):
+        page.line(target.title, style="bold")
+        for claim in target.claims:
+            nature = f" ({claim.nature})" if claim.nature else ""
+            page.line(f"{claim.claim}{nature}" + (f", {claim.constant}" if claim.constant else ""), indent=2)
+            for cell in claim.cells:
+                page.verdict(cell.result, _cell_text(cell))
+        page.blank()
+    for target in group_results(record):
+        for claim, cell in target.cells:
+            if not cell.result.ok:
+                _print_details(page, claim, cell)
+    page.line(summary_line(record), style="bold")
+
+
+def _cell_text(cell: Cell) -> str:
+    result = cell.result
+    numbers = headline(result) + (f"; {result.method}" if result.verdict is not Verdict.ERROR else "")
+    return f"{cell.label}: {numbers}; {standing(result)}" if cell.label else f"{numbers}; {standing(result)}"
+
+
+def _print_details(page: _Page, claim: ClaimGroup, cell: Cell) -> None:
+    result = cell.result
+    where = f" at {cell.label}" if cell.label else ""
+    page.verdict(result, f"{claim.target}, {claim.claim}{where}", indent=0)
+    page.field("reason", reason(result))
+    page.field("expected because", result.reason)
+    page.field("claim", f"{result.statement} ({result.source})" if result.source else result.statement)
+    page.field("numbers", numbers_line(result))
+    page.field("scope", result.scope)
+    page.field("note", result.note)
+    for name, text in witness_lines(result):
+        page.field(name, text if len(text) <= _LONGEST_WITNESS else "too long to print here, see the record")
+    page.field("repeat", result.command, wrap=False)
+    page.blank()
+
+
+class _Page:
+    """Lines with a hanging indent on a console."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+
+    def blank(self) -> None:
+        self._print("")
+
+    def line(self, text: str, *, indent: int = 0, style: str = "") -> None:
+        for part in self._wrapped(text, " " * indent, " " * (indent + 2)):
+            self._print(part, style=style)
+
+    def verdict(self, result: Result, text: str, *, indent: int = 4) -> None:
+        start = " " * indent + result.verdict.ljust(_VERDICT_WIDTH) + "  "
+        hanging = len(start) if self.console.width >= _NARROWEST else indent + 2
+        first, *rest = self._wrapped(text, start, " " * hanging)
+        self._print(first, style=_STYLES[result.verdict], end=len(start))
+        for part in rest:
+            self._print(part)
+
+    def field(self, name: str, text: str, *, wrap: bool = True) -> None:
+        if not text:
+            return
+        if not wrap:
+            self._print(f"    {name}: {' '.join(text.split())}")
+            return
+        for i, part in enumerate(text.splitlines()):
+            for line in self._wrapped(part, "      " if i else f"    {name}: ", "      "):
+                self._print(line)
+
+    def _wrapped(self, text: str, first: str, rest: str) -> list[str]:
+        lines = textwrap.wrap(
+            text,
+            width=max(self.console.width, 20),
+            initial_indent=first,
+            subsequent_indent=rest,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        return lines or [first.rstrip()]
+
+    def _print(self, line: str, *, style: str = "", end: int | None = None) -> None:
+        from rich.text import Text
+
+        text = Text(clean(line).replace("\t", " "))
+        if style:
+            text.stylize(style, 0, end)
+        self.console.print(text, soft_wrap=True, highlight=False)

@@ -1,0 +1,80 @@
+"""The record as JUnit XML, which CI servers show claim by claim."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+from dpaudit.claims.record import Record, Result
+from dpaudit.claims.verdicts import Verdict
+from dpaudit.reporting.groups import Cell, ClaimGroup, TargetGroup, group_results
+from dpaudit.reporting.wording import clean, headline, numbers_line, provenance, reason, standing, witness_lines
+
+
+def render_junit(record: Record) -> str:
+    """Return the record as JUnit XML: a suite per target, a case per result.
+
+    A result that is not ok is a failure; ``error`` and ``inconclusive`` are errors, never passes.
+    """
+    root = ET.Element("testsuites", {"name": "dpaudit", **_tally(list(record.results))})
+    for target in group_results(record):
+        results = [cell.result for _, cell in target.cells]
+        suite = ET.SubElement(root, "testsuite", {"name": target.name, **_tally(results)})
+        properties = ET.SubElement(suite, "properties")
+        ET.SubElement(properties, "property", name="run", value=provenance(record))
+        _add_cases(suite, target)
+    ET.indent(root)
+    return clean('<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n")
+
+
+def _add_cases(suite: ET.Element, target: TargetGroup) -> None:
+    for claim, cell in target.cells:
+        result = cell.result
+        name = f"{claim.claim} [{cell.label}]" if cell.label else claim.claim
+        case = ET.SubElement(suite, "testcase", classname=target.name, name=name)
+        outcome = _outcome(result)
+        if outcome is None:
+            ET.SubElement(case, "system-out").text = _details(claim, cell)
+        else:
+            kind = result.verdict.value if outcome == "error" else "refuted"
+            if outcome == "failure" and result.verdict is not Verdict.REFUTED:
+                kind = "unexpected"
+            ET.SubElement(case, outcome, type=kind, message=_message(result)).text = _details(claim, cell)
+
+
+def _outcome(result: Result) -> str | None:
+    if result.verdict in (Verdict.ERROR, Verdict.INCONCLUSIVE):
+        return "error"
+    return None if result.ok else "failure"
+
+
+def _message(result: Result) -> str:
+    return " ".join(f"{result.verdict}: {reason(result) or standing(result)}; {headline(result)}".split())
+
+
+def _details(claim: ClaimGroup, cell: Cell) -> str:
+    result = cell.result
+    lines = [f"{result.verdict}: {headline(result)}", standing(result)]
+    parameters = ", ".join(part for part in (cell.label, claim.constant) if part)
+    named = [
+        ("expected because", result.reason),
+        ("claim", result.statement),
+        ("source", result.source),
+        ("parameters", parameters),
+        ("numbers", numbers_line(result)),
+        ("scope", result.scope),
+        ("method", result.method),
+        ("note", result.note),
+        *witness_lines(result),
+        ("repeat", result.command),
+    ]
+    return "\n".join([*lines, *(f"{name}: {text}" for name, text in named if text)])
+
+
+def _tally(results: list[Result]) -> dict[str, str]:
+    outcomes = [_outcome(result) for result in results]
+    return {
+        "tests": str(len(outcomes)),
+        "failures": str(outcomes.count("failure")),
+        "errors": str(outcomes.count("error")),
+        "skipped": "0",
+    }

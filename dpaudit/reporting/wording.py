@@ -1,0 +1,199 @@
+"""The sentences that all formats share: the main number of a result, why it is not ok, the counts."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+
+from dpaudit.claims.evidence import Interval
+from dpaudit.claims.record import METHOD_UNUSABLE, Record, Result, plain
+from dpaudit.claims.verdicts import Verdict
+from dpaudit.reporting.numbers import DIGITS, format_interval, format_number, relation, telling_digits
+
+_MEASURED_AS = {"bound": "value"}
+_BESIDE = ("tightness", "slack", "detection_limit", "trivial")
+_LABELS = {
+    "tightness": "tightness (claimed epsilon over measured)",
+    "slack": "slack (claimed bound over measured value)",
+    "trivial": "trivial (what needs no input)",
+}
+_NO_PASS = (Verdict.INCONCLUSIVE, Verdict.ERROR)
+_ROUNDING = 1e-9
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quantity:
+    """One quantity of a result as text; ``claimed`` or ``measured`` is empty where there is none."""
+
+    name: str
+    label: str
+    claimed: str
+    measured: str
+
+
+def quantities(result: Result) -> tuple[Quantity, ...]:
+    """Return what is claimed and what was measured, the claimed quantities first."""
+    claimed = {_MEASURED_AS.get(name, name): value for name, value in result.claimed.items()}
+    names = dict.fromkeys([*claimed, *result.measured])
+    rows = []
+    for name in names:
+        measured, claim = result.measured.get(name), claimed.get(name)
+        digits = _digits(result, name, measured, claim)
+        rows.append(
+            Quantity(
+                name=name,
+                label=_LABELS.get(name, name.replace("_", " ")),
+                claimed="" if claim is None else format_number(claim, digits=digits),
+                measured="" if measured is None else format_interval(measured, digits=digits),
+            )
+        )
+    return tuple(rows)
+
+
+def headline(result: Result) -> str:
+    """Return the number that decides a result beside the claimed one, and how tight the claim is.
+
+    Without a number: what the note says.
+    """
+    if result.verdict is Verdict.ERROR:
+        unusable = result.method == METHOD_UNUSABLE
+        return "the target cannot be used" if unusable else "the target or its check raised"
+    name = _main_quantity(result)
+    if name is None:
+        return result.note or "nothing measured"
+    rows = {row.name: row for row in quantities(result)}
+    parts = [_comparison(result, rows[name])]
+    parts += [f"{other.replace('_', ' ')} {rows[other].measured}" for other in _BESIDE if other in result.measured]
+    return "; ".join(parts)
+
+
+def numbers_line(result: Result) -> str:
+    """Return all numbers of a result on one line."""
+    parts = []
+    for row in quantities(result):
+        claimed = f"claimed {row.claimed}" if row.claimed else ""
+        measured = f"measured {row.measured}" if row.measured and row.claimed else row.measured
+        parts.append(f"{row.name.replace('_', ' ')} " + ", ".join(part for part in (measured, claimed) if part))
+    return "; ".join(parts) or "none"
+
+
+def standing(result: Result) -> str:
+    """Return how the verdict stands to the expected one, in a few words."""
+    if result.ok:
+        return f"expected {result.expected}" if result.expected else "no expectation"
+    if result.verdict in _NO_PASS:
+        return f"expected {result.expected}, no pass" if result.expected else "no pass"
+    return f"expected {result.expected}, not as expected" if result.expected else "not as expected"
+
+
+def reason(result: Result) -> str:
+    """Return why a result is not ok; empty where it is."""
+    if result.ok:
+        return ""
+    if result.expected is not None:
+        text = f"expected {result.expected}, got {result.verdict}"
+    elif result.verdict is Verdict.REFUTED:
+        text = "expected any verdict but refuted, got refuted"
+    else:
+        text = f"got {result.verdict}"
+    if result.verdict is Verdict.INCONCLUSIVE:
+        text += ", which is never a pass"
+    if result.verdict is Verdict.ERROR:
+        text += f": {headline(result)}"
+    return text
+
+
+def witness_lines(result: Result) -> tuple[tuple[str, str], ...]:
+    """Return the parts of a witness by name, with all digits, so that a reader can recompute it."""
+    witness = result.witness
+    if witness is None:
+        return ()
+    privacy = result.kind == "privacy"
+    parts = [("data", witness.data), ("neighbour", witness.neighbour), ("event", witness.event)]
+    parts += [
+        ("p (probability of the event on data)" if privacy else "p", witness.p),
+        ("q (probability of the event on neighbour)" if privacy else "q", witness.q),
+        ("epsilon that follows", witness.epsilon),
+        ("delta that follows", witness.delta),
+    ]
+    return tuple((name, json.dumps(plain(part), ensure_ascii=False)) for name, part in parts if part is not None)
+
+
+def counts(record: Record) -> dict[Verdict, int]:
+    """Count the verdicts that occur, in the order of the vocabulary."""
+    verdicts = [result.verdict for result in record.results]
+    return {verdict: verdicts.count(verdict) for verdict in Verdict if verdict in verdicts}
+
+
+def conclusion(record: Record) -> str:
+    """Return how many results are not as expected, in one sentence without its full stop."""
+    total, failed, without = len(record.results), 0, 0
+    for result in record.results:
+        without += not result.ok and result.verdict in _NO_PASS
+        failed += not result.ok and result.verdict not in _NO_PASS
+    if not total:
+        return "nothing was checked"
+    if not failed + without:
+        return "all as expected" if all(result.expected for result in record.results) else "nothing unexpected"
+    parts = [f"{failed} not as expected"] if failed else []
+    parts += [f"{without} no pass (inconclusive or error)"] if without else []
+    return ", ".join(parts)
+
+
+def summary_line(record: Record) -> str:
+    """Return the counts per verdict and how many results are not as expected."""
+    total = len(record.results)
+    words = ", ".join(f"{count} {verdict}" for verdict, count in counts(record).items())
+    start = f"{total} result{'' if total == 1 else 's'}"
+    return f"{start}: {words}; {conclusion(record)}" if words else f"{start}; {conclusion(record)}"
+
+
+def provenance(record: Record) -> str:
+    """Return what a reader needs to run the audit again."""
+    confidence = format_number(record.confidence, digits=17)
+    return f"dpaudit {record.version}, seed {record.seed}, confidence {confidence} for the whole run"
+
+
+def clean(text: str) -> str:
+    """Replace what no output can hold or what would steer a terminal or turn the direction of reading."""
+    return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
+
+
+def _main_quantity(result: Result) -> str | None:
+    names = [_MEASURED_AS.get(name, name) for name in result.claimed]
+    if result.kind == "privacy" and result.claimed.get("delta"):
+        names = ["delta", *names]
+    return next((name for name in [*names, *result.measured] if name in result.measured), None)
+
+
+def _comparison(result: Result, row: Quantity) -> str:
+    start = f"{row.name.replace('_', ' ')} {row.measured}"
+    if not row.claimed:
+        return start
+    measured, claim = result.measured[row.name], _claimed(result, row.name)
+    if _equal_but_for_rounding(result, row.name, measured, claim):
+        return f"{start} = claimed {row.claimed}, up to rounding"
+    sign = relation(measured, claim)
+    return f"{start} {sign} claimed {row.claimed}" if sign else f"{start}, claimed {row.claimed}"
+
+
+def _claimed(result: Result, name: str) -> float:
+    return next(value for key, value in result.claimed.items() if _MEASURED_AS.get(key, key) == name)
+
+
+def _digits(result: Result, name: str, measured: Interval | None, claim: float | None) -> int:
+    if measured is None or claim is None or _equal_but_for_rounding(result, name, measured, claim):
+        return DIGITS
+    return telling_digits(measured, claim)
+
+
+def _equal_but_for_rounding(result: Result, name: str, measured: Interval, claim: float) -> bool:
+    """Whether floating point alone tells the two apart; never so where the verdict says that they differ."""
+    if result.verdict is Verdict.REFUTED or measured.lower is None or measured.upper is None:
+        return False
+    if measured.lower == measured.upper == claim:
+        return False
+    allowed = _ROUNDING * (max(1.0, claim) if name == "epsilon" else abs(claim))
+    return max(abs(measured.lower - claim), abs(measured.upper - claim)) <= allowed

@@ -1,0 +1,273 @@
+"""From what was asked to cells: one claim of one target at one set of parameters each."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, Method
+from dpaudit.catalog import TargetReference, called, find_targets, suggestion
+from dpaudit.claims.claims import Claim
+from dpaudit.claims.record import plain
+from dpaudit.claims.verdicts import Verdict
+from dpaudit.errors import DataError, ParameterError, PlanError, TargetError
+from dpaudit.mechanism import Mechanism
+from dpaudit.plan import Plan, PlannedAudit, Scalar, grid, plan_for, plans, read_plan
+from dpaudit.rankings import read_profile
+
+DATA_PARAMETER = "profile"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What a user asks to be checked; the options of ``dpaudit check``.
+
+    Attributes
+    ----------
+    targets
+        TARGET arguments; none means every plan found.
+    claims
+        Claim ids to keep; none means all.
+    set
+        Parameter values that replace the plan's, each a list.
+    data
+        PrefLib file.
+    samples, confidence, method
+        As in the budget; ``confidence`` is that of the whole run.
+    seed
+        Seed of the run, >= 0.
+    """
+
+    targets: Sequence[str] = ()
+    claims: Sequence[str] = ()
+    set: Mapping[str, list[Scalar]] = field(default_factory=dict)
+    data: str | None = None
+    samples: int | None = None
+    confidence: float = DEFAULT_CONFIDENCE
+    method: Method | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One claim of one target at one set of parameters.
+
+    Attributes
+    ----------
+    reference
+        Where the target is.
+    called
+        The TARGET argument that means it.
+    parameters
+        Parameter values given; the others have their defaults.
+    data
+        PrefLib file whose profile the target gets, and its SHA-256.
+    """
+
+    reference: TargetReference
+    called: str
+    target: str
+    claim: str
+    parameters: Mapping[str, Scalar]
+    expected: Verdict | None = None
+    reason: str = ""
+    method: Method = "auto"
+    samples: int | None = None
+    data: tuple[str, str] | None = None
+
+    def instance(self) -> Mechanism:
+        """Make the target with its parameters.
+
+        Raises
+        ------
+        ParameterError
+            A parameter is unknown or has a value that it cannot take.
+        """
+        return instantiate(self.reference.load(), self.parameters, self.data)
+
+
+def instantiate(
+    target: type[Mechanism], parameters: Mapping[str, Any], data: tuple[str, str] | None = None
+) -> Mechanism:
+    """Make a target, with the profile of a data file if there is one."""
+    known = target.parameter_names()
+    for name in parameters:
+        if name not in known:
+            raise ParameterError(
+                f"{target.name} has no parameter {name!r}{suggestion(name, known)}; its parameters are {', '.join(known)}"
+            )
+    given = dict(parameters)
+    if data is not None:
+        profile = read_profile(data[0])
+        given[DATA_PARAMETER] = profile
+        for name, value in (("agents", profile.agents), ("alternatives", profile.alternatives)):
+            if name in known:
+                given[name] = value
+    missing = [name for name, _, default, _ in target.parameter_table() if default == "required" and name not in given]
+    if missing:
+        raise ParameterError(f"{target.name} needs a value for {', '.join(missing)}; give it with --set {missing[0]}=…")
+    return target(**given)
+
+
+def described_parameters(mechanism: Mechanism, data: tuple[str, str] | None) -> dict[str, Any]:
+    """Parameters as the record holds them; a profile by its file name and hash."""
+    values = {name: value for name, value in mechanism.parameters().items() if name != DATA_PARAMETER}
+    described: dict[str, Any] = plain(values)
+    if data is not None:
+        described["data"] = f"{Path(data[0]).name} (SHA-256 {data[1][:16]})"
+    return described
+
+
+def build_cells(request: Request) -> list[Cell]:
+    """Cells of a request, in a fixed order.
+
+    Raises
+    ------
+    DpauditError
+        A target, claim, parameter, value, plan or data file is unknown or unusable.
+    """
+    data = _read_data(request.data)
+    sources = _sources(request)
+    cells: list[Cell] = []
+    unknown_parameters = set(request.set)
+    unknown_claims = set(request.claims)
+    claim_names: set[str] = set()
+    parameter_names: set[str] = set()
+    for text, reference, plan in sources:
+        target = reference.load()
+        parameter_names.update(target.parameter_names())
+        unknown_parameters -= set(target.parameter_names())
+        found = _cells_of(text, reference, plan, request, data)
+        claim_names.update(cell.claim for cell in found)
+        kept = [cell for cell in found if not request.claims or cell.claim in request.claims]
+        unknown_claims -= {cell.claim for cell in kept}
+        cells.extend(kept)
+    if unknown_claims:
+        name = min(unknown_claims)
+        raise TargetError(f"unknown claim {name!r}{suggestion(name, claim_names)}; known: {', '.join(sorted(claim_names))}")
+    if unknown_parameters:
+        name = min(unknown_parameters)
+        raise ParameterError(
+            f"--set {name}: unknown parameter{suggestion(name, parameter_names)}; "
+            f"known: {', '.join(sorted(parameter_names))}"
+        )
+    return cells
+
+
+def _read_data(path: str | None) -> tuple[str, str] | None:
+    if path is None:
+        return None
+    read_profile(path)
+    return path, hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def _sources(request: Request) -> list[tuple[str, TargetReference, Plan | None]]:
+    if not request.targets:
+        local = sorted(Path("audits").glob("**/*.toml")) if Path("audits").is_dir() else []
+        found = local or plans()
+        if not found:
+            raise PlanError("no plan found: no audits/*.toml here and no catalogue; name a target or a plan")
+        return [source for path in found for source in _plan_sources(read_plan(path))]
+    sources: list[tuple[str, TargetReference, Plan | None]] = []
+    for text in request.targets:
+        if text.endswith(".toml"):
+            sources.extend(_plan_sources(read_plan(text)))
+        else:
+            references = find_targets(text)
+            for reference in references:
+                name = reference.load().name
+                sources.append((called(reference, name), reference, plan_for(reference)))
+    # A target named twice is audited once.
+    return list({(reference, plan.path if plan else None): (text, reference, plan) for text, reference, plan in sources}.values())
+
+
+def _plan_sources(plan: Plan) -> list[tuple[str, TargetReference, Plan | None]]:
+    return [(called(reference, name), reference, plan) for name, reference in plan.targets.items()]
+
+
+def _cells_of(
+    text: str, reference: TargetReference, plan: Plan | None, request: Request, data: tuple[str, str] | None
+) -> list[Cell]:
+    target = reference.load()
+    if data is not None and DATA_PARAMETER not in target.parameter_names():
+        raise DataError(f"{target.name} takes no --data; leave it out, or choose a target that measures on rankings")
+    planned = [audit for audit in plan.audits if audit.target == target.name] if plan else []
+    blank = Cell(reference=reference, called=text, target=target.name, claim="", parameters={}, data=data)
+    expectations = {
+        _identity(cell): cell for audit in planned for cell in _planned_cells(blank, audit)
+    }
+    override = {name: values for name, values in request.set.items() if name in target.parameter_names()}
+    cells: dict[tuple[str, ...], Cell] = {}
+    for audit in planned:
+        changed = replace(audit, set={**audit.set, **override})
+        for cell in _planned_cells(blank, changed):
+            cells.setdefault(_identity(cell), cell)
+    covered = {audit.claim for audit in planned}
+    for values in grid(dict(override)):
+        cell = replace(blank, parameters=values)
+        for claim in _claims(cell):
+            if claim.id not in covered:
+                own = replace(cell, claim=claim.id)
+                cells.setdefault(_identity(own), own)
+    chosen = []
+    for identity, cell in cells.items():
+        if request.method is not None or request.samples is not None:
+            cell = replace(cell, method=request.method or cell.method, samples=request.samples or cell.samples)
+        known = expectations.get(identity)
+        same_method = known is not None and cell.method == known.method
+        chosen.append(
+            replace(
+                cell,
+                expected=known.expected if known is not None and same_method and data is None else None,
+                reason=known.reason if known is not None and same_method and data is None else "",
+            )
+        )
+    return [cell for cell in chosen if data is None or _is_on_data(cell, request)]
+
+
+def _planned_cells(blank: Cell, audit: PlannedAudit) -> list[Cell]:
+    made = replace(
+        blank,
+        claim=audit.claim,
+        expected=audit.expect,
+        reason=audit.reason,
+        method=audit.method,
+        samples=audit.samples,
+    )
+    cells = [replace(made, parameters=values) for values in audit.cells()]
+    for cell in cells:
+        names = [claim.id for claim in _claims(cell)]
+        if cell.claim not in names:
+            raise PlanError(
+                f"the plan of {cell.target} names the unknown claim {cell.claim!r}{suggestion(cell.claim, names)}; "
+                f"at {dict(cell.parameters)} it makes: {', '.join(names)}"
+            )
+    return cells
+
+
+def _identity(cell: Cell) -> tuple[str, ...]:
+    described = described_parameters(cell.instance(), cell.data)
+    return (cell.target, cell.claim, cell.method, json.dumps(described, sort_keys=True))
+
+
+def _claims(cell: Cell) -> list[Claim]:
+    claims = list(cell.instance().claims())
+    for claim in claims:
+        if not isinstance(claim, Claim):
+            raise TargetError(f"{cell.target}: `claims` returned a {type(claim).__name__}; return dpaudit claims")
+    names = [claim.id for claim in claims]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise TargetError(f"{cell.target}: `claims` returned two claims named {twice[0]!r}; give each its own id")
+    return claims
+
+
+def _is_on_data(cell: Cell, request: Request) -> bool:
+    claim = next(claim for claim in _claims(cell) if claim.id == cell.claim)
+    if not claim.on_data and cell.claim in request.claims:
+        raise DataError(f"claim {cell.claim} is not measured on rankings; leave --data out")
+    return claim.on_data

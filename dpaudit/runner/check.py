@@ -1,0 +1,216 @@
+"""The whole way: a request, or an instance, to a record."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, Budget, Method
+from dpaudit.catalog import called, reference_of
+from dpaudit.claims.record import Record, Result, SystemEntry, summarise
+from dpaudit.errors import ParameterError, TargetError
+from dpaudit.mechanism import Mechanism
+from dpaudit.plan import Scalar
+from dpaudit.runner.cells import Cell, Request, build_cells
+from dpaudit.runner.execute import Progress, Settings, audited, run_cells
+
+_LIBRARIES = ("numpy", "scipy", "hypothesis", "scikit-learn", "pydantic")
+
+
+def check(
+    target: str | Mechanism | Sequence[str] = (),
+    *,
+    claims: Sequence[str] = (),
+    set: Mapping[str, Scalar | list[Scalar]] | None = None,  # noqa: A002 - the option's name
+    data: str | None = None,
+    samples: int | None = None,
+    seconds: float | None = None,
+    confidence: float = DEFAULT_CONFIDENCE,
+    method: Method | None = None,
+    seed: int = 0,
+    workers: int = 1,
+    debug: bool = False,
+) -> Record:
+    """Audit a mechanism, or targets by name, and return the record.
+
+    Parameters
+    ----------
+    target
+        An instance of a mechanism; or one TARGET or several as on the command line; none for every plan found.
+    claims
+        Claim ids to keep; none for all.
+    set
+        Parameter values, or lists of them, in place of the plan's (not with an instance).
+    data
+        PrefLib file to measure on (not with an instance).
+    samples
+        Samples per input, or runs of a measurement, at least 1.
+    seconds
+        Claims not begun after this long come out ``inconclusive``.
+    confidence
+        Probability, at least, with which every statistical statement of the run is true.
+    method
+        ``auto``, ``exact`` or ``black-box``.
+    seed
+        Equal seeds give equal records, but for environment and timing.
+    workers
+        Processes (1 with an instance).
+    debug
+        Let exceptions of the target through.
+
+    Returns
+    -------
+    Record
+
+    Raises
+    ------
+    DpauditError
+        The call, the plan, the data or the target cannot be used.
+    """
+    Budget(samples=samples, confidence=confidence, method=method or "auto")
+    check_run(seconds, seed, workers)
+    if isinstance(target, Mechanism):
+        if set or data:
+            raise ParameterError("an instance has its parameters already; leave `set` and `data` out")
+        return _check_instance(target, claims, samples, confidence, method, seed, debug)
+    request = Request(
+        targets=[target] if isinstance(target, str) else list(target),
+        claims=claims,
+        set={name: value if isinstance(value, list) else [value] for name, value in (set or {}).items()},
+        data=data,
+        samples=samples,
+        confidence=confidence,
+        method=method,
+        seed=seed,
+    )
+    record, _ = run_request(request, seconds=seconds, workers=workers, debug=debug)
+    return record
+
+
+def run_request(
+    request: Request,
+    *,
+    seconds: float | None = None,
+    workers: int = 1,
+    debug: bool = False,
+    cells: Sequence[Cell] | None = None,
+    progress: Progress | None = None,
+) -> tuple[Record, bool]:
+    """Run a request; return the record, and whether the run was interrupted (the record holds what was done)."""
+    check_run(seconds, request.seed, workers)
+    Budget(samples=request.samples, confidence=request.confidence, method=request.method or "auto")
+    started = time.time()
+    cells = build_cells(request) if cells is None else cells
+    if not cells:
+        raise TargetError("nothing to check: no claim of these targets applies; `dpaudit show TARGET` lists them")
+    settings = Settings(
+        seed=request.seed, confidence=_confidence_each(request.confidence, len(cells)), debug=debug
+    )
+    results, interrupted = run_cells(cells, settings, workers=workers, seconds=seconds, progress=progress)
+    systems = {cell.target: cell.reference.load() for cell in cells}
+    return _record(tuple(results), systems, request.seed, request.confidence, started), interrupted
+
+
+def _check_instance(
+    target: Mechanism,
+    claims: Sequence[str],
+    samples: int | None,
+    confidence: float,
+    method: Method | None,
+    seed: int,
+    debug: bool,
+) -> Record:
+    started = time.time()
+    made = [claim.id for claim in target.claims()]
+    unknown = [name for name in claims if name not in made]
+    if unknown or not made:
+        raise TargetError(
+            f"{target.name} does not make the claim {unknown[0]!r}; it makes: {', '.join(made)}"
+            if unknown
+            else f"{target.name} makes no claim; define `claims`"
+        )
+    chosen = [name for name in made if not claims or name in claims]
+    settings = Settings(seed=seed, confidence=_confidence_each(confidence, len(chosen)), debug=debug)
+    reference = reference_of(type(target))
+    results = []
+    for name in chosen:
+        cell = Cell(
+            reference=reference,
+            called=called(reference, target.name),
+            target=target.name,
+            claim=name,
+            parameters=target.parameters(),
+            samples=samples,
+            method=method or "auto",
+        )
+        results.append(audited(cell, target, settings))
+    return _record(tuple(results), {target.name: type(target)}, seed, confidence, started)
+
+
+def _record(
+    results: tuple[Result, ...],
+    systems: Mapping[str, type[Mechanism]],
+    seed: int,
+    confidence: float,
+    started: float,
+) -> Record:
+    return Record(
+        version=dpaudit_version(),
+        seed=seed,
+        confidence=confidence,
+        systems={name: _system(target) for name, target in systems.items()},
+        results=results,
+        summary=summarise(results),
+        environment=_environment(),
+        timing={"started": started, "seconds": time.time() - started},
+    )
+
+
+def _system(target: type[Mechanism]) -> SystemEntry:
+    return SystemEntry(
+        title=target.summary(),
+        description=target.trust,
+        source=target.source,
+        errata=tuple(target.errata),
+    )
+
+
+def _confidence_each(confidence: float, cells: int) -> float:
+    """Bonferroni: every cell is sure enough that all of them together are."""
+    return 1 - (1 - confidence) / cells
+
+
+def check_run(seconds: float | None, seed: int, workers: int) -> None:
+    if seconds is not None and not seconds > 0:
+        raise ParameterError(f"seconds must be above 0, got {seconds}")
+    if seed < 0:
+        raise ParameterError(f"seed must be at least 0, got {seed}")
+    if workers < 1:
+        raise ParameterError(f"workers must be at least 1, got {workers}")
+
+
+def dpaudit_version() -> str:
+    """Version of the installed package."""
+    try:
+        return version("dpaudit")
+    except PackageNotFoundError:
+        return "0+unknown"
+
+
+def _environment() -> dict[str, Any]:
+    libraries = {}
+    for name in _LIBRARIES:
+        try:
+            libraries[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return {
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "processors": os.cpu_count() or 1,
+        "libraries": libraries,
+    }

@@ -1,0 +1,78 @@
+"""KwikSort: the rank aggregation without privacy that the private protocols start from.
+
+Source: Ailon, Charikar, Newman, "Aggregating inconsistent information", J. ACM 55(5), 2008, as restated in Section 2.1 of
+Yan, Li, Liu, "Private rank aggregation under local differential privacy", Int. J. Intell. Syst. 35(10), 2020.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+import dpaudit
+from dpaudit import rankings
+
+RATIO = 11 / 7
+
+
+class KwikSort(dpaudit.Mechanism):
+    """KwikSort on the majority of every pair: a non-private baseline."""
+
+    name = "kwiksort"
+    source = "Yan, Li, Liu 2020, Section 2.1; Ailon, Charikar, Newman 2008"
+    trust = "The curator sees every ranking; nothing is randomized but the pivots and the placement of ties."
+
+    alternatives: int = dpaudit.parameter(5, minimum=2, maximum=12, doc="m, largest number searched")
+    agents: int = dpaudit.parameter(7, minimum=1, doc="n, largest number searched")
+
+    def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
+        """Aggregate rankings of a profile of shape (n, m), or of a ``Profile``."""
+        margins = rankings.margins(rankings.pairwise_counts(data))
+        return rankings.kwiksort(rankings.comparisons(margins, rng, size), rng)
+
+    def claims(self) -> Sequence[dpaudit.Claim]:
+        return [
+            dpaudit.LemmaClaim(
+                id="yan2020.kwiksort-ratio",
+                source="Yan, Li, Liu 2020, Section 2.1 and 4.2.1",
+                statement="KwikSort's expected total Kendall tau distance is at most 11/7 of the optimum.",
+                margin=_ratio_margin,
+                instances=[{"profile": profile} for profile in _hard_profiles(self.alternatives)],
+                variables={"profile": dpaudit.RankingProfiles(self.agents, self.alternatives)},
+                explain=_explain_ratio,
+                scope=(
+                    f"exact expected cost over exact optimum; one item that floats over a chain, up to "
+                    f"{self.alternatives} alternatives, and any profile of up to {self.agents} agents"
+                ),
+            )
+        ]
+
+
+def _ratio(profile: np.ndarray) -> float:
+    counts = rankings.pairwise_counts(profile)
+    optimum = rankings.kemeny(counts).cost
+    cost = rankings.kwiksort_expected_cost(counts)
+    return cost / optimum if optimum else (1.0 if cost == 0 else np.inf)
+
+
+def _ratio_margin(profile: np.ndarray) -> float:
+    return RATIO - _ratio(profile)
+
+
+def _explain_ratio(profile: np.ndarray) -> dict[str, float]:
+    return {"actual": _ratio(profile), "claimed": RATIO}
+
+
+def _hard_profiles(alternatives: int) -> Iterator[np.ndarray]:
+    """Profiles on which a pivot tears a unanimous order apart.
+
+    All agents agree on a chain; half put one further item first, half put it last, and a single agent decides against
+    whom the floating item wins: it loses to the later half of the chain and beats the earlier, the wrong way round.
+    """
+    halves = 1000
+    for m in range(3, alternatives + 1):
+        chain = np.arange(m - 1)
+        half = (m - 1) // 2
+        first, last = np.r_[m - 1, chain], np.r_[chain, m - 1]
+        decider = np.r_[chain[half:], m - 1, chain[:half]]
+        yield np.concatenate([np.tile(first, (halves, 1)), np.tile(last, (halves, 1)), decider[None]])

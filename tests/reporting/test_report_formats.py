@@ -1,0 +1,210 @@
+import dataclasses
+import itertools
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from html import unescape
+from html.parser import HTMLParser
+
+import pytest
+
+from dpaudit.claims.evidence import Interval, Witness
+from dpaudit.claims.record import Record, Result
+from dpaudit.claims.verdicts import Verdict
+from dpaudit.reporting import FORMATS, render_console, render_html, render_json, render_junit, render_markdown
+from dpaudit.reporting.wording import clean, numbers_line
+
+_VOID = {"meta", "link", "br", "hr", "img", "input"}
+_RENDERED = ("text", "markdown", "junit", "html")
+
+
+class _Page(HTMLParser):
+    """Tags in order, with what is not closed; and the text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in _VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def _plain(name: str, page: str) -> str:
+    """The words of a page without markup and line breaks."""
+    if name in ("html", "junit"):
+        page = unescape(re.sub("<[^>]*>", " ", page) + " ".join(re.findall('="([^"]*)"', page)))
+    if name == "markdown":
+        page = unescape(re.sub(r"\\(.)", r"\1", page))
+    return " ".join(page.split())
+
+
+@pytest.mark.parametrize("name", _RENDERED)
+def test_every_format_holds_every_claim_verdict_note_and_command(name: str, full_record: Record) -> None:
+    text = _plain(name, FORMATS[name](full_record))
+    for result in full_record.results:
+        for part in (result.target, result.claim, result.verdict):
+            assert " ".join(clean(part).split()) in text
+        if not result.ok:
+            assert " ".join(clean(result.note).split()) in text
+            assert result.command in text
+            assert numbers_line(result) in text or name == "html"
+
+
+@pytest.mark.parametrize("name", _RENDERED)
+def test_every_format_holds_the_numbers_and_the_witness(name: str, full_record: Record) -> None:
+    text = _plain(name, FORMATS[name](full_record))
+    for part in ("infinite", "at least 0.98", "0.93 (0.91 to 0.95)", "[[2, 1, 0], [0, 1, 2]]", "0.16666666666666666"):
+        assert part in text
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_formats_are_functions_of_the_results_alone(name: str, full_record: Record) -> None:
+    page = FORMATS[name](full_record)
+    assert page == FORMATS[name](full_record)
+    assert page.endswith("\n")
+    assert not page.endswith("\n\n")
+    if name != "json":
+        elsewhere = dataclasses.replace(full_record, environment={"platform": "other"}, timing={})
+        assert page == FORMATS[name](elsewhere)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_record_read_back_gives_the_same_report(
+    name: str, make_record: Callable[..., Record], make_result: Callable[..., Result]
+) -> None:
+    witness = Witness(data=(1, 2), neighbour={"a": 1.5}, event=[True, None], p=0.5, q=0.0, epsilon=float("inf"))
+    record = make_record(
+        make_result(Verdict.REFUTED, witness=witness, measured={"epsilon": Interval.exact(float("inf"))})
+    )
+    assert FORMATS[name](Record.from_json(render_json(record))) == FORMATS[name](record)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_record_without_results_renders(name: str, make_record: Callable[..., Record]) -> None:
+    assert FORMATS[name](make_record())
+
+
+def test_console_without_colour_has_no_codes_and_with_colour_has_the_same_words(full_record: Record) -> None:
+    page = render_console(full_record)
+    assert "\x1b" not in page
+    coloured = render_console(full_record, color=True)
+    assert "\x1b[" in coloured
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == page
+
+
+@pytest.mark.parametrize("width", [20, 60, 200])
+def test_console_loses_nothing_at_any_width(width: int, full_record: Record) -> None:
+    page = render_console(full_record, width=width)
+    assert page.split() == render_console(full_record, width=100).split()
+
+
+def test_console_keeps_to_its_width_but_for_commands(
+    make_record: Callable[..., Record], make_result: Callable[..., Result]
+) -> None:
+    record = make_record(*(make_result(v, note="some words " * 30) for v in Verdict))
+    lines = render_console(record, width=60).splitlines()
+    assert all(len(line) <= 60 or "repeat: " in line for line in lines)
+    assert all(line == line.rstrip() for line in lines)
+
+
+def test_console_starts_each_result_with_its_verdict(full_record: Record) -> None:
+    lines = [line.split()[0] for line in render_console(full_record, width=500).splitlines() if line.startswith("    ")]
+    verdicts = [word for word in lines if word in set(Verdict)]
+    assert sorted(verdicts) == sorted(result.verdict for result in full_record.results)
+
+
+def test_html_is_well_formed_and_loads_nothing(full_record: Record) -> None:
+    page = _Page(render_html(full_record))
+    assert page.open == []
+    assert not {"script", "link", "img", "iframe", "b"} & {tag for tag, _ in page.tags}
+    references = [value for _, attributes in page.tags for key, value in attributes.items() if key in ("href", "src")]
+    ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    assert {str(reference) for reference in references} <= {f"#{name}" for name in ids}
+    assert "url(" not in render_html(full_record)
+
+
+def test_html_tables_have_captions_and_scopes(full_record: Record) -> None:
+    page = _Page(render_html(full_record))
+    names = [tag for tag, _ in page.tags]
+    assert names.count("table") == names.count("caption") > 3
+    assert all(attributes.get("scope") in ("row", "col") for tag, attributes in page.tags if tag == "th")
+    levels = [int(tag[1]) for tag, _ in page.tags if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
+
+
+def test_html_rows_have_as_many_cells_as_headers(full_record: Record) -> None:
+    for table in re.findall("<table>.*?</table>", render_html(full_record), flags=re.DOTALL):
+        rows = [len(re.findall("<t[hd][ >]", row)) for row in re.findall("<tr>.*?</tr>", table, flags=re.DOTALL)]
+        assert len(set(rows)) == 1
+
+
+def test_html_opens_the_details_of_what_is_not_ok(full_record: Record) -> None:
+    details = [attributes for tag, attributes in _Page(render_html(full_record)).tags if tag == "details"]
+    opened = {attributes["id"] for attributes in details if "open" in attributes}
+    assert opened == {f"result-{i}" for i, result in enumerate(full_record.results, start=1) if not result.ok}
+
+
+def test_markdown_tables_keep_their_columns_and_hold_no_html(full_record: Record) -> None:
+    page = render_markdown(full_record)
+    assert "\n| **certified** (not as expected) |" in page
+    outside = re.sub("^(`{3,}).*?^\\1$", "", page, flags=re.DOTALL | re.MULTILINE)
+    assert "<" not in outside
+    rows = [line for line in outside.splitlines() if line.startswith("|")]
+    assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {4, 7}
+
+
+def test_markdown_fences_outlast_backticks_in_data(
+    make_record: Callable[..., Record], make_result: Callable[..., Result]
+) -> None:
+    witness = Witness(data="```\n# not a heading", event="x", p=1.0, q=0.0)
+    page = render_markdown(make_record(make_result(Verdict.REFUTED, witness=witness, command="echo ````")))
+    assert "````text\n" in page
+    assert "`````sh\necho ````\n`````\n" in page
+
+
+def test_junit_parses_and_counts_match(full_record: Record) -> None:
+    root = ET.fromstring(render_junit(full_record))
+    assert root.attrib == {"name": "dpaudit", "tests": "10", "failures": "2", "errors": "3", "skipped": "0"}
+    for suite in root:
+        cases = suite.findall("testcase")
+        assert suite.get("tests") == str(len(cases))
+        assert suite.get("failures") == str(len(suite.findall("testcase/failure")))
+        assert suite.get("errors") == str(len(suite.findall("testcase/error")))
+    names = [(case.get("classname"), case.get("name")) for case in root.iter("testcase")]
+    assert len(names) == len(set(names)) == 10
+    assert [error.get("type") for error in root.iter("error")] == ["inconclusive", "error", "error"]
+    assert [failure.get("type") for failure in root.iter("failure")] == ["unexpected", "refuted"]
+
+
+def test_junit_fails_whatever_is_not_ok(full_record: Record) -> None:
+    root = ET.fromstring(render_junit(full_record))
+    bad = [case for case in root.iter("testcase") if len(case) and case[0].tag in ("failure", "error")]
+    assert len(bad) == sum(not result.ok for result in full_record.results)
+
+
+def test_junit_never_passes_inconclusive(
+    make_record: Callable[..., Record], make_result: Callable[..., Result]
+) -> None:
+    root = ET.fromstring(render_junit(make_record(make_result(Verdict.INCONCLUSIVE, Verdict.INCONCLUSIVE))))
+    assert root.get("errors") == "1"
+
+
+def test_errata_are_printed(full_record: Record) -> None:
+    (erratum,) = full_record.systems["coin"].errata
+    for name in ("markdown", "html"):
+        assert clean(erratum.printed) in _plain(name, FORMATS[name](full_record))
+        assert erratum.meant in FORMATS[name](full_record)

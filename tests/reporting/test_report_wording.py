@@ -1,0 +1,94 @@
+import math
+from collections.abc import Callable
+
+import pytest
+
+from dpaudit.claims.evidence import Interval
+from dpaudit.claims.record import Record, Result
+from dpaudit.claims.verdicts import Verdict
+from dpaudit.reporting.groups import group_results
+from dpaudit.reporting.wording import clean, headline, quantities, reason, summary_line
+
+
+def test_parameters_that_vary_are_told_from_the_others(
+    make_record: Callable[..., Record], make_result: Callable[..., Result]
+) -> None:
+    cells = [make_result(parameters={"epsilon": 1.0, "agents": n, "base": "two"}) for n in (3, 4)]
+    other = make_result(target="dice", parameters={"epsilon": 0.25})
+    coin, dice = group_results(make_record(cells[0], other, cells[1]))
+    (claim,) = coin.claims
+    assert claim.varying == ("agents",)
+    assert claim.constant == "epsilon=1, base=two"
+    assert [(cell.number, cell.label) for cell in claim.cells] == [(1, "agents=3"), (3, "agents=4")]
+    assert [(cell.label, group.constant) for group, cell in dice.cells] == [("", "epsilon=0.25")]
+
+
+def test_cells_with_equal_parameters_keep_apart(
+    make_record: Callable[..., Record], make_result: Callable[..., Result]
+) -> None:
+    (target,) = group_results(make_record(make_result(), make_result(method="black-box")))
+    assert [cell.label for _, cell in target.cells] == ["cell 1", "cell 2"]
+
+
+def test_a_parameter_that_some_cells_lack_varies(
+    make_record: Callable[..., Record], make_result: Callable[..., Result]
+) -> None:
+    (target,) = group_results(make_record(make_result(parameters={"n": 1}), make_result(parameters={})))
+    assert [cell.label for _, cell in target.cells] == ["n=1", "n=-"]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "measured", "text"),
+    [
+        (Verdict.REFUTED, Interval.exact(2.1754206556), "epsilon 2.17542 > claimed 1"),
+        (Verdict.REFUTED, Interval.exact(1.0000004), "epsilon 1.0000004 > claimed 1"),
+        (Verdict.REFUTED, Interval.exact(math.inf), "epsilon infinite > claimed 1"),
+        (Verdict.REFUTED, Interval(lower=1.2, upper=None), "epsilon at least 1.2 > claimed 1"),
+        (Verdict.PROVED, Interval.exact(1.0), "epsilon 1 = claimed 1"),
+        (Verdict.PROVED, Interval.exact(1.0000000000000002), "epsilon 1 = claimed 1, up to rounding"),
+        (Verdict.CONSISTENT, Interval(lower=0.98, upper=None), "epsilon at least 0.98, claimed 1"),
+    ],
+)
+def test_headline(make_result: Callable[..., Result], verdict: Verdict, measured: Interval, text: str) -> None:
+    assert headline(make_result(verdict, measured={"epsilon": measured})) == text
+
+
+def test_headline_is_delta_where_delta_decides(make_result: Callable[..., Result]) -> None:
+    measured = {"epsilon": Interval.exact(1.2), "delta": Interval.exact(0.02), "tightness": Interval.exact(0.8)}
+    result = make_result(Verdict.REFUTED, claimed={"epsilon": 1.0, "delta": 0.01}, measured=measured)
+    assert headline(result) == "delta 0.02 > claimed 0.01; tightness 0.8"
+
+
+def test_a_claimed_quantity_that_was_not_measured_is_kept(make_result: Callable[..., Result]) -> None:
+    rows = quantities(make_result(measured={"epsilon": Interval.exact(0.5)}))
+    assert [(row.name, row.claimed, row.measured) for row in rows] == [("epsilon", "1", "0.5"), ("delta", "0", "")]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "expected", "text"),
+    [
+        (Verdict.PROVED, None, ""),
+        (Verdict.REFUTED, Verdict.REFUTED, ""),
+        (Verdict.REFUTED, None, "expected any verdict but refuted, got refuted"),
+        (Verdict.PROVED, Verdict.REFUTED, "expected refuted, got proved"),
+        (Verdict.INCONCLUSIVE, None, "got inconclusive, which is never a pass"),
+        (Verdict.ERROR, Verdict.PROVED, "expected proved, got error: the target or its check raised"),
+    ],
+)
+def test_reason(make_result: Callable[..., Result], verdict: Verdict, expected: Verdict | None, text: str) -> None:
+    assert reason(make_result(verdict, expected)) == text
+
+
+def test_summary_line(make_record: Callable[..., Record], make_result: Callable[..., Result]) -> None:
+    results = [make_result(Verdict.PROVED), make_result(Verdict.REFUTED), make_result(Verdict.ERROR)]
+    text = "3 results: 1 proved, 1 refuted, 1 error; 1 not as expected, 1 no pass (inconclusive or error)"
+    assert summary_line(make_record(*results)) == text
+    assert summary_line(make_record(results[0])) == "1 result: 1 proved; nothing unexpected"
+    expected = make_record(make_result(Verdict.REFUTED, Verdict.REFUTED))
+    assert summary_line(expected) == "1 result: 1 refuted; all as expected"
+    assert summary_line(make_record()) == "0 results; nothing was checked"
+
+
+def test_clean_keeps_text_and_drops_what_steers() -> None:
+    assert clean("a ϵ\tb\r\nc") == "a ϵ\tb\nc"
+    assert clean("\x1b[31m\x00\udc80\u202e") == "�[31m���"

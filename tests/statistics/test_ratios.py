@@ -1,0 +1,124 @@
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from dpaudit.statistics import (
+    conditional_epsilon_lower,
+    epsilon_lower,
+    proportion_lower,
+    proportion_upper,
+    refutable_epsilon,
+)
+
+FALSE_ALARM = 1e-6
+SEED = 20240609
+GRID = [(0.5, 0.5), (0.9, 0.9), (0.05, 0.05), (0.6, 0.2), (1.0, 0.4), (0.3, 0.0), (0.0, 0.0), (0.2, 0.6), (1.0, 1.0)]
+ALPHAS = [0.4, 0.1, 0.01]
+
+
+def true_epsilon(p, q, delta=0.0):
+    if p <= delta:
+        return 0.0
+    return max(0.0, math.log((p - delta) / q)) if q > 0 else math.inf
+
+
+@pytest.mark.parametrize(("p", "q"), GRID)
+@pytest.mark.parametrize("alpha", ALPHAS)
+@pytest.mark.parametrize("delta", [0.0, 0.1])
+@pytest.mark.parametrize("trials", [(3, 3), (25, 25), (30, 8)])
+def test_epsilon_lower_covers_exactly(p, q, alpha, delta, trials):
+    hits_p, hits_q = np.arange(trials[0] + 1)[:, None], np.arange(trials[1] + 1)
+    mass = binom.pmf(hits_p, trials[0], p) * binom.pmf(hits_q, trials[1], q)
+    bound = epsilon_lower(hits_p, trials[0], hits_q, trials[1], delta=delta, alpha=alpha)
+    assert mass[bound > true_epsilon(p, q, delta)].sum() <= alpha
+
+
+@pytest.mark.parametrize(("p", "q"), GRID)
+@pytest.mark.parametrize("alpha", ALPHAS)
+@pytest.mark.parametrize("trials", [1, 6, 20])
+def test_conditional_bound_covers_exactly_when_coins_assign_the_trials(p, q, alpha, trials):
+    missed = total = 0.0
+    for to_p in range(trials + 1):
+        hits_p, hits_q = np.arange(to_p + 1)[:, None], np.arange(trials - to_p + 1)
+        mass = binom.pmf(to_p, trials, 0.5) * binom.pmf(hits_p, to_p, p) * binom.pmf(hits_q, trials - to_p, q)
+        missed += mass[conditional_epsilon_lower(hits_p, hits_q, alpha=alpha) > true_epsilon(p, q)].sum()
+        total += mass.sum()
+    assert total == pytest.approx(1)
+    assert missed <= alpha
+
+
+def test_conditional_bound_uses_its_alpha():
+    """At p = q the error approaches alpha as the hits grow, rather than being far below it."""
+    hits = np.arange(1001)
+    mass = binom.pmf(hits, 1000, 0.5)
+    missed = mass[conditional_epsilon_lower(hits, 1000 - hits, alpha=0.05) > 0].sum()
+    assert 0.04 < missed <= 0.05
+
+
+def test_epsilon_lower_is_the_ratio_of_the_two_bounds():
+    low, high = proportion_lower(70, 100, 0.005), proportion_upper(10, 90, 0.005)
+    assert epsilon_lower(70, 100, 10, 90, delta=0.1, alpha=0.01) == pytest.approx(math.log((low - 0.1) / high))
+    assert epsilon_lower(50, 100, 50, 100, alpha=0.01) == 0
+
+
+def test_conditional_bound_without_hits_says_nothing():
+    assert conditional_epsilon_lower(0, 0) == 0
+    assert conditional_epsilon_lower(5, 5) == 0
+    share = 0.001 ** (1 / 40)
+    assert conditional_epsilon_lower(40, 0, alpha=0.001) == pytest.approx(math.log(share / (1 - share)))
+
+
+def found_rate(rng, q, trials, claimed, epsilon, delta, alpha, repeats):
+    """Share of simulated audits that refute the claim when the truth is ``epsilon``."""
+    p = min(1.0, math.exp(epsilon) * q + delta)
+    if delta == 0:
+        to_p = rng.binomial(2 * trials, 0.5, repeats)
+        bound = conditional_epsilon_lower(rng.binomial(to_p, p), rng.binomial(2 * trials - to_p, q), alpha=alpha)
+    else:
+        hits = rng.binomial(trials, p, repeats), rng.binomial(trials, q, repeats)
+        bound = epsilon_lower(hits[0], trials, hits[1], trials, delta=delta, alpha=alpha)
+    return np.mean(bound > claimed)
+
+
+@pytest.mark.parametrize(
+    ("q", "trials", "claimed", "delta"),
+    [
+        (0.3, 200, 0.2, 0.0),
+        (0.4, 120, 0.1, 0.0),
+        (0.6, 10_000, 0.434, 0.0),
+        (0.01, 20_000, 1.0, 0.0),
+        (0.05, 3000, 0.5, 0.02),
+        (0.3, 400, 0.1, 0.1),
+    ],
+)
+def test_a_violation_at_the_detection_limit_is_found_and_a_smaller_one_is_not(q, trials, claimed, delta):
+    rng, repeats, alpha = np.random.default_rng(SEED), 20_000, 0.01
+    limit = refutable_epsilon(q, trials, claimed, delta=delta, alpha=alpha)
+    assert claimed < limit < math.inf
+    power = found_rate(rng, q, trials, claimed, limit, delta, alpha, repeats)
+    assert power * repeats >= binom.ppf(FALSE_ALARM, repeats, 0.95)
+    smaller = claimed + 0.4 * (limit - claimed)
+    assert found_rate(rng, q, trials, claimed, smaller, delta, alpha, repeats) < 0.5
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.01])
+def test_detection_limit_falls_to_the_claim_with_more_trials(delta):
+    limits = [refutable_epsilon(0.1, 10**k, 0.5, delta=delta, alpha=1e-3) for k in range(2, 9)]
+    assert limits == sorted(limits, reverse=True)
+    assert limits[-1] == pytest.approx(0.5, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("q", "trials", "claimed", "delta"),
+    [
+        (0.0, 1000, 1.0, 0.0),
+        (0.5, 10**6, 1.0, 0.0),
+        (0.3, 3, 0.1, 0.0),
+        (0.95, 10**6, 0.0, 0.1),
+        (0.1, 1000, math.inf, 0.0),
+    ],
+)
+def test_nothing_can_be_found_along_a_hopeless_event(q, trials, claimed, delta):
+    assert refutable_epsilon(q, trials, claimed, delta=delta, alpha=1e-3) == math.inf
