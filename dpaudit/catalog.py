@@ -181,6 +181,12 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     return f", did you mean {near[0]!r}?" if near else ""
 
 
+def line_in(path: str, error: BaseException) -> int | None:
+    """Line of a file at which an exception left it, or None if it did not come through there."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return next((frame.lineno for frame in reversed(frames) if frame.filename == path), None)
+
+
 def _class_in(module: ModuleType, attribute: str, path: str) -> type[Mechanism]:
     value = getattr(module, attribute, None)
     if not (inspect.isclass(value) and issubclass(value, Mechanism)):
@@ -217,12 +223,12 @@ def _import_file(path: str) -> tuple[ModuleType, str]:
         spec.loader.exec_module(module)
     except BaseException as error:
         sys.modules.pop(name, None)
-        if isinstance(error, SyntaxError):
-            raise TargetError(f"{shown}, line {error.lineno}: {error.msg}; mend the syntax") from error
         if not isinstance(error, Exception | SystemExit):
             raise
-        frames = traceback.extract_tb(error.__traceback__)
-        line = next((frame.lineno for frame in reversed(frames) if frame.filename == path), None)
+        if isinstance(error, SyntaxError) and error.filename in (path, None):
+            where = f"{shown}, line {error.lineno}" if error.lineno else str(shown)
+            raise TargetError(f"{where}: {error.msg}; mend the syntax") from error
+        line = line_in(path, error)
         where = f"{shown}, line {line}" if line else str(shown)
         raise TargetError(f"{where}: the file raised {type(error).__name__} when imported: {error}") from error
     _LOADED[path] = (path, digest, module)
@@ -232,7 +238,7 @@ def _import_file(path: str) -> tuple[ModuleType, str]:
 def _import_dotted(dotted: str) -> tuple[ModuleType, str]:
     try:
         module = importlib.import_module(dotted)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise TargetError(f"module {dotted!r} cannot be imported ({type(error).__name__}: {error})") from error
     file = getattr(module, "__file__", None)
     return module, hashlib.sha256(Path(file).read_bytes()).hexdigest() if file else ""

@@ -6,7 +6,6 @@ import dataclasses
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, dataclass_transform, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -76,6 +75,7 @@ class Mechanism:
     """Trust model: who sees what."""
     errata: ClassVar[Sequence[Erratum]] = ()
     """What is misprinted in the source and what is implemented instead."""
+    _checked_fields: ClassVar[tuple[Any, ...]]
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -138,18 +138,23 @@ class Mechanism:
         return "" if own.startswith(f"{cls.__name__}(") else inspect.cleandoc(own).partition("\n")[0]
 
 
-@cache
 def _fields(cls: type[Mechanism]) -> tuple[tuple[dataclasses.Field[Any], TypeAdapter[Any]], ...]:
-    from pydantic import ConfigDict, TypeAdapter
+    # Made at first use, because annotations may name what is defined after the class; kept on the class itself.
+    if "_checked_fields" not in cls.__dict__:
+        from pydantic import ConfigDict, TypeAdapter
 
-    config = ConfigDict(allow_inf_nan=False, arbitrary_types_allowed=True)
-    hints = get_type_hints(cls)
-    found = []
-    for field in dataclasses.fields(cls):  # type: ignore[arg-type]
-        hint = hints[field.name]
-        takes_config = not (dataclasses.is_dataclass(hint) or hasattr(hint, "__pydantic_validator__"))
-        found.append((field, TypeAdapter(hint, config=config) if takes_config else TypeAdapter(hint)))
-    return tuple(found)
+        config = ConfigDict(allow_inf_nan=False, arbitrary_types_allowed=True)
+        try:
+            hints = get_type_hints(cls)
+        except Exception as error:
+            raise TargetError(f"{cls.__name__}: the type of a parameter cannot be read: {error}") from error
+        found = []
+        for field in dataclasses.fields(cls):  # type: ignore[arg-type]
+            hint = hints[field.name]
+            own_config = dataclasses.is_dataclass(hint) or hasattr(hint, "__pydantic_validator__")
+            found.append((field, TypeAdapter(hint) if own_config else TypeAdapter(hint, config=config)))
+        cls._checked_fields = tuple(found)
+    return cls._checked_fields
 
 
 def _validated(target: str, field: dataclasses.Field[Any], adapter: TypeAdapter[Any], value: Any) -> Any:

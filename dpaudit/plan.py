@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter, ValidationError
 
 SCHEMA = "dpaudit.plan/1"
+_VERDICTS = [verdict.value for verdict in Verdict if verdict is not Verdict.ERROR]
 _CONFIG = {"extra": "forbid", "allow_inf_nan": False}
 
 Scalar = bool | int | float | str
@@ -106,6 +107,8 @@ def read_plan(path: str | Path) -> Plan:
     except ValidationError as error:
         raise PlanError(f"{path}: {_first_problem(error)}") from None
     protocol = (path.parent / file.protocol).resolve()
+    if protocol.suffix != ".py" or not protocol.is_file():
+        raise PlanError(f"{path}: key 'protocol': there is no Python file {file.protocol!r} beside this plan; mend it")
     targets = {reference.load().name: reference for reference in targets_in(str(protocol))}
     for number, audit in enumerate(file.audit, 1):
         where = f"{path}: audit {number} ({audit.claim})"
@@ -114,6 +117,8 @@ def read_plan(path: str | Path) -> Plan:
                 f"{where}: key 'target' names {audit.target!r}{suggestion(audit.target, targets)}; "
                 f"{protocol.name} has {', '.join(targets)}"
             )
+        if audit.expect is Verdict.ERROR:
+            raise PlanError(f"{where}: key 'expect': 'error' is no verdict; the verdicts are {', '.join(_VERDICTS)}")
         if audit.samples is not None and audit.samples < 1:
             raise PlanError(f"{where}: key 'samples' must be at least 1, got {audit.samples}")
         if any(isinstance(value, list) and not value for value in audit.set.values()):
@@ -128,10 +133,15 @@ def read_plan(path: str | Path) -> Plan:
     return Plan(path=path, protocol=protocol, targets=targets, audits=tuple(file.audit))
 
 
+def plans_in(folder: Path) -> list[Path]:
+    """Plan files in a folder and below it, those deeper down last."""
+    return sorted(folder.glob("**/*.toml"), key=lambda path: (len(path.parts), path))
+
+
 def plans() -> list[Path]:
-    """Plan files of the catalogue."""
+    """Plan files of the catalogue, those of the controls last."""
     root = catalogue_root()
-    return sorted((root / "audits").glob("**/*.toml")) if root else []
+    return plans_in(root / "audits") if root else []
 
 
 def plan_for(reference: TargetReference) -> Plan | None:
@@ -166,4 +176,10 @@ def _first_problem(error: ValidationError) -> str:
         return f"{where}unknown key {key!r}{suggestion(key, known)}; known keys are {', '.join(known)}"
     if problem["type"].startswith("missing"):
         return f"{where}key {key!r} is missing; add it"
-    return f"{where}key {key!r}: {problem['msg']}, got {problem['input']!r}"
+    given = problem["input"]
+    if key == "set" or key.startswith("set."):
+        return f"{where}key {key!r} takes finite numbers, texts, true and false, and lists of them, got {given!r}"
+    if key == "expect":
+        near = suggestion(given, _VERDICTS) if isinstance(given, str) else ""
+        return f"{where}key 'expect': {given!r} is no verdict{near}; the verdicts are {', '.join(_VERDICTS)}"
+    return f"{where}key {key!r}: {problem['msg']}, got {given!r}"

@@ -1,7 +1,7 @@
 """DP-KwikSort: KwikSort on noisy comparisons, in the central model.
 
-Source: Hay, Elagina, Miklau, "Differentially private rank aggregation", SDM 2017, as restated in Section 5.1.1 of Yan, Li,
-Liu, "Private rank aggregation under local differential privacy", Int. J. Intell. Syst. 35(10), 2020.
+Source: Hay, Elagina, Miklau, "Differentially private rank aggregation", SDM 2017, as restated in Section 5.1.1 of Yan,
+Li, Liu, "Private rank aggregation under local differential privacy", Int. J. Intell. Syst. 35(10), 2020.
 
 Symbols: epsilon is the paper's ϵ, alternatives m, agents n, and the budget of one comparison ϵ' = ϵ / ((m - 1) log m).
 """

@@ -1,7 +1,7 @@
 """KwikSort: the rank aggregation without privacy that the private protocols start from.
 
-Source: Ailon, Charikar, Newman, "Aggregating inconsistent information", J. ACM 55(5), 2008, as restated in Section 2.1 of
-Yan, Li, Liu, "Private rank aggregation under local differential privacy", Int. J. Intell. Syst. 35(10), 2020.
+Source: Ailon, Charikar, Newman, "Aggregating inconsistent information", J. ACM 55(5), 2008, as restated in Section 2.1
+of Yan, Li, Liu, "Private rank aggregation under local differential privacy", Int. J. Intell. Syst. 35(10), 2020.
 """
 
 from collections.abc import Iterator, Sequence

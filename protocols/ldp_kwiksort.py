@@ -2,8 +2,8 @@
 
 Source: Yan, Li, Liu, "Private rank aggregation under local differential privacy", Int. J. Intell. Syst. 35(10), 2020.
 
-Symbols: epsilon is the paper's ϵ, queries K, alternatives m, agents n, dispersion θ, the budget of one query ϵ_k = ϵ/K, and
-`bias` the difference p - q between the probabilities of counting an answer as it is and as its opposite.
+Symbols: epsilon is the paper's ϵ, queries K, alternatives m, agents n, dispersion θ, the budget of a query ϵ_k = ϵ/K,
+and `bias` the difference p - q between the probabilities of counting an answer as it is and as its opposite.
 """
 
 import itertools
@@ -85,8 +85,10 @@ class RandomizedResponseReport(_Report):
         asked, replies, outputs = _outputs(self.pairs, self.queries)
         truths = self.truths(np.broadcast_to(data, (len(asked), self.alternatives)), asked)
         truthful = (truths[:, None, :] == replies[None, :, :]).sum(axis=2).ravel()
-        log_flip = math.log(self.response.flip)
-        log_p = truthful * (log_flip + self.response.epsilon) + (self.queries - truthful) * log_flip
+        # In terms of ϵ_k, because p_rr rounds to 1 at a large one.
+        epsilon_k = self.epsilon / self.queries
+        log_keep = -math.log1p(math.exp(-epsilon_k))
+        log_p = self.queries * log_keep - (self.queries - truthful) * epsilon_k
         return dpaudit.FiniteLaw(outputs, log_p - math.log(len(asked)))
 
 
@@ -128,11 +130,11 @@ class _Protocol(dpaudit.Mechanism):
     centre: Literal["random", "identity"] = dpaudit.parameter(
         "random", doc="ground truth: drawn anew for every run, or the order of the labels"
     )
-    profile: rankings.Profile | None = dpaudit.parameter(None, doc="real rankings (--data) in place of the Mallows model")
+    profile: rankings.Profile | None = dpaudit.parameter(None, doc="real rankings (--data), not the Mallows model")
 
     source = PAPER
     trust = "Nobody is trusted: every agent randomizes its own answers, and the curator sees only those."
-    errata = (
+    errata: ClassVar[Sequence[dpaudit.Erratum]] = (
         dpaudit.Erratum(
             where=f"{PAPER}, Section 5.1.2",
             printed="synthetic data come from PerMallows with the θ of the theorems",
@@ -219,8 +221,7 @@ class _Protocol(dpaudit.Mechanism):
         """Aggregate rankings of a profile of shape (n, m), or of a ``Profile``, from ``size`` runs."""
         orders = data.rankings() if isinstance(data, rankings.Profile) else np.asarray(data)
         parts = [
-            self.estimate([np.broadcast_to(orders, (runs, *orders.shape))], rng)
-            for runs in _batches(size, len(orders))
+            self.estimate([np.broadcast_to(orders, (runs, *orders.shape))], rng) for runs in _batches(size, len(orders))
         ]
         return self.aggregate(np.concatenate(parts), rng)
 
@@ -232,7 +233,7 @@ class _Protocol(dpaudit.Mechanism):
         return 1 - self.dispersion if self.convention == "yan" else math.exp(-self.dispersion)
 
     def draw(self, runs: int, rng: np.random.Generator) -> tuple[np.ndarray, Iterator[np.ndarray]]:
-        """Ground truths (runs, m), and chunks of rankings (runs, agents of the chunk, m) of as many Mallows profiles."""
+        """Ground truths (runs, m) and chunks of rankings (runs, agents of the chunk, m) of that many profiles."""
         identity = np.arange(self.alternatives)
         centres = np.tile(identity, (runs, 1))
         if self.centre == "random":
@@ -305,7 +306,7 @@ class _Protocol(dpaudit.Mechanism):
             dpaudit.PrivacyClaim(
                 id=f"yan2020.theorem1-{self.solution}",
                 source=f"{PAPER}, Theorem 1",
-                statement="An agent's report, K answers with a budget of ϵ/K each, is ϵ-locally differentially private.",
+                statement="An agent's report, K answers of budget ϵ/K each, is ϵ-locally differentially private.",
                 epsilon=self.epsilon,
                 view="report",
             ),
@@ -379,7 +380,9 @@ class _Protocol(dpaudit.Mechanism):
         from scipy.optimize import minimize_scalar
 
         found = minimize_scalar(
-            lambda k: -self._exponent(k), bounds=(self.epsilon * 1e-3, self.epsilon), method="bounded",
+            lambda k: -self._exponent(k),
+            bounds=(self.epsilon * 1e-3, self.epsilon),
+            method="bounded",
             options={"xatol": 1e-9 * self.epsilon},
         )
         best = self._best_queries()
@@ -565,8 +568,9 @@ def _average_kendall_tau(orders: np.ndarray, margins: np.ndarray, agents: int) -
     places = rankings.positions(orders)
     j, l = np.triu_indices(orders.shape[1], k=1)  # noqa: E741 - the paper's index
     sign = np.where(places[:, j] < places[:, l], 1.0, -1.0)
-    # (1 - sign * margin / n) / 2 of the agents disagree on a pair.
-    return (1 - sign * margins[:, j, l] / agents).mean(axis=1) / 2
+    # (1 - sign * margin / n) / 2 of the agents disagree with the ranking on a pair.
+    disagreement: np.ndarray = (1 - sign * margins[:, j, l] / agents) / 2
+    return np.asarray(disagreement.mean(axis=1))
 
 
 def _response_flip(epsilon_k: float) -> float:
@@ -601,8 +605,5 @@ def _outputs(pairs: int, queries: int) -> tuple[np.ndarray, np.ndarray, np.ndarr
     """All query sets (s, K), all answers (2^K, K), and all outputs (s 2^K, 2K)."""
     asked = np.array(list(itertools.combinations(range(pairs), queries)))
     replies = np.array(list(itertools.product((0, 1), repeat=queries)))
-    outputs = np.concatenate(
-        [np.repeat(asked, len(replies), axis=0), np.tile(replies, (len(asked), 1))], axis=1
-    )
+    outputs = np.concatenate([np.repeat(asked, len(replies), axis=0), np.tile(replies, (len(asked), 1))], axis=1)
     return asked, replies, outputs
-

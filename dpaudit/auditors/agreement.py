@@ -71,6 +71,8 @@ def hold_to_sampler(
 def _misfit(law: FiniteLaw, outputs: np.ndarray) -> float:
     """p-value of the outputs under the law."""
     index = {_flat_key(outcome): i for i, outcome in enumerate(law.outcomes)}
+    if len(index) < len(law.outcomes):
+        raise CheckError("a finite law lists the same outcome twice; list every outcome once")
     coder = Coder(outputs)
     codes = np.array([index.get(_flat_key(outcome), len(index)) for outcome in coder.outcomes])
     counts = np.bincount(codes[coder(outputs)], minlength=len(index) + 1)

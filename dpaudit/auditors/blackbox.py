@@ -10,7 +10,7 @@ import numpy as np
 
 from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget
 from dpaudit.auditors.exact import exceeds
-from dpaudit.auditors.sampler import CHUNK, SampleFunction, Sampler
+from dpaudit.auditors.sampler import SampleFunction, Sampler
 from dpaudit.auditors.scores import Score, candidates
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.claims import PrivacyClaim
@@ -19,7 +19,13 @@ from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import CheckError, ParameterError
 from dpaudit.mechanism import Mechanism
-from dpaudit.statistics import conditional_epsilon_lower, epsilon_lower, proportion_lower, proportion_upper, refutable_epsilon
+from dpaudit.statistics import (
+    conditional_epsilon_lower,
+    epsilon_lower,
+    proportion_lower,
+    proportion_upper,
+    refutable_epsilon,
+)
 
 _SELECTION_SHARE = 0.2
 _MAX_SELECTION = 1_000_000
@@ -278,17 +284,13 @@ def audit_black_box(
     else:
         final = samples
         x, y = pairs[0]
-    bound = _bound_pair(
-        sampler, x, y, delta=claim.delta, samples=final, alpha=budget.alpha, claimed=claim.epsilon
-    )
+    bound = _bound_pair(sampler, x, y, delta=claim.delta, samples=final, alpha=budget.alpha, claimed=claim.epsilon)
     scope = neighbouring.scope
     scope += f"; {len(pairs)} of {total} pairs searched" if len(pairs) < total else f"; {total} pairs searched"
     return _evidence(bound, claim, (x, y), scope, bound.samples + 2 * pilot * len(pairs) * (len(pairs) > 1))
 
 
-def _evidence(
-    bound: LowerBound, claim: PrivacyClaim, pair: tuple[Any, Any], scope: str, samples: int
-) -> Evidence:
+def _evidence(bound: LowerBound, claim: PrivacyClaim, pair: tuple[Any, Any], scope: str, samples: int) -> Evidence:
     limit = bound.detection_limit
     measured = {"epsilon": Interval(lower=bound.epsilon, upper=None), "detection_limit": Interval.exact(limit)}
     counts = f"{bound.hits[0]} of {bound.trials[0]} and {bound.hits[1]} of {bound.trials[1]}"

@@ -71,7 +71,7 @@ def audit_lemma(claim: LemmaClaim, *, draws: int | None, streams: Streams) -> Ev
     return Evidence(
         verdict=verdict,
         scope=f"{claim.scope}; {searched} instances" if claim.variables or not claim.scope else claim.scope,
-        method="exact" if verdict is Verdict.PROVED else "counterexample search",
+        method="exact" if claim.complete and not drawn else "counterexample search",
         measured={
             "margin": Interval.exact(worst_margin),
             **{name: Interval.exact(value) for name, value in explained.items()},
@@ -118,7 +118,7 @@ def _search(claim: LemmaClaim, draws: int, streams: Streams) -> tuple[Mapping[st
             hypothesis.target(-margin)
         if margin < -claim.tolerance:
             found.append(instance)
-            raise _Counterexample
+            raise _CounterexampleError
 
     strategy = strategies.fixed_dictionaries(
         {name: _strategy(domain) for name, domain in sorted(claim.variables.items())}
@@ -137,13 +137,13 @@ def _search(claim: LemmaClaim, draws: int, streams: Streams) -> tuple[Mapping[st
     )
     try:
         run()
-    except _Counterexample:
+    except _CounterexampleError:
         # Hypothesis runs the smallest failing example last.
         return found[-1], smallest, count
     return None, smallest, count
 
 
-class _Counterexample(Exception):
+class _CounterexampleError(Exception):
     """The lemma fails here."""
 
 

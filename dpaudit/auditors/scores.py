@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,6 +18,7 @@ _ATOM_REPEATS = 10
 _BINS = 64
 _LEARNER_ROWS = 200_000
 _MAX_COLUMN_CANDIDATES = 16
+_LARGEST = 1e300
 
 
 class Score(Protocol):
@@ -116,7 +118,9 @@ class HistogramScore:
     @classmethod
     def fit(cls, x: np.ndarray, y: np.ndarray) -> HistogramScore:
         """Choose quantiles of both samples together and count."""
-        edges = np.unique(np.quantile(np.concatenate([x, y]), np.linspace(0, 1, _BINS + 1)[1:-1]))
+        # No interpolation between quantiles, which may be infinite.
+        levels = np.linspace(0, 1, _BINS + 1)[1:-1]
+        edges = np.unique(np.quantile(np.concatenate([x, y]), levels, method="lower"))
         counts = [np.bincount(np.searchsorted(edges, side, side="right"), minlength=len(edges) + 1) for side in (x, y)]
         return cls(edges, np.log(counts[0] + 0.5) - np.log(counts[1] + 0.5))
 
@@ -133,7 +137,11 @@ class HistogramScore:
         chosen = self.ratios >= threshold
         starts = np.flatnonzero(chosen & ~np.r_[False, chosen[:-1]])
         ends = np.flatnonzero(chosen & ~np.r_[chosen[1:], False])
-        return {"output in [from, to)": [[float(bounds[i]), float(bounds[j + 1])] for i, j in zip(starts, ends, strict=True)]}
+        return {
+            "output in [from, to)": [
+                [float(bounds[i]), float(bounds[j + 1])] for i, j in zip(starts, ends, strict=True)
+            ]
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,10 +160,12 @@ class LearnedScore:
         rows = np.concatenate([_columns(x[:half]), _columns(y[:half])])
         labels = np.r_[np.ones(min(half, len(x))), np.zeros(min(half, len(y)))]
         model = HistGradientBoostingClassifier(max_iter=60, early_stopping=False, random_state=0)
-        return cls(model.fit(rows, labels))
+        with _one_thread():
+            return cls(model.fit(rows, labels))
 
     def __call__(self, outputs: np.ndarray) -> np.ndarray:
-        return self.sign * np.asarray(self.model.decision_function(_columns(outputs)))
+        with _one_thread():
+            return self.sign * np.asarray(self.model.decision_function(_columns(outputs)))
 
     def negated(self) -> LearnedScore:
         """Swap the inputs."""
@@ -193,7 +203,20 @@ def _fixed(score: Score) -> Callable[[np.ndarray, np.ndarray], Score]:
 
 
 def _columns(outputs: np.ndarray) -> np.ndarray:
-    return outputs.reshape(len(outputs), -1).astype(float)
+    # The learner takes midpoints of values, which must stay finite.
+    return np.asarray(np.clip(outputs.reshape(len(outputs), -1).astype(float), -_LARGEST, _LARGEST))
+
+
+def _one_thread() -> Any:
+    """Keep the learner to one thread: audits run in parallel as processes, and idle OpenMP threads spin."""
+    return _threads().limit(limits=1, user_api="openmp")
+
+
+@cache
+def _threads() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def _row_keys(outputs: np.ndarray) -> np.ndarray:
@@ -205,6 +228,9 @@ def _row_keys(outputs: np.ndarray) -> np.ndarray:
     rows = np.ascontiguousarray(outputs.reshape(len(outputs), -1))
     if rows.shape[1] == 1:
         return rows[:, 0]
+    if rows.dtype.kind in "US":
+        # The bytes of a string depend on the longest one in its array.
+        return np.array([repr(row) for row in rows.tolist()])
     if rows.dtype.kind == "f":
         rows = rows + 0.0  # -0.0 and 0.0 are equal but differ in their bytes
     return rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
@@ -212,9 +238,9 @@ def _row_keys(outputs: np.ndarray) -> np.ndarray:
 
 def _canonical(item: Any) -> Any:
     if isinstance(item, np.ndarray):
-        return item.tolist()
+        return _canonical(item.tolist())
     if isinstance(item, set | frozenset):
-        return ("set", sorted(map(repr, item)))
+        return ("set", sorted(repr(_canonical(part)) for part in item))
     if isinstance(item, list | tuple):
         return [_canonical(part) for part in item]
     if isinstance(item, np.generic):

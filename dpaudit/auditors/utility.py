@@ -34,8 +34,8 @@ def audit_utility(claim: UtilityClaim, *, budget: Budget, streams: Streams) -> E
     -------
     Evidence
         ``refuted`` (the value, or its whole confidence interval, is beyond the bound), ``vacuous`` (nothing can
-        violate the bound, or a trivial method meets it), ``proved`` (exact), ``certified`` (the whole interval is within
-        the bound) or ``inconclusive``.
+        violate the bound, or a trivial method meets it), ``proved`` (exact), ``certified`` (the whole interval is
+        within the bound) or ``inconclusive``.
 
     Raises
     ------
@@ -47,14 +47,14 @@ def audit_utility(claim: UtilityClaim, *, budget: Budget, streams: Streams) -> E
     **Guarantee.** A measured verdict is wrong with probability at most 1 - confidence.
     **Checked against** closed forms, and the rate of false refutations where the bound is met with equality.
     """
-    best, worst = claim.support if claim.direction == "at-most" else claim.support[::-1]
+    worst = claim.support[1] if claim.direction == "at-most" else claim.support[0]
     scope = claim.scope or "at these parameters"
     if _within(worst, claim.bound, claim):
         return Evidence(
             verdict=Verdict.VACUOUS,
             scope=scope,
             method="exact",
-            measured={"trivial": Interval.exact(worst)},
+            measured={"worst": Interval.exact(worst)},
             note=f"nothing can violate it: the {claim.quantity} is never worse than {worst:.6g}",
         )
     samples = 0

@@ -1,7 +1,7 @@
 """The record of a run: the only thing that reports are made from.
 
 Schema ``dpaudit.record/1``, published as ``dpaudit/claims/record.schema.json``. Numbers that JSON cannot hold are
-written as the strings ``"Infinity"`` and ``"-Infinity"``.
+written as the strings ``"Infinity"``, ``"-Infinity"`` and ``"NaN"``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from dpaudit.errors import RecordError
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-SCHEMA = "dpaudit.record/1"
+SCHEMA: Literal["dpaudit.record/1"] = "dpaudit.record/1"
 METHOD_UNUSABLE, METHOD_RAISED = "unusable", "raised"
 """Instead of a method, with the verdict ``error``: the target breaks its contract, or its code raised."""
 
@@ -115,7 +115,7 @@ class Record:
         """
         try:
             raw = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise RecordError(f"{name}: not JSON ({error}); give the record.json that `dpaudit check` wrote") from None
         schema = raw.get("schema") if isinstance(raw, dict) else None
         if schema != SCHEMA:
@@ -154,7 +154,20 @@ def read_record(path: str | Path) -> Record:
 
 def record_schema() -> dict[str, Any]:
     """JSON schema of the record."""
-    return _adapter().json_schema()
+    schema: dict[str, Any] = _with_infinities(_adapter().json_schema())
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def _with_infinities(schema: Any) -> Any:
+    """Let every number of a schema be one of the words that stand for what JSON cannot hold."""
+    if isinstance(schema, list):
+        return [_with_infinities(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if schema.get("type") == "number":
+        others = {key: item for key, item in schema.items() if key != "type"}
+        return {**others, "anyOf": [{"type": "number"}, {"enum": ["Infinity", "-Infinity", "NaN"]}]}
+    return {key: _with_infinities(item) for key, item in schema.items()}
 
 
 @cache

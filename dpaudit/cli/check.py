@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -11,7 +12,7 @@ import typer
 
 from dpaudit.auditors.budget import DEFAULT_CONFIDENCE
 from dpaudit.claims.record import Record
-from dpaudit.cli.output import emit
+from dpaudit.cli.output import emit, one_line
 from dpaudit.errors import ParameterError
 
 Format = Literal["text", "json", "markdown", "junit"]
@@ -30,7 +31,7 @@ def check(
     claim: Annotated[list[str] | None, typer.Option(metavar="ID", help="Audit only this claim (repeatable).")] = None,
     set_: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE[,VALUE...]", help="Parameter values; several make a grid (repeatable)."),
+        typer.Option("--set", metavar="NAME=VALUE[,VALUE...]", help="Values of a parameter; several make a grid."),
     ] = None,
     data: Annotated[str | None, typer.Option(metavar="FILE", help="Measure on the rankings of a PrefLib file.")] = None,
     samples: Annotated[
@@ -42,14 +43,12 @@ def check(
     confidence: Annotated[float, typer.Option(metavar="C", help="Confidence of the whole run.")] = DEFAULT_CONFIDENCE,
     method: Annotated[Method | None, typer.Option(help="Insist on a method of auditing privacy.")] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Equal seeds give equal records.")] = 0,
-    workers: Annotated[
-        int | None, typer.Option(metavar="N", help="Processes; by default one per processor.")
-    ] = None,
+    workers: Annotated[int | None, typer.Option(metavar="N", help="Processes; by default one per processor.")] = None,
     format_: Annotated[Format, typer.Option("--format", help="What goes to standard output.")] = "text",
     output: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write record.json, report.md, index.html and junit.xml there.")
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress, and no text but what is not as expected.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress; only what is not as expected.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback when a target raises.")] = False,
 ) -> None:
     """Audit claims and gate on the verdicts."""
@@ -71,16 +70,18 @@ def check(
     _validate(samples, confidence, seconds, workers, seed)
     if output is not None:
         check_writable(output)
-    cells = build_cells(request)
-    with progress(len(cells), enabled=not quiet and sys.stderr.isatty()) as advance:
-        record, interrupted = run_request(
-            request,
-            seconds=seconds,
-            workers=workers or min(os.cpu_count() or 1, max(1, len(cells))),
-            debug=debug,
-            cells=cells,
-            progress=advance,
-        )
+    # Standard output is the record's alone, whatever a target prints.
+    with redirect_stdout(sys.stderr):
+        cells = build_cells(request)
+        with progress(len(cells), enabled=not quiet and sys.stderr.isatty()) as advance:
+            record, interrupted = run_request(
+                request,
+                seconds=seconds,
+                workers=workers or min(os.cpu_count() or 1, max(1, len(cells))),
+                debug=debug,
+                cells=cells,
+                progress=advance,
+            )
     emit(record, format_, output, quiet=quiet)
     if interrupted:
         sys.stderr.write(f"dpaudit: interrupted; {len(record.results)} of {len(cells)} results are kept\n")
@@ -91,7 +92,7 @@ def check(
 def _status(record: Record) -> int:
     for result in record.results:
         if result.verdict == "error":
-            sys.stderr.write(f"dpaudit: {result.target}, {result.claim}: {result.note}\n")
+            sys.stderr.write(one_line(f"{result.target}, {result.claim}: {result.note}"))
     return record.status
 
 
@@ -107,9 +108,7 @@ def _settings(texts: list[str]) -> dict[str, list[Any]]:
     return settings
 
 
-def _validate(
-    samples: int | None, confidence: float, seconds: float | None, workers: int | None, seed: int
-) -> None:
+def _validate(samples: int | None, confidence: float, seconds: float | None, workers: int | None, seed: int) -> None:
     from dpaudit.auditors.budget import Budget
     from dpaudit.runner.check import check_run
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import sys
+import traceback
 from typing import NoReturn
 
 import typer
 
-from dpaudit.claims.verdicts import EXIT_UNUSABLE
+from dpaudit.claims.verdicts import EXIT_ERROR, EXIT_UNUSABLE
 from dpaudit.cli.check import check
 from dpaudit.cli.init import init
+from dpaudit.cli.output import one_line
 from dpaudit.cli.report import report
 from dpaudit.cli.show import list_, show
 from dpaudit.errors import DpauditError
@@ -17,7 +20,7 @@ from dpaudit.errors import DpauditError
 app = typer.Typer(
     name="dpaudit",
     help="Is what its authors claim of a differentially private algorithm true?",
-    no_args_is_help=True,
+    invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -44,21 +47,38 @@ def version(value: bool) -> None:
 
 @app.callback()
 def options(
+    context: typer.Context,
     version_: bool = typer.Option(
         False, "--version", callback=version, is_eager=True, help="Print the version and stop."
     ),
 ) -> None:
     """Options of the command itself."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(EXIT_UNUSABLE)
 
 
 def main() -> NoReturn:
-    """Run the command line; errors that dpaudit raises on purpose become one line and exit status 2."""
+    """Run the command line; usage errors, and errors that dpaudit raises on purpose, become one line and status 2."""
+    # As with `python -m`, a target may be a module in the current folder; last, so that it shadows nothing.
+    sys.path.append("")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # What an encoding lacks becomes an escape, which in JSON means the same.
+            stream.reconfigure(errors="backslashreplace")
     try:
-        app()
+        status = app(standalone_mode=False)
     except DpauditError as error:
-        sys.stderr.write(f"dpaudit: {error}\n")
-        sys.exit(EXIT_UNUSABLE)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(0)
-    sys.exit(0)
+        if "--debug" in sys.argv and error.__cause__ is not None:
+            traceback.print_exception(error.__cause__)
+        sys.stderr.write(one_line(str(error)))
+        status = EXIT_UNUSABLE
+    except Exception as error:
+        # A usage error of typer, whose class has no public name; or a bug, which is no verdict.
+        usage = getattr(error, "format_message", None)
+        if usage is None:
+            traceback.print_exc()
+        else:
+            sys.stderr.write(one_line(f"{usage()} (`dpaudit --help` shows the usage)"))
+        status = EXIT_ERROR if usage is None else EXIT_UNUSABLE
+    sys.exit(status)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 from dpaudit.claims.record import Record
+
+_PIPE_WIDTH = 120
 
 
 def emit(record: Record, format_: str, output: Path | None, *, quiet: bool = False) -> None:
@@ -15,9 +18,28 @@ def emit(record: Record, format_: str, output: Path | None, *, quiet: bool = Fal
     if format_ == "text":
         from rich.console import Console
 
-        print_console(record, Console(file=sys.stdout, highlight=False), only_unexpected=quiet)
+        # A pipe has no width; rich would take 80 columns, which breaks most lines.
+        width = None if sys.stdout.isatty() else _PIPE_WIDTH
+        console = Console(file=sys.stdout, highlight=False, width=width)
+        with console.capture() as captured:
+            print_console(record, console, only_unexpected=quiet)
+        _print(captured.get())
     else:
-        sys.stdout.write(FORMATS[format_](record))
+        _print(FORMATS[format_](record))
     if output is not None:
         write_report(record, output)
         sys.stderr.write(f"dpaudit: report written to {output / 'index.html'}\n")
+
+
+def one_line(message: str) -> str:
+    """Return a message as the one line that goes to standard error."""
+    return f"dpaudit: {' '.join(message.split())}\n"
+
+
+def _print(text: str) -> None:
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has seen enough (`| head`); the exit status still stands.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -12,7 +12,9 @@ from dpaudit.mechanism import Mechanism
 
 
 def list_(
-    format_: Annotated[Literal["text", "json"], typer.Option("--format", help="What goes to standard output.")] = "text",
+    format_: Annotated[
+        Literal["text", "json"], typer.Option("--format", help="What goes to standard output.")
+    ] = "text",
 ) -> None:
     """Show the catalogue: systems, claims, sources."""
     from dpaudit.catalog import catalogue
@@ -38,13 +40,16 @@ def show(target: Annotated[str, typer.Argument(metavar="TARGET", help="As for `d
     from rich.console import Console
 
     from dpaudit.catalog import find_targets
+    from dpaudit.plan import read_plan
 
     console = Console(highlight=False, markup=False, soft_wrap=True)
-    for reference in find_targets(target):
+    for reference in read_plan(target).targets.values() if target.endswith(".toml") else find_targets(target):
         _show(reference.load(), console)
 
 
 def _entry(name: str, target: type[Mechanism]) -> dict[str, Any]:
+    from dpaudit.runner.cells import claims_of
+
     instance = _example(target)
     return {
         "target": name,
@@ -53,18 +58,22 @@ def _entry(name: str, target: type[Mechanism]) -> dict[str, Any]:
         "parameters": [row[0] for row in target.parameter_table()],
         "claims": [
             {"id": claim.id, "kind": claim.kind, "source": claim.source, "statement": claim.statement}
-            for claim in (instance.claims() if instance else ())
+            for claim in (claims_of(instance) if instance else ())
         ],
     }
 
 
 def _example(target: type[Mechanism]) -> Mechanism | None:
     """Return the target at its defaults, or None if a parameter has none."""
+    from dpaudit.runner.cells import instantiate
+
     required = any(default == "required" for _, _, default, _ in target.parameter_table())
-    return None if required else target()
+    return None if required else instantiate(target, {})
 
 
 def _show(target: type[Mechanism], console: Any) -> None:
+    from dpaudit.runner.cells import claims_of
+
     instance = _example(target)
     console.print(f"{target.name}: {target.summary()}")
     if target.source:
@@ -81,7 +90,7 @@ def _show(target: type[Mechanism], console: Any) -> None:
     for name, view in instance.views().items():
         console.print(f"  {name}: {type(view).summary() or view.name}")
     console.print("\nClaims")
-    for claim in instance.claims():
+    for claim in claims_of(instance):
         console.print(f"  {claim.id} ({claim.kind}; {claim.source or 'no source given'})")
         console.print(f"    {claim.statement}")
     if target.errata:

@@ -26,7 +26,7 @@ def outcome_key(outcome: Any) -> Hashable:
         return tuple(outcome_key(item) for item in outcome)
     if isinstance(outcome, set | frozenset):
         return frozenset(outcome_key(item) for item in outcome)
-    return outcome  # type: ignore[no-any-return]
+    return outcome if isinstance(outcome, Hashable) else repr(outcome)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -114,11 +114,13 @@ def _claim_group(target: str, claim: str, results: list[tuple[int, Result]]) -> 
     varying = tuple(name for name in names if len({table.get(name, ABSENT) for table in tables}) > 1)
     rows = [tuple(table.get(name, ABSENT) for name in varying) for table in tables]
     distinct = len(set(rows)) == len(rows)
+    by_method = len({(row, result.method) for row, (_, result) in zip(rows, results, strict=True)}) == len(rows)
     cells = []
     for i, ((number, result), values) in enumerate(zip(results, rows, strict=True), start=1):
         label = _named(varying, values)
         if not distinct:
-            label = f"{label}, cell {i}" if label else f"cell {i}"
+            extra = result.method if by_method else f"cell {i}"
+            label = f"{label}, {extra}" if label else extra
         cells.append(Cell(number=number, result=result, values=values, label=label))
     constant = [name for name in names if name not in varying]
     return ClaimGroup(

@@ -28,9 +28,9 @@ def render_markdown(record: Record) -> str:
     lines = ["# Audit of privacy and utility claims", "", f"**{_capital(conclusion(record))}.**", ""]
     if record.results:
         lines += ["| Verdict | Results | Meaning |", "| --- | ---: | --- |"]
-        lines += [f"| {verdict} | {count} | {_text(verdict.meaning)} |" for verdict, count in counts(record).items()]
+        lines += [f"| {verdict} | {count} | {escape(verdict.meaning)} |" for verdict, count in counts(record).items()]
         lines.append("")
-    lines += [_text(provenance(record)) + ".", ""]
+    lines += [escape(provenance(record)) + ".", ""]
     for target in groups:
         lines += _target(target)
     errata = [line for target in groups for line in _errata(target)]
@@ -40,19 +40,19 @@ def render_markdown(record: Record) -> str:
 
 
 def _target(target: TargetGroup) -> Iterator[str]:
-    yield from (f"## {_text(target.name)}", "")
+    yield from (f"## {escape(target.name)}", "")
     if target.entry:
         for text in (target.entry.title, target.entry.description, target.entry.source):
             if text:
-                yield from (_text(text), "")
+                yield from (escape(text), "")
     yield "| Verdict | Claim | Parameters | Expected | Evidence | Method |"
     yield "| --- | --- | --- | --- | --- | --- |"
     for claim, cell in target.cells:
         result = cell.result
         parameters = ", ".join(part for part in (cell.label, claim.constant) if part)
-        verdict = f"**{result.verdict}**" if result.ok else f"**{result.verdict}** ({_text(_standing(result))})"
+        verdict = f"**{result.verdict}**" if result.ok else f"**{result.verdict}** ({escape(_standing(result))})"
         columns = [claim.claim, parameters, result.expected or "", numbers_line(result), result.method]
-        yield f"| {verdict} | " + " | ".join(_text(column) or "-" for column in columns) + " |"
+        yield f"| {verdict} | " + " | ".join(escape(column) or "-" for column in columns) + " |"
     yield ""
     for claim in target.claims:
         yield from _claim(claim)
@@ -63,7 +63,7 @@ def _standing(result: Result) -> str:
 
 
 def _claim(claim: ClaimGroup) -> Iterator[str]:
-    yield from (f"### {_text(claim.claim)}", "")
+    yield from (f"### {escape(claim.claim)}", "")
     yield from _items(("statement", claim.shared("statement")), ("source", claim.shared("source")))
     yield from _items(("kind", claim.nature), ("parameters", claim.constant), ("scope", claim.shared("scope")))
     yield ""
@@ -73,7 +73,7 @@ def _claim(claim: ClaimGroup) -> Iterator[str]:
 
 def _cell(claim: ClaimGroup, cell: Cell) -> Iterator[str]:
     result = cell.result
-    yield from (f"**{result.verdict}**" + (f" at {_text(cell.label)}" if cell.label else ""), "")
+    yield from (f"**{result.verdict}**" + (f" at {escape(cell.label)}" if cell.label else ""), "")
     items = _items(
         *((name, getattr(result, name)) for name in ("statement", "source", "scope") if not claim.shared(name)),
         ("not ok", reason(result)),
@@ -92,16 +92,16 @@ def _cell(claim: ClaimGroup, cell: Cell) -> Iterator[str]:
 def _errata(target: TargetGroup) -> Iterator[str]:
     if not target.entry or not target.entry.errata:
         return
-    yield from (f"### {_text(target.name)}: errata", "")
+    yield from (f"### {escape(target.name)}: errata", "")
     for erratum in target.entry.errata:
-        yield f"- **{_text(erratum.where)}**"
+        yield f"- **{escape(erratum.where)}**"
         for name in ("printed", "meant", "reason"):
-            yield f"  - {name}: {_text(getattr(erratum, name))}"
+            yield f"  - {name}: {escape(getattr(erratum, name))}"
     yield ""
 
 
 def _items(*items: tuple[str, str]) -> list[str]:
-    return [f"- {name}: {_text(text)}" for name, text in items if text]
+    return [f"- {name}: {escape(text)}" for name, text in items if text]
 
 
 def _block(text: str, language: str) -> list[str]:
@@ -110,8 +110,8 @@ def _block(text: str, language: str) -> list[str]:
     return [f"{fence}{language}", text, fence]
 
 
-def _text(text: str) -> str:
-    """Text on one line in which nothing is markup."""
+def escape(text: str) -> str:
+    """Return text on one line in which nothing is markup."""
     line = _SPECIAL.sub(lambda match: "\\" + match[0], " ".join(text.split()))
     return "".join(_ENTITIES.get(character, character) for character in line)
 

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, Method
-from dpaudit.catalog import TargetReference, called, find_targets, suggestion
+from dpaudit.catalog import TargetReference, called, find_targets, line_in, suggestion
 from dpaudit.claims.claims import Claim
 from dpaudit.claims.record import plain
 from dpaudit.claims.verdicts import Verdict
-from dpaudit.errors import DataError, ParameterError, PlanError, TargetError
+from dpaudit.errors import DataError, DpauditError, ParameterError, PlanError, TargetError
 from dpaudit.mechanism import Mechanism
-from dpaudit.plan import Plan, PlannedAudit, Scalar, grid, plan_for, plans, read_plan
+from dpaudit.plan import Plan, PlannedAudit, Scalar, grid, plan_for, plans, plans_in, read_plan
 from dpaudit.rankings import read_profile
 
 DATA_PARAMETER = "profile"
+DATA_SIZES = ("agents", "alternatives")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,19 +101,51 @@ def instantiate(
     for name in parameters:
         if name not in known:
             raise ParameterError(
-                f"{target.name} has no parameter {name!r}{suggestion(name, known)}; its parameters are {', '.join(known)}"
+                f"{target.name} has no parameter {name!r}{suggestion(name, known)}; it has {', '.join(known)}"
             )
     given = dict(parameters)
     if data is not None:
         profile = read_profile(data[0])
         given[DATA_PARAMETER] = profile
-        for name, value in (("agents", profile.agents), ("alternatives", profile.alternatives)):
-            if name in known:
-                given[name] = value
+        given.update({name: getattr(profile, name) for name in DATA_SIZES if name in known})
     missing = [name for name, _, default, _ in target.parameter_table() if default == "required" and name not in given]
     if missing:
         raise ParameterError(f"{target.name} needs a value for {', '.join(missing)}; give it with --set {missing[0]}=…")
-    return target(**given)
+    with _code_of(target, "`validate`"):
+        return target(**given)
+
+
+def claims_of(mechanism: Mechanism) -> list[Claim]:
+    """Claims of a mechanism.
+
+    Raises
+    ------
+    TargetError
+        ``claims`` raised, or returned something else than claims with ids of their own.
+    """
+    with _code_of(type(mechanism), "`claims`"):
+        claims = list(mechanism.claims())
+    for claim in claims:
+        if not isinstance(claim, Claim):
+            raise TargetError(f"{mechanism.name}: `claims` returned {type(claim).__name__} among its claims; return dpaudit claims")
+    names = [claim.id for claim in claims]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise TargetError(f"{mechanism.name}: `claims` returned two claims named {twice[0]!r}; give each its own id")
+    return claims
+
+
+@contextmanager
+def _code_of(target: type[Mechanism], what: str) -> Iterator[None]:
+    """Say where a target's own code raised."""
+    try:
+        yield
+    except DpauditError:
+        raise
+    except (Exception, SystemExit) as error:
+        line = line_in(inspect.getfile(target), error)
+        where = f" on line {line}" if line else ""
+        raise TargetError(f"{target.name}: {what} raised {type(error).__name__}{where}: {error}; mend it") from error
 
 
 def described_parameters(mechanism: Mechanism, data: tuple[str, str] | None) -> dict[str, Any]:
@@ -148,7 +183,9 @@ def build_cells(request: Request) -> list[Cell]:
         cells.extend(kept)
     if unknown_claims:
         name = min(unknown_claims)
-        raise TargetError(f"unknown claim {name!r}{suggestion(name, claim_names)}; known: {', '.join(sorted(claim_names))}")
+        raise TargetError(
+            f"unknown claim {name!r}{suggestion(name, claim_names)}; known: {', '.join(sorted(claim_names))}"
+        )
     if unknown_parameters:
         name = min(unknown_parameters)
         raise ParameterError(
@@ -167,8 +204,7 @@ def _read_data(path: str | None) -> tuple[str, str] | None:
 
 def _sources(request: Request) -> list[tuple[str, TargetReference, Plan | None]]:
     if not request.targets:
-        local = sorted(Path("audits").glob("**/*.toml")) if Path("audits").is_dir() else []
-        found = local or plans()
+        found = plans_in(Path("audits")) or plans()
         if not found:
             raise PlanError("no plan found: no audits/*.toml here and no catalogue; name a target or a plan")
         return [source for path in found for source in _plan_sources(read_plan(path))]
@@ -182,7 +218,11 @@ def _sources(request: Request) -> list[tuple[str, TargetReference, Plan | None]]
                 name = reference.load().name
                 sources.append((called(reference, name), reference, plan_for(reference)))
     # A target named twice is audited once.
-    return list({(reference, plan.path if plan else None): (text, reference, plan) for text, reference, plan in sources}.values())
+    return list(
+        {
+            (reference, plan.path if plan else None): (text, reference, plan) for text, reference, plan in sources
+        }.values()
+    )
 
 
 def _plan_sources(plan: Plan) -> list[tuple[str, TargetReference, Plan | None]]:
@@ -197,10 +237,13 @@ def _cells_of(
         raise DataError(f"{target.name} takes no --data; leave it out, or choose a target that measures on rankings")
     planned = [audit for audit in plan.audits if audit.target == target.name] if plan else []
     blank = Cell(reference=reference, called=text, target=target.name, claim="", parameters={}, data=data)
-    expectations = {
-        _identity(cell): cell for audit in planned for cell in _planned_cells(blank, audit)
-    }
     override = {name: values for name, values in request.set.items() if name in target.parameter_names()}
+    if data is not None and (fixed := [name for name in DATA_SIZES if name in override]):
+        raise ParameterError(f"--set {fixed[0]}: the data say how many {fixed[0]} there are; leave it out")
+    try:
+        expectations = {_identity(cell): cell for audit in planned for cell in _planned_cells(blank, audit)}
+    except (ParameterError, PlanError) as error:
+        raise PlanError(f"{plan.path if plan else text}: {error}") from error
     cells: dict[tuple[str, ...], Cell] = {}
     for audit in planned:
         changed = replace(audit, set={**audit.set, **override})
@@ -243,8 +286,8 @@ def _planned_cells(blank: Cell, audit: PlannedAudit) -> list[Cell]:
         names = [claim.id for claim in _claims(cell)]
         if cell.claim not in names:
             raise PlanError(
-                f"the plan of {cell.target} names the unknown claim {cell.claim!r}{suggestion(cell.claim, names)}; "
-                f"at {dict(cell.parameters)} it makes: {', '.join(names)}"
+                f"key 'claim' names {cell.claim!r}{suggestion(cell.claim, names)}; "
+                f"at {dict(cell.parameters)} {cell.target} makes: {', '.join(names)}"
             )
     return cells
 
@@ -255,15 +298,7 @@ def _identity(cell: Cell) -> tuple[str, ...]:
 
 
 def _claims(cell: Cell) -> list[Claim]:
-    claims = list(cell.instance().claims())
-    for claim in claims:
-        if not isinstance(claim, Claim):
-            raise TargetError(f"{cell.target}: `claims` returned a {type(claim).__name__}; return dpaudit claims")
-    names = [claim.id for claim in claims]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise TargetError(f"{cell.target}: `claims` returned two claims named {twice[0]!r}; give each its own id")
-    return claims
+    return claims_of(cell.instance())
 
 
 def _is_on_data(cell: Cell, request: Request) -> bool:

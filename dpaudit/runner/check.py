@@ -10,12 +10,12 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, Budget, Method
-from dpaudit.catalog import called, reference_of
+from dpaudit.catalog import called, reference_of, suggestion
 from dpaudit.claims.record import Record, Result, SystemEntry, summarise
 from dpaudit.errors import ParameterError, TargetError
 from dpaudit.mechanism import Mechanism
 from dpaudit.plan import Scalar
-from dpaudit.runner.cells import Cell, Request, build_cells
+from dpaudit.runner.cells import Cell, Request, build_cells, claims_of
 from dpaudit.runner.execute import Progress, Settings, audited, run_cells
 
 _LIBRARIES = ("numpy", "scipy", "hypothesis", "scikit-learn", "pydantic")
@@ -60,7 +60,7 @@ def check(
     workers
         Processes (1 with an instance).
     debug
-        Let exceptions of the target through.
+        Print the traceback of what the target raises to standard error.
 
     Returns
     -------
@@ -107,9 +107,7 @@ def run_request(
     cells = build_cells(request) if cells is None else cells
     if not cells:
         raise TargetError("nothing to check: no claim of these targets applies; `dpaudit show TARGET` lists them")
-    settings = Settings(
-        seed=request.seed, confidence=_confidence_each(request.confidence, len(cells)), debug=debug
-    )
+    settings = Settings(seed=request.seed, confidence=_confidence_each(request.confidence, len(cells)), debug=debug)
     results, interrupted = run_cells(cells, settings, workers=workers, seconds=seconds, progress=progress)
     systems = {cell.target: cell.reference.load() for cell in cells}
     return _record(tuple(results), systems, request.seed, request.confidence, started), interrupted
@@ -125,11 +123,11 @@ def _check_instance(
     debug: bool,
 ) -> Record:
     started = time.time()
-    made = [claim.id for claim in target.claims()]
+    made = [claim.id for claim in claims_of(target)]
     unknown = [name for name in claims if name not in made]
     if unknown or not made:
         raise TargetError(
-            f"{target.name} does not make the claim {unknown[0]!r}; it makes: {', '.join(made)}"
+            f"unknown claim {unknown[0]!r}{suggestion(unknown[0], made)}; {target.name} makes: {', '.join(made)}"
             if unknown
             else f"{target.name} makes no claim; define `claims`"
         )
@@ -185,6 +183,7 @@ def _confidence_each(confidence: float, cells: int) -> float:
 
 
 def check_run(seconds: float | None, seed: int, workers: int) -> None:
+    """Raise ParameterError where an option of a run is out of range."""
     if seconds is not None and not seconds > 0:
         raise ParameterError(f"seconds must be above 0, got {seconds}")
     if seed < 0:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import multiprocessing
 import shlex
+import signal
+import sys
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from dpaudit.auditors import Budget, Streams, audit
 from dpaudit.auditors.audit import view_of
@@ -19,7 +23,7 @@ from dpaudit.claims.record import METHOD_RAISED, METHOD_UNUSABLE, Result, plain
 from dpaudit.claims.verdicts import Verdict, status_of
 from dpaudit.errors import DpauditError, TargetRaisedError
 from dpaudit.mechanism import Mechanism
-from dpaudit.runner.cells import Cell, described_parameters
+from dpaudit.runner.cells import Cell, claims_of, described_parameters
 
 Progress = Callable[[Cell, Result], None]
 
@@ -35,7 +39,7 @@ class Settings:
     confidence
         Confidence of each cell's own statements.
     debug
-        Let exceptions of targets through.
+        Print the tracebacks of what targets raise to standard error.
     """
 
     seed: int
@@ -67,6 +71,7 @@ def run_cells(
     deadline = None if seconds is None else time.monotonic() + seconds
     results: dict[int, Result] = {}
     interrupted = False
+    others = set(multiprocessing.active_children())
     try:
         if workers == 1 or len(cells) < 2:
             for i, cell in enumerate(cells):
@@ -77,6 +82,8 @@ def run_cells(
             _run_in_pool(cells, settings, workers, deadline, results, progress)
     except KeyboardInterrupt:
         interrupted = True
+        for worker in set(multiprocessing.active_children()) - others:
+            worker.terminate()
     return [results[i] for i in sorted(results)], interrupted
 
 
@@ -96,51 +103,61 @@ def _run_in_pool(
         if progress:
             progress(cells[i], result)
 
-    # Fresh interpreters, so that a worker's state is the same on every platform.
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(workers, mp_context=context)
+    pool = _pool(workers)
     try:
         while pending or running:
-            while pending and len(running) < workers:
+            broken: list[int] = []
+            while pending and len(running) < workers and not broken:
                 i = pending.pop()
                 if _passed(deadline):
                     keep(i, _late(cells[i], settings))
-                else:
+                    continue
+                try:
                     running[pool.submit(run_cell, cells[i], settings)] = i
-            if not running:
-                continue
-            done, _ = wait(running, return_when="FIRST_COMPLETED")
-            for future in done:
+                except BrokenProcessPool:
+                    broken.append(i)
+            for future in wait(running, return_when="FIRST_COMPLETED").done if running else ():
                 i = running.pop(future)
                 try:
                     keep(i, future.result())
                 except BrokenProcessPool:
-                    # Nobody can say which of the running cells ended the worker: run each of them on its own.
-                    for j in (i, *running.values()):
-                        keep(j, _run_alone(cells[j], settings))
-                    running.clear()
-                    pool.shutdown(wait=False, cancel_futures=True)
-                    pool = ProcessPoolExecutor(workers, mp_context=context)
-                    break
+                    broken.append(i)
+            if broken:
+                # Nobody can say which of the running cells ended the worker: run each of them on its own.
+                for i in (*broken, *running.values()):
+                    keep(i, _run_alone(cells[i], settings))
+                running.clear()
+                pool.shutdown(wait=False, cancel_futures=True)
+                pool = _pool(workers)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 
 
+def _pool(workers: int) -> ProcessPoolExecutor:
+    # Fresh interpreters, so that a worker's state is the same on every platform.
+    return ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"), initializer=_begin_worker)
+
+
+def _begin_worker() -> None:
+    # An interrupt is the parent's to handle, and standard output is the record's alone.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.stdout = sys.stderr
+
+
 def _run_alone(cell: Cell, settings: Settings) -> Result:
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        try:
-            return pool.submit(run_cell, cell, settings).result()
-        except BrokenProcessPool:
-            return _result(
-                cell,
-                settings,
-                Evidence(
-                    verdict=Verdict.ERROR,
-                    scope="at these parameters",
-                    method=METHOD_RAISED,
-                    note="the process that ran the target ended abruptly (out of memory, or the target ended it)",
-                ),
-            )
+    pool = _pool(1)
+    try:
+        return pool.submit(run_cell, cell, settings).result()
+    except BrokenProcessPool:
+        evidence = Evidence(
+            verdict=Verdict.ERROR,
+            scope="at these parameters",
+            method=METHOD_RAISED,
+            note="the process that ran the target ended abruptly (out of memory, or the target ended it)",
+        )
+        return _unrun(cell, settings, evidence)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def run_cell(cell: Cell, settings: Settings) -> Result:
@@ -148,29 +165,36 @@ def run_cell(cell: Cell, settings: Settings) -> Result:
     try:
         target = cell.instance()
         return audited(cell, target, settings)
-    except Exception as error:
-        if settings.debug:
-            raise
+    except (Exception, SystemExit) as error:
+        _show(error, settings)
         return _result(cell, settings, failure(error))
 
 
 def audited(cell: Cell, target: Mechanism, settings: Settings) -> Result:
     """Audit one cell on a given instance of its target."""
-    claim = next(claim for claim in target.claims() if claim.id == cell.claim)
+    claim = _claim(cell, target)
     parameters = described_parameters(target, cell.data)
     key = json.dumps(parameters, sort_keys=True)
     streams = Streams(settings.seed, (cell.target, cell.claim, key))
     budget = Budget(samples=cell.samples, confidence=settings.confidence, method=cell.method)
     try:
         evidence = audit(target, claim, budget=budget, streams=streams)
-    except Exception as error:
-        if settings.debug:
-            raise
+    except (Exception, SystemExit) as error:
+        _show(error, settings)
         evidence = failure(error)
     return _result(cell, settings, evidence, target, claim)
 
 
-def failure(error: Exception) -> Evidence:
+def _claim(cell: Cell, target: Mechanism) -> Claim:
+    return next(claim for claim in claims_of(target) if claim.id == cell.claim)
+
+
+def _show(error: BaseException, settings: Settings) -> None:
+    if settings.debug:
+        traceback.print_exception(error)
+
+
+def failure(error: BaseException) -> Evidence:
     """Evidence that stands for an exception: the target is unusable, or it raised."""
     unusable = isinstance(error, DpauditError) and not isinstance(error, TargetRaisedError)
     note = str(error) if isinstance(error, DpauditError) else f"raised {type(error).__name__}: {error}"
@@ -195,9 +219,16 @@ def _result(
         view = claim.view
         claimed = {"epsilon": claim.epsilon, "delta": claim.delta}
         if target is not None and evidence.verdict is not Verdict.ERROR:
-            relation = view_of(target, claim)[1].relation
+            # Of a claim that was not audited, `neighbours` need not be usable.
+            with suppress(Exception):
+                relation = view_of(target, claim)[1].relation
     elif isinstance(claim, UtilityClaim):
         claimed = {"bound": claim.bound}
+    witness = evidence.witness
+    if witness is not None:
+        # As JSON holds them: any object may be an input or an outcome, and not every object can leave a worker.
+        plainly = {name: plain(getattr(witness, name)) for name in ("data", "neighbour", "event")}
+        witness = replace(witness, **plainly)
     parameters = dict(plain(cell.parameters)) if target is None else described_parameters(target, cell.data)
     return Result(
         target=cell.target,
@@ -216,7 +247,7 @@ def _result(
         ok=status_of(evidence.verdict, cell.expected) == 0,
         claimed=claimed,
         measured=evidence.measured,
-        witness=evidence.witness,
+        witness=witness,
         note=evidence.note,
         samples=evidence.samples,
         seed=settings.seed,
@@ -245,7 +276,16 @@ def _late(cell: Cell, settings: Settings) -> Result:
         method="none",
         note="not begun: the time that --seconds allows was over",
     )
-    return _result(cell, settings, evidence)
+    return _unrun(cell, settings, evidence)
+
+
+def _unrun(cell: Cell, settings: Settings, evidence: Evidence) -> Result:
+    """Result of a cell that did not run to its end, with the claim's words as far as the target still gives them."""
+    try:
+        target = cell.instance()
+        return _result(cell, settings, evidence, target, _claim(cell, target))
+    except Exception:
+        return _result(cell, settings, evidence)
 
 
 def _passed(deadline: float | None) -> bool:
