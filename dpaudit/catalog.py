@@ -98,7 +98,7 @@ def targets_in(path: str) -> list[TargetReference]:
     """
     module, digest = _import(path)
     found = [
-        TargetReference(path, name, digest)
+        TargetReference(_shown(path), name, digest)
         for name, value in vars(module).items()
         if inspect.isclass(value)
         and issubclass(value, Mechanism)
@@ -126,7 +126,7 @@ def find_targets(text: str) -> list[TargetReference]:
             return targets_in(path)
         module, digest = _import(path)
         _class_in(module, attribute, path)
-        return [TargetReference(path, attribute, digest)]
+        return [TargetReference(_shown(path), attribute, digest)]
     dotted, colon, attribute = text.partition(":")
     if colon:
         module, digest = _import(dotted)
@@ -135,9 +135,9 @@ def find_targets(text: str) -> list[TargetReference]:
     known = catalogue()
     if text in known:
         return [known[text]]
-    by_stem = [reference for reference in known.values() if reference.stem == text.replace("-", "_")]
-    if by_stem:
-        return by_stem
+    by_stem = {source.stem: source for source in protocol_files(controls=False)}
+    if (stem := text.replace("-", "_")) in by_stem:
+        return targets_in(str(by_stem[stem]))
     raise TargetError(f"unknown target {text!r}{suggestion(text, known)}; `dpaudit list` shows the catalogue")
 
 
@@ -145,7 +145,7 @@ def reference_of(target: type[Mechanism]) -> TargetReference:
     """Where a class comes from; its file if dpaudit imported it from one."""
     for path, digest, module in list(_LOADED.values()):
         if module.__name__ == target.__module__:
-            return TargetReference(path, target.__qualname__, digest)
+            return TargetReference(_shown(path), target.__qualname__, digest)
     return TargetReference(target.__module__, target.__qualname__, "")
 
 
@@ -200,6 +200,14 @@ def _class_in(module: ModuleType, attribute: str, path: str) -> type[Mechanism]:
     return value
 
 
+def _shown(path: str) -> str:
+    """One form of a file's path, however it was named: relative where it lies below the current folder."""
+    if not path.endswith(".py"):
+        return path
+    file, here = Path(path).resolve(), Path.cwd().resolve()
+    return str(file.relative_to(here) if file.is_relative_to(here) else file)
+
+
 def _import(path: str) -> tuple[ModuleType, str]:
     return _import_file(str(Path(path).resolve())) if path.endswith(".py") else _import_dotted(path)
 
@@ -207,7 +215,7 @@ def _import(path: str) -> tuple[ModuleType, str]:
 @cache
 def _import_file(path: str) -> tuple[ModuleType, str]:
     file = Path(path)
-    shown = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
+    shown = _shown(path)
     try:
         content = file.read_bytes()
     except OSError as error:
@@ -226,10 +234,10 @@ def _import_file(path: str) -> tuple[ModuleType, str]:
         if not isinstance(error, Exception | SystemExit):
             raise
         if isinstance(error, SyntaxError) and error.filename in (path, None):
-            where = f"{shown}, line {error.lineno}" if error.lineno else str(shown)
+            where = f"{shown}, line {error.lineno}" if error.lineno else shown
             raise TargetError(f"{where}: {error.msg}; mend the syntax") from error
         line = line_in(path, error)
-        where = f"{shown}, line {line}" if line else str(shown)
+        where = f"{shown}, line {line}" if line else shown
         raise TargetError(f"{where}: the file raised {type(error).__name__} when imported: {error}") from error
     _LOADED[path] = (path, digest, module)
     return module, digest

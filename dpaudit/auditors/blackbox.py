@@ -44,8 +44,8 @@ class LowerBound:
     epsilon
         The bound: with the stated confidence no smaller epsilon holds at ``delta``; 0 where nothing can be said.
     detection_limit
-        Smallest true epsilon at which a bound above ``claimed`` would have come out with 95 % power, along the
-        event chosen; ``inf`` if none.
+        Smallest log-ratio of the chosen event's probabilities at which a bound above ``claimed`` would have come out
+        with 95 % power; ``inf`` if none. A mechanism's epsilon is at least that of any event.
     event
         The event, in a form that can be recomputed.
     reverse
@@ -218,9 +218,10 @@ def _best_threshold(
     p_hits = np.searchsorted(-p_scores, -thresholds, side="right")
     q_hits = np.searchsorted(-q_scores, -thresholds, side="right")
     factor = final / len(p_side)
-    # Rare events look best by luck: take each count one standard error to the worse, and a zero for a one.
-    expected_p = np.maximum(p_hits - np.sqrt(p_hits), 0) * factor
-    expected_q = (q_hits + np.sqrt(q_hits) + (q_hits == 0)) * factor
+    # Rare events look best by luck, the more so the more pairs there are: take each count two standard errors to the
+    # worse (score bounds of a Poisson mean, so that 0 hits may have been 4).
+    expected_p = (p_hits + 2 - 2 * np.sqrt(p_hits + 1)) * factor
+    expected_q = (q_hits + 2 + 2 * np.sqrt(q_hits + 1)) * factor
     if delta == 0:
         predicted = conditional_epsilon_lower(expected_p, expected_q, alpha=alpha)
     else:
@@ -305,7 +306,7 @@ def _evidence(bound: LowerBound, claim: PrivacyClaim, pair: tuple[Any, Any], sco
         note = "no violation could have been found with so few samples; raise --samples"
     else:
         witness, verdict = None, Verdict.CONSISTENT
-        note = f"a true epsilon of {limit:.4g} or more would have been refuted with 95 % power along the event chosen"
+        note = f"a log-ratio of {limit:.4g} or more on the event chosen would have been refuted with 95 % power"
     return Evidence(
         verdict=verdict,
         scope=scope,

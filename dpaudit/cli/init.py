@@ -19,7 +19,7 @@ def init(
 ) -> None:
     """Write a commented starting file for your own mechanism, and its plan."""
     stem = re.sub(r"[-\s]+", "_", name.strip()).lower()
-    if not stem.isidentifier() or keyword.iskeyword(stem):
+    if not stem.isidentifier() or not stem[0].isalpha() or keyword.iskeyword(stem):
         raise ParameterError(f"NAME {name!r}: use letters, digits and hyphens, and begin with a letter")
     words = {
         "STEM": stem,

@@ -127,7 +127,9 @@ def claims_of(mechanism: Mechanism) -> list[Claim]:
         claims = list(mechanism.claims())
     for claim in claims:
         if not isinstance(claim, Claim):
-            raise TargetError(f"{mechanism.name}: `claims` returned {type(claim).__name__} among its claims; return dpaudit claims")
+            raise TargetError(
+                f"{mechanism.name}: `claims` returned {type(claim).__name__} among its claims; return dpaudit claims"
+            )
     names = [claim.id for claim in claims]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -220,7 +222,8 @@ def _sources(request: Request) -> list[tuple[str, TargetReference, Plan | None]]
     # A target named twice is audited once.
     return list(
         {
-            (reference, plan.path if plan else None): (text, reference, plan) for text, reference, plan in sources
+            (reference, plan.path.resolve() if plan else None): (text, reference, plan)
+            for text, reference, plan in sources
         }.values()
     )
 
@@ -245,31 +248,37 @@ def _cells_of(
     except (ParameterError, PlanError) as error:
         raise PlanError(f"{plan.path if plan else text}: {error}") from error
     cells: dict[tuple[str, ...], Cell] = {}
+    if override:
+        # A plan may audit one cell by several methods; who sets parameters gets each cell once, by the strongest.
+        planned = sorted(planned, key=lambda audit: audit.method != "auto")
     for audit in planned:
-        changed = replace(audit, set={**audit.set, **override})
+        changed = replace(
+            audit,
+            set={**audit.set, **override},
+            method=request.method or audit.method,
+            samples=request.samples or audit.samples,
+        )
         for cell in _planned_cells(blank, changed):
-            cells.setdefault(_identity(cell), cell)
+            cells.setdefault(_identity(replace(cell, method="auto") if override else cell), cell)
     covered = {audit.claim for audit in planned}
     for values in grid(dict(override)):
-        cell = replace(blank, parameters=values)
+        cell = replace(blank, parameters=values, method=request.method or "auto", samples=request.samples)
         for claim in _claims(cell):
             if claim.id not in covered:
                 own = replace(cell, claim=claim.id)
                 cells.setdefault(_identity(own), own)
-    chosen = []
-    for identity, cell in cells.items():
-        if request.method is not None or request.samples is not None:
-            cell = replace(cell, method=request.method or cell.method, samples=request.samples or cell.samples)
-        known = expectations.get(identity)
-        same_method = known is not None and cell.method == known.method
-        chosen.append(
-            replace(
-                cell,
-                expected=known.expected if known is not None and same_method and data is None else None,
-                reason=known.reason if known is not None and same_method and data is None else "",
-            )
-        )
-    return [cell for cell in chosen if data is None or _is_on_data(cell, request)]
+    if data is not None:
+        unexpected = (replace(cell, expected=None, reason="") for cell in cells.values())
+        return [cell for cell in unexpected if _is_on_data(cell, request)]
+    return [_with_expectation(cell, expectations) for cell in cells.values()]
+
+
+def _with_expectation(cell: Cell, expectations: Mapping[tuple[str, ...], Cell]) -> Cell:
+    """Return the cell with what the plan expects of it by this method; what ``auto`` finds, ``exact`` finds too."""
+    known = expectations.get(_identity(cell))
+    if known is None and cell.method == "exact":
+        known = expectations.get(_identity(replace(cell, method="auto")))
+    return replace(cell, expected=known.expected if known else None, reason=known.reason if known else "")
 
 
 def _planned_cells(blank: Cell, audit: PlannedAudit) -> list[Cell]:

@@ -27,6 +27,8 @@ def test_cells_with_equal_parameters_keep_apart(
     make_record: Callable[..., Record], make_result: Callable[..., Result]
 ) -> None:
     (target,) = group_results(make_record(make_result(), make_result(method="black-box")))
+    assert [cell.label for _, cell in target.cells] == ["exact", "black-box"]
+    (target,) = group_results(make_record(make_result(), make_result()))
     assert [cell.label for _, cell in target.cells] == ["cell 1", "cell 2"]
 
 

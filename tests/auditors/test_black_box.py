@@ -1,0 +1,277 @@
+"""The black-box auditor against exact laws in closed form."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import dpaudit
+from dpaudit.auditors import Budget, Streams
+from dpaudit.auditors.blackbox import audit_black_box
+from dpaudit.auditors.scores import Coder
+
+FALSE_ALARM = 1e-6
+SEED = 20261125
+
+
+def bit(flip):
+    return lambda data, size, rng: (rng.random(size) < flip) ^ bool(data)
+
+
+def table(laws):
+    return lambda data, size, rng: rng.choice(len(laws[data]), size, p=laws[data])
+
+
+def truncated_geometric(epsilon, top):
+    """Two-sided geometric noise on 0..top, its tails put on the ends (Ghosh, Roughgarden, Sundararajan)."""
+    a = math.exp(-epsilon)
+    laws = []
+    for centre in range(top + 1):
+        law = np.array([(1 - a) / (1 + a) * a ** abs(out - centre) for out in range(top + 1)])
+        law[0], law[-1] = a**centre / (1 + a), a ** (top - centre) / (1 + a)
+        laws.append(law)
+    return laws
+
+
+def exponential_mechanism(epsilon, qualities):
+    """Weights exp(epsilon u / 2), as for a quality of sensitivity 1."""
+    laws = [np.exp(epsilon * np.array(quality) / 2) for quality in qualities]
+    return [law / law.sum() for law in laws]
+
+
+def worst_loss(p, q):
+    return float(np.abs(np.log(p) - np.log(q)).max())
+
+
+GEOMETRIC = truncated_geometric(0.7, 6)
+CHOICE = exponential_mechanism(1.2, [(3, 2, 0, 1), (2, 3, 1, 0)])
+RESPONSE = 1 / (1 + math.e)
+PURE = {
+    "laplace": (lambda data, size, rng: data + rng.laplace(size=size), 0.0, 0.8, 0.8),
+    "randomized response": (bit(RESPONSE), 0, 1, 1.0),
+    "truncated geometric": (table(GEOMETRIC), 2, 3, worst_loss(GEOMETRIC[2], GEOMETRIC[3])),
+    "exponential mechanism": (table(CHOICE), 0, 1, worst_loss(*CHOICE)),
+    "two laplace numbers": (lambda data, size, rng: data + rng.laplace(size=(size, 2)), 0.0, 0.5, 1.0),
+}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name.startswith("two") else ()) for name in PURE]
+)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_lower_bound_is_below_the_exact_epsilon_and_near_it(name, seed):
+    sample, x, y, epsilon = PURE[name]
+    bound = dpaudit.epsilon_lower_bound(sample, x, y, samples=1_000_000, confidence=1 - FALSE_ALARM, seed=seed)
+    assert bound.epsilon <= epsilon
+    # A product of two half-lines has to be learned, and is rarer the nearer it comes to the supremum.
+    assert bound.epsilon >= (0.8 if name == "two laplace numbers" else 0.9) * epsilon
+    assert bound.detection_limit > 0
+
+
+@pytest.mark.parametrize("delta", [1e-3, 0.01, 0.1])
+@pytest.mark.parametrize("distance", [0.5, 1.0])
+def test_gaussian_with_delta(delta, distance):
+    exact = dpaudit.compare(dpaudit.GaussianLaw(distance, 1), dpaudit.GaussianLaw(0, 1)).epsilon(delta).upper
+    bound = dpaudit.epsilon_lower_bound(
+        lambda data, size, rng: data + rng.normal(size=size), 0.0, distance, delta=delta, samples=1_000_000, seed=SEED
+    )
+    assert bound.epsilon <= exact
+    assert bound.epsilon >= 0.8 * exact
+
+
+def test_the_reported_event_has_the_reported_counts_and_probabilities():
+    sample = PURE["laplace"][0]
+    bound = dpaudit.epsilon_lower_bound(sample, 0.0, 2.0, samples=100_000, seed=SEED)
+    ((what, condition),) = bound.event.items()
+    if what == "output":
+        side, threshold = condition.split()
+        inside = (lambda v: v >= float(threshold)) if side == ">=" else (lambda v: v <= float(threshold))
+    else:
+        inside = lambda v: np.any([(v >= a) & (v < b) for a, b in condition], axis=0)  # noqa: E731
+    likelier, other = (2.0, 0.0) if bound.reverse else (0.0, 2.0)
+    for data, hits, trials in zip((likelier, other), bound.hits, bound.trials, strict=True):
+        share = inside(sample(data, 1_000_000, np.random.default_rng(SEED))).mean()
+        assert min(binom.cdf(hits, trials, share), binom.sf(hits - 1, trials, share)) > FALSE_ALARM
+    assert bound.p <= bound.hits[0] / bound.trials[0]
+    assert bound.q >= bound.hits[1] / bound.trials[1]
+    assert sum(bound.trials) == 2 * 80_000
+    assert bound.samples == 200_000
+
+
+def test_both_directions_and_both_orders_are_considered():
+    laws = [np.array([0.5, 0.5 - 1e-3, 1e-3]), np.array([0.5, 0.4, 0.1])]
+    for x, y in ((0, 1), (1, 0)):
+        bound = dpaudit.epsilon_lower_bound(table(laws), x, y, samples=200_000, seed=SEED)
+        assert 0.7 * math.log(100) < bound.epsilon <= math.log(100)
+        assert bound.event == 2
+        assert bound.reverse == (x == 0)
+
+
+def test_a_certain_event_gives_a_large_bound():
+    bound = dpaudit.epsilon_lower_bound(lambda data, size, rng: np.full(size, data), 0, 1, samples=10_000, seed=1)
+    assert bound.epsilon > 6
+    assert math.isfinite(bound.epsilon)
+
+
+def test_equal_inputs_give_no_bound():
+    for name, (sample, x, _, _) in PURE.items():
+        bound = dpaudit.epsilon_lower_bound(sample, x, x, samples=5000, confidence=1 - FALSE_ALARM, seed=1)
+        assert bound.epsilon == 0, name
+
+
+def strings(data, size, rng):
+    return [("yes", "b" * int(n)) for n in rng.geometric(0.2 + 0.2 * data, size)]
+
+
+def sets(data, size, rng):
+    draws = rng.random((size, 3)) < 0.2 + 0.4 * data
+    return [set(np.flatnonzero(row).tolist()) for row in draws]
+
+
+def nested_sets(data, size, rng):
+    return [{frozenset({"a", "b", f"c{int(u < 0.2 + 0.4 * data)}"}), 1} for u in rng.random(size)]
+
+
+def ragged(data, size, rng):
+    outputs = np.empty(size, dtype=object)
+    outputs[:] = [list(range(int(n))) for n in rng.geometric(0.2 + 0.2 * data, size)]
+    return outputs
+
+
+def grids(data, size, rng):
+    return (rng.random((size, 2, 2)) < 0.2 + 0.4 * data).astype(int)
+
+
+def words(data, size, rng):
+    return np.where(rng.random(size) < 0.2 + 0.4 * data, "heads", "tails")
+
+
+@pytest.mark.parametrize(
+    ("sample", "epsilon"),
+    [
+        (strings, math.inf),
+        (sets, 3 * math.log(3)),
+        (nested_sets, math.log(3)),
+        (ragged, math.inf),
+        (grids, 4 * math.log(3)),
+        (words, math.log(3)),
+    ],
+)
+def test_structured_outputs(sample, epsilon):
+    bound = dpaudit.epsilon_lower_bound(sample, 0, 1, samples=20_000, confidence=1 - FALSE_ALARM, seed=SEED)
+    assert bound.epsilon <= epsilon
+    assert bound.epsilon > (1.2 if math.isinf(epsilon) else 0.75 * epsilon)
+
+
+@pytest.mark.slow
+def test_a_clear_answer_in_a_hundred_is_found():
+    """Laplace noise, but the truth goes out as it is with probability 0.01: an atom of infinite loss."""
+
+    def sample(data, size, rng):
+        return np.where(rng.random(size) < 0.01, data, data + rng.laplace(size=size))
+
+    bound = dpaudit.epsilon_lower_bound(sample, 0.0, 1.0, samples=100_000, seed=SEED)
+    assert bound.epsilon > 3
+
+    def rows(data, size, rng):
+        truth = np.full((size, 3), float(data))
+        return np.where(rng.random((size, 3)) < 0.01, truth, truth + rng.laplace(size=(size, 3)))
+
+    assert dpaudit.epsilon_lower_bound(rows, 0.0, 0.25, samples=400_000, seed=SEED).epsilon > 1.5
+
+
+def test_infinite_outputs_are_outputs():
+    def sample(data, size, rng):
+        return np.where(rng.random(size) < 0.1 + 0.4 * data, np.inf, rng.normal(size=size))
+
+    assert 1.2 < dpaudit.epsilon_lower_bound(sample, 0, 1, samples=20_000, seed=SEED).epsilon <= math.log(5)
+
+    def rows(data, size, rng):
+        return np.c_[sample(data, size, rng), rng.normal(size=size)]
+
+    assert 1.0 < dpaudit.epsilon_lower_bound(rows, 0, 1, samples=20_000, seed=SEED).epsilon <= math.log(5)
+
+
+@pytest.mark.parametrize("rows", [[("a", "b"), ("a", "ccc")], [(0.0, 1.0), (-0.0, 1.0)], [(1, 2, 3), (1, 2, 4)]])
+def test_equal_outputs_get_equal_codes(rows):
+    array = np.array(rows)
+    coder = Coder(array[:1])
+    longer = np.concatenate([array, array[:1]])
+    expected = [0 if row == array[0].tolist() else -1 for row in longer.tolist()]
+    assert coder(longer).tolist() == expected
+
+
+def test_equal_seeds_give_equal_bounds():
+    sample, x, y, _ = PURE["two laplace numbers"]
+    first, again, other = (dpaudit.epsilon_lower_bound(sample, x, y, samples=5000, seed=seed) for seed in (1, 1, 2))
+    assert first == again
+    assert first != other
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"samples": 999}, {"delta": 1.0}, {"delta": -0.1}, {"confidence": 1.0}, {"confidence": math.nan}]
+)
+def test_impossible_budgets_are_refused(wrong):
+    with pytest.raises(dpaudit.ParameterError):
+        dpaudit.epsilon_lower_bound(bit(0.3), 0, 1, **wrong)
+
+
+class Counter(dpaudit.Mechanism):
+    """A number with Laplace noise; only one of the listed pairs is far apart."""
+
+    epsilon: float = dpaudit.parameter(1.0)
+    pairs: int = dpaudit.parameter(40)
+
+    def sample(self, data, size, rng):
+        return data + rng.laplace(scale=1 / self.epsilon, size=size)
+
+    def neighbours(self):
+        pairs = [(0.0, 0.1)] * (self.pairs - 1)
+        pairs.insert(self.pairs // 3, (0.0, 1.0))
+        return dpaudit.Neighbouring(relation="substitution", pairs=pairs, complete=True, scope="all")
+
+
+def search(target, claimed, samples=100_000, seed=1, confidence=0.999):
+    claim = dpaudit.PrivacyClaim(id="c", statement="", epsilon=claimed)
+    budget = Budget(samples=samples, confidence=confidence)
+    return audit_black_box(target, claim, target.neighbours(), budget=budget, streams=Streams(seed))
+
+
+@pytest.mark.parametrize(("pairs", "samples"), [(2, 50_000), (40, 100_000), (200, 1_000_000)])
+def test_the_worst_pair_is_found(pairs, samples):
+    evidence = search(Counter(epsilon=1.0, pairs=pairs), 0.7, samples)
+    assert evidence.verdict == "refuted"
+    assert {evidence.witness.data, evidence.witness.neighbour} == {0.0, 1.0}
+    assert evidence.witness.epsilon <= 1.0
+    assert f"{pairs} pairs searched" in evidence.scope
+
+
+def test_many_pairs_are_searched_at_random():
+    evidence = search(Counter(epsilon=1.0, pairs=1000), 5.0, 20_000)
+    assert "256 of 1000 pairs searched" in evidence.scope
+    assert evidence.verdict == "consistent"
+
+
+def test_too_few_samples_for_any_violation_are_inconclusive():
+    evidence = search(Counter(epsilon=1.0, pairs=1), 9.0, 1000)
+    assert evidence.verdict == "inconclusive"
+    assert math.isinf(evidence.measured["detection_limit"].lower)
+
+
+def test_the_verdict_states_the_detection_limit():
+    evidence = search(Counter(epsilon=1.0, pairs=1), 1.0)
+    assert evidence.verdict == "consistent"
+    limit = evidence.measured["detection_limit"].lower
+    assert limit > 1.0
+    assert f"{limit:.4g}" in evidence.note
+
+
+def test_no_pair_and_too_few_samples_are_said():
+    target = Counter()
+    claim = dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0)
+    none = dpaudit.Neighbouring(relation="r", pairs=[], complete=True, scope="")
+    with pytest.raises(dpaudit.CheckError, match="lists no pair"):
+        audit_black_box(target, claim, none, budget=Budget(), streams=Streams(1))
+    with pytest.raises(dpaudit.ParameterError, match="at least 1000"):
+        search(target, 1.0, 999)

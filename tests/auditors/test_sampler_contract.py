@@ -1,0 +1,156 @@
+"""Samplers that break the contract get one clear line; sound ones with odd outputs do not."""
+
+import numpy as np
+import pytest
+
+import dpaudit
+from dpaudit.auditors.sampler import CHUNK, Sampler
+from dpaudit.auditors.streams import Streams
+
+
+def bound(sample, x=0, y=1, samples=1000):
+    return dpaudit.epsilon_lower_bound(sample, x, y, samples=samples, seed=1, name="thing")
+
+
+def late(broken, after=2):
+    """Sound at first and broken later."""
+    calls = 0
+
+    def sample(data, size, rng):
+        nonlocal calls
+        calls += 1
+        return rng.random(size) if calls <= after else broken(data, size, rng)
+
+    return sample
+
+
+def fail(data, size, rng):
+    raise ZeroDivisionError("seven")
+
+
+def with_nan(data, size, rng):
+    values = rng.random(size)
+    values[-1] = np.nan
+    return values
+
+
+@pytest.mark.parametrize("wrap", [lambda broken: broken, late])
+@pytest.mark.parametrize(
+    ("broken", "error", "words"),
+    [
+        (fail, dpaudit.TargetRaisedError, ["raised ZeroDivisionError: seven", "input 0", "size"]),
+        (with_nan, dpaudit.CheckError, ["NaN"]),
+        (lambda d, s, r: r.random(s + 1), dpaudit.CheckError, ["shape", "outputs along axis 0"]),
+        (lambda d, s, r: r.random(), dpaudit.CheckError, ["no array", "outputs along axis 0"]),
+        (lambda d, s, r: np.float64(1.0), dpaudit.CheckError, ["outputs along axis 0"]),
+        (lambda d, s, r: None, dpaudit.CheckError, ["no array"]),
+        (lambda d, s, r: list(r.random(s - 1)), dpaudit.CheckError, ["outputs along axis 0"]),
+        (lambda d, s, r: np.zeros((s, 0)), dpaudit.CheckError, ["without any values"]),
+        (lambda d, s, r: (x for x in range(s)), dpaudit.CheckError, ["no array"]),
+    ],
+)
+def test_broken_samplers_are_told_what_to_do(wrap, broken, error, words):
+    with pytest.raises(error) as caught:
+        bound(wrap(broken))
+    message = str(caught.value)
+    assert message.startswith("thing: `sample")
+    assert "\n" not in message
+    assert all(word in message for word in words)
+
+
+def test_the_exception_of_the_target_stays_attached():
+    with pytest.raises(dpaudit.TargetRaisedError) as caught:
+        bound(fail)
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+
+
+@pytest.mark.parametrize(
+    "other", [lambda s, r: r.integers(0, 2, s), lambda s, r: r.random((s, 2)), lambda s, r: ["a"] * s]
+)
+def test_another_form_for_another_input(other):
+    with pytest.raises(dpaudit.CheckError, match="one form for every input"):
+        bound(lambda d, s, r: r.random(s) if d == 0 else other(s, r))
+
+
+def test_lists_of_varying_length_are_told_to_use_an_object_array():
+    def sample(data, size, rng):
+        return [list(range(2 + (u < 0.004))) for u in rng.random(size)]
+
+    with pytest.raises(dpaudit.CheckError, match="dtype object"):
+        bound(sample, samples=20_000)
+
+
+@pytest.mark.parametrize("data", [np.arange(3), [1, 2, 3], {"a": 1}])
+def test_a_changed_input(data):
+    def sample(given, size, rng):
+        if isinstance(given, dict):
+            given["b"] = 2
+        else:
+            given[0] = 9
+        return rng.random(size)
+
+    with pytest.raises(dpaudit.CheckError, match="changed its input"):
+        bound(sample, data, data)
+    assert len(data) == (1 if isinstance(data, dict) else 3)
+    assert "b" not in data if isinstance(data, dict) else data[0] != 9
+
+
+class Opaque:
+    """Has no ==, so that its copy differs from it."""
+
+    shift = 1.0
+
+
+@pytest.mark.parametrize("data", [Opaque(), np.array([np.nan, 1.0]), float("nan"), (np.arange(2), "x")])
+def test_inputs_whose_copies_are_not_equal_are_no_offence(data):
+    assert bound(lambda d, s, r: r.random(s), data, data).epsilon == 0
+
+
+def test_randomness_from_elsewhere():
+    hidden = np.random.default_rng(1)
+    with pytest.raises(dpaudit.CheckError, match="take all randomness from the `rng` argument"):
+        bound(lambda d, s, r: hidden.random(s))
+
+
+def test_a_generator_of_its_own():
+    with pytest.raises(dpaudit.CheckError, match="seed its own generator"):
+        bound(lambda d, s, r: np.random.default_rng(1).random(s))
+
+
+def test_a_constant_output_and_rare_outputs_are_no_offence():
+    assert bound(lambda d, s, r: np.zeros(s)).epsilon == 0
+
+    def rare(data, size, rng):
+        return rng.random(size) < 1 / 64
+
+    # Among 2000 pairs of streams several give the same 64 outputs, one of them different from the others.
+    same = 0
+    for seed in range(2000):
+        Sampler(rare, "rare", Streams(seed)).check_deterministic(0)
+        one, two = (Streams(seed).generator("determinism", key) for key in ("one", "other 0"))
+        first, second = rare(0, 64, one), rare(0, 64, two)
+        same += bool(first.any() and np.array_equal(first, second))
+    assert same >= 1
+
+
+def test_chunks_are_of_fixed_size_and_their_streams_differ():
+    sizes, states = [], []
+
+    def sample(data, size, rng):
+        sizes.append(size)
+        states.append(rng.bit_generator.state["state"]["state"])
+        return rng.random(size)
+
+    sampler = Sampler(sample, "m", Streams(3))
+    drawn = sampler.draw(0, 2 * CHUNK + 5, "final", 0)
+    assert sizes == [CHUNK, CHUNK, 5]
+    assert len(drawn) == 2 * CHUNK + 5
+    assert len(set(states)) == 3
+    assert len(np.unique(drawn)) == len(drawn)
+    assert np.array_equal(sampler.draw(0, CHUNK, "final", 0), drawn[:CHUNK])
+
+
+@pytest.mark.parametrize("form", [list, tuple, np.array])
+def test_lists_tuples_and_arrays_are_the_same(form):
+    results = {bound(lambda d, s, r: form((r.random(s) < 0.2 + 0.3 * d).tolist())).hits for _ in range(2)}
+    assert results == {bound(lambda d, s, r: r.random(s) < 0.2 + 0.3 * d).hits}

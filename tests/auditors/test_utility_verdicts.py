@@ -1,0 +1,156 @@
+"""Every verdict of the utility auditor on claims whose truth is known, in both directions."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import dpaudit
+from dpaudit.auditors import Budget, Streams, audit
+from dpaudit.auditors.utility import audit_utility
+
+FALSE_ALARM = 1e-6
+
+
+def coin(p):
+    return lambda runs, rng: rng.random(runs) < p
+
+
+def decide(runs=2000, seed=1, method="auto", confidence=1 - FALSE_ALARM, **fields):
+    claim = dpaudit.UtilityClaim(id="u", statement="", **fields)
+    return audit_utility(
+        claim, budget=Budget(samples=runs, confidence=confidence, method=method), streams=Streams(seed)
+    )
+
+
+CASES = [
+    ("at-most", 0.5, 0.3, None, "certified"),
+    ("at-most", 0.2, 0.3, None, "refuted"),
+    ("at-most", 0.301, 0.3, None, "inconclusive"),
+    ("at-most", 0.5, 0.3, 0.4, "vacuous"),
+    ("at-most", 0.5, 0.3, 0.6, "certified"),
+    ("at-most", 0.2, 0.3, 0.1, "refuted"),
+    ("at-most", 1.0, 0.3, None, "vacuous"),
+    ("at-least", 0.1, 0.3, None, "certified"),
+    ("at-least", 0.5, 0.3, None, "refuted"),
+    ("at-least", 0.301, 0.3, None, "inconclusive"),
+    ("at-least", 0.1, 0.3, 0.2, "vacuous"),
+    ("at-least", 0.1, 0.3, 0.05, "certified"),
+    ("at-least", 0.0, 0.3, None, "vacuous"),
+    ("at-least", -3.0, 0.3, None, "vacuous"),
+]
+
+
+@pytest.mark.parametrize(("direction", "bound", "truth", "trivial", "verdict"), CASES)
+def test_measured(direction, bound, truth, trivial, verdict):
+    evidence = decide(direction=direction, bound=bound, measure=coin(truth), trivial=trivial)
+    assert evidence.verdict == verdict
+    if "value" in evidence.measured:
+        value = evidence.measured["value"]
+        assert value.lower <= truth <= value.upper
+        assert evidence.samples == 2000
+        assert evidence.method == "simulation"
+    if verdict == "refuted":
+        assert evidence.witness.q == bound
+        beyond = evidence.witness.p - bound
+        assert (beyond > 0) == (direction == "at-most")
+
+
+@pytest.mark.parametrize(("direction", "bound", "truth", "trivial", "verdict"), CASES)
+def test_exact(direction, bound, truth, trivial, verdict):
+    expected = {"certified": "proved", "inconclusive": "proved" if direction == "at-most" else "refuted"}
+    evidence = decide(direction=direction, bound=bound, exact=lambda: truth, trivial=trivial)
+    assert evidence.verdict == expected.get(verdict, verdict)
+    assert evidence.samples == 0
+
+
+@pytest.mark.parametrize("direction", ["at-most", "at-least"])
+def test_a_bound_met_with_equality_up_to_rounding_is_proved(direction):
+    bound = 0.1 + 0.2
+    assert decide(direction=direction, bound=bound, exact=lambda: 0.3).verdict == "proved"
+    off = 0.3 * (1 + 1e-7) if direction == "at-most" else 0.3 * (1 - 1e-7)
+    assert decide(direction=direction, bound=bound, exact=lambda: off).verdict == "refuted"
+
+
+def test_slack_is_bound_over_value():
+    slack = decide(bound=0.6, exact=lambda: 0.2).measured["slack"]
+    assert slack.lower == slack.upper == pytest.approx(3)
+
+
+def test_exact_decides_where_there_are_both_and_black_box_measures():
+    fields = {"bound": 0.5, "exact": lambda: 0.9, "measure": coin(0.1)}
+    assert decide(**fields).verdict == "refuted"
+    assert decide(**fields, method="black-box").verdict == "certified"
+    with pytest.raises(dpaudit.CheckError, match="only be computed exactly"):
+        decide(bound=0.5, exact=lambda: 0.9, method="black-box")
+
+
+def test_inapplicable():
+    claim = dpaudit.UtilityClaim(id="u", statement="", bound=0.5, inapplicable="n is too small")
+    evidence = audit(None, claim, budget=Budget(), streams=Streams(1))
+    assert (evidence.verdict, evidence.note) == ("inapplicable", "n is too small")
+
+
+@pytest.mark.parametrize(
+    ("measure", "words"),
+    [
+        (lambda n, r: r.random(n + 1), "one value per run"),
+        (lambda n, r: r.random((n, 1)), "one value per run"),
+        (lambda n, r: 0.5, "one value per run"),
+        (lambda n, r: {"value": r.random(n), "other": r.random(2)}, "'other'"),
+        (lambda n, r: {"other": r.random(n)}, "name the audited quantity 'value'"),
+        (lambda n, r: {}, "name the audited quantity 'value'"),
+        (lambda n, r: np.where(r.random(n) < 0.5, np.nan, 0.1), "not a finite number"),
+        (lambda n, r: np.full(n, np.inf), "not a finite number"),
+        (lambda n, r: 1.5 * r.random(n), "outside the declared support"),
+        (lambda n, r: -r.random(n), "outside the declared support"),
+        (lambda n, r: {"value": r.random(n), "beside": 3 * r.random(n)}, "'beside'"),
+    ],
+)
+def test_measurements_that_are_none(measure, words):
+    with pytest.raises(dpaudit.CheckError, match=words):
+        decide(bound=0.5, measure=measure)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_exact_values_that_are_none(value):
+    with pytest.raises(dpaudit.CheckError, match="not a finite number"):
+        decide(bound=0.5, exact=lambda: value)
+
+
+def test_beside_values_have_their_own_support_and_hold_together():
+    def measure(runs, rng):
+        return {"value": rng.random(runs) - 0.5, "one": rng.random(runs) < 0.2, "two": 5 * rng.random(runs)}
+
+    evidence = decide(bound=0.2, measure=measure, support=(-1.0, 1.0), beside_support=(0.0, 5.0))
+    assert evidence.verdict == "certified"
+    for name, mean in (("value", 0.0), ("one", 0.2), ("two", 2.5)):
+        interval = evidence.measured[name]
+        assert interval.lower <= mean <= interval.upper
+    alone = decide(bound=0.9, measure=lambda runs, rng: rng.random(runs) < 0.2).measured["value"]
+    together = evidence.measured["one"]
+    assert together.upper - together.lower > 1.02 * (alone.upper - alone.lower)
+
+
+def test_equal_seeds_give_equal_intervals_and_runs_are_fresh():
+    first, again, other = (decide(bound=0.5, measure=coin(0.3), seed=seed) for seed in (1, 1, 2))
+    assert first == again
+    assert first != other
+    seen = []
+    decide(bound=0.5, runs=1000, measure=lambda runs, rng: seen.append(rng.random()) or rng.random(runs))
+    assert len(set(seen)) == len(seen) == 4
+
+
+@pytest.mark.parametrize("direction", ["at-most", "at-least"])
+def test_intervals_and_refutations_at_equality(direction, record_property):
+    """The bound is met with equality: refuting it is a false alarm."""
+    audits, alpha, truth = 1500, 0.1, 0.3
+    wrong = missed = 0
+    for seed in range(audits):
+        evidence = decide(100, seed, confidence=1 - alpha, direction=direction, bound=truth, measure=coin(truth))
+        wrong += evidence.verdict in ("refuted", "certified")
+        value = evidence.measured["value"]
+        missed += not value.lower <= truth <= value.upper
+    record_property("missed", missed / audits)
+    assert wrong <= missed <= binom.isf(FALSE_ALARM, audits, alpha)

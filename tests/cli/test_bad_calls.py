@@ -1,0 +1,202 @@
+"""Options and targets that cannot be used: status 2, nothing on standard output, one line that says what to mend."""
+
+import pytest
+
+RR = "ldp-kwiksort-rr"
+THEOREM = "yan2020.theorem1-rr"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--samples", "0"], ["samples", "at least 1", "0"]),
+        (["--samples", "-5"], ["samples", "at least 1", "-5"]),
+        (["--samples", "many"], ["--samples", "integer"]),
+        (["--samples", "1.5"], ["--samples", "integer"]),
+        (["--confidence", "0"], ["confidence", "above 0"]),
+        (["--confidence", "1"], ["confidence", "below 1"]),
+        (["--confidence", "1.5"], ["confidence", "1.5"]),
+        (["--confidence", "nan"], ["confidence", "nan"]),
+        (["--confidence", "high"], ["--confidence"]),
+        (["--seconds", "0"], ["seconds", "above 0"]),
+        (["--seconds", "-1"], ["seconds", "-1"]),
+        (["--seconds", "nan"], ["seconds", "nan"]),
+        (["--workers", "0"], ["workers", "at least 1"]),
+        (["--seed", "-1"], ["seed", "at least 0"]),
+        (["--seed", "x"], ["--seed"]),
+        (["--format", "xml"], ["--format", "xml", "junit"]),
+        (["--method", "magic"], ["--method", "magic", "black-box"]),
+        (["--nope"], ["--nope"]),
+        (["--set", "epsilon"], ["--set epsilon", "NAME=VALUE"]),
+        (["--set", "epsilon="], ["--set epsilon=", "NAME=VALUE"]),
+        (["--set", "=1"], ["--set =1", "NAME=VALUE"]),
+        (["--set", "epsilon=1,,2"], ["--set epsilon=1,,2", "NAME=VALUE"]),
+        (["--set", "epsilon=1", "--set", "epsilon=2"], ["epsilon", "twice"]),
+        (["--set", "epsilo=1"], ["epsilo", "did you mean 'epsilon'"]),
+        (["--claim", "yan2020.theorem1-r"], ["yan2020.theorem1-r", f"did you mean '{THEOREM}'"]),
+    ],
+    ids=lambda value: " ".join(value),
+)
+def test_an_option_that_cannot_be_used(refused, options, words):
+    message = refused("check", RR, *options)
+    for word in words:
+        assert word in message
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "nan", "inf", "-inf", "1e999", "abc", "true!"])
+def test_epsilon_must_be_a_positive_number(refused, value):
+    message = refused("check", RR, "--claim", THEOREM, "--set", f"epsilon={value}")
+    assert RR in message
+    assert "parameter 'epsilon'" in message
+    assert "got" in message
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("queries=4", ["'queries'", "at most 3", "3 alternatives", "got 4"]),
+        ("queries=0", ["'queries'", "at least 1", "got 0"]),
+        ("queries=1.5", ["'queries'", "1.5"]),
+        ("queries=some", ["'queries'", "some"]),
+        ("convention=paper", ["'convention'", "'yan' or 'permallows'", "paper"]),
+        ("dispersion=-0.5", ["'dispersion'", "at least 0"]),
+        ("agents=0", ["'agents'", "at least 1"]),
+    ],
+)
+def test_a_parameter_out_of_range(refused, setting, words):
+    message = refused("check", RR, "--claim", THEOREM, "--set", "alternatives=3", "--set", setting)
+    for word in words:
+        assert word in message
+
+
+@pytest.mark.parametrize("value", ["-0.1", "1.1", "nan", "inf"])
+def test_delta_must_be_a_probability(refused, count, value):
+    message = refused("check", count, "--set", f"delta={value}")
+    assert "count: parameter 'delta'" in message
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ("ldp-kwiksort-r", ["'ldp-kwiksort-r'", "did you mean 'ldp-kwiksort-rr'", "dpaudit list"]),
+        ("qqqqqq", ["unknown target 'qqqqqq'", "dpaudit list"]),
+        ("", ["unknown target ''"]),
+        (".", ["unknown target '.'"]),
+        ("absent.py", ["absent.py", "No such file"]),
+        ("absent.toml", ["absent.toml", "No such file"]),
+        ("absent.py::Count", ["absent.py", "No such file"]),
+        ("count.py::Nope", ["count.py", "no mechanism 'Nope'", "Count"]),
+        ("count.py::Cuont", ["did you mean 'Count'"]),
+        ("json:Nope", ["json", "no mechanism 'Nope'"]),
+        ("no_such_module:Nope", ["'no_such_module'", "ModuleNotFoundError"]),
+        (":Nope", ["module ''"]),
+    ],
+)
+def test_an_unknown_target(refused, count, target, words):
+    message = refused("check", target)
+    for word in words:
+        assert word in message
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"x = 1\ndef f(:\n    pass\n", ["bad.py, line 2", "syntax"]),
+        (b"x = 1\n\n   y = 2\n", ["bad.py, line 3", "indent"]),
+        (b"import json\nraise RuntimeError('first\\nsecond')\n", ["bad.py, line 2", "RuntimeError", "first second"]),
+        (b"import no_such_module_at_all\n", ["bad.py, line 1", "ModuleNotFoundError", "no_such_module_at_all"]),
+        (b"import sys\nsys.exit(0)\n", ["bad.py, line 2", "SystemExit"]),
+        (b"import dpaudit\n", ["bad.py", "no target", "dpaudit.Mechanism"]),
+        (b"", ["bad.py", "no target"]),
+        (b"x = '\xff'\n", ["bad.py"]),
+        (b"x = '\x00'\n", ["bad.py", "null bytes"]),
+        (b"import broken\n", ["bad.py, line 1", "SyntaxError"]),
+        (
+            b"from __future__ import annotations\nimport dpaudit\n"
+            b"class C(dpaudit.Mechanism):\n    epsilon: Flaot = 1.0\n    def claims(self): return []\n",
+            ["C:", "Flaot"],
+        ),
+    ],
+    ids=[
+        "syntax",
+        "indentation",
+        "raises",
+        "missing-import",
+        "exits",
+        "no-target",
+        "empty",
+        "not-utf8",
+        "null",
+        "other",
+        "type",
+    ],
+)
+def test_a_target_file_that_cannot_be_imported(refused, folder, content, words):
+    (folder / "bad.py").write_bytes(content)
+    (folder / "broken.py").write_text("def f(:\n", encoding="utf-8")
+    message = refused("check", "bad.py")
+    for word in words:
+        assert word in message
+    assert "None" not in message
+
+
+def test_a_folder_is_no_target_file(refused, folder):
+    (folder / "a.py").mkdir()
+    assert "Is a directory" in refused("check", "a.py")
+
+
+@pytest.mark.parametrize(
+    ("mode", "words"),
+    [
+        ("claims", ["count: `claims` raised KeyError on line", "in claims"]),
+        ("no-list", ["count: `claims` raised TypeError", "not iterable"]),
+        ("junk", ["count: `claims` returned str", "dpaudit claims"]),
+        ("twice", ["two claims named 'count.privacy'"]),
+        ("no-claims", ["nothing to check"]),
+        ("validate", ["count: `validate` raised LookupError on line", "no such thing"]),
+    ],
+)
+def test_a_target_that_cannot_say_what_it_claims(refused, count, mode, words):
+    message = refused("check", count, "--set", f"mode={mode}")
+    for word in words:
+        assert word in message
+
+
+def test_debug_shows_where_claims_raised(dpaudit, count):
+    outcome = dpaudit("check", count, "--set", "mode=claims", "--debug")
+    assert outcome.status == 2
+    assert "Traceback" in outcome.err
+    assert outcome.err.splitlines()[-1].startswith("dpaudit: count: `claims` raised KeyError")
+
+
+def test_a_claim_that_is_unknown_beside_one_that_is_not(refused):
+    assert "'nothing'" in refused("check", RR, "--claim", THEOREM, "--claim", "nothing")
+
+
+def test_a_required_parameter(refused, dpaudit, count, folder):
+    text = (folder / "count.py").read_text(encoding="utf-8").replace("epsilon: float = 1.0", "epsilon: float")
+    (folder / "needy.py").write_text(text, encoding="utf-8")
+    assert "count needs a value for epsilon; give it with --set epsilon=" in refused("check", "needy.py")
+    assert dpaudit("check", "needy.py", "--set", "epsilon=1").status == 0
+    assert "epsilon = required" in dpaudit("show", "needy.py").out
+
+
+@pytest.mark.parametrize("output", ["taken", "taken/below"])
+def test_an_output_that_cannot_be_written(refused, count, folder, output):
+    (folder / "taken").write_text("a file in the way", encoding="utf-8")
+    message = refused("check", count, "--output", output)
+    assert output in message
+    assert "cannot be written" in message
+
+
+@pytest.mark.parametrize(
+    "arguments", [["nonsense"], ["show"], ["init"], ["report"], ["list", "--format", "xml"], ["--nope"]]
+)
+def test_a_wrong_usage(refused, arguments):
+    assert "dpaudit --help" in refused(*arguments)
+
+
+def test_no_command_shows_the_help(dpaudit):
+    outcome = dpaudit()
+    assert outcome.status == 2
+    assert "check" in outcome.out

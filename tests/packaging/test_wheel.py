@@ -1,0 +1,97 @@
+"""A wheel of a clean copy of the checkout, installed apart from it, works in an empty folder."""
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "*.egg-info", "reports", "tests", "benchmarks")
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    shutil.copytree(ROOT, folder / "checkout", ignore=LEFT_OUT)
+    # Without the build backend in this environment, pip fetches it.
+    isolation = ["--no-build-isolation"] if importlib.util.find_spec("hatchling") else []
+    _run("-m", "pip", "wheel", *isolation, "--no-deps", "--wheel-dir", folder / "dist", folder / "checkout", cwd=folder)
+    (path,) = (folder / "dist").glob("*.whl")
+    return path
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    _run("-m", "pip", "install", "--no-deps", "--target", folder, wheel, cwd=folder)
+    return folder
+
+
+def _run(*words, cwd, path=None):
+    environment = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    if path is not None:
+        environment["PYTHONPATH"] = str(path)
+    done = subprocess.run(
+        [sys.executable, *map(str, words)], cwd=cwd, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_what_a_wheel_holds(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    tops = {name.partition("/")[0] for name in names}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"dpaudit"}
+    assert len(tops) == 2
+    expected = [
+        "dpaudit/__main__.py",
+        "dpaudit/py.typed",
+        "dpaudit/claims/record.schema.json",
+        "dpaudit/cli/starter.py.txt",
+        "dpaudit/cli/starter.toml.txt",
+        "dpaudit/reporting/templates/report.html.j2",
+        *(f"dpaudit/catalog/{path.relative_to(ROOT).as_posix()}" for path in (ROOT / "protocols").rglob("*.py")),
+        *(f"dpaudit/catalog/{path.relative_to(ROOT).as_posix()}" for path in (ROOT / "audits").rglob("*.toml")),
+    ]
+    assert set(expected) <= set(names)
+    assert not [name for name in names if "__pycache__" in name or name.endswith(".pyc") or "/tests/" in name]
+    assert len(names) == len(set(names))
+
+
+def test_the_installed_wheel_is_the_one_that_runs(installed, tmp_path):
+    out = _run("-c", "import dpaudit; print(dpaudit.__file__)", cwd=tmp_path, path=installed)
+    assert Path(out.strip()).is_relative_to(installed)
+    assert sorted(path.name for path in installed.iterdir() if path.suffix != ".dist-info") in (
+        ["dpaudit"],
+        ["bin", "dpaudit"],
+    )
+
+
+def test_list_and_check_from_an_empty_folder(installed, tmp_path):
+    targets = {
+        row["target"]
+        for row in json.loads(_run("-m", "dpaudit", "list", "--format", "json", cwd=tmp_path, path=installed))
+    }
+    assert {"kwiksort", "dp-kwiksort", "ldp-kwiksort-rr", "ldp-kwiksort-lap"} <= targets
+    words = ["--claim", "yan2020.theorem1-rr", "--set", "epsilon=1", "--set", "queries=1", "--set", "alternatives=3"]
+    out = _run(
+        "-m", "dpaudit", "check", "ldp-kwiksort-rr", *words, "--output", "report", "--format", "json",
+        cwd=tmp_path,
+        path=installed,
+    )  # fmt: skip
+    (result,) = json.loads(out)["results"]
+    assert (result["verdict"], result["expected"]) == ("proved", "proved")
+    assert (tmp_path / "report" / "index.html").stat().st_size > 1000
+
+
+def test_init_and_check_from_an_empty_folder(installed, tmp_path):
+    _run("-m", "dpaudit", "init", "mine", cwd=tmp_path, path=installed)
+    assert "5 results" in _run("-m", "dpaudit", "check", "mine.toml", cwd=tmp_path, path=installed)

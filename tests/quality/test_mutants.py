@@ -1,0 +1,209 @@
+"""Bugs put into correct code, each with the check that catches it: the check passes before and fails after."""
+
+import math
+import sys
+
+import numpy as np
+import pytest
+from scipy.stats import binom, binomtest
+
+import dpaudit
+from dpaudit import randomizers
+from dpaudit.auditors import Budget, Streams, audit, blackbox
+from dpaudit.auditors.sampler import Sampler
+from dpaudit.statistics import conditional_epsilon_lower, epsilon_lower
+
+FALSE_ALARM = 1e-6
+RR, LAP, DP = (dpaudit.load(name) for name in ("ldp-kwiksort-rr", "ldp-kwiksort-lap", "dp-kwiksort"))
+MODULE = sys.modules[RR.__module__]
+SETTING = {"epsilon": 1.0, "queries": 2, "alternatives": 3}
+
+
+def verdict(report, **budget):
+    claim = dpaudit.PrivacyClaim(id="c", statement="", epsilon=report.epsilon)
+    return audit(report, claim, budget=Budget(**budget), streams=Streams(1)).verdict
+
+
+def report_class(base, **methods):
+    return type(f"Mutant{base.__name__}", (base,), methods)
+
+
+def laplace_for(epsilon):
+    noise = property(lambda self: randomizers.LaplaceNoise.for_epsilon(epsilon(self), sensitivity=1.0))
+    return MODULE.LaplaceReport, {"noise": noise}
+
+
+def response_for(epsilon, excess=0.0):
+    def response(self):
+        return randomizers.RandomizedResponse(randomizers.RandomizedResponse.for_epsilon(epsilon(self)).keep + excess)
+
+    return MODULE.RandomizedResponseReport, {"response": property(response)}
+
+
+REPORTS = {
+    "halved noise": laplace_for(lambda report: 2 * report.epsilon / report.queries),
+    "budget not split, laplace": laplace_for(lambda report: report.epsilon),
+    "budget split over K - 1": laplace_for(lambda report: report.epsilon / (report.queries - 1)),
+    "biased coin": response_for(lambda report: report.epsilon / report.queries, excess=0.02),
+    "budget not split, response": response_for(lambda report: report.epsilon),
+}
+
+
+# The Laplace reports need a learned event.
+LEARNED = [bug for bug in REPORTS if REPORTS[bug][0] is MODULE.LaplaceReport]
+
+
+@pytest.mark.parametrize("bug", [pytest.param(b, marks=pytest.mark.slow if b in LEARNED[1:] else ()) for b in REPORTS])
+def test_a_bug_in_the_local_randomizer_is_refuted_by_sampling(bug):
+    base, methods = REPORTS[bug]
+    assert verdict(base(**SETTING), samples=20_000, method="black-box") == "consistent"
+    blind = {"law": lambda self, data: None}
+    samples = 100_000 if base is MODULE.LaplaceReport else 400_000
+    assert verdict(report_class(base, **methods, **blind)(**SETTING), samples=samples) == "refuted"
+
+
+@pytest.mark.parametrize("bug", [pytest.param(b, marks=pytest.mark.slow if b in LEARNED[1:] else ()) for b in LEARNED])
+def test_a_bug_that_the_law_shares_is_refuted_exactly(bug):
+    base, methods = REPORTS[bug]
+    assert verdict(base(**SETTING)) == "proved"
+    assert verdict(report_class(base, **methods)(**SETTING)) == "refuted"
+
+
+@pytest.mark.parametrize("excess", [0.04, 0.1])
+def test_a_bug_that_the_law_does_not_share_is_an_error(excess):
+    """The law keeps to ϵ/K, the sampler does not: no proof comes of it (0.02 is too little for 20,000 samples)."""
+    base, methods = response_for(lambda report: report.epsilon / report.queries, excess)
+    assert verdict(base(**SETTING)) == "proved"
+    with pytest.raises(dpaudit.CheckError, match="does not follow `law`"):
+        verdict(report_class(base, **methods)(**SETTING))
+
+
+def test_one_query_more_than_the_budget_is_for():
+    def more(self, size, rng):
+        return dpaudit.rankings.random_subsets(self.pairs, self.queries + 1, size, rng)
+
+    mutant = report_class(MODULE.RandomizedResponseReport, assign=more, law=lambda self, data: None)
+    assert verdict(mutant(**SETTING), samples=100_000) == "refuted"
+
+
+def test_a_comparison_the_wrong_way_round_shows_in_the_utility():
+    setting = {"epsilon": 4.0, "alternatives": 5, "agents": 1474, "dispersion": 0.5, "queries": 2}
+
+    def decide(protocol):
+        target = protocol(**setting)
+        claim = next(claim for claim in target.claims() if claim.id == "yan2020.theorem2")
+        return audit(target, claim, budget=Budget(samples=200), streams=Streams(1)).verdict
+
+    assert decide(RR) == "certified"
+    assert decide(report_class(RR, votes=lambda self, answers: np.where(answers, -1.0, 1.0))) == "refuted"
+
+
+def test_half_the_noise_in_the_central_protocol():
+    right = {"epsilon": 1.0, "logarithm": "binary", "relation": "add-remove"}
+    half = report_class(DP, noise=property(lambda self: randomizers.LaplaceNoise(math.log2(3) * 2 / self.epsilon / 2)))
+    for protocol, expected in ((DP, "proved"), (half, "refuted")):
+        target = protocol(**right)
+        evidence = audit(target, target.claims()[0], budget=Budget(), streams=Streams(1))
+        assert evidence.verdict == expected
+
+
+# The auditor's own.
+
+
+def splits_alpha(bound):
+    """Whether each of the two counts has a bound at half of the error probability, as scipy computes them."""
+    for hits_p, hits_q, delta, alpha in [(80, 20, 0.0, 0.1), (95, 3, 0.05, 0.01), (100, 0, 0.1, 0.3)]:
+        # A two-sided interval spends half of alpha on each side.
+        low = binomtest(hits_p, 100).proportion_ci(1 - alpha).low - delta
+        high = binomtest(hits_q, 100).proportion_ci(1 - alpha).high
+        if bound(hits_p, 100, hits_q, 100, delta=delta, alpha=alpha) != pytest.approx(math.log(low / high), rel=1e-9):
+            return False
+    return True
+
+
+def test_alpha_not_split_between_the_two_bounds():
+    """Enumeration cannot show it: unsplit, the two bounds together still err less than alpha where both counts vary."""
+
+    def unsplit(hits_p, trials_p, hits_q, trials_q, *, delta, alpha):
+        return epsilon_lower(hits_p, trials_p, hits_q, trials_q, delta=delta, alpha=2 * alpha)
+
+    assert splits_alpha(epsilon_lower)
+    assert not splits_alpha(unsplit)
+
+
+def test_the_conditional_bound_with_trials_assigned_by_coins():
+    """Its error by enumeration over coins and counts; given the hits altogether, their split is binomial."""
+    alpha, trials = 0.05, 30
+    for p, q in [(0.9, 0.3), (0.5, 0.3), (0.5, 0.05), (0.1, 0.05)]:
+        error = 0.0
+        for given in range(2 * trials + 1):
+            a, b = np.arange(given + 1)[:, None], np.arange(2 * trials - given + 1)
+            mass = binom.pmf(a, given, p) * binom.pmf(b, 2 * trials - given, q) * binom.pmf(given, 2 * trials, 0.5)
+            error += mass[conditional_epsilon_lower(a, b, alpha=alpha) > math.log(p / q) + 1e-12].sum()
+        assert error <= alpha
+
+
+def laplace(data, size, rng):
+    return data + rng.laplace(size=size)
+
+
+def false_refutations(audits):
+    return sum(
+        dpaudit.epsilon_lower_bound(laplace, 0.0, 1.0, samples=2000, confidence=0.95, seed=seed).epsilon > 1
+        for seed in range(audits)
+    )
+
+
+@pytest.mark.slow
+def test_judging_on_the_sample_that_chose_the_event_is_visible(monkeypatch, record_property):
+    """The selection sample reused as the final one: the rate of false refutations leaves what alpha allows."""
+    audits = 200
+    allowed = binom.isf(FALSE_ALARM, audits, 0.05)
+    honest = false_refutations(audits)
+    assert honest <= allowed
+    fresh = Sampler.chunks
+
+    def reused(self, data, size, *purpose):
+        if purpose[0] == "final":
+            purpose = ("selection", 0 if data == 0.0 else 1)
+        return fresh(self, data, size, *purpose)
+
+    monkeypatch.setattr(Sampler, "chunks", reused)
+    monkeypatch.setattr(blackbox, "_SELECTION_SHARE", 0.5)
+    mutant = false_refutations(audits)
+    record_property("honest", honest / audits)
+    record_property("mutant", mutant / audits)
+    print(f"false refutations: honest {honest}, on the selection sample {mutant}, of {audits} (alpha 0.05)")
+    assert mutant > allowed
+
+
+def test_pilot_selection_and_final_samples_share_no_stream(monkeypatch):
+    used = []
+    generator = Streams.generator
+
+    def recorded(self, *key):
+        used.append((*self.key, *key))
+        return generator(self, *key)
+
+    monkeypatch.setattr(Streams, "generator", recorded)
+    pairs = [(0.0, 1.0), (0.0, 0.5), (0.5, 1.0)]
+    target = type(
+        "Noisy",
+        (dpaudit.Mechanism,),
+        {
+            "sample": lambda self, data, size, rng: laplace(data, size, rng),
+            "neighbours": lambda self: dpaudit.Neighbouring(relation="r", pairs=pairs, complete=True, scope=""),
+        },
+    )()
+    claim = dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0)
+    audit(target, claim, budget=Budget(samples=200_000), streams=Streams(1))
+    drawn = [key for key in used if key[0] != "determinism"]
+    purposes = [key[0] for key in drawn]
+    assert len(drawn) == len(set(drawn))
+    assert {"pilot", "selection", "final"} <= set(purposes)
+    # Three pairs, two sides, one chunk each; then two sides of the selection, and two of three or more final chunks.
+    assert purposes.count("pilot") == 6
+    assert purposes.count("selection") == 2
+    assert purposes.count("final") == 4
+    states = [generator(Streams(1), *key).bit_generator.state["state"]["state"] for key in drawn]
+    assert len(set(states)) == len(states)

@@ -1,0 +1,78 @@
+from pathlib import Path
+
+import pytest
+
+TARGET = '''\
+import numpy as np
+
+import dpaudit
+
+
+class Mixed(dpaudit.Mechanism):
+    """One claim of every kind."""
+
+    epsilon: float = 1.0
+    broken: bool = False
+
+    def sample(self, data, size, rng):
+        return np.where(rng.random(size) < self.truth, data, 1 - data)
+
+    @property
+    def truth(self):
+        return 1 / (1 + np.exp(-self.epsilon * (1.3 if self.broken else 1)))
+
+    def law(self, data):
+        p = [1 - self.truth, self.truth]
+        return dpaudit.FiniteLaw([0, 1], np.log(p if data else p[::-1]))
+
+    def neighbours(self):
+        return dpaudit.Neighbouring.any_two_inputs([0, 1], scope="one bit")
+
+    def views(self):
+        return {"output": self, "sampled": Sampled(epsilon=self.epsilon, broken=self.broken)}
+
+    def claims(self):
+        return [
+            dpaudit.PrivacyClaim(id="mixed.exact", statement="It is private.", epsilon=self.epsilon),
+            dpaudit.PrivacyClaim(id="mixed.box", statement="It is private.", epsilon=self.epsilon, view="sampled"),
+            dpaudit.UtilityClaim(
+                id="mixed.good",
+                statement="It is true more often than not.",
+                bound=0.5,
+                measure=lambda runs, rng: self.sample(np.zeros(runs, int), runs, rng),
+            ),
+            dpaudit.LemmaClaim(
+                id="mixed.lemma",
+                statement="The sine is above -1.5.",
+                margin=lambda x: 1.5 + np.sin(1000 * x),
+                variables={"x": dpaudit.Reals(0, 1)},
+            ),
+            dpaudit.LemmaClaim(
+                id="mixed.false",
+                statement="x stays below 10.",
+                margin=lambda x: 10 - x,
+                variables={"x": dpaudit.Integers(0, 1000)},
+            ),
+        ]
+
+
+class Sampled(dpaudit.Mechanism):
+    """What Mixed samples, without its law; no target of its own."""
+
+    epsilon: float
+    broken: bool
+
+    def sample(self, data, size, rng):
+        return Mixed(epsilon=self.epsilon, broken=self.broken).sample(data, size, rng)
+
+    def neighbours(self):
+        return dpaudit.Neighbouring.any_two_inputs([0, 1], scope="one bit")
+'''
+
+
+@pytest.fixture
+def mixed(tmp_path, monkeypatch) -> str:
+    """A target file in an empty current folder."""
+    monkeypatch.chdir(tmp_path)
+    Path("mixed.py").write_text(TARGET, encoding="utf-8")
+    return "mixed.py"

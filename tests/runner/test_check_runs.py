@@ -1,0 +1,193 @@
+"""`dpaudit.check`: equal records for equal seeds, instances, budgets, interruptions."""
+
+import dataclasses
+import json
+
+import pytest
+
+import dpaudit
+from dpaudit.runner import Request, build_cells, run_cells
+from dpaudit.runner.check import run_request
+from dpaudit.runner.execute import Settings
+
+
+def _same(record):
+    return dataclasses.replace(record, environment={}, timing={}).to_json()
+
+
+def test_equal_seeds_give_equal_records_on_any_number_of_workers(mixed):
+    sampled = {"claims": ["mixed.box"], "set": {"broken": [False, True]}, "samples": 20_000}
+    others = {"claims": ["mixed.exact", "mixed.good", "mixed.lemma", "mixed.false"], "samples": 300}
+    for options in (sampled, others):
+        one, two = (dpaudit.check(mixed, **options, seed=7, workers=workers) for workers in (1, 2))
+        assert _same(one) == _same(two)
+        assert one.results == two.results
+        other = dpaudit.check(mixed, **options, seed=8)
+        assert _same(other) != _same(one)
+        assert [result.measured for result in other.results] != [result.measured for result in one.results]
+
+
+def test_a_result_does_not_depend_on_what_else_is_checked(mixed):
+    options = {"samples": 5000, "confidence": 0.99}
+    alone = dpaudit.check(mixed, claims=["mixed.lemma"], **options).results[0]
+    beside = next(r for r in dpaudit.check(mixed, **options).results if r.claim == "mixed.lemma")
+    assert alone.measured == beside.measured
+
+
+def test_the_confidence_is_shared_by_all_cells(mixed):
+    record = dpaudit.check(mixed, samples=2000, confidence=0.99)
+    assert record.confidence == 0.99
+    assert f"--confidence {1 - 0.01 / 5!r}"[:18] in record.results[0].command
+
+
+def test_a_record_reads_back_to_the_byte(mixed):
+    text = dpaudit.check(mixed, set={"broken": True}, samples=2000).to_json()
+    assert dpaudit.Record.from_json(text).to_json() == text
+
+
+def test_an_instance_is_checked_as_it_is(mixed):
+    reference = dpaudit.check(mixed, samples=2000).systems
+    assert set(reference) == {"mixed"}
+    target = build_cells(Request(targets=[mixed]))[0].reference.load()
+    record = dpaudit.check(target(epsilon=0.5), claims=["mixed.exact"])
+    (result,) = record.results
+    assert result.verdict == "proved"
+    assert result.parameters == {"epsilon": 0.5, "broken": False}
+    assert result.measured["epsilon"].upper == pytest.approx(0.5)
+    with pytest.raises(dpaudit.TargetError, match=r"did you mean 'mixed.exact'"):
+        dpaudit.check(target(), claims=["mixed.exat"])
+    with pytest.raises(dpaudit.ParameterError, match="parameters already"):
+        dpaudit.check(target(), set={"epsilon": 2.0})
+
+
+def test_a_class_made_on_the_spot_is_checked():
+    class Leak(dpaudit.Mechanism):
+        """The input itself."""
+
+        def sample(self, data, size, rng):
+            return [data] * size
+
+        def neighbours(self):
+            return dpaudit.Neighbouring.any_two_inputs(["a", "b"], scope="two letters")
+
+        def claims(self):
+            return [dpaudit.PrivacyClaim(id="leak.privacy", statement="It is private.", epsilon=1.0)]
+
+    (result,) = dpaudit.check(Leak(), samples=5000).results
+    assert result.verdict == "refuted"
+    assert result.witness is not None
+    assert {result.witness.data, result.witness.neighbour} == {"a", "b"}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"samples": 0}, "samples"),
+        ({"confidence": 1.0}, "confidence"),
+        ({"confidence": float("nan")}, "confidence"),
+        ({"seconds": 0.0}, "seconds"),
+        ({"workers": 0}, "workers"),
+        ({"seed": -1}, "seed"),
+        ({"method": "magic"}, "method"),
+        ({"set": {"epsilo": 1.0}}, "epsilo"),
+        ({"claims": ["mixed.exat"]}, "mixed.exact"),
+        ({"set": {"epsilon": float("inf")}}, "epsilon"),
+    ],
+)
+def test_options_out_of_range(mixed, options, words):
+    with pytest.raises(dpaudit.DpauditError, match=words):
+        dpaudit.check(mixed, **options)
+
+
+def _settings():
+    return Settings(seed=0, confidence=0.999)
+
+
+def test_an_interrupt_keeps_the_results_so_far(mixed):
+    cells = build_cells(Request(targets=[mixed], samples=2000))
+    seen = []
+
+    def progress(cell, result):
+        seen.append(result.claim)
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+
+    results, interrupted = run_cells(cells, _settings(), progress=progress)
+    assert interrupted
+    assert [result.claim for result in results] == seen == ["mixed.exact", "mixed.box"]
+
+
+def test_cells_after_the_deadline_are_inconclusive(mixed):
+    request = Request(targets=[mixed], samples=2000)
+    for workers in (1, 2):
+        record, interrupted = run_request(request, seconds=1e-9, workers=workers)
+        assert not interrupted
+        assert record.summary == {"inconclusive": 5}
+        assert record.status == 3
+        assert [result.kind for result in record.results] == ["privacy", "privacy", "utility", "lemma", "lemma"]
+
+
+def test_seconds_leave_what_was_done(mixed):
+    cells = build_cells(Request(targets=[mixed], samples=2000, set={"broken": [False, True]}))
+    import time
+
+    results, _ = run_cells(cells, _settings(), seconds=2, progress=lambda cell, result: time.sleep(1))
+    verdicts = [result.verdict for result in results]
+    assert len(verdicts) == 10
+    assert verdicts[0] == "proved"
+    assert set(verdicts[3:]) == {"inconclusive"}
+
+
+def test_progress_is_told_of_every_result(mixed):
+    seen = []
+    run_request(
+        Request(targets=[mixed], samples=2000),
+        workers=2,
+        progress=lambda cell, result: seen.append((cell.claim, result.claim)),
+    )
+    assert len(seen) == 5
+    assert all(cell == result for cell, result in seen)
+
+
+def test_outcomes_that_cannot_be_pickled_leave_a_worker_as_text(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "odd.py").write_text(
+        """
+import dpaudit
+
+class Odd(dpaudit.Mechanism):
+    '''Inputs that are functions.'''
+    number: int = 0
+
+    def sample(self, data, size, rng):
+        return [data()] * size
+
+    def neighbours(self):
+        one, two = (lambda: 1), (lambda: 2)
+        return dpaudit.Neighbouring(relation="own", pairs=[(one, two)], complete=True, scope="two functions")
+
+    def claims(self):
+        return [dpaudit.PrivacyClaim(id="odd.privacy", statement="s", epsilon=1.0)]
+""",
+        encoding="utf-8",
+    )
+    record = dpaudit.check("odd.py", set={"number": [1, 2]}, samples=5000, workers=2)
+    assert record.summary == {"refuted": 2}
+    assert "lambda" in record.results[0].witness.data
+
+
+def test_a_target_that_changes_during_the_run_is_noticed(mixed, tmp_path):
+    cells = build_cells(Request(targets=[mixed], samples=2000))
+    text = (tmp_path / mixed).read_text(encoding="utf-8")
+    (tmp_path / mixed).write_text(text + "\nCHANGED = 1\n", encoding="utf-8")
+    results, _ = run_cells(cells[:2], _settings(), workers=2)
+    assert {result.verdict for result in results} == {"error"}
+    assert all("changed while it was being audited" in result.note for result in results)
+
+
+def test_summary_counts_and_json(mixed):
+    record = dpaudit.check(mixed, samples=2000, claims=["mixed.exact", "mixed.false"])
+    raw = json.loads(record.to_json())
+    assert raw["summary"] == {"proved": 1, "refuted": 1}
+    assert raw["schema"] == "dpaudit.record/1"
+    assert record.status == 1

@@ -1,0 +1,105 @@
+"""Finding targets; what cannot be found is tested through the command line (tests/cli/test_bad_calls.py)."""
+
+import pickle
+
+import pytest
+
+import dpaudit
+from dpaudit.catalog import called, catalogue, catalogue_root, find_targets, protocol_files, reference_of, targets_in
+
+TARGET = """
+import dpaudit
+
+class Base(dpaudit.Mechanism):
+    '''Makes no claim, so it is no target.'''
+
+class _Hidden(Base):
+    '''Private.'''
+    def claims(self):
+        return []
+
+class First(Base):
+    '''A target.'''
+    def claims(self):
+        return [dpaudit.PrivacyClaim(id="p", statement="s", epsilon=1.0)]
+
+class Second(First):
+    '''Inherits its claims.'''
+"""
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(TARGET, encoding="utf-8")
+    return "mine.py"
+
+
+def test_targets_are_the_mechanisms_that_make_claims(file):
+    assert [reference.attribute for reference in find_targets(file)] == ["First", "Second"]
+
+
+def test_one_form_of_a_path_however_it_is_named(file, tmp_path):
+    named = [f"{path}::First" for path in (file, f"./{file}", tmp_path / file)]
+    assert len({reference for name in named for reference in find_targets(name)}) == 1
+    (reference,) = find_targets(named[0])
+    assert reference.path == file
+    assert reference.stem == "mine"
+    assert called(reference, "first") == "mine.py::First"
+
+
+def test_a_class_without_claims_can_still_be_named(file):
+    assert find_targets("mine.py::Base")[0].load().name == "base"
+
+
+def test_a_reference_travels(file):
+    (reference, _) = find_targets(file)
+    assert pickle.loads(pickle.dumps(reference)) == reference
+    assert reference.load() is pickle.loads(pickle.dumps(reference)).load()
+    assert reference_of(reference.load()) == reference
+
+
+def test_the_same_stem_in_two_folders(file, tmp_path):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "mine.py").write_text(TARGET.replace("First", "Third"), encoding="utf-8")
+    assert [r.attribute for r in find_targets("other/mine.py")] == ["Third", "Second"]
+    assert [r.attribute for r in find_targets("mine.py")] == ["First", "Second"]
+
+
+def test_the_catalogue_by_name_stem_and_file():
+    known = catalogue()
+    assert {"kwiksort", "dp-kwiksort", "ldp-kwiksort-rr", "ldp-kwiksort-lap"} <= set(known)
+    assert find_targets("dp-kwiksort") == [known["dp-kwiksort"]]
+    assert find_targets("ldp-kwiksort") == [known["ldp-kwiksort-rr"], known["ldp-kwiksort-lap"]]
+    root = catalogue_root()
+    assert root is not None
+    path = str(root / "protocols" / "dp_kwiksort.py")
+    assert find_targets(path) == [known["dp-kwiksort"]]
+    assert called(find_targets(path)[0], "dp-kwiksort") == "dp-kwiksort"
+
+
+def test_controls_come_last_and_are_no_part_of_load():
+    files = protocol_files()
+    controls = [path.parent.name == "controls" for path in files]
+    assert controls == sorted(controls)
+    assert any(controls)
+    assert dpaudit.load("dp-kwiksort").name == "dp-kwiksort"
+    control = targets_in(str(files[-1]))[0].load().name
+    with pytest.raises(dpaudit.TargetError, match="unknown target"):
+        dpaudit.load(control)
+
+
+def test_a_module_by_its_dotted_name(tmp_path, monkeypatch):
+    (tmp_path / "a_module_of_this_test.py").write_text(TARGET, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    (reference,) = find_targets("a_module_of_this_test:First")
+    assert reference.load().__module__ == "a_module_of_this_test"
+    assert called(reference, "first") == "a_module_of_this_test:First"
+
+
+def test_without_a_catalogue(monkeypatch, tmp_path):
+    monkeypatch.setattr("dpaudit.catalog._PACKAGE", tmp_path / "dpaudit")
+    assert catalogue_root() is None
+    assert catalogue() == {}
+    with pytest.raises(dpaudit.TargetError, match="unknown target"):
+        find_targets("dp-kwiksort")

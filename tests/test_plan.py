@@ -1,0 +1,103 @@
+"""Audit plans: what is read; what is refused is tested through the command line (tests/cli/test_bad_plans.py)."""
+
+import pytest
+
+import dpaudit
+from dpaudit.catalog import catalogue, protocol_files
+from dpaudit.claims.verdicts import Verdict
+from dpaudit.plan import grid, plan_for, plans, read_plan
+
+TARGET = """
+import dpaudit
+
+class One(dpaudit.Mechanism):
+    '''One.'''
+    epsilon: float = 1.0
+    def claims(self):
+        return [dpaudit.PrivacyClaim(id="one.p", statement="s", epsilon=self.epsilon)]
+
+class Two(One):
+    '''Two.'''
+    def claims(self):
+        return super().claims()
+"""
+PLAN = """
+schema = "dpaudit.plan/1"
+protocol = "{protocol}"
+
+[[audit]]
+target = "two"
+claim = "one.p"
+set = {{ epsilon = [0.5, 1] }}
+method = "black-box"
+samples = 1_000
+expect = "consistent"
+reason = "because"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "both.py").write_text(TARGET, encoding="utf-8")
+    return tmp_path
+
+
+def test_a_plan_is_read(folder):
+    (folder / "p.toml").write_text(PLAN.format(protocol="code/both.py"), encoding="utf-8")
+    plan = read_plan("p.toml")
+    assert plan.protocol == (folder / "code" / "both.py").resolve()
+    assert list(plan.targets) == ["one", "two"]
+    (audit,) = plan.audits
+    assert (audit.target, audit.claim, audit.method, audit.samples) == ("two", "one.p", "black-box", 1000)
+    assert audit.expect is Verdict.CONSISTENT
+    assert list(audit.cells()) == [{"epsilon": 0.5}, {"epsilon": 1}]
+
+
+def test_the_protocol_is_found_from_the_plans_folder(folder, monkeypatch):
+    (folder / "p.toml").write_text(PLAN.format(protocol="code/both.py"), encoding="utf-8")
+    monkeypatch.chdir(folder / "code")
+    assert read_plan("../p.toml").protocol == (folder / "code" / "both.py").resolve()
+
+
+def test_the_plan_of_a_file_lies_beside_it_or_in_the_catalogue(folder):
+    from dpaudit.catalog import find_targets
+
+    (reference, _) = find_targets("code/both.py")
+    assert plan_for(reference) is None
+    (folder / "code" / "both.toml").write_text(PLAN.format(protocol="both.py"), encoding="utf-8")
+    assert plan_for(reference) is not None
+    (folder / "code" / "other.py").write_text(TARGET, encoding="utf-8")
+    (folder / "code" / "both.toml").write_text(PLAN.format(protocol="other.py"), encoding="utf-8")
+    assert plan_for(reference) is None
+    known = plan_for(catalogue()["dp-kwiksort"])
+    assert known is not None
+    assert known.path.name == "dp_kwiksort.toml"
+
+
+def test_every_plan_of_the_catalogue_can_be_read_and_every_protocol_has_one():
+    read = [read_plan(path) for path in plans()]
+    assert {plan.protocol for plan in read} == {path.resolve() for path in protocol_files()}
+    for plan in read:
+        for audit in plan.audits:
+            assert audit.reason
+            assert audit.expect is not Verdict.INCONCLUSIVE
+            assert list(audit.cells())
+
+
+def test_grid():
+    assert list(grid({"a": [1, 2], "b": "x", "c": [True]})) == [
+        {"a": 1, "b": "x", "c": True},
+        {"a": 2, "b": "x", "c": True},
+    ]
+    assert list(grid({})) == [{}]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "x = 1", "= 1", 'schema = "dpaudit.plan/1"\nprotocol = "code/both.py"\naudit = [1]']
+)
+def test_what_cannot_be_read_is_a_plan_error(folder, text):
+    (folder / "p.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(dpaudit.PlanError, match=r"^p\.toml: "):
+        read_plan("p.toml")
