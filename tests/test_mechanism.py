@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.runner.cells import claims_of, instantiate
+from dpaudit.runner.instances import claims_of, instantiate
 
 
 class Every(dpaudit.Mechanism):

@@ -22,8 +22,6 @@ from dpaudit.mechanism import Mechanism
 from dpaudit.statistics import (
     conditional_epsilon_lower,
     epsilon_lower,
-    proportion_lower,
-    proportion_upper,
     refutable_epsilon,
 )
 
@@ -53,7 +51,7 @@ class LowerBound:
     hits, trials
         Occurrences and trials on the likelier and on the other input, in the final sample.
     p, q
-        Confidence bounds on the two probabilities: below the likelier, above the other.
+        Observed frequencies of the event on the likelier and on the other input.
     samples
         Samples drawn from both inputs altogether.
     """
@@ -185,8 +183,8 @@ def _bound_pair(
         reverse=choice.reverse,
         hits=(hits[0], hits[1]),
         trials=trials,
-        p=float(proportion_lower(hits[0], max(trials[0], 1), alpha / 2)),
-        q=float(proportion_upper(hits[1], max(trials[1], 1), alpha / 2)),
+        p=hits[0] / max(trials[0], 1),
+        q=hits[1] / max(trials[1], 1),
         samples=2 * samples,
     )
 
@@ -300,7 +298,7 @@ def _evidence(bound: LowerBound, claim: PrivacyClaim, pair: tuple[Any, Any], sco
         witness = Witness(
             data=p_input, neighbour=q_input, event=bound.event, p=bound.p, q=bound.q, epsilon=bound.epsilon
         )
-        verdict, note = Verdict.REFUTED, f"the event occurred {counts} times"
+        verdict, note = Verdict.REFUTED, f"the event occurred {counts} times, which bounds epsilon from below"
     elif math.isinf(limit):
         witness, verdict = None, Verdict.INCONCLUSIVE
         note = "no violation could have been found with so few samples; raise --samples"

@@ -48,7 +48,7 @@ def show(target: Annotated[str, typer.Argument(metavar="TARGET", help="As for `d
 
 
 def _entry(name: str, target: type[Mechanism]) -> dict[str, Any]:
-    from dpaudit.runner.cells import claims_of
+    from dpaudit.runner.instances import claims_of
 
     instance = _example(target)
     return {
@@ -65,14 +65,14 @@ def _entry(name: str, target: type[Mechanism]) -> dict[str, Any]:
 
 def _example(target: type[Mechanism]) -> Mechanism | None:
     """Return the target at its defaults, or None if a parameter has none."""
-    from dpaudit.runner.cells import instantiate
+    from dpaudit.runner.instances import instantiate
 
     required = any(default == "required" for _, _, default, _ in target.parameter_table())
     return None if required else instantiate(target, {})
 
 
 def _show(target: type[Mechanism], console: Any) -> None:
-    from dpaudit.runner.cells import claims_of
+    from dpaudit.runner.instances import claims_of
 
     instance = _example(target)
     console.print(f"{target.name}: {target.summary()}")

@@ -15,8 +15,9 @@ from dpaudit.claims.record import Record, Result, SystemEntry, summarise
 from dpaudit.errors import ParameterError, TargetError
 from dpaudit.mechanism import Mechanism
 from dpaudit.plan import Scalar
-from dpaudit.runner.cells import Cell, Request, build_cells, claims_of
+from dpaudit.runner.cells import Cell, Request, build_cells
 from dpaudit.runner.execute import Progress, Settings, audited, run_cells
+from dpaudit.runner.instances import claims_of
 
 _LIBRARIES = ("numpy", "scipy", "hypothesis", "scikit-learn", "pydantic")
 

@@ -23,7 +23,8 @@ from dpaudit.claims.record import METHOD_RAISED, METHOD_UNUSABLE, Result, plain
 from dpaudit.claims.verdicts import Verdict, status_of
 from dpaudit.errors import DpauditError, TargetRaisedError
 from dpaudit.mechanism import Mechanism
-from dpaudit.runner.cells import Cell, claims_of, described_parameters
+from dpaudit.runner.cells import Cell
+from dpaudit.runner.instances import claims_of, described_parameters
 
 Progress = Callable[[Cell, Result], None]
 

@@ -61,13 +61,13 @@ CHOICE = np.exp([[1.5, 1.0, 0.0, 0.5], [1.0, 1.5, 0.5, 0.0]])
 CHOICE /= CHOICE.sum(axis=1, keepdims=True)
 # sampler, the two inputs, the exact epsilon, delta, audits, samples
 MECHANISMS = {
-    "laplace": (lambda d, s, r: d + r.laplace(size=s), 0.0, 1.0, 1.0, 0.0, 400, 3000),
-    "randomized response": (lambda d, s, r: (r.random(s) < 1 / (1 + math.e)) ^ bool(d), 0, 1, 1.0, 0.0, 400, 3000),
-    "grr over 8 values": (table(GRR), 0, 1, 1.0, 0.0, 400, 3000),
-    "truncated geometric": (table(GEOMETRIC), 0, 1, losses(*GEOMETRIC), 0.0, 400, 3000),
-    "exponential mechanism": (table(CHOICE), 0, 1, losses(*CHOICE), 0.0, 400, 3000),
-    "discrete gaussian": (table(DISCRETE), 0, 1, finite_epsilon(DISCRETE, 0.05), 0.05, 400, 3000),
-    "gaussian": (lambda d, s, r: d + r.normal(size=s), 0.0, 1.0, gaussian_epsilon(1.0, 0.05), 0.05, 400, 3000),
+    "laplace": (lambda d, s, r: d + r.laplace(size=s), 0.0, 1.0, 1.0, 0.0, 250, 3000),
+    "randomized response": (lambda d, s, r: (r.random(s) < 1 / (1 + math.e)) ^ bool(d), 0, 1, 1.0, 0.0, 250, 3000),
+    "grr over 8 values": (table(GRR), 0, 1, 1.0, 0.0, 250, 3000),
+    "truncated geometric": (table(GEOMETRIC), 0, 1, losses(*GEOMETRIC), 0.0, 250, 3000),
+    "exponential mechanism": (table(CHOICE), 0, 1, losses(*CHOICE), 0.0, 250, 3000),
+    "discrete gaussian": (table(DISCRETE), 0, 1, finite_epsilon(DISCRETE, 0.05), 0.05, 250, 3000),
+    "gaussian": (lambda d, s, r: d + r.normal(size=s), 0.0, 1.0, gaussian_epsilon(1.0, 0.05), 0.05, 250, 3000),
     "two laplace numbers": (lambda d, s, r: d + r.laplace(size=(s, 2)), 0.0, 0.5, 1.0, 0.0, 200, 2000),
 }
 
