@@ -164,7 +164,9 @@ def _adapter() -> TypeAdapter[_PlanFile]:
 
 
 def _first_problem(error: ValidationError) -> str:
-    problem = error.errors()[0]
+    unknown = ("unexpected_keyword_argument", "extra_forbidden")
+    # A misspelt key is also a missing one; the misspelling says more.
+    problem = min(error.errors(), key=lambda item: item["type"] not in unknown)
     location = [part for part in problem["loc"] if not (isinstance(part, str) and part[:4] in ("list", "bool"))]
     where = ""
     if len(location) >= 2 and location[0] == "audit" and isinstance(location[1], int):
@@ -172,7 +174,7 @@ def _first_problem(error: ValidationError) -> str:
         location = location[2:]
     key = ".".join(str(part) for part in location)
     known = list(PlannedAudit.__dataclass_fields__) if where else list(_PlanFile.__dataclass_fields__)
-    if problem["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
+    if problem["type"] in unknown:
         return f"{where}unknown key {key!r}{suggestion(key, known)}; known keys are {', '.join(known)}"
     if problem["type"].startswith("missing"):
         return f"{where}key {key!r} is missing; add it"

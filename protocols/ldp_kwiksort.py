@@ -297,10 +297,7 @@ class _Protocol(dpaudit.Mechanism):
         return float(np.sum(binom.pmf(asked, self.agents, share) * fewer_right_than_wrong))
 
     def claims(self) -> Sequence[dpaudit.Claim]:
-        setting = (
-            f"Mallows model with phi {self.phi:.6g} and a {self.centre} centre, n = {self.agents}, "
-            f"m = {self.alternatives}, K = {self.asked}"
-        )
+        setting = self._setting()
         theorem = f"{PAPER}, Theorem {self.theorem[-1]}"
         return [
             dpaudit.PrivacyClaim(
@@ -336,6 +333,12 @@ class _Protocol(dpaudit.Mechanism):
                 scope=f"every K from 1 to {self.pairs}; exponent of Eq. 4 before its approximation",
             ),
         ]
+
+    def _setting(self) -> str:
+        return (
+            f"Mallows model with phi {self.phi:.6g} and a {self.centre} centre, n = {self.agents}, "
+            f"m = {self.alternatives}, K = {self.asked}"
+        )
 
     def _error_claim(
         self, name: str, source: str, setting: str, reference: str, *, profile: bool
@@ -471,7 +474,10 @@ class LDPKwikSortRR(_Protocol):
             support=(-1.0, 1.0),
             beside_support=(0.0, 1.0),
             quantity=f"{words}, RR less Lap",
-            scope="the data" if self.profile is not None else "Mallows data",
+            scope=(
+                f"{'the data' if self.profile is not None else self._setting()}; "
+                "beside it each system's own, DP-KwikSort with the natural logarithm"
+            ),
             on_data=True,
         )
 

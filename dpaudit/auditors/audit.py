@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dpaudit.auditors.agreement import hold_to_sampler
+from dataclasses import replace
+
+from dpaudit.auditors.agreement import find_disagreement
 from dpaudit.auditors.blackbox import audit_black_box
 from dpaudit.auditors.budget import Budget
 from dpaudit.auditors.exact import audit_exact
@@ -87,9 +89,26 @@ def _audit_privacy(target: Mechanism, claim: PrivacyClaim, budget: Budget, strea
         return audit_black_box(view, claim, neighbouring, budget=budget, streams=streams)
     evidence, worst = audit_exact(view, claim, neighbouring)
     if _can_sample(view):
-        hold_to_sampler(view, claim, evidence, worst, streams.child("agreement"))
+        contradiction = find_disagreement(view, claim, evidence, worst, streams.child("agreement"))
+        if contradiction:
+            return _by_samples(view, claim, neighbouring, contradiction, budget, streams)
     return evidence
 
 
 def _can_sample(view: Mechanism) -> bool:
     return type(view).sample is not Mechanism.sample
+
+
+def _by_samples(
+    view: Mechanism,
+    claim: PrivacyClaim,
+    neighbouring: Neighbouring,
+    contradiction: str,
+    budget: Budget,
+    streams: Streams,
+) -> Evidence:
+    """Refute the claim from samples where the law is wrong, or else say that the law is wrong."""
+    evidence = audit_black_box(view, claim, neighbouring, budget=budget, streams=streams)
+    if evidence.verdict is not Verdict.REFUTED:
+        raise CheckError(f"{contradiction}; mend whichever is wrong")
+    return replace(evidence, note=f"{evidence.note}; {contradiction}")

@@ -285,7 +285,8 @@ def audit_black_box(
         x, y = pairs[0]
     bound = _bound_pair(sampler, x, y, delta=claim.delta, samples=final, alpha=budget.alpha, claimed=claim.epsilon)
     scope = neighbouring.scope
-    scope += f"; {len(pairs)} of {total} pairs searched" if len(pairs) < total else f"; {total} pairs searched"
+    searched = f"{len(pairs)} of {total}" if len(pairs) < total else f"{total}"
+    scope += f"; {searched} pair{'s' if total != 1 else ''} searched"
     return _evidence(bound, claim, (x, y), scope, bound.samples + 2 * pilot * len(pairs) * (len(pairs) > 1))
 
 

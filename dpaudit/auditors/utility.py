@@ -48,14 +48,14 @@ def audit_utility(claim: UtilityClaim, *, budget: Budget, streams: Streams) -> E
     **Checked against** closed forms, and the rate of false refutations where the bound is met with equality.
     """
     worst = claim.support[1] if claim.direction == "at-most" else claim.support[0]
-    scope = claim.scope or "at these parameters"
+    scope = f"{claim.quantity}; {claim.scope or 'at these parameters'}"
     if _within(worst, claim.bound, claim):
         return Evidence(
             verdict=Verdict.VACUOUS,
             scope=scope,
             method="exact",
             measured={"worst": Interval.exact(worst)},
-            note=f"nothing can violate it: the {claim.quantity} is never worse than {worst:.6g}",
+            note=f"nothing can violate it: the value is never worse than {worst:.6g}",
         )
     samples = 0
     beside: dict[str, Interval] = {}
@@ -89,7 +89,7 @@ def audit_utility(claim: UtilityClaim, *, budget: Budget, streams: Streams) -> E
         verdict = Verdict.INCONCLUSIVE
         note = "the bound lies inside the confidence interval; raise --samples"
     elif trivially:
-        verdict, note = Verdict.VACUOUS, f"{claim.trivial_reason} ({claim.trivial:.6g})"
+        verdict, note = Verdict.VACUOUS, claim.trivial_reason
     else:
         verdict = Verdict.PROVED if method == "exact" else Verdict.CERTIFIED
     if claim.bound > 0 and value.lower > 0:

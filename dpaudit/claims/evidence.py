@@ -32,8 +32,9 @@ class Witness:
     """A violation in a form that a reader can recompute.
 
     For a privacy claim: two neighbouring inputs, an event, its probability on each (exact, or the frequency observed,
-    with the counts in the note), and the epsilon or delta that follows (exactly, or at least, with confidence). For any other claim: the instance
-    (``data``), the two numbers that contradict it (``p`` measured, ``q`` claimed) and what they are (``event``).
+    with the counts in the note), and the epsilon or delta that follows (exactly, or at least, with confidence). For
+    any other claim: the instance (``data``), the two numbers that contradict it (``p`` measured, ``q`` claimed) and
+    what they are (``event``).
     """
 
     data: Any

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import keyword
 import re
 import sys
@@ -19,8 +20,10 @@ def init(
 ) -> None:
     """Write a commented starting file for your own mechanism, and its plan."""
     stem = re.sub(r"[-\s]+", "_", name.strip()).lower()
-    if not stem.isidentifier() or not stem[0].isalpha() or keyword.iskeyword(stem):
+    if not stem.isidentifier() or not stem[0].isalpha():
         raise ParameterError(f"NAME {name!r}: use letters, digits and hyphens, and begin with a letter")
+    if keyword.iskeyword(stem) or importlib.util.find_spec(stem) is not None:
+        raise ParameterError(f"NAME {name!r}: {stem} has a meaning in Python already; choose another name")
     words = {
         "STEM": stem,
         "CLASS": "".join(part.capitalize() for part in stem.split("_")),

@@ -19,7 +19,7 @@ def list_(
     """Show the catalogue: systems, claims, sources."""
     from dpaudit.catalog import catalogue
 
-    rows = [_entry(name, reference.load()) for name, reference in sorted(catalogue().items())]
+    rows = [_entry(name, reference.load()) for name, reference in catalogue().items()]
     if format_ == "json":
         sys.stdout.write(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
         return

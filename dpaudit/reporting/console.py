@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 from dpaudit.claims.record import Record, Result
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.groups import Cell, ClaimGroup, group_results
-from dpaudit.reporting.wording import clean, headline, numbers_line, reason, standing, summary_line, witness_lines
+from dpaudit.reporting.wording import (
+    beside,
+    clean,
+    headline,
+    numbers_line,
+    reason,
+    standing,
+    summary_line,
+    witness_lines,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,6 +36,9 @@ _STYLES = {
 _VERDICT_WIDTH = max(len(verdict) for verdict in Verdict)
 _DEFAULT_WIDTH = 100
 _NARROWEST = 40
+_MOST_CELLS = 6
+"""A claim with more cells than this gets a line per verdict; the other formats list every cell."""
+
 _LONGEST_WITNESS = 400
 
 
@@ -66,8 +78,9 @@ def print_console(record: Record, console: Console, *, only_unexpected: bool = F
         for claim in target.claims:
             nature = f" ({claim.nature})" if claim.nature else ""
             page.line(f"{claim.claim}{nature}" + (f", {claim.constant}" if claim.constant else ""), indent=2)
-            for cell in claim.cells:
-                page.verdict(cell.result, _cell_text(cell))
+            for cells in _lines(claim):
+                page.verdict(cells[0].result, _cell_text(cells[0]), more=len(cells) - 1)
+                page.field("beside it", beside(cells[0].result), indent=16)
         page.blank()
     for target in group_results(record):
         for claim, cell in target.cells:
@@ -76,9 +89,21 @@ def print_console(record: Record, console: Console, *, only_unexpected: bool = F
     page.line(summary_line(record), style="bold")
 
 
+def _lines(claim: ClaimGroup) -> list[list[Cell]]:
+    """Cells that share a line: those of one verdict, as expected, where a claim has many cells."""
+    if len(claim.cells) <= _MOST_CELLS:
+        return [[cell] for cell in claim.cells]
+    shared: dict[tuple[str, str | int], list[Cell]] = {}
+    for cell in claim.cells:
+        key = (cell.result.verdict, cell.result.method) if cell.result.ok else ("not ok", cell.number)
+        shared.setdefault(key, []).append(cell)
+    return list(shared.values())
+
+
 def _cell_text(cell: Cell) -> str:
     result = cell.result
-    numbers = headline(result) + (f"; {result.method}" if result.verdict is not Verdict.ERROR else "")
+    method = "" if result.verdict is Verdict.ERROR or cell.label.endswith(result.method) else f"; {result.method}"
+    numbers = headline(result) + method
     return f"{cell.label}: {numbers}; {standing(result)}" if cell.label else f"{numbers}; {standing(result)}"
 
 
@@ -111,22 +136,25 @@ class _Page:
         for part in self._wrapped(text, " " * indent, " " * (indent + 2)):
             self._print(part, style=style)
 
-    def verdict(self, result: Result, text: str, *, indent: int = 4) -> None:
+    def verdict(self, result: Result, text: str, *, indent: int = 4, more: int = 0) -> None:
+        """Print a verdict with its text, and how many ``more`` results it stands for."""
         start = " " * indent + result.verdict.ljust(_VERDICT_WIDTH) + "  "
+        text += f"; and {more} more like it" if more else ""
         hanging = len(start) if self.console.width >= _NARROWEST else indent + 2
         first, *rest = self._wrapped(text, start, " " * hanging)
         self._print(first, style=_STYLES[result.verdict], end=len(start))
         for part in rest:
             self._print(part)
 
-    def field(self, name: str, text: str, *, wrap: bool = True) -> None:
+    def field(self, name: str, text: str, *, wrap: bool = True, indent: int = 4) -> None:
         if not text:
             return
         if not wrap:
             self._print(f"    {name}: {' '.join(text.split())}")
             return
         for i, part in enumerate(text.splitlines()):
-            for line in self._wrapped(part, "      " if i else f"    {name}: ", "      "):
+            first = " " * indent + f"{name}: "
+            for line in self._wrapped(part, " " * (indent + 2) if i else first, " " * (indent + 2)):
                 self._print(line)
 
     def _wrapped(self, text: str, first: str, rest: str) -> list[str]:

@@ -61,12 +61,21 @@ def headline(result: Result) -> str:
         unusable = result.method == METHOD_UNUSABLE
         return "the target cannot be used" if unusable else "the target or its check raised"
     name = _main_quantity(result)
-    if name is None:
+    if name is None or (result.verdict is Verdict.VACUOUS and result.note):
         return result.note or "nothing measured"
     rows = {row.name: row for row in quantities(result)}
     parts = [_comparison(result, rows[name])]
     parts += [f"{other.replace('_', ' ')} {rows[other].measured}" for other in _BESIDE if other in result.measured]
     return "; ".join(parts)
+
+
+def beside(result: Result) -> str:
+    """Return the quantities that a utility result reports beside the audited one; empty where there are none."""
+    others = set(_BESIDE) | set(_MEASURED_AS.values()) | {"worst"}
+    if result.kind != "utility":
+        return ""
+    rows = (row for row in quantities(result) if row.name not in others)
+    return "; ".join(f"{row.label} {row.measured}" for row in rows)
 
 
 def numbers_line(result: Result) -> str:

@@ -166,7 +166,8 @@ def _cells_of(
     target = reference.load()
     if data is not None and DATA_PARAMETER not in target.parameter_names():
         raise DataError(f"{target.name} takes no --data; leave it out, or choose a target that measures on rankings")
-    planned = [audit for audit in plan.audits if audit.target == target.name] if plan else []
+    # A plan's settings are synthetic; on data only what was asked for counts.
+    planned = [audit for audit in plan.audits if audit.target == target.name] if plan and data is None else []
     blank = Cell(reference=reference, called=text, target=target.name, claim="", parameters={}, data=data)
     override = {name: values for name, values in request.set.items() if name in target.parameter_names()}
     if data is not None and (fixed := [name for name in DATA_SIZES if name in override]):
@@ -196,8 +197,7 @@ def _cells_of(
                 own = replace(cell, claim=claim.id)
                 cells.setdefault(_identity(own), own)
     if data is not None:
-        unexpected = (replace(cell, expected=None, reason="") for cell in cells.values())
-        return [cell for cell in unexpected if _is_on_data(cell, request)]
+        return [cell for cell in cells.values() if _is_on_data(cell, request)]
     return [_with_expectation(cell, expectations) for cell in cells.values()]
 
 
