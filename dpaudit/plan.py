@@ -109,7 +109,12 @@ def read_plan(path: str | Path) -> Plan:
     protocol = (path.parent / file.protocol).resolve()
     if protocol.suffix != ".py" or not protocol.is_file():
         raise PlanError(f"{path}: key 'protocol': there is no Python file {file.protocol!r} beside this plan; mend it")
-    targets = {reference.load().name: reference for reference in targets_in(str(protocol))}
+    targets: dict[str, TargetReference] = {}
+    for reference in targets_in(str(protocol)):
+        name = reference.load().name
+        if name in targets:
+            raise PlanError(f"{path}: {file.protocol} defines two targets named {name!r}; rename one")
+        targets[name] = reference
     for number, audit in enumerate(file.audit, 1):
         where = f"{path}: audit {number} ({audit.claim})"
         if audit.target not in targets:
@@ -119,6 +124,8 @@ def read_plan(path: str | Path) -> Plan:
             )
         if audit.expect is Verdict.ERROR:
             raise PlanError(f"{where}: key 'expect': 'error' is no verdict; the verdicts are {', '.join(_VERDICTS)}")
+        if not audit.reason.strip():
+            raise PlanError(f"{where}: key 'reason' is empty; say why this verdict is expected")
         if audit.samples is not None and audit.samples < 1:
             raise PlanError(f"{where}: key 'samples' must be at least 1, got {audit.samples}")
         if any(isinstance(value, list) and not value for value in audit.set.values()):

@@ -426,7 +426,7 @@ class LDPKwikSortRR(_Protocol):
 
     def g(self, queries: float) -> float:
         """Section 4.2.1: ϵ^2 K / (ϵ + 2K)^2."""
-        return self.epsilon**2 * queries / (self.epsilon + 2 * queries) ** 2
+        return queries / (1 + 2 * queries / self.epsilon) ** 2
 
     def bias(self, queries: float) -> float:
         """2 p_rr - 1 = tanh(ϵ_k / 2)."""

@@ -101,3 +101,19 @@ def test_what_cannot_be_read_is_a_plan_error(folder, text):
     (folder / "p.toml").write_text(text, encoding="utf-8")
     with pytest.raises(dpaudit.PlanError, match=r"^p\.toml: "):
         read_plan("p.toml")
+
+
+def test_two_targets_of_one_name_are_refused(tmp_path):
+    text = """
+import dpaudit
+
+class {name}(dpaudit.Mechanism):
+    name = "twin"
+    epsilon: float = 1.0
+    def claims(self):
+        return [dpaudit.PrivacyClaim(id="c", statement="", epsilon=self.epsilon)]
+"""
+    (tmp_path / "two.py").write_text(text.format(name="A") + text.format(name="B"), encoding="utf-8")
+    (tmp_path / "two.toml").write_text('schema = "dpaudit.plan/1"\nprotocol = "two.py"\naudit = []\n', encoding="utf-8")
+    with pytest.raises(dpaudit.PlanError, match="two targets named 'twin'"):
+        read_plan(tmp_path / "two.toml")

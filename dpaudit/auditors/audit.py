@@ -89,7 +89,7 @@ def _audit_privacy(target: Mechanism, claim: PrivacyClaim, budget: Budget, strea
         return audit_black_box(view, claim, neighbouring, budget=budget, streams=streams)
     evidence, worst = audit_exact(view, claim, neighbouring)
     if _can_sample(view):
-        contradiction = find_disagreement(view, claim, evidence, worst, streams.child("agreement"))
+        contradiction = find_disagreement(view, claim, neighbouring, evidence, worst, streams.child("agreement"))
         if contradiction:
             return _by_samples(view, claim, neighbouring, contradiction, budget, streams)
     return evidence

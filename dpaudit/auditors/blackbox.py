@@ -129,7 +129,6 @@ def epsilon_lower_bound(
     if samples < 1000:
         raise ParameterError(f"samples must be at least 1000 for an audit by sampling, got {samples}")
     sampler = Sampler(sample, name, Streams(seed, ("epsilon_lower_bound",)))
-    sampler.check_deterministic(x)
     return _bound_pair(sampler, x, y, delta=delta, samples=samples, alpha=1 - confidence, claimed=claimed)
 
 
@@ -150,6 +149,8 @@ class _Choice:
 def _bound_pair(
     sampler: Sampler, x: Any, y: Any, *, delta: float, samples: int, alpha: float, claimed: float
 ) -> LowerBound:
+    for data in (x, y):
+        sampler.check_deterministic(data)
     selection = min(max(_MIN_SELECTION, int(samples * _SELECTION_SHARE)), _MAX_SELECTION)
     final = samples - selection
     choice = _choose_event(
@@ -260,7 +261,6 @@ def audit_black_box(
     pairs = list(neighbouring)
     if not pairs:
         raise CheckError(f"{mechanism.name}: `neighbours` lists no pair; list at least one")
-    sampler.check_deterministic(pairs[0][0])
     total = len(pairs)
     if total > _MAX_PAIRS:
         chosen = streams.generator("pairs").choice(total, _MAX_PAIRS, replace=False)

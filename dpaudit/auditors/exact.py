@@ -6,13 +6,14 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from dpaudit.claims.claims import PrivacyClaim
 from dpaudit.claims.evidence import Evidence, Interval, Witness
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import CheckError
 from dpaudit.laws import Comparison, Law, compare
-from dpaudit.laws.finite import outcome_key
 from dpaudit.mechanism import Mechanism
 
 ROUNDING = 1e-9
@@ -35,8 +36,10 @@ class _Worst:
         lower = 0.0 if value.lower is None else value.lower
         upper = math.inf if value.upper is None else value.upper
         self.upper = max(self.upper, upper)
-        if lower > self.lower:
-            self.lower, self.p_input, self.q_input, self.comparison = lower, p_input, q_input, comparison
+        # Of equal pairs the last: enumerations go from near inputs to far ones, which samples tell apart best.
+        if lower >= self.lower - ROUNDING * max(1.0, abs(self.lower) if math.isfinite(self.lower) else 0.0):
+            self.p_input, self.q_input, self.comparison = p_input, q_input, comparison
+        self.lower = max(self.lower, lower)
 
     @property
     def interval(self) -> Interval:
@@ -81,15 +84,16 @@ def audit_exact(
     laws: dict[Any, Law] = {}
 
     def law_of(data: Any) -> Law:
-        key = outcome_key(data)
-        if key not in laws:
-            if len(laws) >= _CACHED_LAWS:
-                laws.clear()
+        key = _input_key(data)
+        law = laws.get(key)
+        if law is None or key is None:
             law = mechanism.law(data)
             if law is None:
                 raise CheckError(f"{mechanism.name}: `law` is not known for the input {data!r}")
+            if len(laws) >= _CACHED_LAWS:
+                laws.clear()
             laws[key] = law
-        return laws[key]
+        return law
 
     worst_epsilon, worst_delta = _Worst(), _Worst()
     pairs = 0
@@ -145,3 +149,15 @@ def audit_exact(
         note="the bounds on the privacy profile enclose the claim" if verdict is Verdict.INCONCLUSIVE else "",
     )
     return evidence, (worst.p_input, worst.q_input)
+
+
+def _input_key(data: Any) -> Any:
+    """Key under which only one and the same input is found again; None for inputs of other kinds."""
+    if isinstance(data, np.ndarray) and data.dtype.kind in "biuf":
+        return ("array", data.dtype.str, data.shape, data.tobytes())
+    if type(data) in (bool, int, float, str, bytes):
+        return (type(data).__name__, repr(data))
+    if type(data) in (list, tuple):
+        keys = tuple(_input_key(item) for item in data)
+        return None if None in keys else (type(data).__name__, keys)
+    return None

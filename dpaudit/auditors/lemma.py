@@ -74,8 +74,8 @@ def audit_lemma(claim: LemmaClaim, *, draws: int | None, streams: Streams) -> Ev
         scope=f"{claim.scope}; {searched} instances" if claim.variables or not claim.scope else claim.scope,
         method="exact" if claim.complete and not drawn else "counterexample search",
         measured={
-            "margin": Interval.exact(worst_margin),
             **{name: Interval.exact(value) for name, value in explained.items()},
+            "margin": Interval.exact(worst_margin),
         },
         witness=_witness(claim, counterexample, explained) if counterexample is not None else None,
         note="" if verdict is not Verdict.CONSISTENT else f"no counterexample among the {searched} instances",
@@ -84,7 +84,10 @@ def audit_lemma(claim: LemmaClaim, *, draws: int | None, streams: Streams) -> Ev
 
 
 def _margin(claim: LemmaClaim, instance: Mapping[str, Any]) -> float:
-    margin = float(claim.margin(**instance))
+    margin = claim.margin(**instance)
+    if isinstance(margin, bool | np.bool_):
+        raise CheckError(f"{claim.id}: `margin` returned a boolean; return claimed minus actual, as a number")
+    margin = float(margin)
     if math.isnan(margin):
         raise CheckError(f"{claim.id}: the margin is not a number at {dict(instance)}")
     return margin

@@ -66,10 +66,15 @@ class Sampler:
                 f"{self._name}: `sample` gave different outputs for the same `rng` state; "
                 "take all randomness from the `rng` argument"
             )
-        if _equal(first, np.repeat(first[:1], size, axis=0)):
+        others = [self._draw(data, size, self._streams.generator("determinism", f"other {i}")) for i in range(4)]
+        if all(_is_constant(outputs) for outputs in (first, *others)):
+            if not all(_equal(first, other) for other in others):
+                raise CheckError(
+                    f"{self._name}: `sample` gave {size} equal outputs in one call and others in the next; "
+                    "draw `size` independent outputs"
+                )
             return
         # Varied outputs come again with probability 0.006 at most, so four times over by chance at 1.1e-9 at most.
-        others = (self._draw(data, size, self._streams.generator("determinism", f"other {i}")) for i in range(4))
         if all(_equal(first, other) for other in others):
             raise CheckError(
                 f"{self._name}: `sample` gave the same varied outputs for two different `rng` states; "
@@ -112,27 +117,44 @@ class Sampler:
 
 
 def _as_array(raw: Any, size: int) -> np.ndarray | None:
+    """Outputs as an array, without making different outputs equal (as numpy does of 1 and '1' in one list)."""
     if isinstance(raw, np.ndarray):
         return raw
     if not isinstance(raw, list | tuple):
         return None
-    try:
-        array = np.array(raw)
-    except ValueError:
-        array = np.empty(0)
-    if array.dtype.kind in "biufU" and len(array) == size:
-        return array
+    kinds = _kinds(raw)
+    if len(kinds) == 1:
+        try:
+            array = np.array(raw)
+        except (ValueError, OverflowError):
+            array = np.empty(0)
+        rounded = kinds == {int} and array.dtype.kind == "f"  # integers too large for one integer type
+        if array.dtype.kind in "biuf" and len(array) == size and not rounded:
+            return array
     structured = np.empty(len(raw), dtype=object)
     structured[:] = raw
     return structured
 
 
+def _kinds(value: Any) -> set[type]:
+    """Types of the values that nested lists, tuples and arrays hold."""
+    if isinstance(value, np.ndarray):
+        return {value.dtype.type}
+    if isinstance(value, list | tuple):
+        return {kind for item in value for kind in _kinds(item)}
+    return {type(value)}
+
+
+def _is_constant(outputs: np.ndarray) -> bool:
+    return _equal(outputs, np.repeat(outputs[:1], len(outputs), axis=0))
+
+
 def _equal(a: Any, b: Any) -> bool:
-    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-        return bool(np.array_equal(a, b))
     try:
+        if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+            return bool(np.array_equal(a, b))
         return bool(a == b)
-    except ValueError:
+    except (ValueError, TypeError):
         return repr(a) == repr(b)
 
 

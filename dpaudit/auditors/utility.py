@@ -17,7 +17,12 @@ from dpaudit.statistics import mean_interval
 ROUNDING = 1e-9
 """Relative excess over a bound that double precision cannot tell from rounding."""
 
+ABSOLUTE_ROUNDING = 1e-12
+"""The same where the bound is 0."""
+
 _BATCH = 256
+_FEWEST_BATCHES = 4
+_TELLING_BATCH = 16
 
 
 def audit_utility(claim: UtilityClaim, *, budget: Budget, streams: Streams) -> Evidence:
@@ -49,25 +54,28 @@ def audit_utility(claim: UtilityClaim, *, budget: Budget, streams: Streams) -> E
     """
     worst = claim.support[1] if claim.direction == "at-most" else claim.support[0]
     scope = f"{claim.quantity}; {claim.scope or 'at these parameters'}"
-    if _within(worst, claim.bound, claim):
+    unbreakable = _within(worst, claim.bound, claim)
+    samples = 0
+    beside: dict[str, Interval] = {}
+    if claim.measure is not None:
+        samples = budget.samples or claim.runs
+        # Where nothing can violate the bound, measure only enough to see that the support is what it is said to be.
+        samples = min(samples, _BATCH) if unbreakable or claim.exact is not None else samples
+        beside = _measure(claim, samples, budget, streams)
+    if claim.exact is not None:
+        method, value = "exact", Interval.exact(_checked_exact(claim, beside.get("value")))
+    else:
+        method, value = "simulation", beside["value"]
+    beside.pop("value", None)
+    if unbreakable:
         return Evidence(
             verdict=Verdict.VACUOUS,
             scope=scope,
             method="exact",
             measured={"worst": Interval.exact(worst)},
             note=f"nothing can violate it: the value is never worse than {worst:.6g}",
+            samples=samples,
         )
-    samples = 0
-    beside: dict[str, Interval] = {}
-    if claim.exact is not None and budget.method != "black-box":
-        method, value = "exact", Interval.exact(_finite(claim.exact(), claim))
-    elif claim.measure is not None:
-        method, samples = "simulation", budget.samples or claim.runs
-        intervals = _measure(claim, samples, budget, streams)
-        value = intervals.pop("value")
-        beside = intervals
-    else:
-        raise CheckError(f"{claim.id}: can only be computed exactly; leave --method at auto")
 
     assert value.lower is not None
     assert value.upper is not None
@@ -101,33 +109,63 @@ def audit_utility(claim: UtilityClaim, *, budget: Budget, streams: Streams) -> E
 
 def _within(value: float, bound: float, claim: UtilityClaim) -> bool:
     excess = value - bound if claim.direction == "at-most" else bound - value
-    return excess <= ROUNDING * abs(bound)
+    return excess <= ROUNDING * abs(bound) + ABSOLUTE_ROUNDING
 
 
-def _finite(value: float, claim: UtilityClaim) -> float:
+def _checked_exact(claim: UtilityClaim, measured: Interval | None) -> float:
+    """Exact value, held to the declared support and to the measurement where there is one."""
+    assert claim.exact is not None
+    value = float(claim.exact())
+    low, high = claim.support
     if not np.isfinite(value):
         raise CheckError(f"{claim.id}: the exact value is {value}, not a finite number")
-    return float(value)
+    slack = ROUNDING * max(1.0, abs(value))
+    if not low - slack <= value <= high + slack:
+        raise CheckError(
+            f"{claim.id}: the exact value is {value:g}, outside the declared support [{low:g}, {high:g}]; "
+            "declare `support`"
+        )
+    if measured is not None and not (measured.lower or 0.0) - slack <= value <= (measured.upper or 0.0) + slack:
+        raise CheckError(
+            f"{claim.id}: `exact` gives {value:g}, but `measure` a mean between {measured.lower:g} and "
+            f"{measured.upper:g}; mend whichever is wrong"
+        )
+    return value
 
 
 def _measure(claim: UtilityClaim, runs: int, budget: Budget, streams: Streams) -> dict[str, Interval]:
     assert claim.measure is not None
     parts: dict[str, list[np.ndarray]] = {}
-    for batch in range(-(-runs // _BATCH)):
-        count = min(_BATCH, runs - batch * _BATCH)
-        for name, values in _named(claim.measure(count, streams.generator("runs", batch))).items():
+    size = min(_BATCH, -(-runs // _FEWEST_BATCHES))
+    for batch in range(-(-runs // size)):
+        count = min(size, runs - batch * size)
+        named = _named(claim.measure(count, streams.generator("runs", batch)))
+        if batch and set(named) != set(parts):
+            raise CheckError(
+                f"{claim.id}: `measure` returned {sorted(named)} after {sorted(parts)}; name the same always"
+            )
+        for name, values in named.items():
             array = np.asarray(values)
-            if array.shape != (count,):
+            if array.shape != (count,) or array.dtype.kind not in "biuf":
                 raise CheckError(
-                    f"{claim.id}: `measure({count}, rng)` returned shape {array.shape} for {name!r}; "
-                    f"return one value per run, shape ({count},)"
+                    f"{claim.id}: `measure({count}, rng)` returned shape {array.shape} and dtype {array.dtype} for "
+                    f"{name!r}; return one real number per run, shape ({count},)"
                 )
             parts.setdefault(name, []).append(array)
     if "value" not in parts:
         raise CheckError(f"{claim.id}: `measure` returned {sorted(parts)}; name the audited quantity 'value'")
+    _check_independent(claim, parts["value"])
     # All the intervals of one measurement hold together.
     confidence = 1 - budget.alpha / len(parts)
     return {name: _interval(name, np.concatenate(values), claim, confidence) for name, values in parts.items()}
+
+
+def _check_independent(claim: UtilityClaim, batches: list[np.ndarray]) -> None:
+    """Refuse values that are all alike within every call but differ between calls: one run copied is not many runs."""
+    full = [values for values in batches if len(values) >= _TELLING_BATCH]
+    alike = all((values == values[0]).all() for values in full)
+    if len(full) > 1 and alike and len({float(values[0]) for values in full}) > 1:
+        raise CheckError(f"{claim.id}: `measure` returned one value many times; return independent runs")
 
 
 def _named(measurements: Measurements) -> Mapping[str, np.ndarray]:

@@ -111,8 +111,8 @@ class UtilityClaim(Claim):
     scope: str = ""
 
     def __post_init__(self) -> None:
-        if math.isnan(self.bound):
-            raise ParameterError(f"claim {self.id}: the bound is not a number")
+        if not math.isfinite(self.bound):
+            raise ParameterError(f"claim {self.id}: the bound must be a finite number, got {self.bound}")
         for support in (self.support, self.beside_support or self.support):
             if not support[0] < support[1]:
                 raise ParameterError(f"claim {self.id}: support must be (smallest, largest), got {support}")
@@ -151,6 +151,11 @@ class LemmaClaim(Claim):
     explain: Callable[..., Mapping[str, float]] | None = None
     tolerance: float = 1e-12
     scope: str = ""
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.tolerance) and self.tolerance >= 0):
+            raise ParameterError(f"claim {self.id}: tolerance must be a finite number >= 0, got {self.tolerance}")
+        object.__setattr__(self, "instances", tuple(self.instances))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -35,8 +36,14 @@ class Neighbouring:
     complete: bool
     scope: str
 
+    def __post_init__(self) -> None:
+        if isinstance(self.pairs, Iterator):
+            # Auditors go over the pairs more than once; an iterator would be spent by then.
+            object.__setattr__(self, "pairs", tuple(copy.deepcopy(pair) for pair in self.pairs))
+
     def __iter__(self) -> Iterator[Pair]:
-        return iter(self.pairs() if callable(self.pairs) else self.pairs)
+        # Copies, so that a generator that fills one buffer again and again does not change a pair once given.
+        return (copy.deepcopy(pair) for pair in (self.pairs() if callable(self.pairs) else self.pairs))
 
     @classmethod
     def any_two_inputs(cls, values: Sequence[Any], *, scope: str) -> Self:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -200,4 +201,5 @@ def plain(value: Any) -> Any:
         return "NaN" if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    return repr(value)
+    # An address differs from run to run.
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))

@@ -22,19 +22,20 @@ def init(
     stem = re.sub(r"[-\s]+", "_", name.strip()).lower()
     if not stem.isidentifier() or not stem[0].isalpha():
         raise ParameterError(f"NAME {name!r}: use letters, digits and hyphens, and begin with a letter")
-    if keyword.iskeyword(stem) or importlib.util.find_spec(stem) is not None:
-        raise ParameterError(f"NAME {name!r}: {stem} has a meaning in Python already; choose another name")
     words = {
         "STEM": stem,
         "CLASS": "".join(part.capitalize() for part in stem.split("_")),
         "TARGET": stem.replace("_", "-"),
     }
-    written = []
-    for suffix in (".py", ".toml"):
-        path = Path(stem + suffix)
+    paths = [Path(stem + suffix) for suffix in (".py", ".toml")]
+    for path in paths:
         if path.exists():
             raise OutputError(f"{path} exists already; choose another name, or move it away")
-        text = resources.files("dpaudit.cli").joinpath(f"starter{suffix}.txt").read_text(encoding="utf-8")
+    if keyword.iskeyword(stem) or importlib.util.find_spec(stem) is not None:
+        raise ParameterError(f"NAME {name!r}: {stem} has a meaning in Python already; choose another name")
+    written = []
+    for path in paths:
+        text = resources.files("dpaudit.cli").joinpath(f"starter{path.suffix}.txt").read_text(encoding="utf-8")
         for placeholder, word in words.items():
             text = text.replace(f"@{placeholder}@", word)
         written.append((path, text))

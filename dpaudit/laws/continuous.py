@@ -63,7 +63,7 @@ class LaplaceComparison(Comparison):
 
     def delta(self, epsilon: float) -> Interval:
         """1 - exp((epsilon - ratio) / 2) between -ratio and ratio, 0 above and 1 - exp(epsilon) below."""
-        return Interval.exact(max(0.0, -math.expm1(min(epsilon, (epsilon - self.ratio) / 2))))
+        return Interval.exact(-math.expm1(min(epsilon, (epsilon - self.ratio) / 2, 0.0)))
 
     def epsilon(self, delta: float) -> Interval:
         """Invert the privacy profile."""
@@ -128,7 +128,7 @@ class GaussianComparison(Comparison):
     def delta(self, epsilon: float) -> Interval:
         """Exact privacy profile."""
         if self.ratio == 0:
-            return Interval.exact(max(0.0, -math.expm1(epsilon)))
+            return Interval.exact(-math.expm1(min(epsilon, 0.0)))
         from scipy.special import log_ndtr
 
         log_p = float(log_ndtr(self.ratio / 2 - epsilon / self.ratio))

@@ -16,6 +16,10 @@ from dpaudit.laws.loss import PrivacyLoss
 
 _SHOWN_OUTCOMES = 24
 _TOTAL_TOLERANCE = 1e-9
+_TWICE = "a finite law lists the same outcome twice; list every outcome once"
+_DISTINCT: dict[int, Any] = {}
+_REMEMBERED = 16
+"""Lists of outcomes that are known to hold none twice; kept alive, so that an id means one list."""
 
 
 def outcome_key(outcome: Any) -> Hashable:
@@ -50,7 +54,7 @@ class FiniteLaw(Law):
     log_probabilities: np.ndarray
 
     def __post_init__(self) -> None:
-        log_p = np.asarray(self.log_probabilities, dtype=float)
+        log_p = np.array(self.log_probabilities, dtype=float)  # a copy: the caller may use the array again
         if log_p.ndim != 1 or len(self.outcomes) != len(log_p):
             raise CheckError(f"{len(self.outcomes)} outcomes but log-probabilities of shape {log_p.shape}")
         if np.isnan(log_p).any() or (log_p > _TOTAL_TOLERANCE).any():
@@ -73,6 +77,7 @@ class FiniteLaw(Law):
         """Compare with another finite law; outcomes that one of them lacks have probability 0 there."""
         assert isinstance(other, FiniteLaw)
         if self.outcomes is other.outcomes:
+            _check_distinct(self.outcomes)
             return FiniteComparison(self.outcomes, self.log_probabilities, other.log_probabilities)
         index: dict[Hashable, int] = {}
         outcomes: list[Any] = []
@@ -83,7 +88,7 @@ class FiniteLaw(Law):
         for row, law in zip(aligned, (self, other), strict=True):
             at = [index[outcome_key(outcome)] for outcome in law.outcomes]
             if len(set(at)) != len(at):
-                raise CheckError("a finite law lists the same outcome twice; list every outcome once")
+                raise CheckError(_TWICE)
             row[at] = law.log_probabilities
         return FiniteComparison(outcomes, aligned[0], aligned[1])
 
@@ -133,6 +138,17 @@ class FiniteComparison(Comparison):
             log_p=float(np.logaddexp.reduce(self.log_p[chosen])),
             log_q=float(np.logaddexp.reduce(self.log_q[chosen])),
         )
+
+
+def _check_distinct(outcomes: Sequence[Any] | np.ndarray) -> None:
+    if _DISTINCT.get(id(outcomes)) is outcomes:
+        return
+    keys = {outcome_key(outcome) for outcome in outcomes}
+    if len(keys) < len(outcomes):
+        raise CheckError(_TWICE)
+    if len(_DISTINCT) >= _REMEMBERED:
+        _DISTINCT.clear()
+    _DISTINCT[id(outcomes)] = outcomes
 
 
 def _shown(outcome: Any) -> Any:

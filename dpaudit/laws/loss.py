@@ -12,6 +12,7 @@ import numpy as np
 
 from dpaudit.errors import CheckError
 
+_MOST_SUMS = 1 << 26
 _MERGE_DIGITS = 1e-13
 """Losses closer than this, relative to the largest, are the same value up to rounding."""
 
@@ -62,6 +63,11 @@ class PrivacyLoss:
 
     def composed_with(self, other: PrivacyLoss) -> PrivacyLoss:
         """Loss of two independent parts released together."""
+        if len(self.losses) * len(other.losses) > _MOST_SUMS:
+            raise CheckError(
+                f"the composed privacy loss would have {len(self.losses) * len(other.losses):,} values; "
+                "compose fewer parts, or audit by sampling (--method black-box)"
+            )
         with np.errstate(invalid="ignore"):
             losses = np.add.outer(self.losses, other.losses).ravel()
         log_p = np.add.outer(self.log_p, other.log_p).ravel()

@@ -173,7 +173,13 @@ def _cells_of(
     if data is not None and (fixed := [name for name in DATA_SIZES if name in override]):
         raise ParameterError(f"--set {fixed[0]}: the data say how many {fixed[0]} there are; leave it out")
     try:
-        expectations = {_identity(cell): cell for audit in planned for cell in _planned_cells(blank, audit)}
+        expectations: dict[tuple[str, ...], Cell] = {}
+        for cell in (cell for audit in planned for cell in _planned_cells(blank, audit)):
+            if expectations.setdefault(_identity(cell), cell).expected is not cell.expected:
+                raise PlanError(
+                    f"claim {cell.claim} at {dict(cell.parameters)} is expected to be both "
+                    f"{expectations[_identity(cell)].expected} and {cell.expected}; keep one"
+                )
     except (ParameterError, PlanError) as error:
         raise PlanError(f"{plan.path if plan else text}: {error}") from error
     cells: dict[tuple[str, ...], Cell] = {}

@@ -78,12 +78,27 @@ def test_slack_is_bound_over_value():
     assert slack.lower == slack.upper == pytest.approx(3)
 
 
-def test_exact_decides_where_there_are_both_and_black_box_measures():
-    fields = {"bound": 0.5, "exact": lambda: 0.9, "measure": coin(0.1)}
-    assert decide(**fields).verdict == "refuted"
-    assert decide(**fields, method="black-box").verdict == "certified"
-    with pytest.raises(dpaudit.CheckError, match="only be computed exactly"):
-        decide(bound=0.5, exact=lambda: 0.9, method="black-box")
+def test_exact_decides_where_there_are_both_and_is_held_to_the_measurement():
+    evidence = decide(bound=0.5, exact=lambda: 0.1, measure=coin(0.1))
+    assert (evidence.verdict, evidence.method) == ("proved", "exact")
+    with pytest.raises(dpaudit.CheckError, match=r"`exact` gives 0\.9, but `measure`"):
+        decide(bound=0.5, exact=lambda: 0.9, measure=coin(0.1))
+    assert decide(bound=0.5, exact=lambda: 0.9, method="black-box").verdict == "refuted"
+
+
+@pytest.mark.parametrize("fields", [{"exact": lambda: 10.0}, {"measure": lambda n, r: np.full(n, 10.0)}])
+def test_a_bound_that_nothing_can_violate_is_no_excuse_for_a_wrong_support(fields):
+    with pytest.raises(dpaudit.CheckError, match="outside the declared support"):
+        decide(bound=5.0, **fields)
+
+
+def test_one_value_copied_is_not_many_runs():
+    with pytest.raises(dpaudit.CheckError, match="independent runs"):
+        decide(bound=0.6, measure=lambda n, r: np.full(n, r.random()))
+
+
+def test_a_bound_of_zero_is_met_up_to_rounding():
+    assert decide(bound=0.0, exact=lambda: 0.1 + 0.2 - 0.3).verdict == "proved"
 
 
 def test_inapplicable():
@@ -95,9 +110,9 @@ def test_inapplicable():
 @pytest.mark.parametrize(
     ("measure", "words"),
     [
-        (lambda n, r: r.random(n + 1), "one value per run"),
-        (lambda n, r: r.random((n, 1)), "one value per run"),
-        (lambda n, r: 0.5, "one value per run"),
+        (lambda n, r: r.random(n + 1), "one real number per run"),
+        (lambda n, r: r.random((n, 1)), "one real number per run"),
+        (lambda n, r: 0.5, "one real number per run"),
         (lambda n, r: {"value": r.random(n), "other": r.random(2)}, "'other'"),
         (lambda n, r: {"other": r.random(n)}, "name the audited quantity 'value'"),
         (lambda n, r: {}, "name the audited quantity 'value'"),

@@ -30,7 +30,8 @@ def test_values_at_the_edge():
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"bound": math.nan}, "not a number"),
+        ({"bound": math.nan}, "finite number"),
+        ({"bound": math.inf}, "finite number"),
         ({"support": (1.0, 0.0)}, "support"),
         ({"support": (0.0, 0.0)}, "support"),
         ({"beside_support": (2.0, 1.0)}, "support"),

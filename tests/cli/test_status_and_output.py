@@ -11,6 +11,8 @@ from importlib import resources
 import jsonschema
 import pytest
 
+pytestmark = pytest.mark.slow
+
 SAMPLES = ("--samples", "2000")
 EXPECTATION = """
 [[audit]]

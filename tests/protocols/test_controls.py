@@ -9,6 +9,8 @@ from dpaudit.auditors.audit import view_of
 from dpaudit.auditors.blackbox import audit_black_box
 from dpaudit.catalog import protocol_files, targets_in
 
+pytestmark = pytest.mark.slow
+
 CONTROLS = [
     reference.load()
     for path in protocol_files()

@@ -12,6 +12,8 @@ import dpaudit
 from dpaudit.auditors import Budget, Streams, audit
 from dpaudit.auditors.exact import audit_exact
 
+pytestmark = pytest.mark.slow
+
 FALSE_ALARM = 1e-6
 SEED = 20261124
 DP = dpaudit.load("dp-kwiksort")

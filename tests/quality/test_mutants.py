@@ -13,6 +13,8 @@ from dpaudit.auditors import Budget, Streams, audit, blackbox
 from dpaudit.auditors.sampler import Sampler
 from dpaudit.statistics import conditional_epsilon_lower, epsilon_lower
 
+pytestmark = pytest.mark.slow
+
 FALSE_ALARM = 1e-6
 RR, LAP, DP = (dpaudit.load(name) for name in ("ldp-kwiksort-rr", "ldp-kwiksort-lap", "dp-kwiksort"))
 MODULE = sys.modules[RR.__module__]
@@ -69,13 +71,12 @@ def test_a_bug_that_the_law_shares_is_refuted_exactly(bug):
     assert verdict(report_class(base, **methods)(**SETTING)) == "refuted"
 
 
-@pytest.mark.parametrize("excess", [0.04, 0.1])
-def test_a_bug_that_the_law_does_not_share_is_an_error(excess):
-    """The law keeps to ϵ/K, the sampler does not: no proof comes of it (0.02 is too little for 20,000 samples)."""
+@pytest.mark.parametrize("excess", [0.02, 0.04, 0.1])
+def test_a_bug_that_the_law_does_not_share_is_refuted_by_samples(excess):
+    """The law keeps to ϵ/K, the sampler does not: no proof comes of it."""
     base, methods = response_for(lambda report: report.epsilon / report.queries, excess)
     assert verdict(base(**SETTING)) == "proved"
-    with pytest.raises(dpaudit.CheckError, match="does not follow `law`"):
-        verdict(report_class(base, **methods)(**SETTING))
+    assert verdict(report_class(base, **methods)(**SETTING)) == "refuted"
 
 
 def test_one_query_more_than_the_budget_is_for():

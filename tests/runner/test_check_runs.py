@@ -10,6 +10,8 @@ from dpaudit.runner import Request, build_cells, run_cells
 from dpaudit.runner.check import run_request
 from dpaudit.runner.execute import Settings
 
+pytestmark = pytest.mark.slow
+
 
 def _same(record):
     return dataclasses.replace(record, environment={}, timing={}).to_json()

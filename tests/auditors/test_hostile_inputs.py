@@ -1,0 +1,171 @@
+"""Targets that once got a wrong verdict out of the auditors, or a false alarm."""
+
+import math
+
+import numpy as np
+import pytest
+
+import dpaudit
+from dpaudit.auditors import Budget, Streams, audit
+
+
+class Flip(dpaudit.Mechanism):
+    """Randomized response on a bit, with everything else to be overridden."""
+
+    def flip(self, epsilon, bit, size, rng):
+        return (rng.random(size) < 1 / (1 + math.exp(-epsilon))) == bool(bit)
+
+    def response_law(self, epsilon, bit):
+        keep = 1 / (1 + math.exp(-epsilon))
+        return dpaudit.FiniteLaw.from_probabilities([0, 1], [1 - keep, keep] if bit else [keep, 1 - keep])
+
+    def claims(self):
+        return [dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0)]
+
+
+def neighbouring(pairs):
+    return dpaudit.Neighbouring(relation="r", pairs=pairs, complete=True, scope="s")
+
+
+def decide(mechanism, **budget):
+    return audit(mechanism, mechanism.claims()[0], budget=Budget(**budget), streams=Streams(1))
+
+
+def test_a_sampler_that_is_broken_off_the_worst_pair_of_its_law():
+    class Broken(Flip):
+        def sample(self, data, size, rng):
+            return self.flip(1.0, data % 2, size, rng) if data < 2 else np.full(size, data % 2 == 1)
+
+        def law(self, data):
+            return self.response_law(1.0 if data < 2 else 0.5, data % 2)
+
+        def neighbours(self):
+            return neighbouring([(0, 1), (2, 3)])
+
+    assert decide(Broken()).verdict == "refuted"
+
+
+@pytest.mark.parametrize("method", ["exact", "black-box"])
+def test_an_iterator_of_pairs_loses_none(method):
+    class Once(Flip):
+        def sample(self, data, size, rng):
+            return self.flip(5.0 if data < 2 else 1.0, data % 2, size, rng)
+
+        def law(self, data):
+            return self.response_law(5.0 if data < 2 else 1.0, data % 2)
+
+        def neighbours(self):
+            return neighbouring(pair for pair in [(0, 1), (2, 3)])
+
+    assert decide(Once(), method=method, samples=20_000).verdict == "refuted"
+
+
+def test_a_generator_that_reuses_its_buffer():
+    class Buffer(Flip):
+        def sample(self, data, size, rng):
+            return self.flip(6.0 if data[0] else 0.1, data.any(), size, rng)
+
+        def neighbours(self):
+            def pairs():
+                x, y = np.zeros(3, dtype=int), np.zeros(3, dtype=int)
+                for i in range(3):
+                    y[:] = 0
+                    y[i] = 1
+                    yield x, y
+
+            return neighbouring(pairs)
+
+    evidence = decide(Buffer(), samples=20_000)
+    assert evidence.verdict == "refuted"
+    assert {tuple(evidence.witness.data), tuple(evidence.witness.neighbour)} == {(0, 0, 0), (1, 0, 0)}
+
+
+def test_inputs_of_one_repr_are_two_inputs():
+    class Long(Flip):
+        def law(self, data):
+            return self.response_law(10.0, data["x"][1500])
+
+        def neighbours(self):
+            x, y = np.zeros(3000), np.zeros(3000)
+            y[1500] = 1
+            return neighbouring([({"x": x}, {"x": y})])
+
+    assert decide(Long()).verdict == "refuted"
+
+
+def test_a_law_that_refills_its_array():
+    table = np.zeros(2)
+
+    class Refill(Flip):
+        def law(self, data):
+            table[:] = np.log([0.9, 0.1] if data else [0.1, 0.9])
+            return dpaudit.FiniteLaw([0, 1], table)
+
+        def neighbours(self):
+            return neighbouring([(0, 1)])
+
+    assert decide(Refill()).verdict == "refuted"
+
+
+def test_a_shared_list_of_outcomes_with_one_twice():
+    outcomes = [0, 0, 1]
+
+    class Twice(Flip):
+        def law(self, data):
+            return dpaudit.FiniteLaw.from_probabilities(outcomes, [0.5, 0, 0.5] if data else [0, 0.5, 0.5])
+
+        def neighbours(self):
+            return neighbouring([(0, 1)])
+
+    with pytest.raises(dpaudit.CheckError, match="twice"):
+        decide(Twice())
+
+
+@pytest.mark.parametrize("pair", [(1, "1"), ("a", "a\0"), (2**53, 2**53 + 1), (2**63, 2**63 + 1)])
+def test_outputs_that_numpy_would_merge_are_told_apart(pair):
+    def sample(data, size, rng):
+        kept = rng.random(size) < 1 / (1 + math.exp(-4.0))
+        neutral = rng.random(size) < 0.2
+        third = {int: -1, str: 2.5}[type(pair[1])]
+        return [third if n else pair[bool(data) == k] for k, n in zip(kept.tolist(), neutral.tolist(), strict=True)]
+
+    assert dpaudit.epsilon_lower_bound(sample, 0, 1, samples=20_000).epsilon > 3
+
+
+def test_one_draw_copied_is_not_many_draws():
+    def sample(data, size, rng):
+        return np.full(size, (rng.random() < 0.6) == data)
+
+    with pytest.raises(dpaudit.CheckError, match="independent outputs"):
+        dpaudit.epsilon_lower_bound(sample, False, True, samples=20_000)
+
+
+def test_randomness_from_elsewhere_on_the_second_input_only():
+    def sample(data, size, rng):
+        return np.random.random(size) if data else rng.random(size)  # noqa: NPY002
+
+    with pytest.raises(dpaudit.CheckError, match="take all randomness"):
+        dpaudit.epsilon_lower_bound(sample, 0, 1, samples=20_000)
+
+
+@pytest.mark.parametrize(
+    ("fields", "error"),
+    [
+        ({"margin": lambda x: x < 0.5}, dpaudit.CheckError),
+        ({"margin": lambda x: -5.0, "tolerance": math.nan}, dpaudit.ParameterError),
+        ({"margin": lambda x: -5.0, "tolerance": math.inf}, dpaudit.ParameterError),
+        ({"margin": lambda x: 5.0, "tolerance": -1.0}, dpaudit.ParameterError),
+    ],
+)
+def test_a_lemma_that_cannot_fail_is_no_lemma(fields, error):
+    def decide_lemma():
+        claim = dpaudit.LemmaClaim(id="l", statement="", instances=[{"x": 1.0}], complete=True, **fields)
+        return audit(None, claim, budget=Budget(), streams=Streams(1))
+
+    with pytest.raises(error):
+        decide_lemma()
+
+
+def test_large_epsilons_do_not_overflow():
+    assert dpaudit.compare(dpaudit.GaussianLaw(0, 1), dpaudit.GaussianLaw(0, 1)).delta(800.0).upper == 0
+    assert dpaudit.compare(dpaudit.LaplaceLaw(0, 1), dpaudit.LaplaceLaw(1, 1)).delta(2000.0).upper == 0
