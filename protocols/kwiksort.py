@@ -48,22 +48,22 @@ class KwikSort(dpaudit.Mechanism):
         ]
 
 
-def _ratio(profile: np.ndarray) -> float:
+def _ratio(profile: np.ndarray | rankings.Profile) -> float:
     counts = rankings.pairwise_counts(profile)
     optimum = rankings.kemeny(counts).cost
     cost = rankings.kwiksort_expected_cost(counts)
     return cost / optimum if optimum else (1.0 if cost == 0 else np.inf)
 
 
-def _ratio_margin(profile: np.ndarray) -> float:
+def _ratio_margin(profile: np.ndarray | rankings.Profile) -> float:
     return RATIO - _ratio(profile)
 
 
-def _explain_ratio(profile: np.ndarray) -> dict[str, float]:
+def _explain_ratio(profile: np.ndarray | rankings.Profile) -> dict[str, float]:
     return {"actual": _ratio(profile), "claimed": RATIO}
 
 
-def _hard_profiles(alternatives: int) -> Iterator[np.ndarray]:
+def _hard_profiles(alternatives: int) -> Iterator[rankings.Profile]:
     """Profiles on which a pivot tears a unanimous order apart.
 
     All agents agree on a chain; half put one further item first, half put it last, and a single agent decides against
@@ -75,4 +75,4 @@ def _hard_profiles(alternatives: int) -> Iterator[np.ndarray]:
         half = (m - 1) // 2
         first, last = np.r_[m - 1, chain], np.r_[chain, m - 1]
         decider = np.r_[chain[half:], m - 1, chain[:half]]
-        yield np.concatenate([np.tile(first, (halves, 1)), np.tile(last, (halves, 1)), decider[None]])
+        yield rankings.Profile(np.stack([first, last, decider]), np.array([halves, halves, 1]))

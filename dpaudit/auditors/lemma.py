@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from dpaudit.auditors.streams import Streams
 from dpaudit.claims.claims import LemmaClaim
 from dpaudit.claims.domains import Domain, Integers, Reals
 from dpaudit.claims.evidence import Evidence, Interval, Witness
+from dpaudit.claims.record import plain
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import CheckError
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 DEFAULT_DRAWS = 2000
+_LONGEST_INSTANCE = 400
 
 
 def audit_lemma(claim: LemmaClaim, *, draws: int | None, streams: Streams) -> Evidence:
@@ -55,8 +58,9 @@ def audit_lemma(claim: LemmaClaim, *, draws: int | None, streams: Streams) -> Ev
     drawn = 0
     counterexample = worst if worst_margin < -claim.tolerance else None
     if claim.variables and counterexample is None:
-        counterexample, drawn_margin, drawn = _search(claim, draws, streams)
-        worst_margin = min(worst_margin, drawn_margin)
+        counterexample, drawn_margin, drawn_worst, drawn = _search(claim, draws, streams)
+        if drawn_margin < worst_margin:
+            worst_margin, worst = drawn_margin, drawn_worst
         searched = f"{searched} and {drawn} drawn" if searched else f"{drawn} drawn"
     if not searched:
         raise CheckError(f"{claim.id}: a lemma needs `instances` or `variables`")
@@ -78,9 +82,16 @@ def audit_lemma(claim: LemmaClaim, *, draws: int | None, streams: Streams) -> Ev
             "margin": Interval.exact(worst_margin),
         },
         witness=_witness(claim, counterexample, explained) if counterexample is not None else None,
-        note="" if verdict is not Verdict.CONSISTENT else f"no counterexample among the {searched} instances",
+        note=_nearest(worst, searched) if verdict is Verdict.CONSISTENT else "",
         samples=drawn,
     )
+
+
+def _nearest(worst: Mapping[str, Any] | None, searched: str) -> str:
+    """Return where the smallest margin is, if that is short enough to say."""
+    text = json.dumps(plain(worst), ensure_ascii=False)
+    nearest = f"; the smallest margin is at {text}" if len(text) <= _LONGEST_INSTANCE else ""
+    return f"no counterexample among the {searched} instances{nearest}"
 
 
 def _margin(claim: LemmaClaim, instance: Mapping[str, Any]) -> float:
@@ -105,19 +116,25 @@ def _witness(claim: LemmaClaim, instance: Mapping[str, Any], explained: Mapping[
     )
 
 
-def _search(claim: LemmaClaim, draws: int, streams: Streams) -> tuple[Mapping[str, Any] | None, float, int]:
-    """Draw instances towards small margins; return the shrunk counterexample, the smallest margin, and the draws."""
+def _search(
+    claim: LemmaClaim, draws: int, streams: Streams
+) -> tuple[Mapping[str, Any] | None, float, Mapping[str, Any] | None, int]:
+    """Draw instances towards small margins.
+
+    Return the shrunk counterexample, the smallest margin, its instance, and the number of draws.
+    """
     import hypothesis
     from hypothesis import HealthCheck, Phase, strategies
 
-    smallest, count = math.inf, 0
+    smallest, nearest, count = math.inf, None, 0
     found: list[Mapping[str, Any]] = []
 
     def holds(instance: Mapping[str, Any]) -> None:
-        nonlocal smallest, count
+        nonlocal smallest, nearest, count
         margin = _margin(claim, instance)
         count += 1
-        smallest = min(smallest, margin)
+        if margin < smallest:
+            smallest, nearest = margin, instance
         if math.isfinite(margin):
             hypothesis.target(-margin)
         if margin < -claim.tolerance:
@@ -144,8 +161,8 @@ def _search(claim: LemmaClaim, draws: int, streams: Streams) -> tuple[Mapping[st
             run()
     except _CounterexampleError:
         # Hypothesis runs the smallest failing example last.
-        return found[-1], smallest, count
-    return None, smallest, count
+        return found[-1], smallest, nearest, count
+    return None, smallest, nearest, count
 
 
 @contextmanager
