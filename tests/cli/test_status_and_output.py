@@ -297,7 +297,13 @@ class Slow(dpaudit.Mechanism):
     )
     words = [sys.executable, "-m", "dpaudit", "check", "slow.py", "--set", "number=0,1,2,3", "--workers", workers]
     process = subprocess.Popen(
-        [*words, "--format", "json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        [*words, "--format", "json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        # A shell starts what runs in the background with interrupts ignored, and that would be inherited.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     started = time.monotonic()
     while not (folder / "begun").exists() and time.monotonic() < started + 30:
