@@ -109,7 +109,7 @@ def audit_utility(claim: UtilityClaim, *, budget: Budget, streams: Streams) -> E
 
 def _within(value: float, bound: float, claim: UtilityClaim) -> bool:
     excess = value - bound if claim.direction == "at-most" else bound - value
-    return excess <= ROUNDING * abs(bound) + ABSOLUTE_ROUNDING
+    return excess <= (ROUNDING * abs(bound) if bound else ABSOLUTE_ROUNDING)
 
 
 def _checked_exact(claim: UtilityClaim, measured: Interval | None) -> float:

@@ -97,6 +97,11 @@ def test_one_value_copied_is_not_many_runs():
         decide(bound=0.6, measure=lambda n, r: np.full(n, r.random()))
 
 
+def test_a_tiny_bound_is_no_excuse_for_a_larger_value():
+    assert decide(bound=1e-20, exact=lambda: 1e-13).verdict == "refuted"
+    assert decide(bound=1e-13, exact=lambda: 1e-20).verdict == "proved"
+
+
 def test_a_bound_of_zero_is_met_up_to_rounding():
     assert decide(bound=0.0, exact=lambda: 0.1 + 0.2 - 0.3).verdict == "proved"
 
