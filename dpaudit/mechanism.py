@@ -75,6 +75,8 @@ class Mechanism:
     """Trust model: who sees what."""
     errata: ClassVar[Sequence[Erratum]] = ()
     """What is misprinted in the source and what is implemented instead."""
+    own_randomness: ClassVar[bool] = False
+    """Whether ``sample`` draws from a source that ``rng`` does not seed, as some libraries do: runs then differ."""
     _checked_fields: ClassVar[tuple[Any, ...]]
 
     def __init_subclass__(cls, **options: Any) -> None:

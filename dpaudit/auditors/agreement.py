@@ -50,7 +50,7 @@ def find_disagreement(
     str
         How the sampler contradicts the law, or nothing.
     """
-    sampler = Sampler(view.sample, view.name, streams)
+    sampler = Sampler(view.sample, view.name, streams, own_randomness=view.own_randomness)
     for data in worst:
         sampler.check_deterministic(data)
     laws = [flattened(law) for law in map(view.law, worst) if law is not None]

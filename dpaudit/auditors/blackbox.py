@@ -80,6 +80,7 @@ def epsilon_lower_bound(
     seed: int = 0,
     claimed: float = 0.0,
     name: str = "the mechanism",
+    own_randomness: bool = False,
 ) -> LowerBound:
     """Bound epsilon from below for one pair of inputs, from samples alone.
 
@@ -104,6 +105,8 @@ def epsilon_lower_bound(
         Epsilon that the detection limit refers to.
     name
         Name of the mechanism in messages.
+    own_randomness
+        Whether ``sample`` draws from a source that ``rng`` does not seed; equal seeds then give different results.
 
     Returns
     -------
@@ -128,7 +131,7 @@ def epsilon_lower_bound(
         raise ParameterError(f"delta must be at least 0 and below 1 to be audited by sampling, got {delta}")
     if samples < 1000:
         raise ParameterError(f"samples must be at least 1000 for an audit by sampling, got {samples}")
-    sampler = Sampler(sample, name, Streams(seed, ("epsilon_lower_bound",)))
+    sampler = Sampler(sample, name, Streams(seed, ("epsilon_lower_bound",)), own_randomness=own_randomness)
     return _bound_pair(sampler, x, y, delta=delta, samples=samples, alpha=1 - confidence, claimed=claimed)
 
 
@@ -257,7 +260,7 @@ def audit_black_box(
     samples = budget.samples or DEFAULT_SAMPLES
     if samples < 1000:
         raise ParameterError(f"samples must be at least 1000 for an audit by sampling, got {samples}")
-    sampler = Sampler(mechanism.sample, mechanism.name, streams)
+    sampler = Sampler(mechanism.sample, mechanism.name, streams, own_randomness=mechanism.own_randomness)
     pairs = list(neighbouring)
     if not pairs:
         raise CheckError(f"{mechanism.name}: `neighbours` lists no pair; list at least one")

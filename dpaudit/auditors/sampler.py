@@ -28,12 +28,15 @@ class Sampler:
         Name of the mechanism, for messages.
     streams
         Streams of this audit.
+    own_randomness
+        Whether the mechanism has a source of randomness that ``rng`` does not seed, so that runs differ.
     """
 
-    def __init__(self, sample: SampleFunction, name: str, streams: Streams) -> None:
+    def __init__(self, sample: SampleFunction, name: str, streams: Streams, *, own_randomness: bool = False) -> None:
         self._sample = sample
         self._name = name
         self._streams = streams
+        self._own_randomness = own_randomness
         self._form: tuple[str, tuple[int, ...]] | None = None
 
     def chunks(self, data: Any, size: int, *purpose: str | int) -> Iterator[np.ndarray]:
@@ -60,11 +63,14 @@ class Sampler:
             The sampler takes randomness from elsewhere than ``rng``, or none from it although its outputs vary.
         """
         size = 64
+        if self._own_randomness:
+            self._draw(data, size, self._streams.generator("determinism", "one"))
+            return
         first, again = (self._draw(data, size, self._streams.generator("determinism", "one")) for _ in range(2))
         if not _equal(first, again):
             raise CheckError(
                 f"{self._name}: `sample` gave different outputs for the same `rng` state; "
-                "take all randomness from the `rng` argument"
+                "take all randomness from the `rng` argument, or declare `own_randomness = True` where that cannot be"
             )
         others = [self._draw(data, size, self._streams.generator("determinism", f"other {i}")) for i in range(4)]
         if all(_is_constant(outputs) for outputs in (first, *others)):
@@ -78,7 +84,7 @@ class Sampler:
         if all(_equal(first, other) for other in others):
             raise CheckError(
                 f"{self._name}: `sample` gave the same varied outputs for two different `rng` states; "
-                "it seems to ignore `rng` and to seed its own generator"
+                "it seems to ignore `rng` and to seed its own generator; take all randomness from the `rng` argument"
             )
 
     def _draw(self, data: Any, size: int, rng: np.random.Generator) -> np.ndarray:

@@ -112,6 +112,13 @@ def test_randomness_from_elsewhere():
         bound(lambda d, s, r: hidden.random(s))
 
 
+def test_randomness_from_elsewhere_that_is_declared():
+    hidden = np.random.default_rng(1)
+    sample = lambda d, s, r: hidden.random(s) < 0.2 + 0.3 * d  # noqa: E731
+    found = dpaudit.epsilon_lower_bound(sample, 0, 1, samples=5000, own_randomness=True)
+    assert 0.5 < found.epsilon < np.log(2.5)
+
+
 def test_a_generator_of_its_own():
     with pytest.raises(dpaudit.CheckError, match="seed its own generator"):
         bound(lambda d, s, r: np.random.default_rng(1).random(s))
