@@ -9,6 +9,7 @@ from dpaudit.catalog import load
 from dpaudit.claims.claims import Claim, Erratum, LemmaClaim, PrivacyClaim, UtilityClaim
 from dpaudit.claims.domains import Integers, RankingProfiles, Reals
 from dpaudit.claims.evidence import Evidence, Interval, Witness
+from dpaudit.claims.inputs import AnyTwo, DrawnPairs, InputDomain, Records, Vectors
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.claims.record import Record, Result, read_record
 from dpaudit.claims.verdicts import Verdict
@@ -25,17 +26,21 @@ from dpaudit.errors import (
 )
 from dpaudit.laws import FiniteLaw, GaussianLaw, LaplaceLaw, Law, ProductLaw, PublicMixtureLaw, compare
 from dpaudit.mechanism import Mechanism, parameter
+from dpaudit.rankings import Profiles
 from dpaudit.runner import check
 
 __all__ = [
+    "AnyTwo",
     "CheckError",
     "Claim",
     "DataError",
     "DpauditError",
+    "DrawnPairs",
     "Erratum",
     "Evidence",
     "FiniteLaw",
     "GaussianLaw",
+    "InputDomain",
     "Integers",
     "Interval",
     "LaplaceLaw",
@@ -49,15 +54,18 @@ __all__ = [
     "PlanError",
     "PrivacyClaim",
     "ProductLaw",
+    "Profiles",
     "PublicMixtureLaw",
     "RankingProfiles",
     "Reals",
     "Record",
     "RecordError",
+    "Records",
     "Result",
     "TargetError",
     "TargetRaisedError",
     "UtilityClaim",
+    "Vectors",
     "Verdict",
     "Witness",
     "check",

@@ -6,10 +6,9 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from dpaudit.claims.claims import PrivacyClaim
 from dpaudit.claims.evidence import Evidence, Interval, Witness
+from dpaudit.claims.inputs import input_key
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import CheckError
@@ -84,7 +83,7 @@ def audit_exact(
     laws: dict[Any, Law] = {}
 
     def law_of(data: Any) -> Law:
-        key = _input_key(data)
+        key = input_key(data)
         law = laws.get(key)
         if law is None or key is None:
             law = mechanism.law(data)
@@ -149,15 +148,3 @@ def audit_exact(
         note="the bounds on the privacy profile enclose the claim" if verdict is Verdict.INCONCLUSIVE else "",
     )
     return evidence, (worst.p_input, worst.q_input)
-
-
-def _input_key(data: Any) -> Any:
-    """Key under which only one and the same input is found again; None for inputs of other kinds."""
-    if isinstance(data, np.ndarray) and data.dtype.kind in "biuf":
-        return ("array", data.dtype.str, data.shape, data.tobytes())
-    if type(data) in (bool, int, float, str, bytes):
-        return (type(data).__name__, repr(data))
-    if type(data) in (list, tuple):
-        keys = tuple(_input_key(item) for item in data)
-        return None if None in keys else (type(data).__name__, keys)
-    return None

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from dpaudit.auditors.streams import Streams
 from dpaudit.claims.claims import LemmaClaim
 from dpaudit.claims.domains import Domain, Integers, Reals
 from dpaudit.claims.evidence import Evidence, Interval, Witness
+from dpaudit.claims.hypothesis_draws import reproducible_draws
 from dpaudit.claims.record import plain
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import CheckError
@@ -157,31 +157,12 @@ def _search(
         )(hypothesis.given(strategy)(holds))
     )
     try:
-        with _reproducible_draws():
+        with reproducible_draws():
             run()
     except _CounterexampleError:
         # Hypothesis runs the smallest failing example last.
         return found[-1], smallest, nearest, count
     return None, smallest, nearest, count
-
-
-@contextmanager
-def _reproducible_draws() -> Iterator[None]:
-    """Keep Hypothesis from mixing in constants of the modules that happen to be imported.
-
-    They differ between processes, so equal seeds would not give equal draws; collecting them leaves a folder behind.
-    """
-    from unittest import mock
-
-    from hypothesis.internal.conjecture import providers
-    from hypothesis.internal.constants_ast import Constants
-
-    providers.CONSTANTS_CACHE.cache.clear()
-    try:
-        with mock.patch.object(providers.HypothesisProvider, "_local_constants", Constants()):
-            yield
-    finally:
-        providers.CONSTANTS_CACHE.cache.clear()
 
 
 class _CounterexampleError(Exception):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any, Self
 
-from dpaudit.errors import TargetError
+from dpaudit.claims.inputs import AnyTwo, InputDomain, Pair
+from dpaudit.errors import ParameterError, TargetError
 
-Pair = tuple[Any, Any]
+MOST_LISTED = 100_000
+"""Most pairs of a declared domain that are listed one by one; of a larger one the patterns are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,12 +30,15 @@ class Neighbouring:
         claim be ``proved``.
     scope
         The inputs covered, in words.
+    domain
+        The domain that the pairs come from, where one is declared; the neighbour search draws further pairs from it.
     """
 
     relation: str
     pairs: Sequence[Pair] | Callable[[], Iterable[Pair]]
     complete: bool
     scope: str
+    domain: InputDomain | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.pairs, Iterator):
@@ -46,8 +50,43 @@ class Neighbouring:
         return (copy.deepcopy(pair) for pair in (self.pairs() if callable(self.pairs) else self.pairs))
 
     @classmethod
+    def within(cls, domain: InputDomain, *, scope: str | None = None) -> Self:
+        """Neighbouring inputs of a declared domain: `Vectors`, `Records`, `AnyTwo`, `DrawnPairs`, or your own.
+
+        Parameters
+        ----------
+        domain
+            The domain.
+        scope
+            The inputs covered, in words; those of the domain by default.
+
+        Returns
+        -------
+        Neighbouring
+            With all pairs, and ``complete``, where they are at most 100,000; otherwise with the domain's patterns, and
+            not ``complete``, so that nothing is proved from them. Auditors that search draw further pairs.
+
+        Raises
+        ------
+        ParameterError
+            ``domain`` is not an input domain.
+        """
+        if isinstance(domain, type) or not isinstance(domain, InputDomain):
+            raise ParameterError(f"Neighbouring.within takes an input domain such as dpaudit.Vectors, got {domain!r}")
+        count = domain.count()
+        complete = count is not None and count <= MOST_LISTED
+        return cls(
+            relation=domain.relation,
+            pairs=domain.pairs if complete else domain.patterns,
+            complete=complete,
+            scope=domain.scope if scope is None else scope,
+            domain=domain,
+        )
+
+    @classmethod
     def any_two_inputs(cls, values: Sequence[Any], *, scope: str) -> Self:
-        """All pairs of a finite set of inputs of one user (local model)."""
+        """All pairs of a finite set of inputs of one user (local model), however many."""
         if len(values) < 2:
             raise TargetError(f"any_two_inputs needs at least two inputs to compare, got {len(values)}")
-        return cls(relation="any-two-inputs", pairs=lambda: combinations(values, 2), complete=True, scope=scope)
+        domain = AnyTwo(values=values)
+        return cls(relation=domain.relation, pairs=domain.pairs, complete=True, scope=scope, domain=domain)

@@ -5,6 +5,7 @@ from dpaudit.rankings.kendall import average_kendall_tau, error_rate, kendall_co
 from dpaudit.rankings.kwiksort import comparisons, kwiksort
 from dpaudit.rankings.kwiksort_exact import kwiksort_expected_cost, kwiksort_law, kwiksort_log_law
 from dpaudit.rankings.mallows import Mallows
+from dpaudit.rankings.neighbours import Profiles
 from dpaudit.rankings.orders import (
     all_rankings,
     alternative_pairs,
@@ -24,6 +25,7 @@ __all__ = [
     "Mallows",
     "PreferenceFile",
     "Profile",
+    "Profiles",
     "all_rankings",
     "alternative_pairs",
     "answers",
