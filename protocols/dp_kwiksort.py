@@ -6,9 +6,8 @@ Li, Liu, "Private rank aggregation under local differential privacy", Int. J. In
 Symbols: epsilon is the paper's ϵ, alternatives m, agents n, and the budget of one comparison ϵ' = ϵ / ((m - 1) log m).
 """
 
-import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -79,27 +78,20 @@ class DPKwikSort(dpaudit.Mechanism):
 
     def neighbours(self) -> dpaudit.Neighbouring:
         words = "replaced" if self.relation == "substitution" else "added or removed"
+        # Relabelling the alternatives turns the ranking that changes into the first one.
+        profiles = rankings.Profiles(
+            agents=self.agents, alternatives=self.alternatives, relation=self.relation, neutral=True
+        )
         return dpaudit.Neighbouring(
             relation=self.relation,
-            pairs=self._pairs,
+            pairs=profiles.pairs,
             complete=True,
             scope=(
                 f"all profiles of {self.agents} agents over {self.alternatives} alternatives with one ranking {words}, "
                 "up to the order of the agents and the names of the alternatives"
             ),
+            domain=profiles,
         )
-
-    def _pairs(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        every = rankings.all_rankings(self.alternatives)
-        for others in itertools.combinations_with_replacement(range(len(every)), self.agents - 1):
-            rest = every[list(others)].reshape(-1, self.alternatives)
-            # Relabelling the alternatives turns the ranking that changes into the first one.
-            profile = np.concatenate([every[:1], rest])
-            if self.relation == "add-remove":
-                yield profile, rest
-            else:
-                for other in every[1:]:
-                    yield profile, np.concatenate([other[None], rest])
 
     def claims(self) -> Sequence[dpaudit.Claim]:
         return [

@@ -159,7 +159,7 @@ class Vectors:
         if np.array_equal(first, second):
             raise ParameterError("Vectors: vary takes two different vectors, got twice the same")
         base, direction = first, (second - first) / float(np.abs(second - first).max())
-        changes = [self._turn, self._turn, self._swap, self._shift, self._place]
+        changes = [self._turn, self._turn, self._thin, self._swap, self._shift, self._place]
         for _ in range(1 + int(rng.random() < 0.3)):
             base, direction = changes[rng.integers(len(changes))](base, direction, rng)
         return self._pair(base, direction)
@@ -172,6 +172,14 @@ class Vectors:
         if rng.random() < 0.1:
             turned[place] *= rng.random()
         return base, turned if turned.any() else -direction
+
+    def _thin(self, base: Floats, direction: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Let only half of the coordinates change that did."""
+        changing = np.flatnonzero(direction)
+        thinned = np.zeros(self.length)
+        kept = rng.choice(changing, (len(changing) + 1) // 2, replace=False)
+        thinned[kept] = direction[kept]
+        return base, thinned
 
     def _swap(self, base: Floats, direction: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Let two coordinates change places."""

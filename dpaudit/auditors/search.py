@@ -1,0 +1,225 @@
+"""The neighbour search: which pair of neighbouring inputs to spend the samples on."""
+
+from __future__ import annotations
+
+import math
+from bisect import insort
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Any
+
+import numpy as np
+
+from dpaudit.auditors.streams import Streams
+from dpaudit.claims.inputs import Pair, input_key, pair_key
+from dpaudit.claims.neighbouring import Neighbouring
+from dpaudit.errors import CheckError, ParameterError
+
+Predict = Callable[[Pair, int, tuple[str | int, ...]], float]
+
+_LEAST = 500
+"""Fewest pilot samples of a pair in a round; fewer say next to nothing about a bound."""
+_LEAST_OF_ALL = 100
+_FEW_PAIRS = 8
+"""Pairs that a small budget is spread over before their samples fall below ``_LEAST``."""
+_PATTERN_SHARE = 0.75
+_FIRST_SHARE = 0.6
+_KEPT_SHARE = 0.4
+"""Shares of the places for pairs that are no variations, in the first round of a guided search and in later ones."""
+_TRIES = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """The pair that a neighbour search chose.
+
+    Attributes
+    ----------
+    pair
+        The pair; samples that the search drew must not be used for a statement about it.
+    searched
+        Number of distinct pairs looked at.
+    total
+        Number of pairs that there are; None where they are infinitely many or not counted.
+    samples
+        Pilot samples spent per side.
+    rounds
+        Rounds of the search; 0 where there was nothing to choose.
+    """
+
+    pair: Pair
+    searched: int
+    total: int | None
+    samples: int
+    rounds: int
+
+
+def find_pair(
+    neighbouring: Neighbouring,
+    predict: Predict,
+    *,
+    samples: int,
+    streams: Streams,
+    most: int = 256,
+    name: str = "the mechanism",
+) -> Found:
+    """Choose the pair of neighbouring inputs with the largest predicted bound, by successive halving.
+
+    Where all pairs are at most ``most`` and the budget gives each of them 500 samples, all of them are candidates;
+    otherwise the domain's patterns and random pairs are. Rounds share the budget evenly, and each has half the places
+    of the one before with twice the samples. Where pairs were left out, variations of the best so far compete for the
+    places too, one after the other, so that the search climbs; in the last round only pairs that have come through.
+
+    Parameters
+    ----------
+    neighbouring
+        The pairs, and the domain that further ones are drawn from.
+    predict
+        ``predict(pair, samples, purpose)`` draws so many samples from each side with the streams of that purpose (a
+        different one for every call), and returns the bound that it expects in the end. The order of the numbers is
+        all that counts: they may be negative; NaN counts as lowest, and of equals the one tried first.
+    samples
+        Pilot samples per side for the whole search, at least 0. With fewer than 4000, a pair gets fewer than 500.
+    streams
+        Random streams of the search; equal ones give equal results.
+    most
+        Most pairs in the first round, at least 1.
+    name
+        Name of the mechanism in messages.
+
+    Returns
+    -------
+    Found
+
+    Raises
+    ------
+    CheckError
+        There is no pair.
+    ParameterError
+        A number is out of range.
+
+    Notes
+    -----
+    **Guarantee.** None about the pair: a search may miss the worst one. It never spends more than ``samples``.
+    **Checked against** predictions whose best pair is known.
+    Successive halving: Karnin, Koren, Somekh 2013, "Almost optimal exploration in multi-armed bandits".
+    """
+    if samples < 0:
+        raise ParameterError(f"samples of a neighbour search must be at least 0, got {samples}")
+    if most < 1:
+        raise ParameterError(f"most pairs of a neighbour search must be at least 1, got {most}")
+    least = min(_LEAST, max(_LEAST_OF_ALL, samples // _FEW_PAIRS))
+    affordable = max(1, min(most, samples // least))
+    candidates = list(islice(_without_repeats(neighbouring, set()), affordable + 1))
+    if not candidates:
+        raise CheckError(f"{name}: `neighbours` lists no pair; list at least one")
+    if len(candidates) <= affordable and (neighbouring.domain is None or neighbouring.complete):
+        places = len(candidates)
+        rounds = max(1, min(math.ceil(math.log2(places)), samples // (least * places)))
+        return _halve(candidates, None, predict, samples=samples, rounds=rounds, places=places, total=places)
+    supply = _Supply(neighbouring, streams.generator("neighbour-search"))
+    rounds = 1
+    while 2 ** (rounds + 1) <= min(most, samples // (least * (rounds + 1))):
+        rounds += 1
+    places = max(1, min(most, samples // (least * rounds)))
+    candidates = supply.first(places if rounds == 1 else math.ceil(_FIRST_SHARE * places))
+    return _halve(candidates, supply, predict, samples=samples, rounds=rounds, places=places, total=supply.total)
+
+
+def _halve(
+    candidates: Sequence[Pair],
+    supply: _Supply | None,
+    predict: Predict,
+    *,
+    samples: int,
+    rounds: int,
+    places: int,
+    total: int | None,
+) -> Found:
+    """Let pairs compete for half as many places in each round; variations of the best take those that are free."""
+    if len(candidates) == 1:
+        return Found(pair=candidates[0], searched=1, total=total, samples=0, rounds=0)
+    searched, spent = len(candidates), 0
+    for current in range(rounds):
+        count = math.ceil(places / 2**current)
+        each = samples // rounds // count
+        # The last round decides among pairs that have stood a test before.
+        varied = supply if current < rounds - 1 else None
+        if current:
+            candidates = candidates[: count if varied is None else math.ceil(_KEPT_SHARE * count)]
+        ranked: list[tuple[float, Pair]] = []
+        for number in range(count):
+            if number < len(candidates):
+                pair = candidates[number]
+            elif varied is not None and (new := varied.vary([pair for _, pair in ranked[: count // 2 + 1]])):
+                pair, searched = new, searched + 1
+            else:
+                break
+            predicted = predict(pair, each, ("pilot", current, number))
+            spent += each
+            # After its equals, so that of equal pairs the one tried first stays in front.
+            insort(ranked, (-math.inf if math.isnan(predicted) else predicted, pair), key=lambda item: -item[0])
+        candidates = [pair for _, pair in ranked]
+    return Found(pair=candidates[0], searched=searched, total=total, samples=spent, rounds=rounds)
+
+
+class _Supply:
+    """Candidates of a search that cannot look at all pairs, each given once."""
+
+    def __init__(self, neighbouring: Neighbouring, rng: np.random.Generator) -> None:
+        self._rng = rng
+        self._seen: set[Any] = set()
+        domain = neighbouring.domain
+        self._source = _Listed(neighbouring) if domain is None else domain
+        self._patterns: Iterable[Pair] = ()
+        if domain is not None:
+            # Pairs that a mechanism lists beside its domain are those that it wants tried first.
+            self._patterns = domain.patterns() if neighbouring.complete else chain(neighbouring, domain.patterns())
+        self.total = self._source.count()
+
+    def first(self, count: int) -> list[Pair]:
+        """Patterns, and random pairs for at least a quarter of the places."""
+        pairs = list(islice(_without_repeats(self._patterns, self._seen), math.ceil(_PATTERN_SHARE * count)))
+        drawn = (self._source.draw(self._rng) for _ in range(_TRIES * count))
+        return pairs + list(islice(_without_repeats(drawn, self._seen), count - len(pairs)))
+
+    def vary(self, parents: Sequence[Pair]) -> Pair | None:
+        """Return a variation of one of the pairs, sooner of one in front, or else a random pair; None if not new."""
+        parent = int(len(parents) * self._rng.random() ** 2)
+        varied = (self._source.vary(parents[parent], self._rng) for _ in range(_TRIES))
+        drawn = (self._source.draw(self._rng) for _ in range(_TRIES))
+        return next(_without_repeats(chain(varied, drawn), self._seen), None)
+
+
+class _Listed:
+    """Pairs of a list, as a domain in which pairs with an input in common are near to each other."""
+
+    def __init__(self, neighbouring: Neighbouring) -> None:
+        self._pairs = list(neighbouring)
+        self._with: defaultdict[Any, list[int]] = defaultdict(list)
+        for i, pair in enumerate(self._pairs):
+            for key in {input_key(data) for data in pair}:
+                self._with[key].append(i)
+
+    def count(self) -> int:
+        return len(self._pairs)
+
+    def draw(self, rng: np.random.Generator) -> Pair:
+        return self._pairs[rng.integers(len(self._pairs))]
+
+    def vary(self, pair: Pair, rng: np.random.Generator) -> Pair:
+        shared = self._with[input_key(pair[rng.integers(2)])]
+        return self._pairs[shared[rng.integers(len(shared))]]
+
+
+def _without_repeats(pairs: Iterable[Pair], seen: set[Any]) -> Iterator[Pair]:
+    """Leave out pairs seen before, and remember the others; pairs that cannot be told apart count as new."""
+    for pair in pairs:
+        key = pair_key(pair)
+        if key is None:
+            yield pair
+        elif key not in seen:
+            seen.add(key)
+            yield pair
