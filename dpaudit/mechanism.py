@@ -103,7 +103,7 @@ class Mechanism:
         return None
 
     def neighbours(self) -> Neighbouring | None:
-        """Neighbouring inputs to audit."""
+        """Neighbouring inputs to audit: listed, or those within a declared domain (``Neighbouring.within``)."""
         return None
 
     def claims(self) -> Sequence[Claim]:
