@@ -98,6 +98,13 @@ class Mechanism:
         """Draw ``size`` independent outputs for the input ``data``, along axis 0 of the array returned."""
         raise TargetError(f"{self.name}: `sample(data, size, rng)` is not defined; define it to audit by sampling")
 
+    def features(self, outputs: np.ndarray) -> np.ndarray:
+        """Return what a black-box audit should look at, one row per output; by default the outputs themselves.
+
+        Whatever it leaves out or adds, no bound becomes invalid; a good map makes differences easy to see.
+        """
+        return outputs
+
     def law(self, data: Any) -> Law | None:
         """Exact law of the output for the input ``data``, or None where it is not known."""
         return None

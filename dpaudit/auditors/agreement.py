@@ -9,8 +9,8 @@ import numpy as np
 from dpaudit.auditors.blackbox import audit_black_box
 from dpaudit.auditors.budget import Budget
 from dpaudit.auditors.exact import exceeds
+from dpaudit.auditors.outputs import Coder
 from dpaudit.auditors.sampler import Sampler
-from dpaudit.auditors.scores import Coder
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.claims import PrivacyClaim
 from dpaudit.claims.evidence import Evidence

@@ -9,6 +9,7 @@ from typing import Literal, get_args
 from dpaudit.errors import ParameterError
 
 Method = Literal["auto", "exact", "black-box"]
+Features = Literal["none", "float-bits"]
 
 DEFAULT_SAMPLES = 1_000_000
 DEFAULT_CONFIDENCE = 0.999
@@ -27,11 +28,18 @@ class Budget:
         Probability, at least, with which every confidence statement of this audit is true, in (0, 1).
     method
         ``exact`` and ``black-box`` insist; ``auto`` takes the strongest that applies.
+    stop_early
+        Stop a black-box audit as soon as the claim is refuted.
+    features
+        What a black-box audit looks at besides what the mechanism says: ``float-bits`` for the bit patterns of
+        floating-point outputs.
     """
 
     samples: int | None = None
     confidence: float = DEFAULT_CONFIDENCE
     method: Method = "auto"
+    stop_early: bool = False
+    features: Features = "none"
 
     def __post_init__(self) -> None:
         if self.samples is not None and self.samples < 1:
@@ -40,6 +48,8 @@ class Budget:
             raise ParameterError(f"confidence must be above 0 and below 1, got {self.confidence}")
         if self.method not in get_args(Method):
             raise ParameterError(f"method must be one of {', '.join(get_args(Method))}, got {self.method!r}")
+        if self.features not in get_args(Features):
+            raise ParameterError(f"features must be one of {', '.join(get_args(Features))}, got {self.features!r}")
 
     @property
     def alpha(self) -> float:

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
+from dpaudit.auditors.features import FeatureMap
 from dpaudit.auditors.streams import Streams
 from dpaudit.errors import CheckError, DpauditError, TargetRaisedError
 
 CHUNK = 1 << 16
 """Samples drawn in one call; fixed, because it decides which random numbers go into which sample."""
+
+_MOST_SELECTED = 1_000_000
+_MOST_SELECTED_VALUES = 8_000_000
+_MOST_OBJECTS = 200_000
+
+Form = tuple[str, tuple[int, ...]]
+"""Kind of dtype, and shape of one output."""
 
 SampleFunction = Callable[[Any, int, np.random.Generator], Any]
 
@@ -30,14 +39,25 @@ class Sampler:
         Streams of this audit.
     own_randomness
         Whether the mechanism has a source of randomness that ``rng`` does not seed, so that runs differ.
+    features
+        Feature map, applied to the outputs.
     """
 
-    def __init__(self, sample: SampleFunction, name: str, streams: Streams, *, own_randomness: bool = False) -> None:
+    def __init__(
+        self,
+        sample: SampleFunction,
+        name: str,
+        streams: Streams,
+        *,
+        own_randomness: bool = False,
+        features: FeatureMap | None = None,
+    ) -> None:
         self._sample = sample
         self._name = name
         self._streams = streams
         self._own_randomness = own_randomness
-        self._form: tuple[str, tuple[int, ...]] | None = None
+        self._features = features
+        self._forms: tuple[list[Form], list[Form]] = ([], [])
 
     def chunks(self, data: Any, size: int, *purpose: str | int) -> Iterator[np.ndarray]:
         """Yield arrays of at most ``CHUNK`` outputs, ``size`` altogether."""
@@ -45,14 +65,26 @@ class Sampler:
             count = min(CHUNK, size - chunk * CHUNK)
             yield self._draw(data, count, self._streams.generator(*purpose, chunk))
 
+    def draw_once(self, data: Any, size: int, *purpose: str | int) -> np.ndarray:
+        """Return ``size`` outputs of one call."""
+        return self._draw(data, size, self._streams.generator(*purpose))
+
     def draw(self, data: Any, size: int, *purpose: str | int) -> np.ndarray:
-        """Return ``size`` outputs at once."""
+        """Return ``size`` outputs at once, drawn in chunks."""
         parts = list(self.chunks(data, size, *purpose))
         return np.concatenate(parts) if len(parts) > 1 else parts[0]
 
     def coins(self, *purpose: str | int) -> np.random.Generator:
         """Generator for decisions of the auditor's own."""
         return self._streams.generator("auditor", *purpose)
+
+    @property
+    def selection_limit(self) -> int:
+        """Most samples per input that are worth choosing an event from; known after :meth:`check_deterministic`."""
+        kind, shape = (self._forms[1] or self._forms[0])[0]
+        if kind not in "biufc":
+            return _MOST_OBJECTS
+        return max(_MOST_OBJECTS, min(_MOST_SELECTED, _MOST_SELECTED_VALUES // math.prod(shape)))
 
     def check_deterministic(self, data: Any) -> None:
         """Draw twice from one stream and once from another, and compare.
@@ -101,8 +133,21 @@ class Sampler:
             ) from error
         if comparable and not _equal(given, data):
             raise CheckError(f"{self._name}: `sample` changed its input {_short(data)}; work on a copy")
-        outputs = _as_array(raw, size)
-        where = f"{self._name}: `sample(data, {size}, rng)`"
+        outputs = self._checked(
+            _as_array(raw, size), size, f"{self._name}: `sample(data, {size}, rng)`", self._forms[0]
+        )
+        if self._features is None:
+            return outputs
+        try:
+            mapped = self._features(outputs)
+        except DpauditError:
+            raise
+        except Exception as error:
+            raise TargetRaisedError(f"{self._name}: `features` raised {type(error).__name__}: {error}") from error
+        return self._checked(_as_array(mapped, size), size, f"{self._name}: `features`", self._forms[1])
+
+    def _checked(self, outputs: np.ndarray | None, size: int, where: str, seen: list[Form]) -> np.ndarray:
+        """Outputs as they are, if they are `size` values without NaN in the form seen before."""
         if outputs is None or outputs.ndim == 0 or len(outputs) != size:
             shape = "no array" if outputs is None else f"an array of shape {outputs.shape}"
             raise CheckError(f"{where} returned {shape}; return {size} outputs along axis 0")
@@ -111,12 +156,12 @@ class Sampler:
         if outputs.dtype.kind in "fc" and np.isnan(outputs).any():
             raise CheckError(f"{where} returned NaN among its outputs; return a value that can be compared")
         form = (outputs.dtype.kind, outputs.shape[1:])
-        if self._form is None:
-            self._form = form
-        elif form != self._form:
+        if not seen:
+            seen.append(form)
+        elif form != seen[0]:
             raise CheckError(
                 f"{where} returned outputs of dtype kind {form[0]!r} and shape {form[1]} after others of "
-                f"{self._form[0]!r} and {self._form[1]}; return one form for every input, and outputs of varying form "
+                f"{seen[0][0]!r} and {seen[0][1]}; return one form for every input, and outputs of varying form "
                 "(lists of different lengths, numbers or None) in an array of dtype object"
             )
         return outputs

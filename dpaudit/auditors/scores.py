@@ -1,210 +1,457 @@
 """Scores of outputs: estimates of the log likelihood ratio between two inputs, learned from samples.
 
-An event is the set of outputs whose score is at least a threshold. A score only has to put decisive outputs first: any
-event is valid, because its probabilities are bounded on samples that had no part in choosing it.
+An event is the set of outputs whose score is at least (or at most) a threshold. A score only has to put decisive
+outputs first: any event is valid, because its probabilities are bounded on samples that had no part in choosing it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-_REPEATED_SHARE = 0.5
-_ATOM_REPEATS = 10
-_BINS = 64
-_LEARNER_ROWS = 200_000
-_MAX_COLUMN_CANDIDATES = 16
+from dpaudit.auditors.outputs import Coder, Coding, Columns, find_keys, outcome_keys
+from dpaudit.auditors.tables import Table
+
+_LISTED = 24
+_BLOCK_VALUES = 1 << 16
+_LEAST_BLOCK = 512
+_STEPS = 8
 _LARGEST = 1e300
 
 
 class Score(Protocol):
-    """Scores outputs; larger means likelier on the first input."""
+    """Scores outputs; larger means likelier on the first input.
+
+    ``cost`` ranks how long an evaluation takes: of events that promise as much, the cheapest is taken.
+    """
+
+    cost: ClassVar[int]
 
     def __call__(self, outputs: np.ndarray) -> np.ndarray:
         """Score of every output, shape (size,)."""
         ...
 
-    def negated(self) -> Score:
-        """Return the score for the other direction."""
+    def describe(self, threshold: float, *, above: bool) -> Any:
+        """Return the event {score >= threshold}, or {score <= threshold}, in words and numbers."""
         ...
 
-    def describe(self, threshold: float) -> Any:
-        """Return the event {score >= ``threshold``} in a form that a reader can recompute."""
+    def to_json(self) -> dict[str, Any] | None:
+        """Return what :func:`score_from_json` makes the score from again; None where it can only be learned again."""
         ...
-
-
-class Coder:
-    """Numbers the distinct outputs, so that equal outputs get equal codes; -1 for outputs not seen before."""
-
-    def __init__(self, outputs: np.ndarray) -> None:
-        keys = _row_keys(outputs)
-        self.keys, first = np.unique(keys, return_index=True)
-        self.outcomes = outputs[first]
-
-    def __call__(self, outputs: np.ndarray) -> np.ndarray:
-        keys = _row_keys(outputs)
-        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[at] == keys, at, -1)
 
 
 @dataclass(frozen=True, slots=True)
 class OutcomeScore:
     """Smoothed log-ratio of the counts of every outcome seen; 0 for others."""
 
-    coder: Coder
+    cost: ClassVar[int] = 1
+
+    coding: Coding
+    keys: np.ndarray
     ratios: np.ndarray
+    outcomes: Any
+    coder: Coder | None = None
 
     @classmethod
-    def fit(cls, x: np.ndarray, y: np.ndarray) -> OutcomeScore:
-        """Count outcomes on samples of both inputs."""
-        coder = Coder(np.concatenate([x, y]))
+    def fit(cls, x: np.ndarray, y: np.ndarray) -> OutcomeScore | None:
+        """Count outcomes on samples of both inputs; None where no outcome repeats."""
+        coder = Coder(np.concatenate([x, y]), at_least=2)
         size = len(coder.keys)
-        counts = [np.bincount(coder(side), minlength=size) for side in (x, y)]
-        return cls(coder, np.log(counts[0] + 0.5) - np.log(counts[1] + 0.5))
+        if not size:
+            return None
+        sides = coder.codes[: len(x)], coder.codes[len(x) :]
+        counts = [np.bincount(side[side >= 0], minlength=size) for side in sides]
+        ratios = np.log(counts[0] + 0.5) - np.log(counts[1] + 0.5) + np.log(len(y) / len(x))
+        return cls(coder.coding, coder.keys, ratios, coder.outcomes, coder)
 
     def __call__(self, outputs: np.ndarray) -> np.ndarray:
-        codes = self.coder(outputs)
-        return np.where(codes >= 0, self.ratios[codes], 0.0)
+        if self.coder is not None:
+            codes = self.coder(outputs)
+        else:
+            codes = find_keys(self.keys, outcome_keys(outputs, self.coding))
+        # An unseen outcome has code -1, which finds the 0 at the end.
+        return np.asarray(np.append(self.ratios, 0.0)[codes])
 
-    def negated(self) -> OutcomeScore:
-        """Swap the inputs."""
-        return OutcomeScore(self.coder, -self.ratios)
-
-    def describe(self, threshold: float) -> Any:
+    def describe(self, threshold: float, *, above: bool) -> Any:
         """List the outcomes of the event."""
-        chosen = self.coder.outcomes[self.ratios >= threshold].tolist()
-        if len(chosen) == 1 and threshold > 0:
+        inside = self.ratios >= threshold if above else self.ratios <= threshold
+        others = threshold <= 0.0 if above else threshold >= 0.0
+        chosen = self.outcomes[inside].tolist()
+        if len(chosen) == 1 and not others:
             return chosen[0]
-        listed = {"any of": chosen[:24]}
-        if len(chosen) > 24:
+        listed: dict[str, Any] = {"any of": chosen[:_LISTED]}
+        if len(chosen) > _LISTED:
             listed["and others, altogether"] = len(chosen)
-        if threshold <= 0:
-            listed["or"] = "an outcome that the selection sample did not contain"
+        if others:
+            listed["or"] = "an outcome that the selection sample did not show twice"
         return listed
+
+    def to_json(self) -> dict[str, Any]:
+        """Keys as text; integers of 64 bits are written as such."""
+        return {
+            "kind": "outcomes",
+            "coding": self.coding,
+            "dtype": self.keys.dtype.str,
+            "keys": self.keys.tolist(),
+            "ratios": self.ratios.tolist(),
+        }
+
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> OutcomeScore:
+        """Make the score again."""
+        keys = np.array(raw["keys"], dtype=raw["dtype"])
+        return cls(raw["coding"], keys, np.array(raw["ratios"], dtype=float), keys)
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnScore:
-    """One number of the output, or its negative."""
+    """One number of the output, or its distance from a centre."""
+
+    cost: ClassVar[int] = 0
 
     column: int | None
-    sign: int
+    centre: float | None = None
 
     def __call__(self, outputs: np.ndarray) -> np.ndarray:
         values = outputs if self.column is None else outputs.reshape(len(outputs), -1)[:, self.column]
-        return self.sign * values.astype(float)
+        values = values.astype(float, copy=False)
+        return values if self.centre is None else np.abs(values - self.centre)
 
-    def negated(self) -> ColumnScore:
-        """Swap the inputs."""
-        return ColumnScore(self.column, -self.sign)
-
-    def describe(self, threshold: float) -> Any:
+    def describe(self, threshold: float, *, above: bool) -> Any:
         """Half-line in one coordinate."""
         what = "output" if self.column is None else f"output[{self.column}]"
-        return {what: f">= {threshold:.17g}" if self.sign > 0 else f"<= {-threshold:.17g}"}
+        if self.centre is not None:
+            what = f"|{what} - {self.centre:.17g}|"
+        return {what: f"{'>=' if above else '<='} {threshold:.17g}"}
+
+    def to_json(self) -> dict[str, Any]:
+        """Column and centre."""
+        return {"kind": "column", "column": self.column, "centre": self.centre}
+
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> ColumnScore:
+        """Make the score again."""
+        return cls(raw["column"], raw["centre"])
 
 
 @dataclass(frozen=True, slots=True)
-class HistogramScore:
-    """Log-ratio of counts in cells between quantiles of one number."""
+class Transform:
+    """Linear change of coordinates, after structured outputs have been taken apart.
 
-    edges: np.ndarray
-    ratios: np.ndarray
+    Attributes
+    ----------
+    name
+        ``identity``, ``differences`` (of every number to the one before it) or ``innovations`` (what a linear
+        prediction from the numbers before it leaves).
+    matrix
+        Of innovations: the transform is ``numbers @ matrix``.
+    """
 
-    @classmethod
-    def fit(cls, x: np.ndarray, y: np.ndarray) -> HistogramScore:
-        """Choose quantiles of both samples together and count."""
-        # No interpolation between quantiles, which may be infinite.
-        levels = np.linspace(0, 1, _BINS + 1)[1:-1]
-        edges = np.unique(np.quantile(np.concatenate([x, y]), levels, method="lower"))
-        counts = [np.bincount(np.searchsorted(edges, side, side="right"), minlength=len(edges) + 1) for side in (x, y)]
-        return cls(edges, np.log(counts[0] + 0.5) - np.log(counts[1] + 0.5))
+    name: str
+    columns: Columns
+    matrix: np.ndarray | None = None
 
     def __call__(self, outputs: np.ndarray) -> np.ndarray:
-        return self.ratios[np.searchsorted(self.edges, outputs, side="right")]
+        rows = self.columns(outputs)
+        if rows.dtype.kind == "f" and not np.isfinite(rows.sum()):
+            rows = np.clip(rows, -_LARGEST, _LARGEST)
+        if self.name == "differences":
+            return np.diff(rows.astype(float, copy=False), axis=1, prepend=0.0)
+        return rows if self.matrix is None else rows.astype(float, copy=False) @ self.matrix
 
-    def negated(self) -> HistogramScore:
-        """Swap the inputs."""
-        return HistogramScore(self.edges, -self.ratios)
-
-    def describe(self, threshold: float) -> Any:
-        """Union of intervals [from, to)."""
-        bounds = np.r_[-np.inf, self.edges, np.inf]
-        chosen = self.ratios >= threshold
-        starts = np.flatnonzero(chosen & ~np.r_[False, chosen[:-1]])
-        ends = np.flatnonzero(chosen & ~np.r_[chosen[1:], False])
+    def to_json(self) -> dict[str, Any]:
+        """Name and numbers."""
         return {
-            "output in [from, to)": [
-                [float(bounds[i]), float(bounds[j + 1])] for i, j in zip(starts, ends, strict=True)
-            ]
+            "name": self.name,
+            "positions": self.columns.positions,
+            "categories": list(self.columns.categories),
+            "matrix": None if self.matrix is None else self.matrix.tolist(),
         }
 
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> Transform:
+        """Make the transform again."""
+        matrix = None if raw["matrix"] is None else np.array(raw["matrix"], dtype=float)
+        return cls(raw["name"], Columns(raw["positions"], tuple(raw["categories"])), matrix)
+
 
 @dataclass(frozen=True, slots=True)
-class LearnedScore:
-    """Log-odds of a gradient-boosted classifier that tells the two inputs' outputs apart."""
+class AdditiveScore:
+    """Sum over the columns of a function of each; the log-ratio itself where the columns are independent."""
 
-    model: Any
-    sign: int = 1
+    cost: ClassVar[int] = 2
+
+    transform: Transform
+    tables: tuple[Table, ...]
+    steps: _Steps | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "steps", _steps(self.tables))
+
+    def __call__(self, outputs: np.ndarray) -> np.ndarray:
+        return self.of_rows(self.transform(outputs))
+
+    def of_rows(self, rows: np.ndarray) -> np.ndarray:
+        """Score of rows that have been transformed already."""
+        if self.steps is not None:
+            columns, edges, weights, base = self.steps
+            if len(columns) < rows.shape[1]:
+                rows = rows[:, columns]
+            score = np.full(len(rows), base)
+            for edge, weight in zip(edges, weights, strict=True):
+                score += (rows >= edge) @ weight
+            return score
+        score = np.zeros(len(rows))
+        for column, table in enumerate(self.tables):
+            score += table(rows[:, column]) if table.spread > 0 else table.values[0]
+        return score
+
+    def describe(self, threshold: float, *, above: bool) -> Any:
+        """Intervals where there is one column; otherwise the tables."""
+        relevant = {i: table for i, table in enumerate(self.tables) if table.spread > 0}
+        if len(relevant) == 1 and self.transform.name == "identity" and self.transform.columns.positions is None:
+            ((column, table),) = relevant.items()
+            rest = sum(float(other.values[0]) for i, other in enumerate(self.tables) if i != column)
+            what = "output" if len(self.tables) == 1 else f"output[{column}]"
+            return {f"{what} in [from, to)": _intervals(table, threshold - rest, above=above)}
+        return {
+            f"sum over {len(relevant)} {_NUMBERS[self.transform.name]} of a step function of each": (
+                f"{'>=' if above else '<='} {threshold:.17g}"
+            )
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Transform and tables."""
+        tables = [{"edges": table.edges.tolist(), "values": table.values.tolist()} for table in self.tables]
+        return {"kind": "additive", "transform": self.transform.to_json(), "tables": tables}
 
     @classmethod
-    def fit(cls, x: np.ndarray, y: np.ndarray) -> LearnedScore:
-        """Train on at most 200,000 rows."""
+    def from_json(cls, raw: dict[str, Any]) -> AdditiveScore:
+        """Make the score again."""
+        return cls(Transform.from_json(raw["transform"]), tuple(_table(table) for table in raw["tables"]))
+
+
+_NUMBERS = {"identity": "numbers", "differences": "differences", "innovations": "innovations"}
+
+
+def _table(raw: dict[str, Any]) -> Table:
+    return Table(np.array(raw["edges"], dtype=float), np.array(raw["values"], dtype=float))
+
+
+_Steps = tuple[np.ndarray, np.ndarray, np.ndarray, float]
+"""Columns, edges (round, column), weights (round, column), and the value below all edges."""
+
+
+def _steps(tables: tuple[Table, ...]) -> _Steps | None:
+    """All tables as a few rounds of comparisons, one edge of every column a round; None where that is not faster."""
+    columns = np.array([i for i, table in enumerate(tables) if table.spread > 0], dtype=int)
+    most = max((len(tables[i].edges) for i in columns), default=0)
+    if most > _STEPS or len(columns) < 2:
+        return None
+    edges, weights = np.full((most, len(columns)), np.inf), np.zeros((most, len(columns)))
+    for place, column in enumerate(columns):
+        table = tables[column]
+        edges[: len(table.edges), place] = table.edges
+        weights[: len(table.edges), place] = np.diff(table.values)
+    return columns, edges, weights, float(sum(table.values[0] for table in tables))
+
+
+def _intervals(table: Table, threshold: float, *, above: bool) -> list[list[float]]:
+    bounds = np.r_[-np.inf, table.edges, np.inf]
+    chosen = table.values >= threshold if above else table.values <= threshold
+    starts = np.flatnonzero(chosen & ~np.r_[False, chosen[:-1]])
+    ends = np.flatnonzero(chosen & ~np.r_[chosen[1:], False])
+    return [[float(bounds[i]), float(bounds[j + 1])] for i, j in zip(starts, ends, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class LinearScore:
+    """Weighted sum of the columns, each limited to the range where most values lie."""
+
+    cost: ClassVar[int] = 2
+
+    transform: Transform
+    low: np.ndarray
+    high: np.ndarray
+    weights: np.ndarray
+
+    def __call__(self, outputs: np.ndarray) -> np.ndarray:
+        limited = np.maximum(self.transform(outputs), self.low)
+        return np.asarray(np.minimum(limited, self.high, out=limited) @ self.weights)
+
+    def describe(self, threshold: float, *, above: bool) -> Any:
+        """Half-space, after the limits."""
+        return {
+            f"weighted sum of {len(self.weights)} {_NUMBERS[self.transform.name]}, each limited to its usual range": (
+                f"{'>=' if above else '<='} {threshold:.17g}"
+            )
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Transform, limits and weights."""
+        return {
+            "kind": "linear",
+            "transform": self.transform.to_json(),
+            "low": self.low.tolist(),
+            "high": self.high.tolist(),
+            "weights": self.weights.tolist(),
+        }
+
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> LinearScore:
+        """Make the score again."""
+        low, high, weights = (np.array(raw[name], dtype=float) for name in ("low", "high", "weights"))
+        return cls(Transform.from_json(raw["transform"]), low, high, weights)
+
+
+@dataclass(frozen=True, slots=True)
+class PairScore:
+    """An additive score plus what pairs of columns say beyond it.
+
+    Attributes
+    ----------
+    additive
+        The score of the columns one by one.
+    edges
+        Cells of every column.
+    pairs, tables
+        Pairs of columns, shape (k, 2), and the extra log-ratio of every pair of cells, flattened.
+    """
+
+    cost: ClassVar[int] = 3
+
+    additive: AdditiveScore
+    edges: tuple[np.ndarray, ...]
+    pairs: np.ndarray
+    tables: tuple[np.ndarray, ...]
+
+    def __call__(self, outputs: np.ndarray) -> np.ndarray:
+        rows = self.additive.transform(outputs)
+        cells = {int(column): cell_numbers(self.edges[column], rows[:, column]) for column in np.unique(self.pairs)}
+        score = self.additive.of_rows(rows)
+        for (i, j), table in zip(self.pairs.tolist(), self.tables, strict=True):
+            score += table[cells[i] * (len(self.edges[j]) + 1) + cells[j]]
+        return score
+
+    def describe(self, threshold: float, *, above: bool) -> Any:
+        """Name the pairs of columns."""
+        return {
+            "sum of step functions of each number and of pairs of them": f"{'>=' if above else '<='} {threshold:.17g}",
+            "pairs": [f"output[{i}], output[{j}]" for i, j in self.pairs.tolist()],
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Additive part and tables."""
+        return {
+            "kind": "pairs",
+            "additive": self.additive.to_json(),
+            "edges": [edges.tolist() for edges in self.edges],
+            "pairs": self.pairs.tolist(),
+            "tables": [table.tolist() for table in self.tables],
+        }
+
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> PairScore:
+        """Make the score again."""
+        return cls(
+            AdditiveScore.from_json(raw["additive"]),
+            tuple(np.array(edges, dtype=float) for edges in raw["edges"]),
+            np.array(raw["pairs"], dtype=int).reshape(-1, 2),
+            tuple(np.array(table, dtype=float) for table in raw["tables"]),
+        )
+
+
+def cell_numbers(edges: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """Number of edges that each number reaches."""
+    if numbers.dtype.kind in "biu" and len(edges) and np.array_equal(edges, edges[0] + np.arange(len(edges))):
+        return np.clip(numbers.astype(np.int64) - int(edges[0]) + 1, 0, len(edges))
+    return np.searchsorted(edges, numbers, side="right")
+
+
+@dataclass(frozen=True, slots=True)
+class ExtremeScore:
+    """Largest deviation of any column from its centre, in units of its usual spread."""
+
+    cost: ClassVar[int] = 2
+
+    transform: Transform
+    centre: np.ndarray
+    scale: np.ndarray
+
+    def __call__(self, outputs: np.ndarray) -> np.ndarray:
+        deviations = self.transform(outputs) - self.centre
+        deviations *= 1 / self.scale
+        # A reduction along a short axis is slow.
+        return np.asarray(np.abs(deviations, out=deviations).T.copy().max(axis=0))
+
+    def describe(self, threshold: float, *, above: bool) -> Any:
+        """Bound on all deviations."""
+        return {
+            f"largest deviation of {len(self.scale)} {_NUMBERS[self.transform.name]} from their medians, in "
+            "interquartile ranges": f"{'>=' if above else '<='} {threshold:.17g}"
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Transform, centres and scales."""
+        return {
+            "kind": "extreme",
+            "transform": self.transform.to_json(),
+            "centre": self.centre.tolist(),
+            "scale": self.scale.tolist(),
+        }
+
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> ExtremeScore:
+        """Make the score again."""
+        centre, scale = (np.array(raw[name], dtype=float) for name in ("centre", "scale"))
+        return cls(Transform.from_json(raw["transform"]), centre, scale)
+
+
+@dataclass(frozen=True, slots=True)
+class BoostedScore:
+    """Log-odds of a gradient-boosted classifier that sees the columns and the other scores."""
+
+    cost: ClassVar[int] = 9
+
+    columns: Columns
+    others: tuple[Score, ...]
+    model: Any
+
+    @classmethod
+    def fit(
+        cls, x: np.ndarray, y: np.ndarray, columns: Columns, others: tuple[Score, ...], *, rounds: int
+    ) -> BoostedScore:
+        """Train that many rounds on samples of both inputs."""
         from sklearn.ensemble import HistGradientBoostingClassifier
 
-        half = _LEARNER_ROWS // 2
-        rows = np.concatenate([_columns(x[:half]), _columns(y[:half])])
-        labels = np.r_[np.ones(min(half, len(x))), np.zeros(min(half, len(y)))]
-        model = HistGradientBoostingClassifier(max_iter=60, early_stopping=False, random_state=0)
+        rows = np.concatenate([_features(side, columns, others) for side in (x, y)])
+        labels = np.r_[np.ones(len(x)), np.zeros(len(y))]
+        model = HistGradientBoostingClassifier(
+            max_iter=rounds, learning_rate=0.15, min_samples_leaf=50, early_stopping=False, random_state=0
+        )
         with _one_thread():
-            return cls(model.fit(rows, labels))
+            return cls(columns, others, model.fit(rows, labels))
 
     def __call__(self, outputs: np.ndarray) -> np.ndarray:
         with _one_thread():
-            return self.sign * np.asarray(self.model.decision_function(_columns(outputs)))
+            return np.asarray(self.model.decision_function(_features(outputs, self.columns, self.others)))
 
-    def negated(self) -> LearnedScore:
-        """Swap the inputs."""
-        return LearnedScore(self.model, -self.sign)
-
-    def describe(self, threshold: float) -> Any:
+    def describe(self, threshold: float, *, above: bool) -> Any:
         """Threshold on the learned score; a re-run with the same seed learns the same one."""
-        return {"learned log-odds": f">= {threshold:.17g}" if self.sign > 0 else f"<= {-threshold:.17g}"}
+        return {"learned log-odds (the same seed learns them again)": f"{'>=' if above else '<='} {threshold:.17g}"}
 
-
-def candidates(outputs: np.ndarray) -> Iterator[Callable[[np.ndarray, np.ndarray], Score]]:
-    """Yield the ways of learning a score that suit outputs of this form."""
-    numeric = outputs.dtype.kind in "biuf"
-    repeated = len(outputs) - len(np.unique(_row_keys(outputs)))
-    if repeated >= _ATOM_REPEATS or not numeric:
-        yield OutcomeScore.fit
-    if not numeric or (outputs.dtype.kind != "f" and repeated >= _REPEATED_SHARE * len(outputs)):
+    def to_json(self) -> None:
+        """Trees have no form of their own: they are learned again from the same samples."""
         return
-    columns = 1 if outputs.ndim == 1 else int(np.prod(outputs.shape[1:]))
-    if columns == 1:
-        flat = outputs.reshape(len(outputs), -1)[:, 0]
-        if len(np.unique(flat)) > _BINS:
-            yield _fixed(ColumnScore(None if outputs.ndim == 1 else 0, 1))
-            if outputs.ndim == 1:
-                yield HistogramScore.fit
-        return
-    if columns <= _MAX_COLUMN_CANDIDATES:
-        for column in range(columns):
-            yield _fixed(ColumnScore(column, 1))
-    yield LearnedScore.fit
 
 
-def _fixed(score: Score) -> Callable[[np.ndarray, np.ndarray], Score]:
-    return lambda x, y: score
-
-
-def _columns(outputs: np.ndarray) -> np.ndarray:
+def _features(outputs: np.ndarray, columns: Columns, others: tuple[Score, ...]) -> np.ndarray:
     # The learner takes midpoints of values, which must stay finite.
-    return np.asarray(np.clip(outputs.reshape(len(outputs), -1).astype(float), -_LARGEST, _LARGEST))
+    numbers = np.clip(columns(outputs).astype(float, copy=False), -_LARGEST, _LARGEST)
+    return np.column_stack([numbers, *(score(outputs) for score in others)])
 
 
 def _one_thread() -> Any:
@@ -219,30 +466,31 @@ def _threads() -> Any:
     return ThreadpoolController()
 
 
-def _row_keys(outputs: np.ndarray) -> np.ndarray:
-    """One sortable value per output, equal exactly for equal outputs."""
-    if outputs.dtype.kind == "O":
-        return np.array([repr(_canonical(item)) for item in outputs])
-    if outputs.ndim == 1:
-        return outputs
-    rows = np.ascontiguousarray(outputs.reshape(len(outputs), -1))
-    if rows.shape[1] == 1:
-        return rows[:, 0]
-    if rows.dtype.kind in "US":
-        # The bytes of a string depend on the longest one in its array.
-        return np.array([repr(row) for row in rows.tolist()])
-    if rows.dtype.kind == "f":
-        rows = rows + 0.0  # -0.0 and 0.0 are equal but differ in their bytes
-    return rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
+_KINDS: dict[str, Any] = {
+    "outcomes": OutcomeScore,
+    "column": ColumnScore,
+    "additive": AdditiveScore,
+    "extreme": ExtremeScore,
+    "linear": LinearScore,
+    "pairs": PairScore,
+}
 
 
-def _canonical(item: Any) -> Any:
-    if isinstance(item, np.ndarray):
-        return _canonical(item.tolist())
-    if isinstance(item, set | frozenset):
-        return ("set", sorted(repr(_canonical(part)) for part in item))
-    if isinstance(item, list | tuple):
-        return [_canonical(part) for part in item]
-    if isinstance(item, np.generic):
-        return item.item()
-    return item
+def scores_of(score: Score, outputs: np.ndarray) -> np.ndarray:
+    """Score of every output, computed block by block so that the intermediate numbers stay in the cache."""
+    rows = max(_LEAST_BLOCK, _BLOCK_VALUES // max(1, outputs[:1].size))
+    if len(outputs) <= rows:
+        return score(outputs)
+    return np.concatenate([score(outputs[start : start + rows]) for start in range(0, len(outputs), rows)])
+
+
+def score_from_json(raw: dict[str, Any]) -> Score:
+    """Make a score from what its ``to_json`` gave.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        It is no score.
+    """
+    made: Score = _KINDS[raw["kind"]].from_json(raw)
+    return made

@@ -9,9 +9,19 @@ import numpy as np
 
 from dpaudit.statistics.proportions import proportion_lower, proportion_upper
 
+_FARTHEST = 20.0
+_LIMIT_DIGITS = 1e-6
+
 
 def epsilon_lower(
-    hits_p: Any, trials_p: Any, hits_q: Any, trials_q: Any, *, delta: float = 0.0, alpha: float = 0.001
+    hits_p: Any,
+    trials_p: Any,
+    hits_q: Any,
+    trials_q: Any,
+    *,
+    delta: float = 0.0,
+    alpha: float = 0.001,
+    share: float = 0.5,
 ) -> Any:
     """Lower bound on log((p - delta) / q) from two independent binomial counts.
 
@@ -22,7 +32,9 @@ def epsilon_lower(
     delta
         The claim's delta.
     alpha
-        Probability, at most, that the bound exceeds the truth; half of it is spent on each count.
+        Probability, at most, that the bound exceeds the truth.
+    share
+        Part of ``alpha`` that the count on the first input gets, in (0, 1); the other count gets the rest.
 
     Returns
     -------
@@ -34,11 +46,22 @@ def epsilon_lower(
     **Guarantee.** With probability at least 1 - ``alpha``, no (epsilon, delta) with epsilon below the bound holds.
     **Checked against** the exact coverage by enumeration.
     """
-    low = proportion_lower(hits_p, trials_p, alpha / 2) - delta
-    high = proportion_upper(hits_q, trials_q, alpha / 2)
+    low = proportion_lower(hits_p, trials_p, alpha * share) - delta
+    high = proportion_upper(hits_q, trials_q, alpha * (1 - share))
     with np.errstate(divide="ignore", invalid="ignore"):
         bound = np.log(low) - np.log(high)
     return np.where(low > high, bound, 0.0)[()]
+
+
+def best_share(hits_p: int, hits_q: int, trials: int, *, delta: float) -> float:
+    """Part of the error probability that the first count of :func:`epsilon_lower` should get.
+
+    To be chosen on other samples than those that decide: the count whose relative error matters more gets more.
+    """
+    p, q = (hits_p + 0.5) / (trials + 1), (hits_q + 0.5) / (trials + 1)
+    of_p = math.sqrt(p * (1 - p)) / max(p - delta, 1e-12)
+    of_q = math.sqrt(q * (1 - q)) / q
+    return min(max(of_p / (of_p + of_q), 0.05), 0.95)
 
 
 def conditional_epsilon_lower(hits_p: Any, hits_q: Any, *, alpha: float = 0.001) -> Any:
@@ -64,12 +87,13 @@ def conditional_epsilon_lower(hits_p: Any, hits_q: Any, *, alpha: float = 0.001)
 def refutable_epsilon(
     q: float, trials: int, claimed: float, *, delta: float = 0.0, alpha: float, power: float = 0.95
 ) -> float:
-    """Smallest true epsilon that would have been told from the claimed one, along an event of probability ``q``.
+    """Smallest true epsilon that would have been told from the claimed one, along an event about as likely as this.
 
     Parameters
     ----------
     q
-        Probability of the event on the input where it is rarer.
+        Probability of the event on the input where it is rarer. For an epsilon at which no event of that probability
+        could be so much likelier on the other input, that of randomized response is taken, 1 / (1 + e^epsilon).
     trials
         Trials on each input; where delta = 0, twice as many of which fair coins assign each to an input.
     claimed, delta
@@ -80,27 +104,33 @@ def refutable_epsilon(
     Returns
     -------
     float
-        The detection limit; ``inf`` where even an event that is certain on one input would not have been enough.
+        The detection limit; ``inf`` where no epsilon would have been told from the claimed one.
     """
     from scipy.stats import binom
 
     def found(epsilon: float) -> bool:
-        p = min(1.0, math.exp(epsilon) * q + delta)
+        rarer = q if epsilon <= possible else (1 - delta) / (1 + math.exp(epsilon))
+        p = min(1.0, math.exp(epsilon) * rarer + delta)
         # With the given power neither count is worse than its quantile at half the remaining probability.
         half = (1 - power) / 2
         # At delta = 0 fair coins assign the trials, so that the counts vary more than with `trials` on each input.
         drawn, share = (2 * trials, 0.5) if delta == 0 else (trials, 1.0)
-        hits_p, hits_q = binom.ppf(half, drawn, share * p), binom.ppf(1 - half, drawn, share * q)
+        hits_p, hits_q = binom.ppf(half, drawn, share * p), binom.ppf(1 - half, drawn, share * rarer)
         if delta == 0:
             return bool(conditional_epsilon_lower(hits_p, hits_q, alpha=alpha) > claimed)
         return bool(epsilon_lower(hits_p, trials, hits_q, trials, delta=delta, alpha=alpha) > claimed)
 
-    if not 0 < q < 1 - delta:
+    if not (0 < q < 1 - delta and math.isfinite(claimed)):
         return math.inf
-    low, high = claimed, math.log((1 - delta) / q)
+    possible = math.log((1 - delta) / q)
+    low, high = claimed, possible
     if high <= claimed or not found(high):
-        return math.inf
-    for _ in range(30):
+        low, high = max(claimed, possible), max(claimed, possible) + 0.5
+        while not found(high):
+            low, high = high, high + 2 * (high - low)
+            if high > claimed + _FARTHEST:
+                return math.inf
+    while high - low > _LIMIT_DIGITS:
         middle = (low + high) / 2
         low, high = (low, middle) if found(middle) else (middle, high)
     return high

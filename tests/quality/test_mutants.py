@@ -9,7 +9,7 @@ from scipy.stats import binom, binomtest
 
 import dpaudit
 from dpaudit import randomizers
-from dpaudit.auditors import Budget, Streams, audit, blackbox
+from dpaudit.auditors import Budget, Streams, audit, pair
 from dpaudit.auditors.sampler import Sampler
 from dpaudit.statistics import conditional_epsilon_lower, epsilon_lower
 
@@ -162,15 +162,16 @@ def test_judging_on_the_sample_that_chose_the_event_is_visible(monkeypatch, reco
     allowed = binom.isf(FALSE_ALARM, audits, 0.05)
     honest = false_refutations(audits)
     assert honest <= allowed
-    fresh = Sampler.chunks
+    fresh = Sampler.draw_once
 
     def reused(self, data, size, *purpose):
         if purpose[0] == "final":
-            purpose = ("selection", 0 if data == 0.0 else 1)
+            # Numbers 666 to 1332 of the selection's stream chose the threshold.
+            return self.draw(data, 666 + size, "selection", 0 if data == 0.0 else 1)[666:]
         return fresh(self, data, size, *purpose)
 
-    monkeypatch.setattr(Sampler, "chunks", reused)
-    monkeypatch.setattr(blackbox, "_SELECTION_SHARE", 0.5)
+    monkeypatch.setattr(Sampler, "draw_once", reused)
+    monkeypatch.setattr(pair, "_SELECTION_SHARE", 2 / 3)
     mutant = false_refutations(audits)
     record_property("honest", honest / audits)
     record_property("mutant", mutant / audits)
@@ -202,8 +203,9 @@ def test_pilot_selection_and_final_samples_share_no_stream(monkeypatch):
     purposes = [key[0] for key in drawn]
     assert len(drawn) == len(set(drawn))
     assert {"pilot", "selection", "final"} <= set(purposes)
-    # Three pairs, two sides, one chunk each; then two sides of the selection, and two of three or more final chunks.
-    assert purposes.count("pilot") == 6
+    # Three pairs and then the better two, both sides; two sides of the selection; two of three final rounds, whose
+    # assignment is the auditor's own.
+    assert purposes.count("pilot") == 10
     assert purposes.count("selection") == 2
     assert purposes.count("final") == 4
     states = [generator(Streams(1), *key).bit_generator.state["state"]["state"] for key in drawn]

@@ -1,0 +1,260 @@
+"""Learning scores from samples of two inputs: which ones suit outputs of a form, and how each is fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from dpaudit.auditors.outputs import Columns, coding_of, outcome_keys
+from dpaudit.auditors.scores import (
+    AdditiveScore,
+    BoostedScore,
+    ColumnScore,
+    ExtremeScore,
+    LinearScore,
+    OutcomeScore,
+    PairScore,
+    Score,
+    Transform,
+    cell_numbers,
+)
+from dpaudit.auditors.tables import Table
+
+Fitter = Callable[[np.ndarray, np.ndarray], Score | None]
+"""Makes a score from samples of both inputs; None where it has nothing to say."""
+
+_LOOKED_AT = 20_000
+_FEW_NUMBERS = 16
+_FEW_OUTCOMES = 64
+"""Distinct outputs, at most, for which counting them is all that there is to do."""
+
+_PAIR_ROWS = 100_000
+_PAIR_CELLS = 16
+_MOST_PAIR_COLUMNS = 40
+_MOST_PAIRS = 16
+_SURPRISING_PAIR = 5.0
+_COMMON, _ALIGNED = 2.0, 1.0
+"""Standard errors by which all columns' means must differ in common to be pooled as they are, or else each column's
+own to be pooled with its sign."""
+
+_PROBE_ROWS, _PROBE_ROUNDS = 10_000, 20
+_BOOSTED_CELLS, _BOOSTED_ROUNDS = 2_000_000, 60
+_LEAST_BOOSTED_ROWS = 1000
+
+
+def fitters(x: np.ndarray, y: np.ndarray) -> tuple[list[Fitter], list[Fitter], int]:
+    """Ways of scoring that suit outputs of this form.
+
+    Parameters
+    ----------
+    x, y
+        Samples of the two inputs, of one form.
+
+    Returns
+    -------
+    always : list
+        Ways that only show their worth on all samples, since they look for what is rare.
+    competing : list
+        Ways whose worth shows on a part of the samples.
+    width : int
+        Numbers in an output, 1 where it has none.
+    """
+    always: list[Fitter] = [OutcomeScore.fit]
+    first = np.concatenate([x[:2000], y[:2000]])
+    distinct = len(np.unique(outcome_keys(first, coding_of(first))))
+    one_number = x.dtype.kind in "biuf" and x[0].size == 1
+    if distinct <= (_FEW_NUMBERS if one_number else _FEW_OUTCOMES):
+        return always, [], 1
+    columns = Columns.fit(np.concatenate([x[:_LOOKED_AT], y[:_LOOKED_AT]]))
+    if columns is None:
+        return always, [], 1
+    width = columns(x[:1]).shape[1]
+    identity = Transform("identity", columns)
+    if width == 1:
+        plain = x.ndim == 1
+        return [*always, partial(_half_line, plain), partial(_distance, plain), partial(_whole_table, identity)], [], 1
+    competing: list[Fitter] = []
+    if x.dtype.kind in "biuf":
+        competing.append(_best_half_line)
+    for make in (_identity, _differences, _innovations):
+        competing += [partial(_additive, make, columns), partial(_pooled, make, columns)]
+    competing += [partial(_linear, identity), partial(_pairs, identity)]
+    return [*always, partial(_extreme, identity)], competing, width
+
+
+def _half_line(plain: bool, x: np.ndarray, y: np.ndarray) -> Score:
+    return ColumnScore(None if plain else 0)
+
+
+def _distance(plain: bool, x: np.ndarray, y: np.ndarray) -> Score | None:
+    some = np.concatenate([x[:_LOOKED_AT], y[:_LOOKED_AT]]).astype(float)
+    some = some[np.isfinite(some)]
+    return ColumnScore(None if plain else 0, float(np.median(some))) if some.size else None
+
+
+def _whole_table(identity: Transform, x: np.ndarray, y: np.ndarray) -> Score | None:
+    table = Table.fit(identity(x)[:, 0], identity(y)[:, 0])
+    return AdditiveScore(identity, (table,)) if table.spread > 0 else None
+
+
+def _best_half_line(x: np.ndarray, y: np.ndarray) -> Score:
+    """Column whose ranks differ most between the inputs."""
+    rows_x, rows_y = (side[:_LOOKED_AT].reshape(len(side[:_LOOKED_AT]), -1).astype(float) for side in (x, y))
+    ranks = np.argsort(np.argsort(np.concatenate([rows_x, rows_y]), axis=0, kind="stable"), axis=0, kind="stable")
+    shift = np.abs(ranks[: len(rows_x)].mean(axis=0) - ranks[len(rows_x) :].mean(axis=0))
+    return ColumnScore(int(np.argmax(shift)))
+
+
+MakeTransform = Callable[[Columns, np.ndarray, np.ndarray], Transform | None]
+
+
+def _identity(columns: Columns, x: np.ndarray, y: np.ndarray) -> Transform:
+    return Transform("identity", columns)
+
+
+def _differences(columns: Columns, x: np.ndarray, y: np.ndarray) -> Transform:
+    return Transform("differences", columns)
+
+
+def _innovations(columns: Columns, x: np.ndarray, y: np.ndarray) -> Transform | None:
+    """Leave of every number what the numbers before it do not predict linearly."""
+    rows = Transform("identity", columns)(np.concatenate([x[:_PAIR_ROWS], y[:_PAIR_ROWS]])).astype(float, copy=False)
+    low, high = np.quantile(rows[: 2 * _LOOKED_AT], [0.001, 0.999], axis=0)
+    limited = np.clip(rows, low, high)
+    if not np.isfinite(limited).all():
+        return None
+    covariance = np.cov(limited, rowvar=False)
+    scale = np.sqrt(np.diag(covariance))
+    covariance += np.diag(np.where(scale > 0, 1e-9 * scale**2, 1.0))
+    try:
+        inverse = np.linalg.inv(np.linalg.cholesky(covariance))
+    except np.linalg.LinAlgError:
+        return None
+    # Every number keeps its own scale.
+    matrix = np.asarray((inverse / np.diag(inverse)[:, None]).T)
+    return Transform("innovations", columns, matrix) if np.isfinite(matrix).all() else None
+
+
+def _additive(make: MakeTransform, columns: Columns, x: np.ndarray, y: np.ndarray) -> AdditiveScore | None:
+    transform = make(columns, x, y)
+    if transform is None:
+        return None
+    made = _tables(transform, transform(x), transform(y))
+    return made if any(table.spread > 0 for table in made.tables) else None
+
+
+def _tables(transform: Transform, x: np.ndarray, y: np.ndarray) -> AdditiveScore:
+    return AdditiveScore(transform, tuple(Table.fit_quickly(a, b) for a, b in zip(x.T, y.T, strict=True)))
+
+
+def _pooled(make: MakeTransform, columns: Columns, x: np.ndarray, y: np.ndarray) -> Score | None:
+    """One function for all columns, centred, scaled and turned alike: it learns from all of them at once."""
+    transform = make(columns, x, y)
+    if transform is None:
+        return None
+    x, y = (transform(side).astype(float, copy=False) for side in (x, y))
+    some = np.concatenate([x[:_LOOKED_AT], y[:_LOOKED_AT]])
+    low, centre, high = np.quantile(some, [0.25, 0.5, 0.75], axis=0)
+    scale = np.where(high > low, high - low, 1.0)
+    # Columns of few values are turned and scaled into values that differ by rounding alone.
+    if len(np.unique(some[:1000])) <= _FEW_OUTCOMES:
+        return None
+    means, variances = [], []
+    for side in (x, y):
+        standard = np.clip((side - centre) / scale, -20, 20)
+        means.append(standard.mean(axis=0))
+        variances.append(standard.var(axis=0))
+    shift = means[0] - means[1]
+    spread = np.sqrt((variances[0] + variances[1]) / len(x))
+    apart = shift / np.maximum(spread, 1e-300)
+    if abs(apart.sum()) > _COMMON * np.sqrt(len(apart)):
+        signs = np.full(len(apart), np.sign(apart.sum()))
+    else:
+        signs = np.where(np.abs(apart) > _ALIGNED, np.sign(apart), 0.0)
+    part = np.flatnonzero(signs)
+    if len(part) < 2:
+        return None
+    aligned = [((side[:, part] - centre[part]) / (scale * signs)[part]).ravel() for side in (x, y)]
+    table = Table.fit_quickly(aligned[0], aligned[1], bins=192)
+    if not table.spread > 0:
+        return None
+    nothing = Table(np.empty(0), np.zeros(1))
+    turned = zip(centre, scale, signs, strict=True)
+    return AdditiveScore(transform, tuple(table.mirrored(m, s * sign) if sign else nothing for m, s, sign in turned))
+
+
+def _linear(transform: Transform, x: np.ndarray, y: np.ndarray) -> LinearScore | None:
+    """Fisher's linear discriminant of the limited columns."""
+    x, y = (transform(side).astype(float, copy=False) for side in (x, y))
+    low, high = np.quantile(np.concatenate([x[:_LOOKED_AT], y[:_LOOKED_AT]]), [0.001, 0.999], axis=0)
+    sides = [np.clip(side, low, high) for side in (x, y)]
+    within = sum(np.cov(side, rowvar=False) for side in sides) / 2
+    shift = sides[0].mean(axis=0) - sides[1].mean(axis=0)
+    if not (np.isfinite(within).all() and np.isfinite(shift).all()):
+        return None
+    weights, *_ = np.linalg.lstsq(within + np.diag(1e-9 * np.diag(within)), shift, rcond=1e-12)
+    return LinearScore(transform, low, high, weights)
+
+
+def _extreme(transform: Transform, x: np.ndarray, y: np.ndarray) -> ExtremeScore:
+    rows = np.concatenate([transform(side[:_LOOKED_AT]) for side in (x, y)]).astype(float, copy=False)
+    low, centre, high = np.quantile(rows, [0.25, 0.5, 0.75], axis=0)
+    return ExtremeScore(transform, centre, np.where(high > low, high - low, 1.0))
+
+
+def _pairs(transform: Transform, x: np.ndarray, y: np.ndarray) -> PairScore | None:
+    """Tables of the pairs of columns that say most beyond the columns one by one."""
+    x, y = (transform(side[:_PAIR_ROWS]) for side in (x, y))
+    edges = tuple(_cell_edges(np.concatenate([a, b])) for a, b in zip(x[:_LOOKED_AT].T, y[:_LOOKED_AT].T, strict=True))
+    columns = [i for i in range(x.shape[1]) if len(edges[i])]
+    if not 2 <= len(columns) <= _MOST_PAIR_COLUMNS:
+        return None
+    cells = [{i: cell_numbers(edges[i], side[:, i]) for i in columns} for side in (x, y)]
+    alone = {i: _log_ratios(cells[0][i], cells[1][i], len(edges[i]) + 1)[0] for i in columns}
+    found: list[tuple[float, int, int, np.ndarray]] = []
+    for place, i in enumerate(columns):
+        for j in columns[place + 1 :]:
+            size = len(edges[j]) + 1
+            of_x, of_y = (side[i] * size + side[j] for side in cells)
+            ratios, variances = _log_ratios(of_x, of_y, (len(edges[i]) + 1) * size)
+            extra = ratios - np.add.outer(alone[i], alone[j]).ravel()
+            # Chance makes the sum of squares about as large as there are cells, give or take twice its root.
+            surprise = float(np.sum(extra**2 / variances) - len(extra)) / np.sqrt(2 * len(extra))
+            found.append((surprise, i, j, extra))
+    found.sort(key=lambda item: -item[0])
+    chosen = [item for item in found[:_MOST_PAIRS] if item[0] > _SURPRISING_PAIR]
+    if not chosen:
+        return None
+    pairs = np.array([[i, j] for _, i, j, _ in chosen])
+    return PairScore(_tables(transform, x, y), edges, pairs, tuple(extra for *_, extra in chosen))
+
+
+def _log_ratios(x: np.ndarray, y: np.ndarray, cells: int) -> tuple[np.ndarray, np.ndarray]:
+    a, b = (np.bincount(side, minlength=cells) + 0.5 for side in (x, y))
+    return np.log(a / b), 1 / a + 1 / b
+
+
+def _cell_edges(values: np.ndarray) -> np.ndarray:
+    distinct = np.unique(values)
+    if len(distinct) <= _PAIR_CELLS:
+        return distinct[1:].astype(float)
+    levels = np.linspace(0, 1, _PAIR_CELLS + 1)[1:-1]
+    return np.unique(np.quantile(values, levels, method="lower")).astype(float)
+
+
+def boosted_score(x: np.ndarray, y: np.ndarray, others: tuple[Score, ...], *, probe: bool) -> BoostedScore | None:
+    """Gradient-boosted trees on the columns and the other scores; quickly, to see whether they have anything to add.
+
+    None where there are too few samples, or only one number.
+    """
+    columns = Columns.fit(np.concatenate([x[:_LOOKED_AT], y[:_LOOKED_AT]]))
+    if columns is None or len(x) < _LEAST_BOOSTED_ROWS:
+        return None
+    width = columns(x[:1]).shape[1]
+    if width == 1:
+        return None
+    rows = _PROBE_ROWS if probe else max(2 * _PROBE_ROWS, _BOOSTED_CELLS // width)
+    rounds = _PROBE_ROUNDS if probe else _BOOSTED_ROUNDS
+    return BoostedScore.fit(x[:rows], y[:rows], columns, others, rounds=rounds)

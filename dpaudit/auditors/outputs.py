@@ -1,0 +1,220 @@
+"""Outputs of any form as what an auditor can count: numbered outcomes, and columns of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal, Self
+
+import numpy as np
+
+Coding = Literal["number", "row", "text"]
+
+_DIRECT = 1 << 20
+"""Values, at most, that whole numbers may span to be looked up in a table instead of searched."""
+
+_MOST_POSITIONS = 128
+_BLOCK_VALUES = 1 << 15
+_LEAST_BLOCK = 512
+_HASH_SEED = 0x9E3779B97F4A7C15
+_LARGEST = 1e300
+
+
+def coding_of(outputs: np.ndarray) -> Coding:
+    """Return how equal outputs are recognised: as numbers, by a hash of a row of numbers, or by their text."""
+    if outputs.dtype.kind not in "biufc":
+        return "text"
+    return "number" if outputs.dtype.kind != "c" and outputs[0].size == 1 else "row"
+
+
+def outcome_keys(outputs: np.ndarray, coding: Coding) -> np.ndarray:
+    """One sortable value per output, equal for equal outputs; shape (size,).
+
+    Rows of numbers are hashed to 64 bits. Two outcomes with one hash would be treated as one, which weakens an event
+    but never invalidates its bound.
+    """
+    if coding == "text":
+        if outputs.ndim > 1:
+            return np.array([repr(row) for row in outputs.reshape(len(outputs), -1).tolist()])
+        if outputs.dtype.kind == "O":
+            return np.array([repr(canonical(item)) for item in outputs])
+        return outputs.astype(str) if outputs.dtype.kind == "U" else np.array([repr(item) for item in outputs.tolist()])
+    rows = outputs.reshape(len(outputs), -1)
+    if coding == "number":
+        return rows[:, 0] if outputs.dtype.kind != "b" else rows[:, 0].view(np.uint8)
+    block = max(_LEAST_BLOCK, _BLOCK_VALUES // rows.shape[1])
+    return np.concatenate([_hashed(rows[start : start + block]) for start in range(0, len(rows), block)])
+
+
+def _hashed(rows: np.ndarray) -> np.ndarray:
+    if rows.dtype.kind == "f":
+        words = (rows.astype(float) + 0.0).view(np.uint64)  # -0.0 and 0.0 are equal but differ in their bits
+    elif rows.dtype.kind == "c":
+        words = (np.ascontiguousarray(rows.astype(complex)).view(float) + 0.0).view(np.uint64)
+    else:
+        words = rows.astype(np.int64).view(np.uint64)
+    # High bits fold into low ones, so that the odd factors spread the few that distinguish small whole numbers.
+    folded = words ^ (words >> np.uint64(32))
+    hashed = folded @ _odd_factors(words.shape[1])
+    hashed = (hashed ^ (hashed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    return np.asarray(hashed ^ (hashed >> np.uint64(27)))
+
+
+@cache
+def _odd_factors(count: int) -> np.ndarray:
+    return np.random.default_rng(_HASH_SEED).integers(0, 1 << 63, count, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+
+
+def canonical(item: Any) -> Any:
+    """Return a value whose ``repr`` is the same for equal outcomes, whatever order a set is listed in."""
+    if isinstance(item, np.ndarray):
+        return canonical(item.tolist())
+    if isinstance(item, set | frozenset):
+        return ("set", sorted(repr(canonical(part)) for part in item))
+    if isinstance(item, dict):
+        return ("dict", sorted((repr(canonical(key)), repr(canonical(value))) for key, value in item.items()))
+    if isinstance(item, list | tuple):
+        return [canonical(part) for part in item]
+    if isinstance(item, np.generic):
+        return item.item()
+    return item
+
+
+class Coder:
+    """Numbers the distinct outputs, so that equal outputs get equal codes; -1 for outputs not seen before.
+
+    Parameters
+    ----------
+    outputs
+        Outputs to number.
+    at_least
+        Outcomes seen fewer times get no number.
+
+    Attributes
+    ----------
+    keys, outcomes
+        Key of every outcome, ascending, and the outcome itself.
+    codes
+        Codes of the given outputs.
+    """
+
+    def __init__(self, outputs: np.ndarray, at_least: int = 1) -> None:
+        self.coding = coding_of(outputs)
+        keys = outcome_keys(outputs, self.coding)
+        ordered = np.sort(keys)
+        starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+        kept = starts[np.diff(np.r_[starts, len(keys)]) >= at_least]
+        self.keys = ordered[kept]
+        self._direct = _direct_table(self.keys)
+        if not len(kept):
+            self.codes, self.outcomes = np.full(len(keys), -1), outputs[:0]
+            return
+        self.codes = find_keys(self.keys, keys, self._direct)
+        # Where each key comes first; what has no code falls on the place behind the last.
+        first = np.zeros(len(self.keys) + 1, dtype=int)
+        first[self.codes[::-1]] = np.arange(len(keys))[::-1]
+        self.outcomes = outputs[first[:-1]]
+
+    def __call__(self, outputs: np.ndarray) -> np.ndarray:
+        """Code of every output."""
+        return find_keys(self.keys, outcome_keys(outputs, self.coding), self._direct)
+
+
+def find_keys(known: np.ndarray, keys: np.ndarray, direct: np.ndarray | None = None) -> np.ndarray:
+    """Position of every key among the ``known`` ones, ascending; -1 where it is not among them."""
+    if not len(known):
+        return np.full(len(keys), -1)
+    if direct is not None and keys.dtype.kind in "iu":
+        low = int(known[0])
+        if keys.min() >= low and keys.max() < low + len(direct):
+            return np.asarray(direct[keys - low] if low else direct[keys])
+    at = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+    return np.where(known[at] == keys, at, -1)
+
+
+def _direct_table(keys: np.ndarray) -> np.ndarray | None:
+    if keys.dtype.kind not in "iu" or not len(keys) or int(keys[-1]) - int(keys[0]) >= _DIRECT:
+        return None
+    table = np.full(int(keys[-1]) - int(keys[0]) + 1, -1)
+    table[keys - keys[0]] = np.arange(len(keys))
+    return table
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Outputs as rows of numbers: numeric ones as they are, structured ones taken apart position by position.
+
+    A structured output becomes its length and, for every position, the number there (0 if none) and a category (0 for
+    a number, -1 for nothing, otherwise which other value).
+
+    Attributes
+    ----------
+    positions
+        Positions of structured outputs; None for arrays of numbers.
+    categories
+        The other values, by their text.
+    """
+
+    positions: int | None = None
+    categories: tuple[str, ...] = ()
+
+    @classmethod
+    def fit(cls, outputs: np.ndarray) -> Self | None:
+        """Form that suits these outputs; None where they have no parts."""
+        if outputs.dtype.kind in "biufc":
+            return cls()
+        items = [_parts(item) for item in outputs.reshape(len(outputs), -1).tolist()[:_CATEGORY_ROWS]]
+        longest = max(len(parts) for parts in items)
+        if longest > _MOST_POSITIONS:
+            return None
+        texts: dict[str, int] = {}
+        for parts in items:
+            for part in parts:
+                if not _is_number(part):
+                    texts[repr(part)] = texts.get(repr(part), 0) + 1
+        common = sorted(texts, key=lambda text: (-texts[text], text))[:_MOST_CATEGORIES]
+        return cls(longest, tuple(common))
+
+    def __call__(self, outputs: np.ndarray) -> np.ndarray:
+        """Matrix of finite numbers, shape (size, columns)."""
+        if self.positions is None:
+            rows = outputs.reshape(len(outputs), -1)
+            if rows.dtype.kind == "c":
+                rows = np.ascontiguousarray(rows.astype(complex)).view(float)
+            return rows
+        index = {text: i + 1 for i, text in enumerate(self.categories)}
+        matrix = np.zeros((len(outputs), 1 + 2 * self.positions))
+        matrix[:, 2::2] = -1
+        for row, item in zip(matrix, outputs.reshape(len(outputs), -1).tolist(), strict=True):
+            parts = _parts(item)
+            row[0] = len(parts)
+            for position, part in enumerate(parts[: self.positions]):
+                if _is_number(part):
+                    row[1 + 2 * position], row[2 + 2 * position] = part, 0
+                else:
+                    row[2 + 2 * position] = index.get(repr(part), len(index) + 1)
+        return np.clip(matrix, -_LARGEST, _LARGEST)
+
+
+_CATEGORY_ROWS = 20_000
+_MOST_CATEGORIES = 64
+
+
+def _is_number(part: Any) -> bool:
+    return isinstance(part, int | float) and not isinstance(part, bool)
+
+
+def _parts(item: Any) -> list[Any]:
+    """Parts of a structured output in order, nested ones flattened; a text's characters."""
+    if isinstance(item, Sequence) and not isinstance(item, str | bytes):
+        if len(item) == 1 and isinstance(item[0], str | bytes):
+            return list(item[0])
+        return [part for inner in item for part in (_parts(inner) if _is_nested(inner) else [inner])]
+    if isinstance(item, np.ndarray):
+        return _parts(item.tolist())
+    return [canonical(item)]
+
+
+def _is_nested(item: Any) -> bool:
+    return isinstance(item, list | tuple | np.ndarray)
