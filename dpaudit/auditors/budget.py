@@ -27,11 +27,14 @@ class Budget:
         Probability, at least, with which every confidence statement of this audit is true, in (0, 1).
     method
         ``exact`` and ``black-box`` insist; ``auto`` takes the strongest that applies.
+    stop_early
+        Stop a black-box audit as soon as the claim is refuted.
     """
 
     samples: int | None = None
     confidence: float = DEFAULT_CONFIDENCE
     method: Method = "auto"
+    stop_early: bool = False
 
     def __post_init__(self) -> None:
         if self.samples is not None and self.samples < 1:
