@@ -46,7 +46,7 @@ def test_what_a_public_name_holds_is_documented(item):
 def test_names_are_sorted_and_no_other():
     assert list(dpaudit.__all__) == sorted(dpaudit.__all__)
     assert set(dpaudit.__all__) <= set(dir(dpaudit))
-    with pytest.raises(AttributeError, match="module 'dpaudit' has no attribute 'no_such_name'$"):
+    with pytest.raises(AttributeError, match=r"module 'dpaudit' has no attribute 'no_such_name'$"):
         dpaudit.no_such_name  # noqa: B018
     with pytest.raises(AttributeError, match="did you mean 'Mechanism'"):
         dpaudit.Mecanism  # noqa: B018
