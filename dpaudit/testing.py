@@ -1,40 +1,83 @@
-"""Assertions for test suites."""
+"""Assertions for test suites; under pytest, `dpaudit.pytest_plugin` has a fixture and a marker for them."""
 
 from __future__ import annotations
 
+import functools
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Integral, Real
 from typing import Any
 
-from dpaudit.auditors.audit import view_of
-from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, Budget
+from dpaudit.auditors.agreement import ALPHA as AGREEMENT_ALPHA
+from dpaudit.auditors.audit import audit, view_of
+from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget, Method
+from dpaudit.auditors.sampler import SampleFunction
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.claims import PrivacyClaim
-from dpaudit.claims.evidence import Evidence
+from dpaudit.claims.evidence import Evidence, Interval, Witness
+from dpaudit.claims.neighbouring import Neighbouring, Pair
+from dpaudit.claims.record import plain
 from dpaudit.claims.verdicts import Verdict
+from dpaudit.errors import CheckError, DpauditError, ParameterError, TargetRaisedError
 from dpaudit.mechanism import Mechanism
+
+__all__ = ["assert_private"]
+
+_LONGEST = 4000
+"""Characters of an input or an event that a failure prints."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audited:
+    """One audit that was made: whether by sampling, and the probability of a false alarm, at most."""
+
+    by_sampling: bool
+    false_alarm: Decimal
+
+
+history: list[Audited] = []
+"""The audits that were made in this process, from which the pytest plugin sums up a session."""
 
 
 def assert_private(
-    mechanism: Mechanism,
+    target: Mechanism | SampleFunction,
     *,
     epsilon: float,
     delta: float = 0.0,
+    pairs: Iterable[Pair] | None = None,
     view: str = "output",
     samples: int | None = None,
     confidence: float = DEFAULT_CONFIDENCE,
     seed: int = 0,
+    method: Method = "auto",
+    stop_early: bool = False,
+    own_randomness: bool = False,
 ) -> Evidence:
-    """Fail if a view of a mechanism is not (``epsilon``, ``delta``)-differentially private.
+    """Fail if a mechanism is not (``epsilon``, ``delta``)-differentially private.
 
     Parameters
     ----------
-    mechanism
-        The mechanism, with its parameters and ``neighbours``.
+    target
+        A mechanism, with its parameters and ``neighbours``; or a function ``sample(data, size, rng)`` that returns
+        ``size`` independent outputs along axis 0, with ``pairs``.
     epsilon, delta
-        What it must satisfy.
+        What it must satisfy: epsilon >= 0 and finite, delta in [0, 1].
+    pairs
+        For a function: a list of neighbouring inputs, each a tuple ``(x, y)``; both directions are considered.
     view
-        A key of its ``views()``.
-    samples, confidence, seed
-        Samples per input, confidence and seed of an audit by sampling.
+        For a mechanism: what the adversary sees, a key of its ``views()``.
+    samples
+        Samples per input of an audit by sampling, at least 1000; 1,000,000 by default.
+    confidence, seed
+        Confidence, in (0, 1), and seed, >= 0, of an audit by sampling.
+    method
+        ``exact`` and ``black-box`` insist; ``auto`` takes the strongest that applies.
+    stop_early
+        Stop sampling as soon as the claim is refuted.
+    own_randomness
+        For a function: whether it draws from a source that ``rng`` does not seed; runs then differ.
 
     Returns
     -------
@@ -44,35 +87,204 @@ def assert_private(
     Raises
     ------
     AssertionError
-        There is a violation, or the budget was too small to say. A violation found by sampling is a false alarm with
-        probability at most 1 - ``confidence``, decided once and for all by the seed: a re-run gives the same answer.
-    """
-    from dpaudit.auditors.audit import audit
+        There is a violation, or the budget was too small to say.
+    ParameterError
+        An argument cannot be used.
+    DpauditError
+        The target raised or breaks the contract of `dpaudit.Mechanism`.
 
+    Notes
+    -----
+    **Guarantee.** A violation found by sampling is a false alarm with probability at most 1 - ``confidence``, decided
+    once and for all by the seed: a re-run gives the same answer, unless the target has randomness of its own.
+    **Checked against** the rate of false refutations on mechanisms that meet their claim exactly.
+
+    Examples
+    --------
+    >>> def noisy_count(data, size, rng):
+    ...     return sum(data) + rng.laplace(scale=2.0, size=size)
+    >>> evidence = assert_private(noisy_count, epsilon=0.5, pairs=[((0, 1, 1), (1, 1, 1))], samples=10_000)
+    >>> print(evidence.verdict)
+    consistent
+    """
+    # Pytest shows a failure, or a broken contract, where the test made the call, and any other error where it arose.
+    __tracebackhide__ = _is_expected
+    for name, value, kind, words in (
+        ("epsilon", epsilon, Real, "a number"),
+        ("delta", delta, Real, "a number"),
+        ("samples", DEFAULT_SAMPLES if samples is None else samples, Integral, "a whole number"),
+        ("confidence", confidence, Real, "a number"),
+        ("seed", seed, Integral, "a whole number"),
+    ):
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise ParameterError(f"{name} must be {words}, got {value!r}")
+    if seed < 0:
+        raise ParameterError(f"seed must be at least 0, got {seed}")
     claim = PrivacyClaim(
-        id="assert_private", statement=f"({epsilon:g}, {delta:g})-DP", epsilon=epsilon, delta=delta, view=view
+        id="assert_private",
+        statement=f"({epsilon:.12g}, {delta:.12g})-DP",
+        epsilon=float(epsilon),
+        delta=float(delta),
+        view=view,
     )
-    view_of(mechanism, claim)
-    budget = Budget(samples=samples, confidence=confidence)
-    evidence = audit(mechanism, claim, budget=budget, streams=Streams(seed, (mechanism.name, "assert_private")))
+    budget = Budget(
+        samples=None if samples is None else int(samples),
+        confidence=float(confidence),
+        method=method,
+        stop_early=stop_early,
+    )
+    mechanism = _mechanism(target, pairs, view, method, own_randomness)
+    shown, _ = view_of(mechanism, claim)
+    streams = Streams(int(seed), (mechanism.name, "assert_private"))
+    try:
+        evidence = audit(mechanism, claim, budget=budget, streams=streams)
+    except (CheckError, TargetRaisedError) as error:
+        # The message says what is wrong, and the cause keeps the way through the target's own code.
+        raise error.with_traceback(None) from error.__cause__
+    audited = _audited(shown, evidence, confidence)
+    history.append(audited)
     if evidence.verdict in (Verdict.REFUTED, Verdict.INCONCLUSIVE):
-        raise AssertionError(_message(mechanism, claim, evidence, confidence))
+        raise AssertionError(_message(mechanism, shown, claim, budget, seed, evidence, audited))
     return evidence
 
 
-def _message(mechanism: Mechanism, claim: PrivacyClaim, evidence: Evidence, confidence: float) -> str:
-    lines = [f"{mechanism!r} is not shown to be {claim.statement}: {evidence.verdict.value} ({evidence.method})"]
-    witness: Any = evidence.witness
-    if witness is not None:
+def _is_expected(caught: Any) -> bool:
+    return isinstance(caught.value, AssertionError | DpauditError)
+
+
+def _mechanism(
+    target: Mechanism | SampleFunction, pairs: Iterable[Pair] | None, view: str, method: Method, own_randomness: bool
+) -> Mechanism:
+    """Return the target, or the mechanism that a function and its pairs make."""
+    if isinstance(target, Mechanism):
+        if pairs is not None:
+            raise ParameterError(f"a mechanism lists its own pairs in `neighbours`; leave `pairs` out with {target!r}")
+        if own_randomness:
+            raise ParameterError(f"declare `own_randomness = True` in the class of {target!r}, and leave it out here")
+        return target
+    if isinstance(target, type) and issubclass(target, Mechanism):
+        raise ParameterError(f"{target.__name__} is a class; give an instance with its parameters")
+    if not callable(target):
+        raise ParameterError(f"target must be a mechanism or a function `sample(data, size, rng)`, got {target!r}")
+    name = _name(target)
+    if pairs is None:
+        raise ParameterError(f"{name} is a function; give the inputs to compare as well: pairs=[(x, y), ...]")
+    if view != "output":
+        raise ParameterError(f"{name} is a function, which has no view but its output; leave view={view!r} out")
+    if method == "exact":
+        raise ParameterError(f"{name} is a function, whose law is not known; leave method='exact' out")
+    return _sampling(target, name, _checked(pairs), own_randomness)
+
+
+def _checked(pairs: Iterable[Pair]) -> list[Pair]:
+    mend = "pairs must be a list of tuples (x, y) of two inputs to compare"
+    if isinstance(pairs, tuple) or not isinstance(pairs, Iterable):
+        raise ParameterError(f"{mend}, got {pairs!r}")
+    # Iterated once: what an iterator gives is gone afterwards.
+    listed = list(pairs)
+    if not listed:
+        raise ParameterError(f"{mend}, got none")
+    for place, pair in enumerate(listed):
+        # No other sequence is taken for a pair, because an input may well be a list of two values.
+        if not (isinstance(pair, tuple) and len(pair) == 2):
+            raise ParameterError(f"{mend}, got {pair!r} at place {place}")
+    return listed
+
+
+def _sampling(function: SampleFunction, name_: str, pairs: list[Pair], own_randomness_: bool) -> Mechanism:
+    class Sampling(Mechanism):
+        """A function that samples."""
+
+        name = name_
+        own_randomness = own_randomness_
+
+        def sample(self, data: Any, size: int, rng: Any) -> Any:
+            return function(data, size, rng)
+
+        def neighbours(self) -> Neighbouring:
+            return Neighbouring(relation="the pairs given", pairs=pairs, complete=False, scope="the pairs given")
+
+        def __repr__(self) -> str:
+            return name_
+
+    return Sampling()
+
+
+def _name(function: Any) -> str:
+    """Name of a function as its author knows it: no address, which would differ in the next run."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    name = getattr(function, "__qualname__", None) or type(function).__qualname__
+    return str(name).rpartition("<locals>.")[2]
+
+
+def _audited(view: Mechanism, evidence: Evidence, confidence: float) -> Audited:
+    if evidence.method != "exact":
+        return Audited(by_sampling=True, false_alarm=1 - Decimal(repr(float(confidence))))
+    # A law that is known is held against the sampler, which may seem to contradict it by chance.
+    samples = type(view).sample is not Mechanism.sample
+    return Audited(by_sampling=False, false_alarm=Decimal(repr(AGREEMENT_ALPHA)) if samples else Decimal(0))
+
+
+def _message(
+    mechanism: Mechanism,
+    view: Mechanism,
+    claim: PrivacyClaim,
+    budget: Budget,
+    seed: int,
+    evidence: Evidence,
+    audited: Audited,
+) -> str:
+    refuted = evidence.verdict is Verdict.REFUTED
+    holds = "is not" if refuted else "is not shown to be"
+    lines = [f"{mechanism!r} {holds} {claim.statement}: {evidence.verdict.value} ({evidence.method})"]
+    if evidence.witness is not None:
+        lines += _witness_lines(evidence.witness, claim, by_sampling=audited.by_sampling)
+    else:
         lines += [
-            f"  input      {witness.data}",
-            f"  neighbour  {witness.neighbour}",
-            f"  event      {witness.event}",
-            f"  p, q       {witness.p:.6g}, {witness.q:.6g}",
-            f"  so epsilon >= {witness.epsilon:.6g}" if witness.epsilon is not None else f"  delta {witness.delta:.6g}",
+            f"  {name.ljust(10)} {_bounds(evidence.measured[name], claimed)}"
+            for name, claimed in (("epsilon", claim.epsilon), ("delta", claim.delta))
+            if name in evidence.measured
         ]
     if evidence.note:
-        lines.append(f"  {evidence.note}")
-    if evidence.method != "exact":
-        lines.append(f"  false-alarm rate: at most {1 - confidence:.3g}")
+        # Notes are worded for the command line.
+        lines.append(f"  {evidence.note.replace('--samples', '`samples`')}")
+    if audited.by_sampling:
+        if refuted:
+            lines.append(f"  false-alarm rate: at most {float(audited.false_alarm):.6g}")
+        again = f"seed={seed}, samples={budget.samples or DEFAULT_SAMPLES}, confidence={budget.confidence!r}"
+        again += f", method={budget.method!r}" if budget.method != "auto" else ""
+        again += ", stop_early=True" if budget.stop_early else ""
+        lines.append(f"  to see it again: {again}")
+        if view.own_randomness:
+            lines.append("  the target has randomness that no seed fixes, so that another run gives other samples")
     return "\n".join(lines)
+
+
+def _witness_lines(witness: Witness, claim: PrivacyClaim, *, by_sampling: bool) -> list[str]:
+    lines = [
+        f"  input      {_short(witness.data)}",
+        f"  neighbour  {_short(witness.neighbour)}",
+        f"  event      {_short(witness.event)}",
+        f"  p, q       {witness.p:.6g}, {witness.q:.6g} "
+        f"({'frequency' if by_sampling else 'probability'} of the event on the input and on the neighbour)",
+    ]
+    for name, value, claimed in (("epsilon", witness.epsilon, claim.epsilon), ("delta", witness.delta, claim.delta)):
+        if value is not None:
+            known = Interval(lower=value, upper=None) if by_sampling else Interval.exact(value)
+            at = f" at delta {claim.delta:.12g}" if name == "epsilon" and claim.delta else ""
+            at = f" at epsilon {claim.epsilon:.12g}" if name == "delta" else at
+            bound = _bounds(known, claimed).removeprefix("at least ")
+            lines.append(f"  so {name} >= {bound}{at} (claimed: {claimed:.12g})")
+    return lines
+
+
+def _bounds(interval: Interval, claimed: float) -> str:
+    from dpaudit.reporting.numbers import format_interval, telling_digits
+
+    return format_interval(interval, digits=telling_digits(interval, claimed))
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(plain(value), ensure_ascii=False)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}... ({len(text)} characters)"

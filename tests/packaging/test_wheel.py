@@ -1,5 +1,6 @@
 """A wheel of a clean copy of the checkout, installed apart from it, works in an empty folder."""
 
+import configparser
 import importlib.util
 import json
 import os
@@ -64,6 +65,30 @@ def test_what_a_wheel_holds(wheel):
     assert set(expected) <= set(names)
     assert not [name for name in names if "__pycache__" in name or name.endswith(".pyc") or "/tests/" in name]
     assert len(names) == len(set(names))
+
+
+def test_a_wheel_declares_the_command_and_the_pytest_plugin(wheel):
+    archive = zipfile.ZipFile(wheel)
+    (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/entry_points.txt"))
+    declared = configparser.ConfigParser()
+    declared.read_string(archive.read(name).decode())
+    assert {section: dict(declared[section]) for section in declared.sections()} == {
+        "console_scripts": {"dpaudit": "dpaudit.cli:main"},
+        "pytest11": {"dpaudit": "dpaudit.pytest_plugin"},
+    }
+
+
+def test_pytest_finds_the_plugin_of_an_installed_wheel(installed, tmp_path):
+    (tmp_path / "test_it.py").write_text(
+        "import pytest\n\n\n"
+        "@pytest.mark.privacy(epsilon=2.5, samples=20_000)\n"
+        "def test_it(assert_private):\n"
+        "    sample = lambda data, size, rng: data + rng.laplace(scale=0.5, size=size)\n"
+        "    assert_private(sample, pairs=[(0.0, 1.0)])\n"
+    )
+    out = _run("-m", "pytest", "--strict-markers", "-p", "no:cacheprovider", cwd=tmp_path, path=installed)
+    assert "1 passed" in out
+    assert "dpaudit: 1 privacy audit (1 by sampling); " in out
 
 
 def test_the_installed_wheel_is_the_one_that_runs(installed, tmp_path):
