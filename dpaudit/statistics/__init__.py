@@ -1,5 +1,6 @@
 """Confidence intervals for proportions, ratios of proportions and means, and goodness of fit."""
 
+from dpaudit.statistics.betting import BettingMeans
 from dpaudit.statistics.fit import goodness_of_fit
 from dpaudit.statistics.means import mean_interval
 from dpaudit.statistics.proportions import clopper_pearson, proportion_lower, proportion_upper
@@ -10,6 +11,7 @@ from dpaudit.statistics.ratios import (
 )
 
 __all__ = [
+    "BettingMeans",
     "clopper_pearson",
     "conditional_epsilon_lower",
     "epsilon_lower",
