@@ -8,7 +8,7 @@ from dpaudit.auditors import LowerBound, epsilon_lower_bound
 from dpaudit.catalog import load
 from dpaudit.claims.claims import Claim, Erratum, LemmaClaim, PrivacyClaim, UtilityClaim
 from dpaudit.claims.domains import Integers, RankingProfiles, Reals
-from dpaudit.claims.evidence import Evidence, Interval, Witness
+from dpaudit.claims.evidence import Curves, Evidence, Interval, Witness
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.claims.record import Record, Result, read_record
 from dpaudit.claims.verdicts import Verdict
@@ -30,6 +30,7 @@ from dpaudit.runner import check
 __all__ = [
     "CheckError",
     "Claim",
+    "Curves",
     "DataError",
     "DpauditError",
     "Erratum",
