@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 from dpaudit.errors import ParameterError
 
-Method = Literal["auto", "exact", "black-box"]
+Method = Literal["auto", "exact", "likelihood", "black-box"]
 
 DEFAULT_SAMPLES = 1_000_000
 DEFAULT_CONFIDENCE = 0.999
@@ -26,7 +26,7 @@ class Budget:
     confidence
         Probability, at least, with which every confidence statement of this audit is true, in (0, 1).
     method
-        ``exact`` and ``black-box`` insist; ``auto`` takes the strongest that applies.
+        ``exact``, ``likelihood`` and ``black-box`` insist; ``auto`` takes the strongest that applies.
     """
 
     samples: int | None = None
