@@ -32,7 +32,7 @@ _PILOT_SHARE = 0.02
 _FIRST_SHARE = 0.25
 _POINTS = 18
 _NEAR = 3
-_EVENTS = 6
+_LEVELS = 6
 _POWER = 0.95
 
 
@@ -46,8 +46,8 @@ class _Setting:
         Points of the privacy profile, ascending.
     at
         Which of them is the claimed one.
-    levels
-        Privacy losses at which samples on either input are held against each other.
+    levels, width
+        Privacy losses from which on samples on either input are held against each other, and their distance.
     """
 
     mechanism: Mechanism
@@ -57,8 +57,14 @@ class _Setting:
     at: int
     alpha: np.ndarray
     levels: np.ndarray
+    width: float
     mismatch_alpha: float
     horizon: int
+
+    def ramp(self, loss: np.ndarray, level: float) -> np.ndarray:
+        """Rise from 0 at the level to 1; not a step, on whose edge rounding would decide where losses repeat."""
+        height: np.ndarray = np.minimum((loss - level) / self.width, 1.0)
+        return height
 
 
 class _Direction:
@@ -101,9 +107,10 @@ class _Direction:
             above = np.searchsorted(part, setting.epsilons, side="right")
             self.profile.update(rows, [-np.expm1(e - part[i:]) for e, i in zip(setting.epsilons, above, strict=True)])
             above = np.searchsorted(part, setting.levels, side="right")
-            self.weighted.update(rows, [np.exp(t - part[i:]) for t, i in zip(setting.levels, above, strict=True)])
+            tails = [(t, part[k:]) for t, k in zip(setting.levels, above, strict=True)]
+            self.weighted.update(rows, [np.exp(t - tail) * setting.ramp(tail, t) for t, tail in tails])
             below = np.searchsorted(part, -setting.levels, side="left")
-            self.reverse.update(rows, [np.ones(i) for i in below])
+            self.reverse.update(rows, [setting.ramp(-part[:k], t) for t, k in zip(setting.levels, below, strict=True)])
         excess = losses.beyond(setting.claim.epsilon)
         largest = int(np.argmax(excess))
         if self.example is None or excess[largest] > self.excess:
@@ -188,9 +195,9 @@ def audit_likelihood(
     in both directions and all epsilons (Bonferroni over pairs, directions, sides and a grid of epsilons, half of it
     spent on the claimed one; convexity between them; bounds by betting, valid at any time, so that the samples may be
     shared out by what came before). A refutation at delta = 0 needs no confidence statement: it rests on the
-    likelihoods. They are tested by the events L > t, whose frequency on one input must agree with the samples of
-    the other weighted by the likelihood ratio; a sound mechanism fails that with probability 1e-6 at most. An error
-    of the likelihood that is common to both inputs of a pair cancels and is not looked for.
+    likelihoods. They are tested by the share of large losses L, of which the samples on one input must agree with
+    those on the other weighted by the likelihood ratio; a sound mechanism fails that with probability 1e-6 at most.
+    An error of the likelihood that is common to both inputs of a pair cancels and is not looked for.
     **Checked against** closed forms, exact audits of finite laws, and the measured rates of false verdicts.
     """
     samples = budget.samples or DEFAULT_SAMPLES
@@ -256,7 +263,6 @@ def _setting(
     weights = np.full(len(epsilons), 0.5 / max(len(epsilons) - 1, 1))
     weights[at] = 0.5
     sides = 4 * len(pairs)  # two directions, and a bound on either side
-    levels = np.unique(np.r_[0.0, epsilons[:: -(-len(epsilons) // _EVENTS)]])
     return _Setting(
         mechanism=mechanism,
         sampler=sampler,
@@ -264,9 +270,10 @@ def _setting(
         epsilons=epsilons,
         at=at,
         alpha=alpha / sides * weights,
-        levels=levels,
+        levels=np.arange(_LEVELS) * top / _LEVELS,
+        width=top / _LEVELS,
         # Each level has two intervals, of the frequency and of the weighted samples, with two sides each.
-        mismatch_alpha=MISMATCH_ALPHA / (2 * sides * len(levels)),
+        mismatch_alpha=MISMATCH_ALPHA / (2 * sides * _LEVELS),
         horizon=max(_LEAST, samples // len(pairs)),
     )
 
@@ -312,7 +319,8 @@ def _check_match(directions: list[_Direction], setting: _Setting) -> None:
             raise CheckError(
                 f"{setting.mechanism.name}: `log_likelihood` does not belong to `sample` for the inputs "
                 f"{direction.p_input!r} and {other.p_input!r}: outputs whose log-likelihood on the first is more than "
-                f"{setting.levels[worst]:g} above that on the second have probability {intervals[0]} in samples on the "
+                f"{setting.levels[worst]:.4g} above that on the second (counted in full from "
+                f"{setting.levels[worst] + setting.width:.4g}) have probability {intervals[0]} in samples on the "
                 f"second, but {intervals[1]} by likelihoods in samples on the first (false-alarm rate "
                 f"{MISMATCH_ALPHA:g}); mend whichever is wrong"
             )
