@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dpaudit.catalog import load
     from dpaudit.claims.claims import Claim, Erratum, LemmaClaim, PrivacyClaim, UtilityClaim
     from dpaudit.claims.domains import Integers, RankingProfiles, Reals
-    from dpaudit.claims.evidence import Evidence, Interval, Witness
+    from dpaudit.claims.evidence import Curves, Evidence, Interval, Witness
     from dpaudit.claims.inputs import AnyTwo, DrawnPairs, InputDomain, Records, Vectors
     from dpaudit.claims.neighbouring import Neighbouring
     from dpaudit.claims.record import Record, Result, read_record
@@ -63,6 +63,7 @@ __all__ = [
     "AnyTwo",
     "CheckError",
     "Claim",
+    "Curves",
     "DataError",
     "DpauditError",
     "DrawnPairs",
@@ -118,7 +119,7 @@ _HOMES = {
         "dpaudit.catalog": ("load",),
         "dpaudit.claims.claims": ("Claim", "Erratum", "LemmaClaim", "PrivacyClaim", "UtilityClaim"),
         "dpaudit.claims.domains": ("Integers", "RankingProfiles", "Reals"),
-        "dpaudit.claims.evidence": ("Evidence", "Interval", "Witness"),
+        "dpaudit.claims.evidence": ("Curves", "Evidence", "Interval", "Witness"),
         "dpaudit.claims.inputs": ("AnyTwo", "DrawnPairs", "InputDomain", "Records", "Vectors"),
         "dpaudit.claims.neighbouring": ("Neighbouring",),
         "dpaudit.claims.record": ("Record", "Result", "read_record"),

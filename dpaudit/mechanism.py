@@ -49,8 +49,9 @@ def parameter(
 class Mechanism:
     """A randomized algorithm under audit, with its parameters as annotated class attributes.
 
-    A subclass becomes a frozen, keyword-only dataclass. It must define ``sample``; ``law``, ``neighbours`` and
-    ``claims`` as far as they are known. Only a mechanism with claims is a target of ``dpaudit check``.
+    A subclass becomes a frozen, keyword-only dataclass. It must define ``sample``; ``law``, ``log_likelihood``,
+    ``neighbours`` and ``claims`` as far as they are known. Only a mechanism with claims is a target of
+    ``dpaudit check``.
 
     Parameters are checked when an instance is made: the annotated type, finiteness, the range given to
     :func:`parameter`; ``epsilon`` must be above 0 and ``delta`` in [0, 1] without saying so. Override ``validate`` for
@@ -107,6 +108,24 @@ class Mechanism:
 
     def law(self, data: Any) -> Law | None:
         """Exact law of the output for the input ``data``, or None where it is not known."""
+        return None
+
+    def log_likelihood(self, outputs: np.ndarray, data: Any) -> np.ndarray | None:
+        """Log-probability or log-density of outputs for the input ``data``, or None where it is not known.
+
+        Parameters
+        ----------
+        outputs
+            Outputs along axis 0, as ``sample`` returns them (a list of structured ones as an object array).
+        data
+            The input.
+
+        Returns
+        -------
+        ndarray of float, shape (size,), or None
+            ``-inf`` for an impossible output; never NaN or ``inf``. Densities must be with respect to one measure for
+            all inputs; a factor that depends on the output alone, or a constant common to all inputs, may be left out.
+        """
         return None
 
     def neighbours(self) -> Neighbouring | None:

@@ -46,7 +46,7 @@ class PlannedAudit:
     expect: Verdict
     reason: str
     set: dict[str, Scalar | list[Scalar]]
-    method: Literal["auto", "exact", "black-box"] = "auto"
+    method: Literal["auto", "exact", "likelihood", "black-box"] = "auto"
     samples: int | None = None
 
     def cells(self) -> Iterator[dict[str, Scalar]]:

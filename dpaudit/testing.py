@@ -17,7 +17,8 @@ from dpaudit.auditors.sampler import SampleFunction
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.claims import PrivacyClaim
 from dpaudit.claims.evidence import Evidence, Interval, Witness
-from dpaudit.claims.neighbouring import Neighbouring, Pair
+from dpaudit.claims.inputs import Pair
+from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.claims.record import plain
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import CheckError, DpauditError, ParameterError, TargetRaisedError

@@ -1,10 +1,11 @@
-"""Evidence: exact, black-box, utility bounds, lemmas."""
+"""Evidence: exact, likelihood, black-box, utility bounds, lemmas."""
 
 from dpaudit.auditors.audit import audit
 from dpaudit.auditors.blackbox import audit_black_box
 from dpaudit.auditors.budget import Budget
 from dpaudit.auditors.exact import audit_exact
 from dpaudit.auditors.lemma import audit_lemma
+from dpaudit.auditors.likelihood import audit_likelihood
 from dpaudit.auditors.pair import LowerBound, epsilon_lower_bound
 from dpaudit.auditors.streams import Streams
 from dpaudit.auditors.utility import audit_utility
@@ -17,6 +18,7 @@ __all__ = [
     "audit_black_box",
     "audit_exact",
     "audit_lemma",
+    "audit_likelihood",
     "audit_utility",
     "epsilon_lower_bound",
 ]

@@ -9,6 +9,8 @@ from dpaudit.auditors.blackbox import audit_black_box
 from dpaudit.auditors.budget import Budget
 from dpaudit.auditors.exact import audit_exact
 from dpaudit.auditors.lemma import audit_lemma
+from dpaudit.auditors.likelihood import audit_likelihood
+from dpaudit.auditors.losses import knows_likelihood
 from dpaudit.auditors.streams import Streams
 from dpaudit.auditors.utility import audit_utility
 from dpaudit.claims.claims import Claim, LemmaClaim, PrivacyClaim, UtilityClaim
@@ -83,8 +85,16 @@ def _audit_privacy(target: Mechanism, claim: PrivacyClaim, budget: Budget, strea
     law = view.law(first[0])
     if law is not None and not isinstance(law, Law):
         raise CheckError(f"{claim.id}: `law` of {view.name} returned {type(law).__name__}; return a dpaudit law")
+    likelihood = budget.method == "likelihood" or (budget.method == "auto" and law is None)
+    if likelihood and knows_likelihood(view, first[0], streams):
+        return audit_likelihood(view, claim, neighbouring, budget=budget, streams=streams)
+    if budget.method == "likelihood":
+        raise CheckError(
+            f"{claim.id}: the likelihood of {view.name} is not known; "
+            "define `log_likelihood(outputs, data)`, or use --method black-box"
+        )
     if budget.method == "exact" and law is None:
-        raise CheckError(f"{claim.id}: the law of {view.name} is not known; use --method black-box")
+        raise CheckError(f"{claim.id}: the law of {view.name} is not known; use --method likelihood or black-box")
     if law is None or budget.method == "black-box":
         return audit_black_box(view, claim, neighbouring, budget=budget, streams=streams)
     evidence, worst = audit_exact(view, claim, neighbouring)

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 from dpaudit.errors import ParameterError
 
-Method = Literal["auto", "exact", "black-box"]
+Method = Literal["auto", "exact", "likelihood", "black-box"]
 Features = Literal["none", "float-bits"]
 
 DEFAULT_SAMPLES = 1_000_000
@@ -27,7 +27,7 @@ class Budget:
     confidence
         Probability, at least, with which every confidence statement of this audit is true, in (0, 1).
     method
-        ``exact`` and ``black-box`` insist; ``auto`` takes the strongest that applies.
+        ``exact``, ``likelihood`` and ``black-box`` insist; ``auto`` takes the strongest that applies.
     stop_early
         Stop a black-box audit as soon as the claim is refuted.
     features

@@ -6,19 +6,24 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from dpaudit.claims.claims import PrivacyClaim
-from dpaudit.claims.evidence import Evidence, Interval, Witness
+from dpaudit.claims.evidence import Curves, Evidence, Interval, Witness
 from dpaudit.claims.inputs import input_key
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import CheckError
-from dpaudit.laws import Comparison, Law, compare
+from dpaudit.laws import Comparison, Law, ProfileBounds, compare
+from dpaudit.laws.profile import LARGEST_EPSILON, short
 from dpaudit.mechanism import Mechanism
 
 ROUNDING = 1e-9
 """Relative excess over a claimed epsilon or delta that double precision cannot tell from rounding."""
 
 _CACHED_LAWS = 4096
+_NEAR_POINTS, _FAR_POINTS, _FINE_POINTS = 17, 9, 65
+_LITTLE = 1e-6
 
 
 @dataclass(slots=True)
@@ -146,5 +151,27 @@ def audit_exact(
         measured=measured,
         witness=found if refuted else None,
         note="the bounds on the privacy profile enclose the claim" if verdict is Verdict.INCONCLUSIVE else "",
+        curves=_curves(worst.comparison, compare(law_of(worst.q_input), law_of(worst.p_input)), claim),
     )
     return evidence, (worst.p_input, worst.q_input)
+
+
+def _curves(comparison: Comparison, reverse: Comparison, claim: PrivacyClaim) -> Curves:
+    """Privacy profile and trade-off function of one pair, from its profile at many points."""
+    top = min(max(_largest_loss(comparison, claim), _largest_loss(reverse, claim)), LARGEST_EPSILON)
+    end = max(top, min(claim.epsilon, LARGEST_EPSILON)) or 1.0
+    # Where the claim is far off, both the part that matters and the way to the claim are shown.
+    shown = short(np.r_[np.linspace(0, top, _NEAR_POINTS), np.linspace(0, end, _FAR_POINTS)])
+    if claim.epsilon <= LARGEST_EPSILON:
+        shown = np.unique(np.append(shown, claim.epsilon))
+    points = np.unique(np.r_[shown, np.linspace(0, top, _FINE_POINTS)])
+    lower, upper = np.maximum(comparison.profile(points), reverse.profile(points))
+    return ProfileBounds(points, lower, upper).curves(shown)
+
+
+def _largest_loss(comparison: Comparison, claim: PrivacyClaim) -> float:
+    """Largest privacy loss, or where it is infinite the epsilon beyond which little is left to see."""
+    largest = comparison.max_divergence()
+    if math.isinf(largest):
+        largest = comparison.epsilon(min(claim.delta / 100, _LITTLE) if claim.delta > 0 else _LITTLE).upper or 0.0
+    return largest if math.isfinite(largest) else 2 * max(claim.epsilon, 1.0)

@@ -47,6 +47,28 @@ class Witness:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Curves:
+    """Privacy profile and trade-off function of the worst pair found, each value exact or bounded.
+
+    Both are for the pair in its worse direction at every point, so that the trade-off function is symmetric.
+
+    Attributes
+    ----------
+    epsilon, delta_lower, delta_upper
+        Epsilons, ascending, and bounds on the hockey-stick divergence there; equal where it is exact.
+    type_one, type_two_lower, type_two_upper
+        Type I errors of a test between the two inputs, ascending in [0, 1], and bounds on the least type II error.
+    """
+
+    epsilon: tuple[float, ...]
+    delta_lower: tuple[float, ...]
+    delta_upper: tuple[float, ...]
+    type_one: tuple[float, ...]
+    type_two_lower: tuple[float, ...]
+    type_two_upper: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """The outcome of one audit of one claim at one set of parameters."""
 
@@ -57,3 +79,4 @@ class Evidence:
     witness: Witness | None = None
     note: str = ""
     samples: int = 0
+    curves: Curves | None = None

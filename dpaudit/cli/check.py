@@ -16,7 +16,7 @@ from dpaudit.cli.output import emit, one_line
 from dpaudit.errors import ParameterError
 
 Format = Literal["text", "json", "markdown", "junit"]
-Method = Literal["auto", "exact", "black-box"]
+Method = Literal["auto", "exact", "likelihood", "black-box"]
 
 
 def check(

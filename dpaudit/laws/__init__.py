@@ -5,6 +5,7 @@ from dpaudit.laws.continuous import GaussianLaw, LaplaceLaw
 from dpaudit.laws.finite import FiniteLaw
 from dpaudit.laws.joint import ProductLaw, PublicMixtureLaw
 from dpaudit.laws.loss import PrivacyLoss
+from dpaudit.laws.profile import ProfileBounds
 
 __all__ = [
     "Comparison",
@@ -15,6 +16,7 @@ __all__ = [
     "Law",
     "PrivacyLoss",
     "ProductLaw",
+    "ProfileBounds",
     "PublicMixtureLaw",
     "compare",
 ]

@@ -7,6 +7,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from dpaudit.claims.evidence import Interval
 from dpaudit.errors import CheckError
 
@@ -40,6 +42,11 @@ class Comparison(ABC):
     @abstractmethod
     def delta(self, epsilon: float) -> Interval:
         """Hockey-stick divergence sup over S of P(S) - e^epsilon Q(S); exact, or bounds that enclose it."""
+
+    def profile(self, epsilons: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper bounds on the divergence at many epsilons, shape (k,) each; equal where it is exact."""
+        values = [self.delta(float(epsilon)) for epsilon in epsilons]
+        return np.array([value.lower for value in values]), np.array([value.upper for value in values])
 
     @abstractmethod
     def epsilon(self, delta: float) -> Interval:

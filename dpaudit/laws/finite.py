@@ -113,6 +113,11 @@ class FiniteComparison(Comparison):
         """Exact hockey-stick divergence."""
         return Interval.exact(self.loss().delta(epsilon))
 
+    def profile(self, epsilons: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Exact hockey-stick divergence at many epsilons."""
+        values = self.loss().profile(epsilons)
+        return values, values
+
     def epsilon(self, delta: float) -> Interval:
         """Exact smallest epsilon."""
         return Interval.exact(self.loss().epsilon(delta))

@@ -92,6 +92,14 @@ class ProductComparison(Comparison):
         below, above = self.bounding_losses()
         return Interval(lower=below.delta(epsilon), upper=above.delta(epsilon))
 
+    def profile(self, epsilons: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """As ``delta``, with the parts composed once."""
+        gaussian = self._gaussian()
+        if gaussian is not None:
+            return gaussian.profile(epsilons)
+        below, above = self.bounding_losses()
+        return below.profile(epsilons), above.profile(epsilons)
+
     def epsilon(self, delta: float) -> Interval:
         """Exact for finite or Gaussian parts or at delta = 0, enclosed for Laplace parts."""
         gaussian = self._gaussian()
@@ -192,6 +200,13 @@ class PublicMixtureComparison(Comparison):
             lower=math.fsum(w * (v.lower or 0.0) for w, v in zip(weights, values, strict=True)),
             upper=math.fsum(w * (v.upper or 0.0) for w, v in zip(weights, values, strict=True)),
         )
+
+    def profile(self, epsilons: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Average over the choices."""
+        parts = [part.profile(epsilons) for part in self.parts]
+        weights = np.exp(self.log_weights)[:, None]
+        lower, upper = (np.array(side) for side in zip(*parts, strict=True))
+        return (weights * lower).sum(axis=0), (weights * upper).sum(axis=0)
 
     def epsilon(self, delta: float) -> Interval:
         """Invert the averaged privacy profile."""

@@ -100,6 +100,12 @@ class PrivacyLoss:
         gaps = np.minimum(epsilon - self.losses[above], 0.0)
         return math.fsum(np.exp(self.log_p[above]) * -np.expm1(gaps))
 
+    def profile(self, epsilons: np.ndarray) -> np.ndarray:
+        """Hockey-stick divergence at many epsilons, shape (k,)."""
+        p = np.exp(self.log_p)
+        starts = np.searchsorted(self.losses, epsilons, side="right")
+        return np.array([np.sum(p[i:] * -np.expm1(e - self.losses[i:])) for i, e in zip(starts, epsilons, strict=True)])
+
     def epsilon(self, delta: float) -> float:
         """Smallest epsilon >= 0 at which the hockey-stick divergence is at most ``delta``."""
         if delta == 0:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dpaudit.claims.record import Record
 from dpaudit.claims.verdicts import Verdict
+from dpaudit.reporting.figures import figures
 from dpaudit.reporting.groups import ClaimGroup, group_results
 from dpaudit.reporting.wording import (
     clean,
@@ -95,6 +96,7 @@ def _template() -> Template:
         symbols=SYMBOLS,
         columns=_columns,
         tally=_tally,
+        figures=figures,
         headline=headline,
         reason=reason,
         standing=standing,

@@ -12,10 +12,11 @@ from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.numbers import DIGITS, format_interval, format_number, relation, telling_digits
 
 _MEASURED_AS = {"bound": "value"}
-_BESIDE = ("tightness", "slack", "detection_limit", "trivial")
+_BESIDE = ("tightness", "slack", "detection_limit", "detection_limit_delta", "trivial")
 _LABELS = {
     "tightness": "tightness (claimed epsilon over measured)",
     "slack": "slack (claimed bound over measured value)",
+    "detection_limit_delta": "detection limit (delta at the claimed epsilon)",
     "trivial": "trivial (what needs no input)",
 }
 _NO_PASS = (Verdict.INCONCLUSIVE, Verdict.ERROR)

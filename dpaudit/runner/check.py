@@ -55,7 +55,7 @@ def check(
     confidence
         Probability, at least, with which every statistical statement of the run is true.
     method
-        ``auto``, ``exact`` or ``black-box``.
+        ``auto``, ``exact``, ``likelihood`` or ``black-box``.
     seed
         Equal seeds give equal records, but for environment and timing.
     workers

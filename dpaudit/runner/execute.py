@@ -253,6 +253,7 @@ def _result(
         samples=evidence.samples,
         seed=settings.seed,
         command=_command(cell, settings),
+        curves=evidence.curves,
     )
 
 

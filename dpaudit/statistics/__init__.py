@@ -1,6 +1,7 @@
 """Confidence intervals for proportions, ratios of proportions and means, and goodness of fit."""
 
 from dpaudit.statistics.anytime import anytime_lower, anytime_upper
+from dpaudit.statistics.betting import BettingMeans
 from dpaudit.statistics.fit import goodness_of_fit
 from dpaudit.statistics.means import mean_interval
 from dpaudit.statistics.proportions import clopper_pearson, proportion_lower, proportion_upper
@@ -12,6 +13,7 @@ from dpaudit.statistics.ratios import (
 )
 
 __all__ = [
+    "BettingMeans",
     "anytime_lower",
     "anytime_upper",
     "best_share",

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpaudit.claims.claims import Erratum
-from dpaudit.claims.evidence import Interval, Witness
+from dpaudit.claims.evidence import Curves, Interval, Witness
 from dpaudit.claims.record import Record, Result, SystemEntry, plain, read_record, record_schema, summarise
 from dpaudit.claims.verdicts import Verdict, status_of
 from dpaudit.errors import RecordError
@@ -37,6 +37,7 @@ witnesses = st.builds(
     epsilon=sides,
     delta=sides,
 )
+curves = st.builds(Curves, **dict.fromkeys(Curves.__dataclass_fields__, st.lists(numbers, max_size=3).map(tuple)))
 results = st.builds(
     Result,
     **dict.fromkeys(("target", "claim", "kind", "source", "statement", "scope", "method", "reason", "note"), texts),
@@ -50,6 +51,7 @@ results = st.builds(
     claimed=st.dictionaries(texts, numbers, max_size=2),
     measured=st.dictionaries(texts, intervals, max_size=2),
     witness=st.none() | witnesses,
+    curves=st.none() | curves,
     samples=st.integers(0, 10**12),
     seed=st.integers(0, 2**64),
 )
@@ -115,6 +117,13 @@ def test_the_published_schema_is_up_to_date():
         "write it again: python -c 'import json; from dpaudit.claims.record import record_schema as s; "
         "print(json.dumps(s(), indent=1))' > dpaudit/claims/record.schema.json"
     )
+
+
+def test_a_record_from_before_there_were_curves_is_read():
+    raw = json.loads(_record([_result()]).to_json())
+    assert raw["results"][0].pop("curves") is None
+    jsonschema.validate(raw, SCHEMA)
+    assert Record.from_json(json.dumps(raw)) == _record([_result()])
 
 
 def test_the_schema_itself_is_one():

@@ -1,0 +1,112 @@
+"""The privacy loss of sampled outputs, from a mechanism's own log-likelihood, with every value checked."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpaudit.auditors.exact import ROUNDING
+from dpaudit.auditors.sampler import Sampler
+from dpaudit.auditors.streams import Streams
+from dpaudit.errors import CheckError, DpauditError, TargetRaisedError
+from dpaudit.mechanism import Mechanism
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Losses:
+    """Outputs sampled on one input, with their log-likelihood there and on another, each of shape (size,)."""
+
+    outputs: np.ndarray
+    log_p: np.ndarray
+    log_q: np.ndarray
+
+    @property
+    def loss(self) -> np.ndarray:
+        """Privacy loss log p - log q; ``inf`` where the other input makes the output impossible."""
+        difference: np.ndarray = self.log_p - self.log_q
+        return difference
+
+    def beyond(self, epsilon: float) -> np.ndarray:
+        """How far the loss is above ``epsilon``, less what rounding can make of the log-likelihoods."""
+        finite = np.where(np.isfinite(self.log_q), np.abs(self.log_q), 0.0)
+        scale = np.maximum(np.maximum(np.abs(self.log_p), finite), max(1.0, epsilon))
+        excess: np.ndarray = self.loss - epsilon - ROUNDING * scale
+        return excess
+
+
+def knows_likelihood(mechanism: Mechanism, data: Any, streams: Streams) -> bool:
+    """Whether ``log_likelihood`` is overridden and gives anything for an output on this input."""
+    if type(mechanism).log_likelihood is Mechanism.log_likelihood:
+        return False
+    sampler = Sampler(mechanism.sample, mechanism.name, streams, own_randomness=mechanism.own_randomness)
+    return _call(mechanism, sampler.draw(data, 1, "probe"), data) is not None
+
+
+def sampled_losses(
+    mechanism: Mechanism, sampler: Sampler, p_input: Any, q_input: Any, size: int, *purpose: str | int
+) -> Iterator[Losses]:
+    """Yield chunks of outputs on ``p_input`` with their likelihoods.
+
+    Raises
+    ------
+    CheckError
+        ``sample`` or ``log_likelihood`` breaks its contract, or the former gives what the latter calls impossible.
+    TargetRaisedError
+        Either raised.
+    """
+    for outputs in sampler.chunks(p_input, size, *purpose):
+        log_p = _log_likelihood(mechanism, outputs, p_input)
+        if (log_p == -np.inf).any():
+            output = outputs[int(np.argmin(log_p))]
+            raise CheckError(
+                f"{mechanism.name}: `sample` gave {_short(output)} for the input {_short(p_input)}, which "
+                "`log_likelihood` calls impossible there (-inf); mend whichever is wrong"
+            )
+        yield Losses(outputs=outputs, log_p=log_p, log_q=_log_likelihood(mechanism, outputs, q_input))
+
+
+def _call(mechanism: Mechanism, outputs: np.ndarray, data: Any) -> Any:
+    try:
+        return mechanism.log_likelihood(outputs.copy(), copy.deepcopy(data))
+    except DpauditError:
+        raise
+    except Exception as error:
+        raise TargetRaisedError(
+            f"{mechanism.name}: `log_likelihood` raised {type(error).__name__}: {error} "
+            f"(input {_short(data)}, outputs of shape {outputs.shape})"
+        ) from error
+
+
+def _log_likelihood(mechanism: Mechanism, outputs: np.ndarray, data: Any) -> np.ndarray:
+    raw = _call(mechanism, outputs, data)
+    where = f"{mechanism.name}: `log_likelihood` for the input {_short(data)} returned"
+    if raw is None:
+        raise CheckError(f"{where} None, but an array for another input or output; return one for every input")
+    try:
+        values = np.asarray(raw)
+    except ValueError:
+        values = np.empty((), dtype=object)
+    if values.dtype.kind not in "biuf":
+        raise CheckError(f"{where} values of dtype {values.dtype}; return one real number for each output")
+    if values.shape != (len(outputs),):
+        raise CheckError(
+            f"{where} an array of shape {values.shape} for {len(outputs)} outputs; return shape ({len(outputs)},)"
+        )
+    values = values.astype(float)
+    for bad, name in ((np.isnan(values), "NaN"), (values == np.inf, "+inf")):
+        if bad.any():
+            output = outputs[int(np.argmax(bad))]
+            raise CheckError(
+                f"{where} {name} for the output {_short(output)}; return a finite number, or -inf where the output "
+                "is impossible"
+            )
+    return values
+
+
+def _short(value: Any) -> str:
+    text = repr(value.tolist() if isinstance(value, np.ndarray | np.generic) else value)
+    return text if len(text) <= 80 else text[:77] + "..."
