@@ -2,8 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
+PEERS_STAMP := .venv-peers/.installed
 
-.PHONY: check test test-fast lint format reports bench clean
+.PHONY: check test test-fast examples lint format reports bench clean
 
 $(STAMP): pyproject.toml hatch_build.py
 	$(PYTHON) -m venv .venv
@@ -18,6 +19,14 @@ test: $(STAMP)  ## all tests
 
 test-fast: $(STAMP)  ## the inner loop, under a minute
 	$(BIN)/python -m pytest -n auto -m "not slow"
+
+$(PEERS_STAMP): pyproject.toml hatch_build.py
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[peers]' 'pytest>=8.0'
+	touch $(PEERS_STAMP)
+
+examples: $(PEERS_STAMP)  ## the tests of examples/, which `make test` skips without the libraries that they audit
+	DPAUDIT_REQUIRE_PEERS=1 .venv-peers/bin/python -m pytest tests/examples
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -38,4 +47,4 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/throughput.py
 
 clean:
-	rm -rf .venv .audit build dist
+	rm -rf .venv .venv-peers .audit build dist
