@@ -88,6 +88,9 @@ class Case:
         return oracle.best_bound(cells.p, cells.q, samples, confidence, self.mechanism.delta)
 
 
+CLIMBS = 2
+"""Pairs from which the search goes on."""
+
 STEPS = ((0, 0), (0, 1), (1, 0), (1, 1), (1, 2), (2, 1), (2, 2))
 """How one coordinate can differ between neighbours in {0, 1, 2} under an L-infinity step of 1."""
 
@@ -103,13 +106,19 @@ def enumerated_epsilon(cells, pairs, *, delta=0.0, steps=False) -> float:
 
 
 def worst_pair(objective, pairs, steps=False):
-    """Pair of the largest objective, improved by changes of one coordinate where ``steps`` says so."""
+    """Pair of the largest objective; with ``steps``, the best few are improved by changes of one coordinate."""
     pairs = list(pairs)
     values = [objective(x, y) for x, y in pairs]
-    best = int(np.argmax(values))
-    (x, y), value = pairs[best], values[best]
-    improving = steps
-    while improving and value < np.inf:
+    order = np.argsort(values, kind="stable")[::-1]
+    if not steps or np.isinf(values[order[0]]):
+        return pairs[order[0]]
+    climbed = [_climbed(objective, pairs[start], values[start]) for start in order[:CLIMBS]]
+    return max(climbed, key=lambda found: found[1])[0]
+
+
+def _climbed(objective, pair, value):
+    (x, y), improving = pair, True
+    while improving:
         improving = False
         for i in range(len(x)):
             for low, high in STEPS:
@@ -117,7 +126,7 @@ def worst_pair(objective, pairs, steps=False):
                 new = objective(new_x, new_y) if new_x != new_y else 0.0
                 if new > value * (1 + 1e-9):
                     (x, y), value, improving = (new_x, new_y), new, True
-    return x, y
+    return (x, y), value
 
 
 def step_pairs(steps):

@@ -2,13 +2,13 @@
 
 import math
 from functools import cache, lru_cache
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 
 import dpaudit
 from suite import inputs
-from suite.case import Audited, Case, Cells, block_pairs, enumerated_epsilon
+from suite.case import Audited, Case, Cells, block_pairs, enumerated_epsilon, step_pairs
 from suite.laws import (
     combination_cells,
     laplace_cdf,
@@ -199,6 +199,24 @@ def answers(queries, limit):
     return positions, positives, negatives - negatives * positives
 
 
+@cache
+def starting_pairs(queries, limit):
+    """Pairs among which the search for the worst begins.
+
+    The ratio of an answer's probabilities grows with every step that lifts a query answered negatively and lowers one
+    answered positively, so that the worst pair for an answer takes the full step everywhere. What is left to choose is
+    where in the range each step lies. Without a limit the order of the queries does not matter, and blocks suffice.
+    """
+    found = set(block_pairs(queries))
+    if limit is not None:
+        positions, _, negatives = answers(queries, limit)
+        for places, negative in zip(positions, negatives, strict=True):
+            for lifted, lowered in product([(0, 1), (1, 2)], [(1, 0), (2, 1)]):
+                steps = [lifted if negative[i] else lowered if i in places else (1, 1) for i in range(queries)]
+                found.add(step_pairs(steps))
+    return sorted(found)
+
+
 def answer_index(positive, queries, limit):
     """Number of the answer, in the order of :func:`answers`, of rows of booleans."""
     _, positives, _ = answers(queries, limit)
@@ -273,9 +291,7 @@ def answers_case(mechanism, number, law, epsilon=None):
         )
 
     def pairs():
-        # The ratio of an answer's probabilities grows with every step of a negative one upwards and of a positive one
-        # downwards, so that the worst pair takes full steps, in blocks; the search starts there.
-        return block_pairs(mechanism.queries)
+        return starting_pairs(mechanism.queries, mechanism.limit)
 
     return Case(
         mechanism=mechanism,
@@ -343,7 +359,7 @@ def numerical_case(mechanism):
         return cells(x, y, 1)
 
     def pairs():
-        return block_pairs(mechanism.queries)
+        return starting_pairs(mechanism.queries, mechanism.limit)
 
     return Case(
         mechanism=mechanism,
@@ -417,7 +433,7 @@ def numbers_case(mechanism):
         # given out forces the threshold down, where all of them contribute it.
         epsilon=lambda: mechanism.queries / mechanism.query_scale,
         cells=cells,
-        pairs=lambda: block_pairs(mechanism.queries),
+        pairs=lambda: starting_pairs(mechanism.queries, mechanism.limit),
         steps=True,
         coarse=lambda x, y: cells(x, y, 4),
     )

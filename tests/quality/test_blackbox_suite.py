@@ -1,7 +1,7 @@
-"""The benchmark's own truths: laws against simulation, quadrature against scipy, search among pairs against all pairs."""
+"""What the benchmark takes for true: laws against simulation and scipy, the search for pairs against all pairs."""
 
 import math
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -16,10 +16,12 @@ from dpaudit.statistics import epsilon_lower
 FALSE_ALARM = 1e-6
 SAMPLES = 200_000
 NAMES = list(cases())
+LONG = {"sparse-vector-3", "numerical-sparse-vector"}
+SLOW_IF_LONG = [pytest.param(name, marks=[pytest.mark.slow] if name in LONG else []) for name in NAMES]
 
 
 def least_p_value(mechanism, cells, pair, seed):
-    """Smallest p-value, times their number, that the masses of cells and of likelihood-ratio events get from samples."""
+    """Smallest p-value that samples give to the masses of cells and likelihood-ratio events, times their number."""
     tests = []
     rng = np.random.default_rng(seed)
     for data, masses in zip(pair, (cells.p, cells.q), strict=True):
@@ -80,18 +82,19 @@ def test_cells_are_not_those_of_half_the_noise(name, pairs):
     assert p_value < FALSE_ALARM
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SLOW_IF_LONG)
 def test_the_oracle_grows_towards_the_truth_and_not_above(name):
     case = cases()[name]
     truth = case.truth()
-    bounds = [case.oracle(samples, 0.9) for samples in (10**3, 10**5, 10**7)]
+    bounds = [case.oracle(samples, 0.9) for samples in (10**4, 10**7)]
     assert bounds == sorted(bounds)
     assert bounds[-1] <= truth * (1 + 1e-9)
     if math.isinf(truth):
         # As many samples again add as much again: nothing is the limit.
         assert case.oracle(10**9, 0.9) > bounds[-1] + 3
     else:
-        assert case.oracle(10**10, 0.9) > 0.97 * truth
+        # The decisive event of twenty outputs, all beyond the same input, has probability 2^-20.
+        assert case.oracle(10**13 if name == "laplace-parallel" else 10**10, 0.9) > 0.97 * truth
 
 
 def test_claims_and_truths_agree_where_the_literature_says_so():
@@ -179,7 +182,7 @@ def test_answers_of_the_sparse_vector_against_scipy(mechanism, renewed):
             return laplace.pdf(rho, scale=mechanism.threshold_scale) * np.prod(kept)
 
         edges = (-np.inf, -1, 0, 1, np.inf)
-        return math.fsum(quad(density, *bounds)[0] for bounds in zip(edges[:-1], edges[1:], strict=True))
+        return math.fsum(quad(density, *bounds)[0] for bounds in pairwise(edges))
 
     for i, row in zip(index, rows, strict=True):
         if renewed:
@@ -211,10 +214,44 @@ def test_the_search_among_pairs_against_all_pairs(case):
     everything = [pair for pair in everything if pair[0] != pair[1]]
     declared = {(tuple(x), tuple(y)) for x, y in case.mechanism.neighbours()}
     assert {frozenset(pair) for pair in everything} == {frozenset(pair) for pair in declared}
-    every = [case.cells(x, y) for x, y in everything[:: 1 if case.name.startswith("noisy") else 3]]
+    every = [case.cells(x, y) for x, y in everything[:: 1 if case.name.startswith("noisy") else 2]]
     assert case.truth() >= max(oracle.true_epsilon(cells.p, cells.q) for cells in every) * (1 - 1e-9)
     best = max(oracle.best_bound(cells.p, cells.q, 10**6, 0.9) for cells in every)
     assert case.oracle(10**6, 0.9) >= best * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("name", ["sparse-vector-1", "sparse-vector-2", "sparse-vector-4", "sparse-vector-6"])
+def test_truths_of_the_sparse_vector_by_counting_the_levels_of_queries(name):
+    """Given the threshold's noise answers only depend on counts: of z negatives, of t positives, at either level."""
+    mechanism = cases()[name].mechanism
+    rho = np.linspace(-120, 120, 24_001)
+    weights = laplace.pdf(rho, scale=mechanism.threshold_scale) * (rho[1] - rho[0])
+    below = {level: laplace.cdf(1 + rho - level, scale=mechanism.query_scale) for level in (0, 1, 2)}
+
+    def largest(negatives, positives):
+        found = -np.inf
+        for low, up in product(range(negatives + 1), range(positives + 1)):
+            p = below[0] ** low * below[1] ** (negatives - low) * (1 - below[1]) ** up
+            q = below[1] ** low * below[2] ** (negatives - low) * (1 - below[0]) ** up
+            p, q = p * (1 - below[2]) ** (positives - up), q * (1 - below[1]) ** (positives - up)
+            found = max(found, math.log(p @ weights) - math.log(q @ weights))
+        return found
+
+    def splits(total, parts):
+        return (split for split in product(range(total + 1), repeat=parts) if sum(split) == total)
+
+    counts = range(3) if mechanism.limit else range(11)
+    if name == "sparse-vector-2":
+        # The noise is new after every positive, and the ratio a product; after the second one nothing comes.
+        positive, negative = ([largest(z, t) for z in range(11)] for t in (1, 0))
+        expected = max(
+            negative[10],
+            max(positive[first] + negative[rest] for first, rest in splits(9, 2)),
+            max(positive[first] + positive[second] for first, second in splits(8, 2)),
+        )
+    else:
+        expected = max(largest(10 - t, t) for t in counts)
+    assert cases()[name].truth() == pytest.approx(expected, rel=1e-5)
 
 
 @pytest.mark.parametrize("kind", ["numbers", "numerical"])
@@ -225,7 +262,7 @@ def test_the_search_among_pairs_of_numbers(kind):
         case = sparse_vector.numerical_case(sparse_vector.NumericalSparseVector(queries=3))
     every = [case.coarse(*step_pairs(steps)) for steps in product(STEPS, repeat=3)]
     assert case.oracle(10**6, 0.9) >= max(oracle.best_bound(c.p, c.q, 10**6, 0.9) for c in every) * (1 - 1e-6)
-    assert case.truth() >= max(oracle.true_epsilon(c.p, c.q) for c in every) * (1 - 1e-9)
+    assert case.truth() >= max(oracle.true_epsilon(c.p, c.q) for c in every) * (1 - 1e-7)
 
 
 @pytest.mark.parametrize("delta", [0.0, 0.02])
