@@ -1,0 +1,187 @@
+"""The black-box auditor on mechanisms from the literature, against the truth and the best bound there could be.
+
+A row under 0.95 of the oracle bound is marked. With --false-refutations: how often a bound is above the truth.
+"""
+
+import argparse
+import math
+import os
+import platform
+import shlex
+import sys
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from importlib.metadata import version
+from multiprocessing import get_context
+from pathlib import Path
+
+from suite import cases
+from suite.audit import audit_case, false_refutations, sampling_time
+
+from dpaudit.statistics import clopper_pearson
+
+ENOUGH = 0.95
+LIBRARIES = ("dpaudit", "numpy", "scipy", "scikit-learn")
+AUDIT_COLUMNS = (
+    "mechanism",
+    "claimed",
+    "true epsilon",
+    "oracle",
+    "lower bound",
+    "bound/oracle",
+    "verdict",
+    "samples",
+    "sampler s",
+    "total s",
+    "overhead",
+)
+RATE_COLUMNS = ("mechanism", "true epsilon", "mean bound", "above", "audits", "rate", "95 % interval", "stated")
+
+
+def main(arguments=None) -> int:
+    options = _parser().parse_args(arguments)
+    unknown = [name for name in options.only or () if name not in cases()]
+    if unknown:
+        print(f"no case named {', '.join(unknown)}; there are: {', '.join(cases())}", file=sys.stderr)
+        return 2
+    names = options.only or list(cases())
+    if options.false_refutations:
+        lines = _rates([name for name in names if math.isfinite(cases()[name].truth())], options)
+    else:
+        lines = _audits(names, options)
+    print("\n".join(_aligned(lines)))
+    if options.write:
+        Path(options.write).write_text(_markdown(lines, options), encoding="utf-8")
+    return 0
+
+
+def _parser():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--samples", type=int, help="per input; 10,000,000, or 2,000 with --false-refutations")
+    parser.add_argument("--confidence", type=float, default=0.9)
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="these cases alone")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--write", metavar="FILE", help="write the table as Markdown")
+    parser.add_argument("--false-refutations", action="store_true", help="many small audits of every case")
+    parser.add_argument("--seeds", type=int, default=200, help="audits of each case with --false-refutations")
+    return parser
+
+
+def _audits(names, options):
+    samples = options.samples or 10_000_000
+    rows = _in_workers(audit_case, names, (samples, options.confidence, options.seed), options.workers)
+    lines = [AUDIT_COLUMNS]
+    for row in rows:
+        epsilon, delta = row.claimed
+        lines.append(
+            (
+                row.name,
+                f"{epsilon:.4g}" + (f", {delta:g}" if delta else ""),
+                _number(row.truth),
+                _number(row.oracle),
+                _number(row.bound),
+                f"{row.ratio:.3f}" + ("" if row.ratio >= ENOUGH else " !"),
+                row.verdict,
+                f"{row.samples:,}",
+                f"{row.sampler:.1f}",
+                f"{row.total:.1f}",
+                f"{row.overhead:.0%}",
+            )
+        )
+        if row.verdict == "error":
+            print(f"{row.name}: {row.note}", file=sys.stderr)
+    low = sum(not row.ratio >= ENOUGH for row in rows)
+    print(
+        f"{len(rows)} cases, {low} under {ENOUGH} (!); samplers {sum(row.sampler for row in rows):.0f} s, "
+        f"audits {sum(row.total for row in rows):.0f} s altogether",
+        file=sys.stderr,
+    )
+    return lines
+
+
+def _rates(names, options):
+    samples = options.samples or 2000
+    found = _in_workers(
+        false_refutations, names, (options.seeds, samples, options.confidence, options.seed), options.workers
+    )
+    lines = [RATE_COLUMNS]
+    stated = 1 - options.confidence
+    above, audits = sum(rate.above for rate in found), sum(rate.audits for rate in found)
+    lines += [
+        (rate.name, _number(rate.truth), _number(rate.mean), *_rate_cells(rate.above, rate.audits, stated))
+        for rate in found
+    ]
+    lines.append(("all", "", "", *_rate_cells(above, audits, stated)))
+    return lines
+
+
+def _rate_cells(above, audits, stated):
+    low, high = clopper_pearson(above, audits, 0.95)
+    flag = " !" if low > stated else ""
+    return str(above), str(audits), f"{above / audits:.2%}{flag}", f"{low:.2%} to {high:.2%}", f"{stated:.0%}"
+
+
+def _in_workers(task, names, arguments, workers):
+    """Run a task for every case, the longest first; results in the order of the names."""
+    # Workers share the processors already; numerical libraries keep to one thread in each of them.
+    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(variable, "1")
+    results = {}
+    order = sorted(names, key=sampling_time, reverse=True)
+    with ProcessPoolExecutor(max_workers=workers, mp_context=get_context("spawn")) as pool:
+        running = {pool.submit(task, name, *arguments): name for name in order}
+        for done in as_completed(running):
+            results[running[done]] = done.result()
+            print(f"{len(results)} of {len(names)}: {running[done]}", file=sys.stderr, flush=True)
+    return [results[name] for name in names]
+
+
+def _number(value):
+    return "infinite" if math.isinf(value) else f"{value:.4f}"
+
+
+def _aligned(lines):
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    for line in lines:
+        yield "  ".join(
+            cell.ljust(width) if i == 0 else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+
+
+def _markdown(lines, options):
+    header, *rows = lines
+    table = [header, ("---", *["---:"] * (len(header) - 1)), *rows]
+    versions = [f"Python {platform.python_version()}", *(f"{name} {version(name)}" for name in LIBRARIES)]
+    sources = [f"- `{row[0]}`: {cases()[row[0]].source}" for row in rows if row[0] in cases()]
+    return "\n".join(
+        [
+            "# Black-box audits of mechanisms from the literature",
+            "",
+            f"`{_command(options)}` with {', '.join(versions)}",
+            "",
+            *("| " + " | ".join(line) + " |" for line in table),
+            "",
+            "Sources:",
+            "",
+            *sources,
+            "",
+        ]
+    )
+
+
+def _command(options):
+    """The command that makes this table, whatever it was called by."""
+    parts = ["python", "benchmarks/blackbox.py"]
+    if options.false_refutations:
+        parts += ["--false-refutations", "--seeds", str(options.seeds)]
+    for name in ("samples", "confidence", "seed", "workers"):
+        if getattr(options, name) is not None:
+            parts += [f"--{name}", str(getattr(options, name))]
+    if options.only:
+        parts += ["--only", *options.only]
+    return shlex.join(parts)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
