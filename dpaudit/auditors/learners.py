@@ -100,10 +100,12 @@ def _whole_table(identity: Transform, x: np.ndarray, y: np.ndarray) -> Score | N
 
 
 def _best_half_line(x: np.ndarray, y: np.ndarray) -> Score:
-    """Column whose ranks differ most between the inputs."""
-    rows_x, rows_y = (side[:_LOOKED_AT].reshape(len(side[:_LOOKED_AT]), -1).astype(float) for side in (x, y))
-    ranks = np.argsort(np.argsort(np.concatenate([rows_x, rows_y]), axis=0, kind="stable"), axis=0, kind="stable")
-    shift = np.abs(ranks[: len(rows_x)].mean(axis=0) - ranks[len(rows_x) :].mean(axis=0))
+    """Column whose ranks differ most between the inputs; equal numbers share theirs."""
+    rows_x, rows_y = (side[:_LOOKED_AT].reshape(len(side[:_LOOKED_AT]), -1) for side in (x, y))
+    shift = []
+    for of_x, of_y in zip(rows_x.T, np.sort(rows_y, axis=0).T, strict=True):
+        below, up_to = (np.searchsorted(of_y, of_x, side=side).mean() for side in ("left", "right"))
+        shift.append(abs(below + up_to - len(of_y)))
     return ColumnScore(int(np.argmax(shift)))
 
 
