@@ -36,7 +36,7 @@ def outcome_keys(outputs: np.ndarray, coding: Coding) -> np.ndarray:
     """
     if coding == "text":
         if outputs.ndim > 1:
-            return np.array([repr(row) for row in outputs.reshape(len(outputs), -1).tolist()])
+            return np.array([repr(canonical(row)) for row in outputs.reshape(len(outputs), -1).tolist()])
         if outputs.dtype.kind == "O":
             return np.array([repr(canonical(item)) for item in outputs])
         return outputs.astype(str) if outputs.dtype.kind == "U" else np.array([repr(item) for item in outputs.tolist()])
@@ -164,7 +164,7 @@ class Columns:
         """Form that suits these outputs; None where they have no parts."""
         if outputs.dtype.kind in "biufc":
             return cls()
-        items = [_parts(item) for item in outputs.reshape(len(outputs), -1).tolist()[:_CATEGORY_ROWS]]
+        items = [_parts(item) for item in outputs.reshape(len(outputs), -1).tolist()]
         longest = max(len(parts) for parts in items)
         if longest > _MOST_POSITIONS:
             return None
@@ -191,18 +191,19 @@ class Columns:
             row[0] = len(parts)
             for position, part in enumerate(parts[: self.positions]):
                 if _is_number(part):
-                    row[1 + 2 * position], row[2 + 2 * position] = part, 0
+                    # Whole numbers may be larger than any floating-point number.
+                    row[1 + 2 * position], row[2 + 2 * position] = max(-_LARGEST, min(_LARGEST, part)), 0
                 else:
                     row[2 + 2 * position] = index.get(repr(part), len(index) + 1)
-        return np.clip(matrix, -_LARGEST, _LARGEST)
+        return matrix
 
 
-_CATEGORY_ROWS = 20_000
 _MOST_CATEGORIES = 64
 
 
 def _is_number(part: Any) -> bool:
-    return isinstance(part, int | float) and not isinstance(part, bool)
+    """Whether a part is a number that can be compared: not NaN, which counts as one more category."""
+    return isinstance(part, int | float) and not isinstance(part, bool) and part == part
 
 
 def _parts(item: Any) -> list[Any]:
@@ -210,7 +211,7 @@ def _parts(item: Any) -> list[Any]:
     if isinstance(item, Sequence) and not isinstance(item, str | bytes):
         if len(item) == 1 and isinstance(item[0], str | bytes):
             return list(item[0])
-        return [part for inner in item for part in (_parts(inner) if _is_nested(inner) else [inner])]
+        return [part for inner in item for part in (_parts(inner) if _is_nested(inner) else [canonical(inner)])]
     if isinstance(item, np.ndarray):
         return _parts(item.tolist())
     return [canonical(item)]
