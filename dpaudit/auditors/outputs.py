@@ -129,6 +129,10 @@ def find_keys(known: np.ndarray, keys: np.ndarray, direct: np.ndarray | None = N
         low = int(known[0])
         if keys.min() >= low and keys.max() < low + len(direct):
             return np.asarray(direct[keys - low] if low else direct[keys])
+    if known.dtype.kind == "U":
+        # Far faster than comparing texts one with another.
+        position = {text: i for i, text in enumerate(known.tolist())}
+        return np.fromiter((position.get(text, -1) for text in keys.tolist()), int, len(keys))
     at = np.minimum(np.searchsorted(known, keys), len(known) - 1)
     return np.where(known[at] == keys, at, -1)
 
