@@ -30,6 +30,7 @@ _FEW_NUMBERS = 16
 _FEW_OUTCOMES = 64
 """Distinct outputs, at most, for which counting them is all that there is to do."""
 
+_REPEAT_CELLS = 2_000_000
 _PAIR_ROWS = 100_000
 _PAIR_CELLS = 16
 _MOST_PAIR_COLUMNS = 40
@@ -81,6 +82,8 @@ def fitters(x: np.ndarray, y: np.ndarray) -> tuple[list[Fitter], list[Fitter], i
     for make in (_identity, _differences, _innovations):
         competing += [partial(_additive, make, columns), partial(_pooled, make, columns)]
     competing += [partial(_linear, identity), partial(_pairs, identity)]
+    if x.dtype.kind not in "biu":
+        always.append(partial(_repeats, identity))
     return [*always, partial(_extreme, identity)], competing, width
 
 
@@ -97,6 +100,14 @@ def _distance(plain: bool, x: np.ndarray, y: np.ndarray) -> Score | None:
 def _whole_table(identity: Transform, x: np.ndarray, y: np.ndarray) -> Score | None:
     table = Table.fit(identity(x)[:, 0], identity(y)[:, 0])
     return AdditiveScore(identity, (table,)) if table.spread > 0 else None
+
+
+def _repeats(identity: Transform, x: np.ndarray, y: np.ndarray) -> Score | None:
+    """Numbers that come more than once in a column: such a one may be rare and decisive."""
+    rows = max(_LOOKED_AT, _REPEAT_CELLS // max(1, x[0].size))
+    x, y = (identity(side[:rows]) for side in (x, y))
+    made = AdditiveScore(identity, tuple(Table.of_repeats(a, b) for a, b in zip(x.T, y.T, strict=True)))
+    return made if any(table.spread > 0 for table in made.tables) else None
 
 
 def _best_half_line(x: np.ndarray, y: np.ndarray) -> Score:

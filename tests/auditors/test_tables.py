@@ -155,3 +155,23 @@ def test_a_table_is_evaluated_piece_by_piece(edges):
     expected = [table.values[sum(edge <= number for edge in table.edges)] for number in numbers]
     assert table(numbers) == pytest.approx(expected, abs=1e-12)
     assert table.spread == pytest.approx(max(table.values) - min(table.values))
+
+
+def test_repeated_numbers_have_their_log_ratios_and_others_none():
+    x = np.r_[np.full(30, 0.1), np.full(4, 2.0), np.linspace(10, 11, 66)]
+    y = np.r_[np.full(10, 0.1), np.full(4, -5.0), np.linspace(20, 21, 86)]
+    table = Table.of_repeats(x, y)
+    numbers = np.array([0.1, 2.0, -5.0, np.nextafter(0.1, 0), np.nextafter(0.1, 1), 1.0, 10.0, -9.0])
+    expected = [math.log(30.5 / 10.5), math.log(4.5 / 0.5), math.log(0.5 / 4.5), 0, 0, 0, 0, 0]
+    assert table(numbers) == pytest.approx(expected, abs=1e-12)
+    assert Table.of_repeats(np.array([1.0, 2.0]), np.array([3.0, 4.0])).spread == 0
+
+
+def test_of_many_repeated_numbers_the_most_telling_are_kept():
+    rng = np.random.default_rng(SEED)
+    x, y = rng.integers(0, 1000, (2, 50_000)).astype(float)
+    x[:2000], y[:2000] = 500.5, 600.5
+    table = Table.of_repeats(x, y)
+    assert len(table.values) <= 2 * 256 + 1
+    assert table(np.array([500.5]))[0] > 7
+    assert table(np.array([600.5]))[0] < -7
