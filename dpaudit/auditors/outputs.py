@@ -187,10 +187,20 @@ class Columns:
             if rows.dtype.kind == "c":
                 rows = np.ascontiguousarray(rows.astype(complex)).view(float)
             return rows
+        items = outputs.reshape(len(outputs), -1).tolist()
+        if outputs.ndim == 1 and all(type(item[0]) is str for item in items):
+            # Texts tend to repeat.
+            number = {text: i for i, text in enumerate(dict.fromkeys(outputs.tolist()))}
+            distinct = self._matrix([[text] for text in number])
+            return np.asarray(distinct[np.fromiter((number[item[0]] for item in items), int, len(items))])
+        return self._matrix(items)
+
+    def _matrix(self, items: list[Any]) -> np.ndarray:
+        assert self.positions is not None
         index = {text: i + 1 for i, text in enumerate(self.categories)}
-        matrix = np.zeros((len(outputs), 1 + 2 * self.positions))
+        matrix = np.zeros((len(items), 1 + 2 * self.positions))
         matrix[:, 2::2] = -1
-        for row, item in zip(matrix, outputs.reshape(len(outputs), -1).tolist(), strict=True):
+        for row, item in zip(matrix, items, strict=True):
             parts = _parts(item)
             row[0] = len(parts)
             for position, part in enumerate(parts[: self.positions]):
