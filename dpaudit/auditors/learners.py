@@ -104,7 +104,7 @@ def _whole_table(identity: Transform, x: np.ndarray, y: np.ndarray) -> Score | N
 
 def _repeats(identity: Transform, x: np.ndarray, y: np.ndarray) -> Score | None:
     """Numbers that come more than once in a column: such a one may be rare and decisive."""
-    rows = max(_LOOKED_AT, _REPEAT_CELLS // max(1, x[0].size))
+    rows = max(_LOOKED_AT, _REPEAT_CELLS // x[:1].size)
     x, y = (identity(side[:rows]) for side in (x, y))
     made = AdditiveScore(identity, tuple(Table.of_repeats(a, b) for a, b in zip(x.T, y.T, strict=True)))
     return made if any(table.spread > 0 for table in made.tables) else None

@@ -94,6 +94,8 @@ SCORES = {
     "additive coins": (partial(learners._additive, learners._identity, Columns()), coins),
     "differences": (partial(learners._additive, learners._differences, Columns()), sums),
     "innovations": (partial(learners._additive, learners._innovations, Columns()), sums),
+    "repeats": (partial(learners._repeats, IDENTITY), lambda d, s, r: np.round(numbers(d, s, r), 1)),
+    "repeats structured": (lambda x, y: learners._repeats(Transform("identity", Columns.fit(np.r_[x, y])), x, y), mixed),
     "pooled": (partial(learners._pooled, learners._identity, Columns()), numbers),
     "pooled innovations": (partial(learners._pooled, learners._innovations, Columns()), sums),
     "linear": (partial(learners._linear, IDENTITY), numbers),
