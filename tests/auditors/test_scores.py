@@ -95,7 +95,10 @@ SCORES = {
     "differences": (partial(learners._additive, learners._differences, Columns()), sums),
     "innovations": (partial(learners._additive, learners._innovations, Columns()), sums),
     "repeats": (partial(learners._repeats, IDENTITY), lambda d, s, r: np.round(numbers(d, s, r), 1)),
-    "repeats structured": (lambda x, y: learners._repeats(Transform("identity", Columns.fit(np.r_[x, y])), x, y), mixed),
+    "repeats structured": (
+        lambda x, y: learners._repeats(Transform("identity", Columns.fit(np.r_[x, y])), x, y),
+        lambda d, s, r: structured([(round(v, 1), None) for v in laplace(d, s, r).tolist()]),
+    ),
     "pooled": (partial(learners._pooled, learners._identity, Columns()), numbers),
     "pooled innovations": (partial(learners._pooled, learners._innovations, Columns()), sums),
     "linear": (partial(learners._linear, IDENTITY), numbers),
