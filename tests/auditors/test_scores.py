@@ -166,10 +166,7 @@ def test_an_event_from_json_contains_the_same_outputs(name, above):
 def described(event, outputs):
     """Read the description of a half-line or of intervals, independently of the score."""
     ((what, condition),) = event.describe().items()
-    if what.endswith("in [from, to)"):
-        name = what.split()[0]
-    else:
-        name = what.strip("|").split(" - ")[0]
+    name = what.split()[0] if what.endswith("in [from, to)") else what.strip("|").split(" - ")[0]
     values = outputs if name == "output" else outputs[:, int(name[len("output[") : -1])]
     if what.endswith("in [from, to)"):
         return np.any([(values >= low) & (values < high) for low, high in condition], axis=0)
