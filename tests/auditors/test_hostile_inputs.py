@@ -1,5 +1,6 @@
 """Targets that once got a wrong verdict out of the auditors, or a false alarm."""
 
+import json
 import math
 
 import numpy as np
@@ -169,3 +170,40 @@ def test_a_lemma_that_cannot_fail_is_no_lemma(fields, error):
 def test_large_epsilons_do_not_overflow():
     assert dpaudit.compare(dpaudit.GaussianLaw(0, 1), dpaudit.GaussianLaw(0, 1)).delta(800.0).upper == 0
     assert dpaudit.compare(dpaudit.LaplaceLaw(0, 1), dpaudit.LaplaceLaw(1, 1)).delta(2000.0).upper == 0
+
+
+def bound_of(sample, **options):
+    return dpaudit.epsilon_lower_bound(sample, 0, 1, samples=5000, seed=1, **options)
+
+
+def test_nan_inside_of_an_output_is_one_more_value():
+    """It is not equal to itself, which once looked like randomness from elsewhere."""
+
+    def sample(data, size, rng):
+        draws = rng.random((size, 2)).tolist()
+        return [(v, math.nan) if u < 0.2 + 0.4 * data else (v, None) for u, v in draws]
+
+    assert 0.7 < bound_of(sample).epsilon <= math.log(3)
+
+
+def test_whole_numbers_beyond_floating_point_are_numbers():
+    def sample(data, size, rng):
+        draws = rng.random((size, 2)).tolist()
+        return [(10**400 if u < 0.2 + 0.4 * data else -(10**400), v) for u, v in draws]
+
+    assert 0.7 < bound_of(sample).epsilon <= math.log(3)
+
+
+def test_numbers_of_numpy_inside_of_tuples_are_numbers():
+    def sample(data, size, rng):
+        return [(np.int64(v), None) for v in data * 10 + rng.integers(0, 10_000, size) ** 2 // 100]
+
+    plain = bound_of(lambda d, s, r: [(int(v), w) for v, w in sample(d, s, r)])
+    assert bound_of(sample).event == plain.event
+
+
+@pytest.mark.parametrize("dtype", [np.longdouble, np.clongdouble])
+def test_numbers_longer_than_double_precision_go_into_records(dtype):
+    bound = bound_of(lambda d, s, r: (r.random(s) < 0.2 + 0.4 * d).astype(dtype))
+    assert 0.7 < bound.epsilon <= math.log(3)
+    json.dumps(bound.recipe)
