@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from dpaudit.auditors.budget import DEFAULT_SAMPLES, Budget
@@ -21,7 +22,12 @@ from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.mechanism import Mechanism
 
-_PILOT_SHARE = 0.2
+_PILOT_SHARE, _LONG_PILOT_SHARE = 0.2, 0.4
+"""Part of the samples that searches the pairs: where all are looked at, and where there are too many for that."""
+
+_FEW_PAIRS = 64
+_MOST_PAIRS, _MOST_PAIRS_OF_ROWS = 256, 64
+"""Most pairs at the beginning of a search; fewer where rows of numbers take long to learn from."""
 
 
 def audit_black_box(
@@ -34,7 +40,7 @@ def audit_black_box(
 ) -> Evidence:
     """Look for a violation of a privacy claim by sampling.
 
-    Where there are several pairs, a fifth of the samples searches them; the pair that promises the largest bound gets
+    Where there are several pairs, a part of the samples searches them; the pair that promises the largest bound gets
     fresh samples for the rest.
 
     Returns
@@ -51,7 +57,8 @@ def audit_black_box(
     samples = budget.samples or DEFAULT_SAMPLES
     check_samples(samples)
     sampler = sampler_of(mechanism, budget, streams)
-    pilot = int(samples * _PILOT_SHARE)
+    few = sum(1 for _ in islice(neighbouring, _FEW_PAIRS + 1)) <= _FEW_PAIRS and neighbouring.complete
+    pilot = int(samples * (_PILOT_SHARE if few else _LONG_PILOT_SHARE))
     goal = Goal(
         delta=claim.delta,
         claimed=claim.epsilon,
@@ -60,11 +67,20 @@ def audit_black_box(
         stop_early=budget.stop_early,
     )
 
+    first = next(iter(neighbouring), None)
+    if first is not None:
+        sampler.check_deterministic(first[0])
+    many_numbers = first is not None and sampler.form[0] == "f" and math.prod(sampler.form[1]) > 1
+    most = _MOST_PAIRS_OF_ROWS if many_numbers else _MOST_PAIRS
+
     def predict(pair: Pair, size: int, purpose: tuple[str | int, ...]) -> float:
-        x, y = (sampler.draw(data, size, *purpose, side) for side, data in enumerate(pair))
+        # One stream for both inputs and all pairs of a round: what is only compared is compared under equal luck.
+        x, y = (sampler.draw(data, size, *purpose[:2]) for data in pair)
         return promised_bound(x, y, delta=goal.delta, final=goal.final, alpha=goal.alpha)
 
-    found = find_pair(neighbouring, predict, samples=pilot, streams=streams.child("pairs"), name=mechanism.name)
+    found = find_pair(
+        neighbouring, predict, samples=pilot, streams=streams.child("pairs"), most=most, name=mechanism.name
+    )
     if not found.samples:
         goal = replace(goal, samples=samples)
     x, y = found.pair

@@ -20,6 +20,8 @@ _CAUTION = (2.0, 1.25, 0.75)
 """Standard errors by which each count is taken to be worse than it is: at first, where that leaves no event that proves
 anything, and for an event that is a gamble."""
 
+_BOLDER = 1
+
 _WORTH_A_GAMBLE = 0.15
 _CHEAP_ENOUGH = 0.01
 _TELLING_COUNT = 50
@@ -122,10 +124,18 @@ def select_events(x: np.ndarray, y: np.ndarray, *, delta: float, final: int, alp
 
 
 def promised_bound(x: np.ndarray, y: np.ndarray, *, delta: float, final: int, alpha: float) -> float:
-    """Bound that :func:`select_events` would expect of a pair, cautiously; to compare pairs by a few samples each."""
+    """Bound that :func:`select_events` would expect of a pair, to compare pairs by a few samples each.
+
+    Both halves learn and judge in turn, where that is quick. Scores that take long to learn do not take part.
+    """
+    goal = _Goal(delta, final, alpha)
+    turns = [(x, y)]
+    if x.dtype.kind != "f" or x[0].size == 1:
+        half = len(x) // 2
+        turns.append((np.concatenate([x[half:], x[:half]]), np.concatenate([y[half:], y[:half]])))
     with np.errstate(over="ignore", invalid="ignore"):
-        tried = _compete(x, y, _Goal(delta, final, alpha), thorough=False)
-    return max(judged[0].predicted for _, judged in tried)
+        promised = [_compete(*sides, goal, thorough=False) for sides in turns]
+    return sum(max(judged[_BOLDER].predicted for _, judged in tried) for tried in promised) / len(promised)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +149,7 @@ def _compete(x: np.ndarray, y: np.ndarray, goal: _Goal, *, thorough: bool) -> li
     """Scores learned on one half, with their best events on the other; trees only where ``thorough``."""
     half = len(x) // 2
     learn, judge = (x[:half], y[:half]), (x[half:], y[half:])
-    always, competing, width = fitters(*learn)
+    always, competing, width = fitters(*learn, thorough=thorough)
     rows = max(_LEAST_ROWS, _CELLS // width)
     few, quick = (_first(sides, max(_LEAST_ROWS, _FEW_CELLS // width)) for sides in (learn, judge))
     if len(learn[0]) > 2 * len(few[0]) and len(competing) > _FINALISTS:
