@@ -137,6 +137,43 @@ def test_changed_code_is_said_and_checked(dpaudit, witness):
     assert "leak.py has changed since the audit; this checks the changed code" in outcome.out
 
 
+def test_a_data_file_and_one_that_has_changed(dpaudit, folder):
+    (folder / "measured.py").write_text(
+        """
+import dpaudit
+from dpaudit import rankings
+
+class Measured(dpaudit.Mechanism):
+    '''The number of agents with too little noise.'''
+    profile: rankings.Profile | None = None
+
+    def sample(self, data, size, rng):
+        return data + rng.laplace(scale=0.4, size=size)
+
+    def neighbours(self):
+        agents = 1.0 if self.profile is None else float(self.profile.agents)
+        return dpaudit.Neighbouring(relation="own", pairs=[(agents, agents - 1)], complete=False, scope="one less")
+
+    def claims(self):
+        return [dpaudit.PrivacyClaim(id="m.privacy", statement="It is private.", epsilon=1.0, on_data=True)]
+""",
+        encoding="utf-8",
+    )
+    names = "".join(f"# ALTERNATIVE NAME {i}: {name}\n" for i, name in ((1, "a"), (2, "b")))
+    text = f"# NUMBER ALTERNATIVES: 2\n# NUMBER VOTERS: 5\n# NUMBER UNIQUE ORDERS: 2\n{names}3: 1,2\n2: 2,1\n"
+    (folder / "data.soc").write_text(text, encoding="utf-8")
+    options = ("--data", "data.soc", "--samples", "5000", "--output", "out", "--format", "json")
+    (result,) = json.loads(dpaudit("check", "measured.py", *options).out)["results"]
+    outcome = dpaudit("verify", result["witness_file"])
+    assert outcome.status == 0, outcome
+    assert "data.soc (SHA-256 " in outcome.out
+    assert "note" not in outcome.out
+    (folder / "data.soc").write_text(text.replace("3: 1,2\n2: 2,1", "2: 1,2\n3: 2,1"), encoding="utf-8")
+    outcome = dpaudit("verify", result["witness_file"])
+    assert outcome.status == 0
+    assert "data.soc has changed since the audit" in outcome.out
+
+
 def test_an_event_that_shows_no_violation(dpaudit, witness):
     raw = json.loads(Path(witness).read_text(encoding="utf-8"))
     change(witness, reverse=not raw["reverse"])
@@ -161,12 +198,12 @@ def test_a_target_that_raises(dpaudit, witness):
     assert "Traceback" in dpaudit("verify", witness, "--debug").err
 
 
-KEYS = (
-    "schema target sha256 claim view parameters data claimed method inputs event reverse features found audit command "
-    "claimed__epsilon claimed__delta found__p found__q found__hits found__trials found__epsilon found__delta "
-    "audit__version audit__seed audit__stream audit__samples audit__confidence audit__stop_early audit__pair_samples "
-    "audit__candidate"
-).split()
+KEYS = """
+schema target sha256 claim view parameters data claimed method inputs event reverse features found audit command
+claimed__epsilon claimed__delta found__p found__q found__hits found__trials found__epsilon found__delta
+audit__version audit__seed audit__stream audit__samples audit__confidence audit__stop_early audit__pair_samples
+audit__candidate
+""".split()  # noqa: SIM905 - a list of words reads better so
 
 
 def test_every_key_is_tried(witness):

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from scipy.stats import binom
 
 import dpaudit
 from dpaudit.auditors import pair, selection
@@ -20,6 +21,7 @@ from dpaudit.runner.check import run_request
 from dpaudit.runner.plaindata import NotDataError, from_data, to_data
 from dpaudit.runner.witnesses import read_witness
 
+FALSE_ALARM = 1e-6
 TARGETS = '''\
 import numpy as np
 
@@ -120,6 +122,21 @@ class Line(Base):
 
     def law(self, data):
         return dpaudit.LaplaceLaw(data, 1 / self.epsilon)
+
+    claims = Base._claims
+
+
+class Certain(Base):
+    """Three times out of ten, the input."""
+
+    def pair(self):
+        return 1, 2
+
+    def sample(self, data, size, rng):
+        return np.where(rng.random(size) < 0.3, data, 0)
+
+    def law(self, data):
+        return dpaudit.FiniteLaw([0, data, 3 - data], [np.log(0.7), np.log(0.3), -np.inf])
 
     claims = Base._claims
 
@@ -300,6 +317,28 @@ def test_checks_are_reproducible_and_not_the_audits_samples(refuted):
     assert one.to_json() == again.to_json()
     assert one.hits != other.hits
     assert one.hits != read_witness(file).found.hits
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.1])
+def test_a_claim_that_holds_with_equality_is_rarely_confirmed(refuted, delta):
+    # The likelier answer is the true one, with probability truth: epsilon is log((truth - delta) / (1 - truth)).
+    truth = 1 / (1 + math.exp(-2.0))
+    _, file = refuted("Words")
+    raw = json.loads(Path(file).read_text(encoding="utf-8"))
+    raw["claimed"] = {"epsilon": math.log((truth - delta) / (1 - truth)), "delta": delta}
+    Path(file).write_text(json.dumps(raw), encoding="utf-8")
+    runs = 300
+    confirmed = sum(verify(file, samples=1000, confidence=0.9, seed=seed).confirmed for seed in range(runs))
+    assert confirmed <= binom.isf(FALSE_ALARM, runs, 0.1)
+
+
+def test_an_infinite_loss(refuted):
+    result, file = refuted("Certain")
+    assert result.method == "exact"
+    assert math.isinf(read_witness(file).found.epsilon)
+    found = verify(file)
+    assert found.confirmed
+    assert found.hits[1] == 0
 
 
 def test_inputs_that_are_no_data_are_searched_again(refuted):
