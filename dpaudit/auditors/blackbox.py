@@ -16,7 +16,7 @@ from dpaudit.auditors.search import Found, find_pair
 from dpaudit.auditors.selection import promised_bound
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.claims import PrivacyClaim
-from dpaudit.claims.evidence import Evidence, Interval, Witness
+from dpaudit.claims.evidence import Evidence, Finding, Interval, Witness
 from dpaudit.claims.inputs import Pair
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.claims.verdicts import Verdict
@@ -54,6 +54,22 @@ def audit_black_box(
     CheckError
         There is no pair, or the sampler misbehaves.
     """
+    sampler, goal, found = search_pair(mechanism, claim, neighbouring, budget=budget, streams=streams)
+    x, y = found.pair
+    bound = bound_pair(sampler, x, y, goal=goal)
+    scope = f"{neighbouring.scope}; {_searched(found)}"
+    return _evidence(bound, claim, (x, y), scope, goal.samples, bound.samples + 2 * found.samples)
+
+
+def search_pair(
+    mechanism: Mechanism,
+    claim: PrivacyClaim,
+    neighbouring: Neighbouring,
+    *,
+    budget: Budget,
+    streams: Streams,
+) -> tuple[Sampler, Goal, Found]:
+    """Return the sampler, what is left of the budget for one pair, and the pair; equal streams give equal pairs."""
     samples = budget.samples or DEFAULT_SAMPLES
     check_samples(samples)
     sampler = sampler_of(mechanism, budget, streams)
@@ -83,10 +99,7 @@ def audit_black_box(
     )
     if not found.samples:
         goal = replace(goal, samples=samples)
-    x, y = found.pair
-    bound = bound_pair(sampler, x, y, goal=goal)
-    scope = f"{neighbouring.scope}; {_searched(found)}"
-    return _evidence(bound, claim, (x, y), scope, bound.samples + 2 * found.samples)
+    return sampler, goal, found
 
 
 def _searched(found: Found) -> str:
@@ -112,7 +125,10 @@ def sampler_of(mechanism: Mechanism, budget: Budget, streams: Streams) -> Sample
     )
 
 
-def _evidence(bound: LowerBound, claim: PrivacyClaim, pair: tuple[Any, Any], scope: str, samples: int) -> Evidence:
+def _evidence(
+    bound: LowerBound, claim: PrivacyClaim, pair: tuple[Any, Any], scope: str, own_samples: int, samples: int
+) -> Evidence:
+    finding = None
     limit = bound.detection_limit
     measured = {"epsilon": Interval(lower=bound.epsilon, upper=None), "detection_limit": Interval.exact(limit)}
     counts = f"{bound.hits[0]} of {bound.trials[0]} and {bound.hits[1]} of {bound.trials[1]}"
@@ -126,6 +142,17 @@ def _evidence(bound: LowerBound, claim: PrivacyClaim, pair: tuple[Any, Any], sco
             note += "; it never occurred on the other input, so that more samples would prove more"
         if bound.stopped_early:
             note += "; sampling stopped there"
+        finding = Finding(
+            inputs=pair,
+            reverse=bound.reverse,
+            event=None if bound.recipe is None else {"kind": "score", **bound.recipe},
+            p=bound.p,
+            q=bound.q,
+            hits=bound.hits,
+            trials=bound.trials,
+            samples=own_samples,
+            candidate=bound.candidate,
+        )
     elif math.isinf(limit):
         witness, verdict = None, Verdict.INCONCLUSIVE
         note = "no violation could have been found with so few samples; raise --samples"
@@ -143,4 +170,5 @@ def _evidence(bound: LowerBound, claim: PrivacyClaim, pair: tuple[Any, Any], sco
         witness=witness,
         note=note,
         samples=samples,
+        finding=finding,
     )
