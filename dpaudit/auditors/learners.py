@@ -76,7 +76,7 @@ def fitters(x: np.ndarray, y: np.ndarray, *, thorough: bool = True) -> tuple[lis
     identity = Transform("identity", columns)
     if width == 1:
         plain = x.ndim == 1
-        return [*always, partial(_half_line, plain), partial(_distance, plain), partial(_whole_table, identity)], [], 1
+        return [*always, partial(_half_line, plain)], [partial(_distance, plain), partial(_whole_table, identity)], 1
     if not thorough:
         return always, [partial(_additive, _identity, columns), partial(_linear, identity)], width
     competing: list[Fitter] = []

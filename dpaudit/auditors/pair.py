@@ -29,7 +29,7 @@ LEAST_SAMPLES = 1000
 
 _SELECTION_SHARE = 0.2
 _MOST_SELECTED = 1_000_000
-_GAMBLE_SHARE = 0.3
+_GAMBLE_SHARE = 0.2
 """Part of the error probability that goes to the rarer of two events."""
 
 _SEQUENTIAL_SHARE = 0.5
