@@ -30,6 +30,7 @@ _FEW_NUMBERS = 16
 _FEW_OUTCOMES = 64
 """Distinct outputs, at most, for which counting them is all that there is to do."""
 
+_REPEAT_CELLS = 2_000_000
 _PAIR_ROWS = 100_000
 _PAIR_CELLS = 16
 _MOST_PAIR_COLUMNS = 40
@@ -85,6 +86,8 @@ def fitters(x: np.ndarray, y: np.ndarray, *, thorough: bool = True) -> tuple[lis
     for make in (_identity, _differences, _innovations):
         competing += [partial(_additive, make, columns), partial(_pooled, make, columns)]
     competing += [partial(_linear, identity), partial(_pairs, identity)]
+    if x.dtype.kind not in "biu":
+        always.append(partial(_repeats, identity))
     return [*always, partial(_extreme, identity)], competing, width
 
 
@@ -103,11 +106,21 @@ def _whole_table(identity: Transform, x: np.ndarray, y: np.ndarray) -> Score | N
     return AdditiveScore(identity, (table,)) if table.spread > 0 else None
 
 
+def _repeats(identity: Transform, x: np.ndarray, y: np.ndarray) -> Score | None:
+    """Numbers that come more than once in a column: such a one may be rare and decisive."""
+    rows = max(_LOOKED_AT, _REPEAT_CELLS // x[:1].size)
+    x, y = (identity(side[:rows]) for side in (x, y))
+    made = AdditiveScore(identity, tuple(Table.of_repeats(a, b) for a, b in zip(x.T, y.T, strict=True)))
+    return made if any(table.spread > 0 for table in made.tables) else None
+
+
 def _best_half_line(x: np.ndarray, y: np.ndarray) -> Score:
-    """Column whose ranks differ most between the inputs."""
-    rows_x, rows_y = (side[:_LOOKED_AT].reshape(len(side[:_LOOKED_AT]), -1).astype(float) for side in (x, y))
-    ranks = np.argsort(np.argsort(np.concatenate([rows_x, rows_y]), axis=0, kind="stable"), axis=0, kind="stable")
-    shift = np.abs(ranks[: len(rows_x)].mean(axis=0) - ranks[len(rows_x) :].mean(axis=0))
+    """Column whose ranks differ most between the inputs; equal numbers share theirs."""
+    rows_x, rows_y = (side[:_LOOKED_AT].reshape(len(side[:_LOOKED_AT]), -1) for side in (x, y))
+    shift = []
+    for of_x, of_y in zip(rows_x.T, np.sort(rows_y, axis=0).T, strict=True):
+        below, up_to = (np.searchsorted(of_y, of_x, side=side).mean() for side in ("left", "right"))
+        shift.append(abs(below + up_to - len(of_y)))
     return ColumnScore(int(np.argmax(shift)))
 
 

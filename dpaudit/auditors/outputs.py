@@ -36,7 +36,7 @@ def outcome_keys(outputs: np.ndarray, coding: Coding) -> np.ndarray:
     """
     if coding == "text":
         if outputs.ndim > 1:
-            return np.array([repr(row) for row in outputs.reshape(len(outputs), -1).tolist()])
+            return np.array([repr(canonical(row)) for row in outputs.reshape(len(outputs), -1).tolist()])
         if outputs.dtype.kind == "O":
             return np.array([repr(canonical(item)) for item in outputs])
         return outputs.astype(str) if outputs.dtype.kind == "U" else np.array([repr(item) for item in outputs.tolist()])
@@ -129,6 +129,10 @@ def find_keys(known: np.ndarray, keys: np.ndarray, direct: np.ndarray | None = N
         low = int(known[0])
         if keys.min() >= low and keys.max() < low + len(direct):
             return np.asarray(direct[keys - low] if low else direct[keys])
+    if known.dtype.kind == "U":
+        # Far faster than comparing texts one with another.
+        position = {text: i for i, text in enumerate(known.tolist())}
+        return np.fromiter((position.get(text, -1) for text in keys.tolist()), int, len(keys))
     at = np.minimum(np.searchsorted(known, keys), len(known) - 1)
     return np.where(known[at] == keys, at, -1)
 
@@ -164,7 +168,7 @@ class Columns:
         """Form that suits these outputs; None where they have no parts."""
         if outputs.dtype.kind in "biufc":
             return cls()
-        items = [_parts(item) for item in outputs.reshape(len(outputs), -1).tolist()[:_CATEGORY_ROWS]]
+        items = [_parts(item) for item in outputs.reshape(len(outputs), -1).tolist()]
         longest = max(len(parts) for parts in items)
         if longest > _MOST_POSITIONS:
             return None
@@ -183,26 +187,37 @@ class Columns:
             if rows.dtype.kind == "c":
                 rows = np.ascontiguousarray(rows.astype(complex)).view(float)
             return rows
+        items = outputs.reshape(len(outputs), -1).tolist()
+        if outputs.ndim == 1 and all(type(item[0]) is str for item in items):
+            # Texts tend to repeat.
+            number = {text: i for i, text in enumerate(dict.fromkeys(outputs.tolist()))}
+            distinct = self._matrix([[text] for text in number])
+            return np.asarray(distinct[np.fromiter((number[item[0]] for item in items), int, len(items))])
+        return self._matrix(items)
+
+    def _matrix(self, items: list[Any]) -> np.ndarray:
+        assert self.positions is not None
         index = {text: i + 1 for i, text in enumerate(self.categories)}
-        matrix = np.zeros((len(outputs), 1 + 2 * self.positions))
+        matrix = np.zeros((len(items), 1 + 2 * self.positions))
         matrix[:, 2::2] = -1
-        for row, item in zip(matrix, outputs.reshape(len(outputs), -1).tolist(), strict=True):
+        for row, item in zip(matrix, items, strict=True):
             parts = _parts(item)
             row[0] = len(parts)
             for position, part in enumerate(parts[: self.positions]):
                 if _is_number(part):
-                    row[1 + 2 * position], row[2 + 2 * position] = part, 0
+                    # Whole numbers may be larger than any floating-point number.
+                    row[1 + 2 * position], row[2 + 2 * position] = max(-_LARGEST, min(_LARGEST, part)), 0
                 else:
                     row[2 + 2 * position] = index.get(repr(part), len(index) + 1)
-        return np.clip(matrix, -_LARGEST, _LARGEST)
+        return matrix
 
 
-_CATEGORY_ROWS = 20_000
 _MOST_CATEGORIES = 64
 
 
 def _is_number(part: Any) -> bool:
-    return isinstance(part, int | float) and not isinstance(part, bool)
+    """Whether a part is a number that can be compared: not NaN, which counts as one more category."""
+    return isinstance(part, int | float) and not isinstance(part, bool) and part == part
 
 
 def _parts(item: Any) -> list[Any]:
@@ -210,7 +225,7 @@ def _parts(item: Any) -> list[Any]:
     if isinstance(item, Sequence) and not isinstance(item, str | bytes):
         if len(item) == 1 and isinstance(item[0], str | bytes):
             return list(item[0])
-        return [part for inner in item for part in (_parts(inner) if _is_nested(inner) else [inner])]
+        return [part for inner in item for part in (_parts(inner) if _is_nested(inner) else [canonical(inner)])]
     if isinstance(item, np.ndarray):
         return _parts(item.tolist())
     return [canonical(item)]

@@ -73,6 +73,19 @@ class Table:
         return cls._of_counts(low + np.arange(1, bins) / factor, counts[0], counts[1], len(x), len(y))
 
     @classmethod
+    def of_repeats(cls, x: np.ndarray, y: np.ndarray) -> Self:
+        """Log-ratio of the numbers that come more than once, as far as they tell the inputs apart; 0 elsewhere."""
+        xs, ys = np.sort(x), np.sort(y)
+        pooled = np.sort(np.concatenate([xs, ys]), kind="stable")
+        values = np.unique(pooled[1:][pooled[1:] == pooled[:-1]]).astype(float)
+        counts = [np.searchsorted(s, values, side="right") - np.searchsorted(s, values, side="left") for s in (xs, ys)]
+        ratios = np.log(counts[0] + 0.5) - np.log(counts[1] + 0.5) + np.log(len(y) / len(x))
+        telling = np.sort(np.argsort(-np.abs(ratios), kind="stable")[:_ATOMS])
+        values, ratios = values[telling], ratios[telling]
+        edges = np.column_stack([values, np.nextafter(values, np.inf)]).ravel()
+        return cls(edges, np.r_[0.0, np.column_stack([ratios, np.zeros(len(values))]).ravel()])
+
+    @classmethod
     def _of_counts(cls, edges: np.ndarray, of_x: np.ndarray, of_y: np.ndarray, rows_x: int, rows_y: int) -> Self:
         kept, a, b = _merged(edges, of_x.astype(float), of_y.astype(float))
         return cls(kept, np.log(a + 0.5) - np.log(b + 0.5) + np.log(rows_y / rows_x))

@@ -10,8 +10,7 @@ import pytest
 from scipy.stats import binom, norm
 
 import dpaudit
-from dpaudit.auditors import Budget, Streams
-from dpaudit.auditors.blackbox import audit_black_box
+from dpaudit.auditors import Budget, Streams, audit, pair
 from dpaudit.statistics import mean_interval
 
 FALSE_ALARM = 1e-6
@@ -56,20 +55,63 @@ def finite_epsilon(laws, delta):
     return max(dpaudit.compare(p, q).epsilon(delta).upper for p, q in (made, made[::-1]))
 
 
+def unary(epsilon, values):
+    """Symmetric unary encoding: two bits differ between any two inputs."""
+    flip = 1 / (1 + math.exp(epsilon / 2))
+    return lambda data, size, rng: (rng.random((size, values)) < flip) ^ (np.arange(values) == data)
+
+
+def local_hashing(epsilon, values, buckets):
+    """Optimal local hashing, as a row: the bucket of every value under the hash function, and the report."""
+    tables = np.random.default_rng(0).integers(0, buckets, (100, values))
+    tables[0, :2] = 0, 1
+    keep = math.exp(epsilon) / (math.exp(epsilon) + buckets - 1)
+
+    def sample(data, size, rng):
+        drawn = tables[rng.integers(0, len(tables), size)]
+        other = (drawn[:, data] + rng.integers(1, buckets, size)) % buckets
+        return np.column_stack([drawn, np.where(rng.random(size) < keep, drawn[:, data], other)])
+
+    return sample
+
+
 GRR, GEOMETRIC, DISCRETE = grr(1.0, 8), geometric(1.0, 6, (2, 3)), discrete_gaussian(1.5, (0, 1))
 CHOICE = np.exp([[1.5, 1.0, 0.0, 0.5], [1.0, 1.5, 0.5, 0.0]])
 CHOICE /= CHOICE.sum(axis=1, keepdims=True)
-# sampler, the two inputs, the exact epsilon, delta, audits, samples
+AUDITS, SAMPLES = 1000, 2000
+# Sampler, the two inputs, the exact epsilon, delta.
 MECHANISMS = {
-    "laplace": (lambda d, s, r: d + r.laplace(size=s), 0.0, 1.0, 1.0, 0.0, 250, 3000),
-    "randomized response": (lambda d, s, r: (r.random(s) < 1 / (1 + math.e)) ^ bool(d), 0, 1, 1.0, 0.0, 250, 3000),
-    "grr over 8 values": (table(GRR), 0, 1, 1.0, 0.0, 250, 3000),
-    "truncated geometric": (table(GEOMETRIC), 0, 1, losses(*GEOMETRIC), 0.0, 250, 3000),
-    "exponential mechanism": (table(CHOICE), 0, 1, losses(*CHOICE), 0.0, 250, 3000),
-    "discrete gaussian": (table(DISCRETE), 0, 1, finite_epsilon(DISCRETE, 0.05), 0.05, 250, 3000),
-    "gaussian": (lambda d, s, r: d + r.normal(size=s), 0.0, 1.0, gaussian_epsilon(1.0, 0.05), 0.05, 250, 3000),
-    "two laplace numbers": (lambda d, s, r: d + r.laplace(size=(s, 2)), 0.0, 0.5, 1.0, 0.0, 200, 2000),
+    "laplace": (lambda d, s, r: d + r.laplace(size=s), 0.0, 1.0, 1.0, 0.0),
+    "randomized response": (lambda d, s, r: (r.random(s) < 1 / (1 + math.e)) ^ bool(d), 0, 1, 1.0, 0.0),
+    "grr over 8 values": (table(GRR), 0, 1, 1.0, 0.0),
+    "truncated geometric": (table(GEOMETRIC), 0, 1, losses(*GEOMETRIC), 0.0),
+    "exponential mechanism": (table(CHOICE), 0, 1, losses(*CHOICE), 0.0),
+    "unary encoding": (unary(1.0, 4), 0, 1, 1.0, 0.0),
+    "local hashing": (local_hashing(1.0, 6, 4), 0, 1, 1.0, 0.0),
+    "laplace in 3 columns": (lambda d, s, r: d + r.laplace(size=(s, 3)), 0.0, 1 / 3, 1.0, 0.0),
+    "a number or a sentinel": (
+        lambda d, s, r: np.where(r.random(s) < 0.3, -1.0, d + r.laplace(size=s)),
+        0.0,
+        1.0,
+        1.0,
+        0.0,
+    ),
+    "gaussian": (lambda d, s, r: d + r.normal(size=s), 0.0, 1.0, gaussian_epsilon(1.0, 0.05), 0.05),
+    "discrete gaussian": (table(DISCRETE), 0, 1, finite_epsilon(DISCRETE, 0.05), 0.05),
+    "nothing to find": (lambda d, s, r: r.laplace(size=s), 0, 1, 0.0, 0.0),
 }
+EARLY = ["laplace", "randomized response", "grr over 8 values", "a number or a sentinel", "gaussian", "nothing to find"]
+
+
+def false_refutations(name, audits=AUDITS, samples=SAMPLES, sample=None, **options):
+    ours, x, y, epsilon, delta = MECHANISMS[name]
+    return sum(
+        dpaudit.epsilon_lower_bound(
+            sample or ours, x, y, delta=delta, samples=samples, confidence=1 - ALPHA, seed=seed, **options
+        ).epsilon
+        > epsilon * (1 + 1e-9)
+        for seed in range(audits)
+    )
 
 
 def report(record_property, what, count, audits, alpha=ALPHA):
@@ -77,58 +119,103 @@ def report(record_property, what, count, audits, alpha=ALPHA):
     print(f"{what}: {count} of {audits} = {count / audits:.4f} (alpha {alpha:g})")
 
 
+def check_rate(record_property, what, wrong, audits=AUDITS):
+    report(record_property, what, wrong, audits)
+    assert wrong <= binom.isf(FALSE_ALARM, audits, ALPHA)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_false_refutations_of_one_pair(name, record_property):
-    sample, x, y, epsilon, delta, audits, samples = MECHANISMS[name]
-    wrong = sum(
-        dpaudit.epsilon_lower_bound(sample, x, y, delta=delta, samples=samples, confidence=1 - ALPHA, seed=seed).epsilon
-        > epsilon * (1 + 1e-9)
-        for seed in range(audits)
-    )
-    report(record_property, name, wrong, audits)
-    assert wrong <= binom.isf(FALSE_ALARM, audits, ALPHA)
+    check_rate(record_property, name, false_refutations(name))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EARLY)
+def test_false_refutations_when_stopping_early(name, record_property, monkeypatch):
+    """With a look after every hundred samples, where the auditor takes one after every 65,536."""
+    monkeypatch.setattr(pair, "CHUNK", 100)
+    wrong = false_refutations(name, claimed=MECHANISMS[name][3], stop_early=True)
+    check_rate(record_property, f"{name}, stopping early", wrong)
+
+
+@pytest.mark.slow
+def test_false_refutations_with_learned_events_when_stopping_early(record_property, monkeypatch):
+    monkeypatch.setattr(pair, "CHUNK", 400)
+    audits = AUDITS // 2
+    wrong = false_refutations("laplace in 3 columns", audits, claimed=1.0, stop_early=True)
+    check_rate(record_property, "laplace in 3 columns, stopping early", wrong, audits)
+
+
+@pytest.mark.slow
+def test_false_refutations_with_the_bits_of_floating_point_numbers(record_property):
+    """Whole numbers over 8, stored as such: floating point adds nothing to their law."""
+
+    def floats(data, size, rng):
+        return (table(GEOMETRIC)(data, size, rng) - 2) / 8
+
+    wrong = false_refutations("truncated geometric", sample=floats, features="float-bits")
+    check_rate(record_property, "truncated geometric, float-bits", wrong)
+
+    def noisy(data, size, rng):
+        return np.round(rng.laplace(size=size) * 64) / 64 + data
+
+    audits = AUDITS // 4
+    wrong = false_refutations("laplace", audits, sample=noisy, features="float-bits")
+    check_rate(record_property, "laplace on a grid, float-bits", wrong, audits)
 
 
 def test_false_refutations_in_the_fast_set(record_property):
-    sample, x, y, epsilon, _, _, _ = MECHANISMS["grr over 8 values"]
     audits = 100
-    bounds = [
-        dpaudit.epsilon_lower_bound(sample, x, y, samples=2000, confidence=1 - ALPHA, seed=seed).epsilon
-        for seed in range(audits)
-    ]
-    wrong = sum(bound > epsilon for bound in bounds)
-    report(record_property, "grr, fast", wrong, audits)
-    assert wrong <= binom.isf(FALSE_ALARM, audits, ALPHA)
-    assert np.mean(bounds) > 0.5 * epsilon
+    check_rate(record_property, "grr, fast", false_refutations("grr over 8 values", audits), audits)
+    sample, x, y, epsilon, _ = MECHANISMS["grr over 8 values"]
+    bounds = [dpaudit.epsilon_lower_bound(sample, x, y, samples=2000, seed=seed).epsilon for seed in range(20)]
+    assert np.mean(bounds) > 0.4 * epsilon
 
 
-class ManyPairs(dpaudit.Mechanism):
+class AnyTwoValues(dpaudit.Mechanism):
     """Generalized randomized response over 6 values: every pair of inputs meets the claim with equality."""
 
-    epsilon: float = dpaudit.parameter(1.0)
-
     def sample(self, data, size, rng):
-        law = np.ones(6)
-        law[data] = math.exp(self.epsilon)
-        return rng.choice(6, size, p=law / law.sum())
+        return (data + np.where(rng.random(size) < math.e / (math.e + 5), 0, rng.integers(1, 6, size))) % 6
 
     def neighbours(self):
         return dpaudit.Neighbouring.any_two_inputs(range(6), scope="all")
 
+    def claims(self):
+        return [dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0)]
+
+
+class Sum(AnyTwoValues):
+    """Sum of a vector with Laplace noise: every pair of vectors that are one step apart in sum does."""
+
+    def sample(self, data, size, rng):
+        return np.sum(data) + rng.laplace(size=size)
+
+    def neighbours(self):
+        return dpaudit.Neighbouring.within(dpaudit.Vectors(length=3, low=0, high=4, step=1, norm="l1"))
+
 
 @pytest.mark.slow
-def test_false_refutations_of_a_search_over_pairs(record_property):
-    target, audits = ManyPairs(), 300
-    claim = dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0)
-    wrong = 0
-    for seed in range(audits):
-        evidence = audit_black_box(
-            target, claim, target.neighbours(), budget=Budget(samples=5000, confidence=1 - ALPHA), streams=Streams(seed)
-        )
-        wrong += evidence.verdict == "refuted"
-    report(record_property, "search over 15 pairs", wrong, audits)
-    assert wrong <= binom.isf(FALSE_ALARM, audits, ALPHA)
+@pytest.mark.parametrize("target", [AnyTwoValues(), Sum()])
+@pytest.mark.parametrize("stop_early", [False, True])
+def test_false_refutations_of_a_search_over_pairs(target, stop_early, record_property, monkeypatch):
+    monkeypatch.setattr(pair, "CHUNK", 250)
+    audits, (claim,) = AUDITS // 2, target.claims()
+    budget = Budget(samples=5000, confidence=1 - ALPHA, stop_early=stop_early)
+    wrong = sum(
+        audit(target, claim, budget=budget, streams=Streams(seed)).verdict == "refuted" for seed in range(audits)
+    )
+    what = f"search over pairs, {type(target).__name__}{', stopping early' * stop_early}"
+    check_rate(record_property, what, wrong, audits)
+
+
+@pytest.mark.slow
+def test_false_refutations_of_a_whole_check(record_property):
+    audits = AUDITS // 4
+    records = (dpaudit.check(AnyTwoValues(), samples=2000, confidence=1 - ALPHA, seed=seed) for seed in range(audits))
+    wrong = sum(record.results[0].verdict == "refuted" for record in records)
+    check_rate(record_property, "dpaudit.check, search over pairs", wrong, audits)
 
 
 @pytest.mark.slow

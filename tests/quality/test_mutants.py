@@ -11,6 +11,8 @@ import dpaudit
 from dpaudit import randomizers
 from dpaudit.auditors import Budget, Streams, audit, pair
 from dpaudit.auditors.sampler import Sampler
+from dpaudit.auditors.scores import ColumnScore
+from dpaudit.auditors.selection import Choice, Event, Selection
 from dpaudit.statistics import conditional_epsilon_lower, epsilon_lower
 
 pytestmark = pytest.mark.slow
@@ -210,3 +212,95 @@ def test_pilot_selection_and_final_samples_share_no_stream(monkeypatch):
     assert purposes.count("final") == 4
     states = [generator(Streams(1), *key).bit_generator.state["state"]["state"] for key in drawn]
     assert len(set(states)) == len(states)
+
+
+def rate_check(record_property, what, honest, mutant, audits, alpha):
+    """The rate stays under alpha as it is, and leaves what alpha allows with the bug."""
+    record_property("honest", honest / audits)
+    record_property("mutant", mutant / audits)
+    print(f"false refutations: honest {honest}, {what} {mutant}, of {audits} (alpha {alpha:g})")
+    assert honest <= binom.isf(FALSE_ALARM, audits, alpha) < mutant
+
+
+def test_a_conditional_bound_on_trials_that_no_coins_assigned_is_visible(monkeypatch, record_property):
+    """Equal inputs, and an event that always happens: equal numbers of trials are equal counts in every audit."""
+    audits, alpha = 200, 0.6
+
+    def wrong():
+        return sum(
+            dpaudit.epsilon_lower_bound(
+                lambda data, size, rng: np.zeros(size), 0, 1, samples=2000, confidence=1 - alpha, seed=seed
+            ).epsilon
+            > 0
+            for seed in range(audits)
+        )
+
+    honest, coins = wrong(), Sampler.coins
+
+    class Half:
+        def binomial(self, trials, share):
+            return trials // 2
+
+    def fixed(self, *purpose):
+        return Half() if purpose == ("assignment",) else coins(self, *purpose)
+
+    monkeypatch.setattr(Sampler, "coins", fixed)
+    rate_check(record_property, "trials not assigned by coins", honest, wrong(), audits, alpha)
+
+
+def test_alpha_not_split_between_two_events_is_visible(monkeypatch, record_property):
+    """Two outcomes that both meet the claim with equality, one of which is taken for a gamble."""
+    audits, alpha = 600, 0.2
+    laws = np.array([[0.4, 0.4, 0.2], [0.4 / math.e, 0.4 / math.e, 1 - 0.8 / math.e]])
+
+    def sample(data, size, rng):
+        return np.searchsorted(np.cumsum(laws[data])[:2], rng.random(size))
+
+    def two(x, y, *, delta, final, alpha):
+        del x, y, delta, final, alpha
+        choices = [
+            Choice(
+                event=Event(ColumnScore(None, centre), 0.25, above=False),
+                reverse=False,
+                predicted=1.0,
+                p_hits=40,
+                q_hits=15,
+                rows=100,
+                steepest=1.0,
+            )
+            for centre in (0.0, 1.0)
+        ]
+        return Selection(main=choices[0], gamble=choices[1])
+
+    monkeypatch.setattr(pair, "select_events", two)
+
+    def wrong():
+        return sum(
+            dpaudit.epsilon_lower_bound(sample, 0, 1, samples=2000, confidence=1 - alpha, seed=seed).epsilon > 1
+            for seed in range(audits)
+        )
+
+    honest, count = wrong(), pair._Count
+    monkeypatch.setattr(pair, "_Count", lambda choice, share_of_alpha: count(choice, alpha))
+    rate_check(record_property, "alpha not split between two events", honest, wrong(), audits, alpha)
+
+
+def test_a_bound_for_one_time_at_every_look_is_visible(monkeypatch, record_property):
+    audits, alpha = 150, 0.2
+    monkeypatch.setattr(pair, "CHUNK", 10)
+
+    def response(data, size, rng):
+        return (rng.random(size) < 1 / (1 + math.exp(-1))) == bool(data)
+
+    def wrong():
+        return sum(
+            dpaudit.epsilon_lower_bound(
+                response, 0, 1, samples=1000, confidence=1 - alpha, seed=seed, claimed=1.0, stop_early=True
+            ).epsilon
+            > 1
+            for seed in range(audits)
+        )
+
+    honest = wrong()
+    monkeypatch.setattr(pair._Count, "anytime_bound", lambda self, delta, _: self.bound(delta, self.alpha))
+    rate_check(record_property, "a fixed bound at every look", honest, wrong(), audits, alpha)

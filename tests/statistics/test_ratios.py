@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import binom
 
 from dpaudit.statistics import (
+    best_share,
     conditional_epsilon_lower,
     epsilon_lower,
     proportion_lower,
@@ -33,6 +34,46 @@ def test_epsilon_lower_covers_exactly(p, q, alpha, delta, trials):
     mass = binom.pmf(hits_p, trials[0], p) * binom.pmf(hits_q, trials[1], q)
     bound = epsilon_lower(hits_p, trials[0], hits_q, trials[1], delta=delta, alpha=alpha)
     assert mass[bound > true_epsilon(p, q, delta)].sum() <= alpha
+
+
+@pytest.mark.parametrize(("p", "q"), GRID)
+@pytest.mark.parametrize("share", [0.05, 0.3, 0.95])
+@pytest.mark.parametrize("delta", [0.0, 0.1])
+def test_epsilon_lower_covers_exactly_however_alpha_is_shared(p, q, share, delta):
+    trials = (25, 30)
+    hits_p, hits_q = np.arange(trials[0] + 1)[:, None], np.arange(trials[1] + 1)
+    mass = binom.pmf(hits_p, trials[0], p) * binom.pmf(hits_q, trials[1], q)
+    for alpha in ALPHAS:
+        bound = epsilon_lower(hits_p, trials[0], hits_q, trials[1], delta=delta, alpha=alpha, share=share)
+        assert mass[bound > true_epsilon(p, q, delta)].sum() <= alpha
+
+
+@pytest.mark.parametrize("share", [0.05, 0.3, 0.95])
+def test_either_count_gets_its_share(share):
+    low, high = proportion_lower(70, 100, 0.01 * share), proportion_upper(10, 90, 0.01 * (1 - share))
+    bound = epsilon_lower(70, 100, 10, 90, delta=0.1, alpha=0.01, share=share)
+    assert bound == pytest.approx(math.log((low - 0.1) / high))
+
+
+@pytest.mark.parametrize(("p", "q"), [(0.5, 0.2), (0.3, 1e-3), (0.9, 0.5), (0.02, 1e-4), (0.06, 0.01), (0.05, 0.0)])
+@pytest.mark.parametrize("delta", [0.0, 0.01])
+def test_the_best_share_loses_next_to_nothing_against_all_shares(p, q, delta):
+    trials, alpha = 100_000, 1e-3
+
+    def bound(share):
+        counts = round(p * trials), trials, round(q * trials), trials
+        return epsilon_lower(*counts, delta=delta, alpha=alpha, share=share)
+
+    # Chosen on a tenth of the trials, as the judging sample is smaller than the final one.
+    chosen = bound(best_share(round(p * trials / 10), round(q * trials / 10), trials // 10, delta=delta))
+    assert chosen >= 0.99 * max(bound(share) for share in np.linspace(0.01, 0.99, 99))
+    assert chosen >= bound(0.5) * (1 - 1e-3)
+
+
+def test_the_best_share_stays_inside_of_its_limits():
+    for counts in [(0, 0, 1), (0, 10, 10), (10, 0, 10), (10**6, 1, 10**6), (1, 10**6, 10**6)]:
+        for delta in (0.0, 0.5):
+            assert 0.05 <= best_share(*counts, delta=delta) <= 0.95
 
 
 @pytest.mark.parametrize(("p", "q"), GRID)
