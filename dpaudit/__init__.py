@@ -31,11 +31,12 @@ if TYPE_CHECKING:
         RecordError,
         TargetError,
         TargetRaisedError,
+        WitnessError,
     )
     from dpaudit.laws import FiniteLaw, GaussianLaw, LaplaceLaw, Law, ProductLaw, PublicMixtureLaw, compare
     from dpaudit.mechanism import Mechanism, parameter
     from dpaudit.rankings import Profiles
-    from dpaudit.runner import check
+    from dpaudit.runner import Verification, check, verify
 else:  # Hidden from type checkers, which would take any name whatever for one that exists.
 
     def __getattr__(name: str) -> Any:
@@ -98,7 +99,9 @@ __all__ = [
     "UtilityClaim",
     "Vectors",
     "Verdict",
+    "Verification",
     "Witness",
+    "WitnessError",
     "check",
     "compare",
     "epsilon_lower_bound",
@@ -109,6 +112,7 @@ __all__ = [
     "rankings",
     "read_record",
     "testing",
+    "verify",
 ]
 
 _HOMES = {
@@ -134,6 +138,7 @@ _HOMES = {
             "RecordError",
             "TargetError",
             "TargetRaisedError",
+            "WitnessError",
         ),
         "dpaudit.laws": (
             "FiniteLaw",
@@ -147,7 +152,7 @@ _HOMES = {
         "dpaudit.mechanism": ("Mechanism", "parameter"),
         "dpaudit.randomizers": ("randomizers",),
         "dpaudit.rankings": ("Profiles", "rankings"),
-        "dpaudit.runner": ("check",),
+        "dpaudit.runner": ("Verification", "check", "verify"),
         "dpaudit.testing": ("testing",),
     }.items()
     for name in names

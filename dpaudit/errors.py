@@ -25,6 +25,10 @@ class RecordError(DpauditError):
     """A file is not a record that this version can read."""
 
 
+class WitnessError(DpauditError):
+    """A file is not a witness that this version can check."""
+
+
 class OutputError(DpauditError):
     """A file or folder cannot be written."""
 

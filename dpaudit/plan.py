@@ -35,7 +35,7 @@ class PlannedAudit:
         Parameter values; a list makes a grid.
     expect, reason
         Expected verdict, and why.
-    method, samples
+    method, samples, stop_early, features
         As the options of ``dpaudit check``.
     """
 
@@ -48,6 +48,8 @@ class PlannedAudit:
     set: dict[str, Scalar | list[Scalar]]
     method: Literal["auto", "exact", "likelihood", "black-box"] = "auto"
     samples: int | None = None
+    stop_early: bool = False
+    features: Literal["none", "float-bits"] = "none"
 
     def cells(self) -> Iterator[dict[str, Scalar]]:
         """Every combination of the parameter values, in the order written."""
@@ -128,6 +130,11 @@ def read_plan(path: str | Path) -> Plan:
             raise PlanError(f"{where}: key 'reason' is empty; say why this verdict is expected")
         if audit.samples is not None and audit.samples < 1:
             raise PlanError(f"{where}: key 'samples' must be at least 1, got {audit.samples}")
+        if audit.features != "none" and audit.method not in ("auto", "black-box"):
+            raise PlanError(
+                f"{where}: key 'features': the method {audit.method!r} does not look at features of samples; leave "
+                "one of the keys 'features' and 'method' out"
+            )
         if any(isinstance(value, list) and not value for value in audit.set.values()):
             raise PlanError(f"{where}: key 'set' has an empty list; give at least one value")
         names = targets[audit.target].load().parameter_names()

@@ -12,7 +12,7 @@ from typing import Any
 
 from dpaudit.auditors.agreement import ALPHA as AGREEMENT_ALPHA
 from dpaudit.auditors.audit import audit, view_of
-from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget, Method
+from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget, Features, Method
 from dpaudit.auditors.sampler import SampleFunction
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.claims import PrivacyClaim
@@ -54,6 +54,7 @@ def assert_private(
     seed: int = 0,
     method: Method = "auto",
     stop_early: bool = False,
+    features: Features = "none",
     own_randomness: bool = False,
 ) -> Evidence:
     """Fail if a mechanism is not (``epsilon``, ``delta``)-differentially private.
@@ -77,6 +78,8 @@ def assert_private(
         ``exact`` and ``black-box`` insist; ``auto`` takes the strongest that applies.
     stop_early
         Stop sampling as soon as the claim is refuted.
+    features
+        ``float-bits``: look at the bit patterns of floating-point outputs too. It implies an audit by sampling.
     own_randomness
         For a function: whether it draws from a source that ``rng`` does not seed; runs then differ.
 
@@ -133,6 +136,7 @@ def assert_private(
         confidence=float(confidence),
         method=method,
         stop_early=stop_early,
+        features=features,
     )
     mechanism = _mechanism(target, pairs, view, method, own_randomness)
     shown, _ = view_of(mechanism, claim)
@@ -256,6 +260,7 @@ def _message(
         again = f"seed={seed}, samples={budget.samples or DEFAULT_SAMPLES}, confidence={budget.confidence!r}"
         again += f", method={budget.method!r}" if budget.method != "auto" else ""
         again += ", stop_early=True" if budget.stop_early else ""
+        again += f", features={budget.features!r}" if budget.features != "none" else ""
         lines.append(f"  to see it again: {again}")
         if view.own_randomness:
             lines.append("  the target has randomness that no seed fixes, so that another run gives other samples")

@@ -101,6 +101,22 @@ def test_an_exact_violation_has_no_false_alarm_rate():
     assert "so delta >= 0.126937 at epsilon 1 (claimed: 0.001)" in message(Gaussian(), epsilon=1.0, delta=0.001)
 
 
+def test_float_bits_show_what_a_law_of_real_numbers_does_not():
+    class Naive(Exact):
+        def sample(self, data, size, rng):
+            u = rng.random(size) - 0.5
+            return data - np.sign(u) * np.log(1 - 2 * np.abs(u)) / self.epsilon
+
+    assert assert_private(Naive(), epsilon=1.0).verdict == "proved"
+    options = {"epsilon": 1.0, "samples": 50_000, "features": "float-bits"}
+    text = message(Naive(), **options)
+    assert "refuted (black-box)" in text
+    assert "samples=50000, confidence=0.999, features='float-bits'" in text
+    assert text == message(Naive(), **options)
+    with pytest.raises(dpaudit.ParameterError, match="float-bits"):
+        assert_private(Naive(), epsilon=1.0, method="exact", features="float-bits")
+
+
 def test_a_budget_too_small_to_say_fails():
     text = message(Noisy(), epsilon=9.0, samples=1000)
     assert "inconclusive" in text

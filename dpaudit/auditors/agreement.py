@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -92,8 +93,7 @@ def _ratios(p: FiniteLaw | None, q: FiniteLaw | None) -> dict[Any, float]:
 
 def _misfit(law: FiniteLaw, ratios: dict[Any, float], outputs: np.ndarray) -> float:
     """p-value of the outputs under the law, the smaller of two tests doubled."""
-    # Rows of an array may stand for nested outcomes, such as a choice and what follows: compare their values in order.
-    keyed = _flat_key if outputs.ndim > 1 else outcome_key
+    keyed = outcome_keyer(outputs)
     index = {keyed(outcome): i for i, outcome in enumerate(law.outcomes)}
     coder = Coder(outputs)
     codes = np.array([index.get(keyed(outcome), len(index)) for outcome in coder.outcomes])
@@ -108,6 +108,12 @@ def _misfit(law: FiniteLaw, ratios: dict[Any, float], outputs: np.ndarray) -> fl
     grouped = [np.bincount(groups, weights=values, minlength=_GROUPS + 1) for values in (counts, probabilities)]
     by_outcome = goodness_of_fit(counts, probabilities)
     return min(1.0, 2 * min(by_outcome, goodness_of_fit(grouped[0].astype(int), grouped[1])))
+
+
+def outcome_keyer(outputs: np.ndarray) -> Callable[[Any], Any]:
+    """Return the function under which outputs like these and the outcomes of a law have equal keys where they agree."""
+    # Rows of an array may stand for nested outcomes, such as a choice and what follows: compare their values in order.
+    return _flat_key if outputs.ndim > 1 else outcome_key
 
 
 def _flat_key(outcome: Any) -> Any:

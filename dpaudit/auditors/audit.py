@@ -78,6 +78,8 @@ def view_of(target: Mechanism, claim: PrivacyClaim) -> tuple[Mechanism, Neighbou
 
 
 def _audit_privacy(target: Mechanism, claim: PrivacyClaim, budget: Budget, streams: Streams) -> Evidence:
+    # Who asks for features of the outputs asks for samples.
+    method = budget.method if budget.features == "none" else "black-box"
     view, neighbouring = view_of(target, claim)
     first = next(iter(neighbouring), None)
     if first is None:
@@ -85,23 +87,24 @@ def _audit_privacy(target: Mechanism, claim: PrivacyClaim, budget: Budget, strea
     law = view.law(first[0])
     if law is not None and not isinstance(law, Law):
         raise CheckError(f"{claim.id}: `law` of {view.name} returned {type(law).__name__}; return a dpaudit law")
-    likelihood = budget.method == "likelihood" or (budget.method == "auto" and law is None)
+    likelihood = method == "likelihood" or (method == "auto" and law is None)
     if likelihood and knows_likelihood(view, first[0], streams):
         return audit_likelihood(view, claim, neighbouring, budget=budget, streams=streams)
-    if budget.method == "likelihood":
+    if method == "likelihood":
         raise CheckError(
             f"{claim.id}: the likelihood of {view.name} is not known; "
             "define `log_likelihood(outputs, data)`, or use --method black-box"
         )
-    if budget.method == "exact" and law is None:
+    if method == "exact" and law is None:
         raise CheckError(f"{claim.id}: the law of {view.name} is not known; use --method likelihood or black-box")
-    if law is None or budget.method == "black-box":
+    if law is None or method == "black-box":
         return audit_black_box(view, claim, neighbouring, budget=budget, streams=streams)
     evidence, worst = audit_exact(view, claim, neighbouring)
-    if _can_sample(view):
-        contradiction = find_disagreement(view, claim, neighbouring, evidence, worst, streams.child("agreement"))
-        if contradiction:
-            return _by_samples(view, claim, neighbouring, contradiction, budget, streams)
+    if not _can_sample(view):
+        return replace(evidence, finding=None)
+    contradiction = find_disagreement(view, claim, neighbouring, evidence, worst, streams.child("agreement"))
+    if contradiction:
+        return _by_samples(view, claim, neighbouring, contradiction, budget, streams)
     return evidence
 
 

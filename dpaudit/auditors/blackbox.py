@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from dpaudit.auditors.budget import DEFAULT_SAMPLES, Budget
@@ -15,13 +16,18 @@ from dpaudit.auditors.search import Found, find_pair
 from dpaudit.auditors.selection import promised_bound
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.claims import PrivacyClaim
-from dpaudit.claims.evidence import Evidence, Interval, Witness
+from dpaudit.claims.evidence import Evidence, Finding, Interval, Witness
 from dpaudit.claims.inputs import Pair
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.mechanism import Mechanism
 
-_PILOT_SHARE = 0.2
+_PILOT_SHARE, _LONG_PILOT_SHARE = 0.2, 0.4
+"""Part of the samples that searches the pairs: where all are looked at, and where there are too many for that."""
+
+_FEW_PAIRS = 64
+_MOST_PAIRS, _MOST_PAIRS_OF_ROWS = 256, 64
+"""Most pairs at the beginning of a search; fewer where rows of numbers take long to learn from."""
 
 
 def audit_black_box(
@@ -34,7 +40,7 @@ def audit_black_box(
 ) -> Evidence:
     """Look for a violation of a privacy claim by sampling.
 
-    Where there are several pairs, a fifth of the samples searches them; the pair that promises the largest bound gets
+    Where there are several pairs, a part of the samples searches them; the pair that promises the largest bound gets
     fresh samples for the rest.
 
     Returns
@@ -48,10 +54,27 @@ def audit_black_box(
     CheckError
         There is no pair, or the sampler misbehaves.
     """
+    sampler, goal, found = search_pair(mechanism, claim, neighbouring, budget=budget, streams=streams)
+    x, y = found.pair
+    bound = bound_pair(sampler, x, y, goal=goal)
+    scope = f"{neighbouring.scope}; {_searched(found)}"
+    return _evidence(bound, claim, (x, y), scope, goal.samples, bound.samples + 2 * found.samples)
+
+
+def search_pair(
+    mechanism: Mechanism,
+    claim: PrivacyClaim,
+    neighbouring: Neighbouring,
+    *,
+    budget: Budget,
+    streams: Streams,
+) -> tuple[Sampler, Goal, Found]:
+    """Return the sampler, what is left of the budget for one pair, and the pair; equal streams give equal pairs."""
     samples = budget.samples or DEFAULT_SAMPLES
     check_samples(samples)
     sampler = sampler_of(mechanism, budget, streams)
-    pilot = int(samples * _PILOT_SHARE)
+    few = sum(1 for _ in islice(neighbouring, _FEW_PAIRS + 1)) <= _FEW_PAIRS and neighbouring.complete
+    pilot = int(samples * (_PILOT_SHARE if few else _LONG_PILOT_SHARE))
     goal = Goal(
         delta=claim.delta,
         claimed=claim.epsilon,
@@ -60,17 +83,23 @@ def audit_black_box(
         stop_early=budget.stop_early,
     )
 
+    first = next(iter(neighbouring), None)
+    if first is not None:
+        sampler.check_deterministic(first[0])
+    many_numbers = first is not None and sampler.form[0] == "f" and math.prod(sampler.form[1]) > 1
+    most = _MOST_PAIRS_OF_ROWS if many_numbers else _MOST_PAIRS
+
     def predict(pair: Pair, size: int, purpose: tuple[str | int, ...]) -> float:
-        x, y = (sampler.draw(data, size, *purpose, side) for side, data in enumerate(pair))
+        # One stream for both inputs and all pairs of a round: what is only compared is compared under equal luck.
+        x, y = (sampler.draw(data, size, *purpose[:2]) for data in pair)
         return promised_bound(x, y, delta=goal.delta, final=goal.final, alpha=goal.alpha)
 
-    found = find_pair(neighbouring, predict, samples=pilot, streams=streams.child("pairs"), name=mechanism.name)
+    found = find_pair(
+        neighbouring, predict, samples=pilot, streams=streams.child("pairs"), most=most, name=mechanism.name
+    )
     if not found.samples:
         goal = replace(goal, samples=samples)
-    x, y = found.pair
-    bound = bound_pair(sampler, x, y, goal=goal)
-    scope = f"{neighbouring.scope}; {_searched(found)}"
-    return _evidence(bound, claim, (x, y), scope, bound.samples + 2 * found.samples)
+    return sampler, goal, found
 
 
 def _searched(found: Found) -> str:
@@ -96,7 +125,10 @@ def sampler_of(mechanism: Mechanism, budget: Budget, streams: Streams) -> Sample
     )
 
 
-def _evidence(bound: LowerBound, claim: PrivacyClaim, pair: tuple[Any, Any], scope: str, samples: int) -> Evidence:
+def _evidence(
+    bound: LowerBound, claim: PrivacyClaim, pair: tuple[Any, Any], scope: str, own_samples: int, samples: int
+) -> Evidence:
+    finding = None
     limit = bound.detection_limit
     measured = {"epsilon": Interval(lower=bound.epsilon, upper=None), "detection_limit": Interval.exact(limit)}
     counts = f"{bound.hits[0]} of {bound.trials[0]} and {bound.hits[1]} of {bound.trials[1]}"
@@ -110,6 +142,17 @@ def _evidence(bound: LowerBound, claim: PrivacyClaim, pair: tuple[Any, Any], sco
             note += "; it never occurred on the other input, so that more samples would prove more"
         if bound.stopped_early:
             note += "; sampling stopped there"
+        finding = Finding(
+            inputs=pair,
+            reverse=bound.reverse,
+            event=None if bound.recipe is None else {"kind": "score", **bound.recipe},
+            p=bound.p,
+            q=bound.q,
+            hits=bound.hits,
+            trials=bound.trials,
+            samples=own_samples,
+            candidate=bound.candidate,
+        )
     elif math.isinf(limit):
         witness, verdict = None, Verdict.INCONCLUSIVE
         note = "no violation could have been found with so few samples; raise --samples"
@@ -127,4 +170,5 @@ def _evidence(bound: LowerBound, claim: PrivacyClaim, pair: tuple[Any, Any], sco
         witness=witness,
         note=note,
         samples=samples,
+        finding=finding,
     )

@@ -15,6 +15,11 @@ DEFAULT_SAMPLES = 1_000_000
 DEFAULT_CONFIDENCE = 0.999
 
 
+def sees_features(method: Method) -> bool:
+    """Whether a method can look at features of the outputs."""
+    return method in ("auto", "black-box")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
     """Spending and confidence of one audit.
@@ -32,7 +37,7 @@ class Budget:
         Stop a black-box audit as soon as the claim is refuted.
     features
         What a black-box audit looks at besides what the mechanism says: ``float-bits`` for the bit patterns of
-        floating-point outputs.
+        floating-point outputs. With ``auto`` that is a wish to look at samples: it implies ``black-box``.
     """
 
     samples: int | None = None
@@ -50,6 +55,11 @@ class Budget:
             raise ParameterError(f"method must be one of {', '.join(get_args(Method))}, got {self.method!r}")
         if self.features not in get_args(Features):
             raise ParameterError(f"features must be one of {', '.join(get_args(Features))}, got {self.features!r}")
+        if self.features != "none" and not sees_features(self.method):
+            raise ParameterError(
+                f"features {self.features} are looked at in samples by the method black-box, not by {self.method}; "
+                "leave one of the two out"
+            )
 
     @property
     def alpha(self) -> float:

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from dpaudit.claims.claims import PrivacyClaim
-from dpaudit.claims.evidence import Curves, Evidence, Interval, Witness
+from dpaudit.claims.evidence import Curves, Evidence, Finding, Interval, Witness
 from dpaudit.claims.inputs import input_key
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import CheckError
-from dpaudit.laws import Comparison, Law, ProfileBounds, compare
+from dpaudit.laws import Comparison, GaussianLaw, LaplaceLaw, Law, ProfileBounds, compare
+from dpaudit.laws.joint import flattened
 from dpaudit.laws.profile import LARGEST_EPSILON, short
 from dpaudit.mechanism import Mechanism
 
@@ -24,6 +25,7 @@ ROUNDING = 1e-9
 _CACHED_LAWS = 4096
 _NEAR_POINTS, _FAR_POINTS, _FINE_POINTS = 17, 9, 65
 _LITTLE = 1e-6
+_ANY_DELTA = 1e-300
 
 
 @dataclass(slots=True)
@@ -152,8 +154,29 @@ def audit_exact(
         witness=found if refuted else None,
         note="the bounds on the privacy profile enclose the claim" if verdict is Verdict.INCONCLUSIVE else "",
         curves=_curves(worst.comparison, compare(law_of(worst.q_input), law_of(worst.p_input)), claim),
+        finding=_finding(worst, law_of(worst.p_input), law_of(worst.q_input), claim) if refuted else None,
     )
     return evidence, (worst.p_input, worst.q_input)
+
+
+def _finding(worst: _Worst, p: Law, q: Law, claim: PrivacyClaim) -> Finding | None:
+    """Event to be checked by sampling: all outcomes whose ratio is above e^epsilon, or a half-line.
+
+    All of them, because the outcome of the largest ratio alone, which the witness shows, may be rare.
+    """
+    flat = flattened(p), flattened(q)
+    comparison = compare(flat[0], flat[1]) if flat[0] is not None and flat[1] is not None else worst.comparison
+    assert comparison is not None
+    event = comparison.worst_event(claim.epsilon + ROUNDING * max(1.0, claim.epsilon), max(claim.delta, _ANY_DELTA))
+    if event.members is not None:
+        recipe: dict[str, Any] = {"kind": "outcomes", "outcomes": list(event.members)}
+    elif isinstance(event.outcomes, dict) and len(event.outcomes) == 1 and isinstance(p, LaplaceLaw | GaussianLaw):
+        ((side, threshold),) = event.outcomes.items()
+        score = {"kind": "column", "column": 0, "centre": None}
+        recipe = {"kind": "score", "score": score, "threshold": threshold, "above": side == "at least"}
+    else:
+        return None
+    return Finding(inputs=(worst.p_input, worst.q_input), event=recipe, p=event.p, q=event.q)
 
 
 def _curves(comparison: Comparison, reverse: Comparison, claim: PrivacyClaim) -> Curves:

@@ -45,13 +45,15 @@ _BOOSTED_CELLS, _BOOSTED_ROUNDS = 2_000_000, 60
 _LEAST_BOOSTED_ROWS = 1000
 
 
-def fitters(x: np.ndarray, y: np.ndarray) -> tuple[list[Fitter], list[Fitter], int]:
+def fitters(x: np.ndarray, y: np.ndarray, *, thorough: bool = True) -> tuple[list[Fitter], list[Fitter], int]:
     """Ways of scoring that suit outputs of this form.
 
     Parameters
     ----------
     x, y
         Samples of the two inputs, of one form.
+    thorough
+        Whether ways that take long take part.
 
     Returns
     -------
@@ -75,7 +77,9 @@ def fitters(x: np.ndarray, y: np.ndarray) -> tuple[list[Fitter], list[Fitter], i
     identity = Transform("identity", columns)
     if width == 1:
         plain = x.ndim == 1
-        return [*always, partial(_half_line, plain), partial(_distance, plain), partial(_whole_table, identity)], [], 1
+        return [*always, partial(_half_line, plain)], [partial(_distance, plain), partial(_whole_table, identity)], 1
+    if not thorough:
+        return always, [partial(_additive, _identity, columns), partial(_linear, identity)], width
     competing: list[Fitter] = []
     if x.dtype.kind in "biuf":
         competing.append(_best_half_line)

@@ -14,7 +14,7 @@ from dpaudit.auditors.losses import Losses, sampled_losses
 from dpaudit.auditors.sampler import Sampler
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.claims import PrivacyClaim
-from dpaudit.claims.evidence import Curves, Evidence, Interval, Witness
+from dpaudit.claims.evidence import Curves, Evidence, Finding, Interval, Witness
 from dpaudit.claims.inputs import Pair
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.claims.verdicts import Verdict
@@ -149,6 +149,17 @@ class _Direction:
             q=min(1.0, self.weight / self.count),
             epsilon=claim.epsilon + self.excess if exact else None,
             delta=None if exact else float(self.lower[self._setting.at]),
+        )
+
+    @property
+    def finding(self) -> Finding:
+        """The same event, to be counted in fresh samples on both inputs."""
+        witness = self.witness
+        return Finding(
+            inputs=(self.p_input, self.q_input),
+            event={"kind": "loss", "above": self._setting.claim.epsilon},
+            p=witness.p,
+            q=witness.q,
         )
 
 
@@ -373,6 +384,7 @@ def _evidence(directions: list[_Direction], setting: _Setting, scope: str, sampl
         note=note,
         samples=samples,
         curves=_curves(directions[worst], directions[worst ^ 1], setting),
+        finding=directions[worst].finding if violated else None,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -67,6 +67,32 @@ def sampled_losses(
                 "`log_likelihood` calls impossible there (-inf); mend whichever is wrong"
             )
         yield Losses(outputs=outputs, log_p=log_p, log_q=_log_likelihood(mechanism, outputs, q_input))
+
+
+@dataclass(frozen=True, slots=True)
+class LossScore:
+    """How far the privacy loss of every output is above an epsilon, beyond rounding; as a score of the outputs."""
+
+    cost: ClassVar[int] = 9
+
+    mechanism: Mechanism
+    p_input: Any
+    q_input: Any
+    epsilon: float
+
+    def __call__(self, outputs: np.ndarray) -> np.ndarray:
+        """Excess of every output, shape (size,)."""
+        log_p, log_q = (_log_likelihood(self.mechanism, outputs, data) for data in (self.p_input, self.q_input))
+        with np.errstate(invalid="ignore"):
+            excess = Losses(outputs=outputs, log_p=log_p, log_q=log_q).beyond(self.epsilon)
+        return np.where(np.isnan(excess), -np.inf, excess)
+
+    def describe(self, threshold: float, *, above: bool) -> Any:
+        """Return the event in words."""
+        return {"outputs whose privacy loss exceeds": self.epsilon}
+
+    def to_json(self) -> None:
+        """Return nothing: the likelihood is the mechanism's own."""
 
 
 def _call(mechanism: Mechanism, outputs: np.ndarray, data: Any) -> Any:

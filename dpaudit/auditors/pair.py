@@ -29,7 +29,7 @@ LEAST_SAMPLES = 1000
 
 _SELECTION_SHARE = 0.2
 _MOST_SELECTED = 1_000_000
-_GAMBLE_SHARE = 0.3
+_GAMBLE_SHARE = 0.2
 """Part of the error probability that goes to the rarer of two events."""
 
 _SEQUENTIAL_SHARE = 0.5
@@ -61,6 +61,8 @@ class LowerBound:
         Whether sampling ended before the budget, because a bound above ``claimed`` had been reached.
     recipe
         The event as data, from which `dpaudit verify` makes it again; None where it can only be learned again.
+    candidate
+        Which of the events chosen this one is: 0 for the safe one, 1 for the rarer one.
     """
 
     epsilon: float
@@ -76,6 +78,7 @@ class LowerBound:
     samples: int
     stopped_early: bool = False
     recipe: dict[str, Any] | None = None
+    candidate: int = 0
 
 
 def epsilon_lower_bound(
@@ -259,7 +262,7 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, *, goal: Goal) -> LowerBound:
     fixed = 1 - _SEQUENTIAL_SHARE if goal.stop_early else 1.0
     stopped = False
     best, bound = counts[0], 0.0
-    for outputs in _final_rounds(sampler, x, y, goal):
+    for outputs in _final_rounds(sampler, x, y, goal.final, goal.delta):
         for count in counts:
             count.add(outputs)
         if goal.stop_early:
@@ -273,18 +276,39 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, *, goal: Goal) -> LowerBound:
         bounds = [count.bound(goal.delta, count.alpha * fixed) for count in counts]
         bound = max(bounds)
         best = counts[bounds.index(bound)]
-    return _lower_bound(best, bound, goal, fixed, stopped=stopped)
+    return _lower_bound(best, bound, goal, fixed, stopped=stopped, candidate=int(best is not counts[0]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventBound:
+    """Occurrences and trials of one event on its likelier input and on the other, and the epsilon that follows."""
+
+    hits: tuple[int, int]
+    trials: tuple[int, int]
+    epsilon: float
+
+
+def bound_event(
+    sampler: Sampler, x: Any, y: Any, *, choice: Choice, samples: int, delta: float, alpha: float
+) -> EventBound:
+    """Bound epsilon by an event that other samples have chosen, from so many samples per input."""
+    for data in (x, y):
+        sampler.check_deterministic(data)
+    count = _Count(choice, alpha)
+    for outputs in _final_rounds(sampler, x, y, samples, delta):
+        count.add(outputs)
+    return EventBound(hits=count.hits, trials=count.trials, epsilon=max(count.bound(delta, alpha), 0.0))
 
 
 def _final_rounds(
-    sampler: Sampler, x: Any, y: Any, goal: Goal
+    sampler: Sampler, x: Any, y: Any, samples: int, delta: float
 ) -> Iterator[tuple[np.ndarray | None, np.ndarray | None]]:
     """Yield the final sample in rounds of about ``CHUNK`` outputs per input."""
     coins = sampler.coins("assignment")
-    for number in range(-(-goal.final // CHUNK)):
-        size = min(CHUNK, goal.final - number * CHUNK)
+    for number in range(-(-samples // CHUNK)):
+        size = min(CHUNK, samples - number * CHUNK)
         sizes = (size, size)
-        if goal.delta == 0:
+        if delta == 0:
             # Fair coins assign the trials, so that the hits' split is binomial whatever their number.
             first = int(coins.binomial(2 * size, 0.5))
             sizes = (first, 2 * size - first)
@@ -295,7 +319,7 @@ def _final_rounds(
         yield on_x, on_y
 
 
-def _lower_bound(best: _Count, bound: float, goal: Goal, fixed: float, *, stopped: bool) -> LowerBound:
+def _lower_bound(best: _Count, bound: float, goal: Goal, fixed: float, *, stopped: bool, candidate: int) -> LowerBound:
     choice = best.choice
     log_ratio = math.log(max(choice.p_hits, 1) / max(choice.q_hits, 1))
     limit = refutable_epsilon(
@@ -315,4 +339,5 @@ def _lower_bound(best: _Count, bound: float, goal: Goal, fixed: float, *, stoppe
         samples=2 * goal.selection + sum(best.trials),
         stopped_early=stopped,
         recipe=choice.event.to_json(),
+        candidate=candidate,
     )

@@ -79,9 +79,14 @@ class Sampler:
         return self._streams.generator("auditor", *purpose)
 
     @property
+    def form(self) -> Form:
+        """Kind of dtype and shape of what is audited; known after :meth:`check_deterministic`."""
+        return (self._forms[1] or self._forms[0])[0]
+
+    @property
     def selection_limit(self) -> int:
         """Most samples per input that are worth choosing an event from; known after :meth:`check_deterministic`."""
-        kind, shape = (self._forms[1] or self._forms[0])[0]
+        kind, shape = self.form
         if kind not in "biufc":
             return _MOST_OBJECTS
         return max(_MOST_OBJECTS, min(_MOST_SELECTED, _MOST_SELECTED_VALUES // math.prod(shape)))

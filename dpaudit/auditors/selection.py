@@ -11,18 +11,23 @@ from dpaudit.auditors.learners import Fitter, boosted_score, fitters
 from dpaudit.auditors.scores import OutcomeScore, Score, score_from_json, scores_of
 
 _THRESHOLDS = 1000
-_FINALISTS = 2
+_FINALISTS = 3
 _CELLS, _FEW_CELLS = 4_000_000, 1_000_000
-"""Numbers, per input, that a score is fitted on in the end, and to compete with others."""
+"""Numbers, per input, that a score is fitted and judged on in the end, and to compete with others."""
 
-_LEAST_ROWS = 20_000
+_LEAST_ROWS, _MOST_ROWS = 10_000, 200_000
+"""Limits of the outputs that these numbers make. What looks for rare outputs has no limit."""
 _CAUTION = (2.0, 1.25, 0.75)
 """Standard errors by which each count is taken to be worse than it is: at first, where that leaves no event that proves
 anything, and for an event that is a gamble."""
 
+_BOLDER = 1
+
 _WORTH_A_GAMBLE = 0.15
+_GAMBLE_COUNT = 5
 _CHEAP_ENOUGH = 0.01
 _TELLING_COUNT = 50
+_COMMON_COUNT = 400
 
 
 Sides = tuple[np.ndarray, np.ndarray]
@@ -117,15 +122,23 @@ def select_events(x: np.ndarray, y: np.ndarray, *, delta: float, final: int, alp
     enough = most - _CHEAP_ENOUGH * abs(most)
     main = min((c for c in promising if c.predicted >= enough), key=lambda c: c.event.score.cost)
     gamble = max(boldest, key=lambda choice: choice.predicted)
-    worth_it = gamble.predicted > max(main.predicted, 0.0) + _WORTH_A_GAMBLE
+    worth_it = gamble.p_hits >= _GAMBLE_COUNT and gamble.predicted > max(main.predicted, 0.0) + _WORTH_A_GAMBLE
     return Selection(main=main, gamble=gamble if worth_it else None)
 
 
 def promised_bound(x: np.ndarray, y: np.ndarray, *, delta: float, final: int, alpha: float) -> float:
-    """Bound that :func:`select_events` would expect of a pair, cautiously; to compare pairs by a few samples each."""
+    """Bound that :func:`select_events` would expect of a pair, to compare pairs by a few samples each.
+
+    Both halves learn and judge in turn, where that is quick. Scores that take long to learn do not take part.
+    """
+    goal = _Goal(delta, final, alpha)
+    turns = [(x, y)]
+    if x.dtype.kind != "f" or x[0].size == 1:
+        half = len(x) // 2
+        turns.append((np.concatenate([x[half:], x[:half]]), np.concatenate([y[half:], y[:half]])))
     with np.errstate(over="ignore", invalid="ignore"):
-        tried = _compete(x, y, _Goal(delta, final, alpha), thorough=False)
-    return max(judged[0].predicted for _, judged in tried)
+        promised = [_compete(*sides, goal, thorough=False) for sides in turns]
+    return sum(max(judged[_BOLDER].predicted for _, judged in tried) for tried in promised) / len(promised)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,14 +152,18 @@ def _compete(x: np.ndarray, y: np.ndarray, goal: _Goal, *, thorough: bool) -> li
     """Scores learned on one half, with their best events on the other; trees only where ``thorough``."""
     half = len(x) // 2
     learn, judge = (x[:half], y[:half]), (x[half:], y[half:])
-    always, competing, width = fitters(*learn)
-    rows = max(_LEAST_ROWS, _CELLS // width)
-    few, quick = (_first(sides, max(_LEAST_ROWS, _FEW_CELLS // width)) for sides in (learn, judge))
-    if len(learn[0]) > 2 * len(few[0]) and len(competing) > _FINALISTS:
+    always, competing, width = fitters(*learn, thorough=thorough)
+    rows = min(_MOST_ROWS, max(_LEAST_ROWS, _CELLS // width))
+    some_learn, some_judge = _first(learn, rows), _first(judge, rows)
+    few, quick = (_first(sides, max(_LEAST_ROWS, _FEW_CELLS // width)) for sides in (some_learn, some_judge))
+    if len(some_learn[0]) > 2 * len(few[0]) and len(competing) > _FINALISTS:
         competing = _finalists(competing, few, quick, goal)
-    fitted = [fit(*learn) for fit in always] + [fit(*_first(learn, rows)) for fit in competing]
-    scores = [score for score in fitted if score is not None] or [_anything()]
-    tried = [(score, _judge(score, judge, goal)) for score in scores]
+    tried = []
+    for ways, learned in ((always, learn), (competing, some_learn)):
+        scores = (fit(*learned) for fit in ways)
+        tried += [(score, _judge(score, judge, goal)) for score in scores if score is not None]
+    if not tried:
+        return [(_anything(), _judge(_anything(), judge, goal))]
     if thorough and width > 1:
         trees = _boosted(learn, quick, tried, goal)
         if trees is not None:
@@ -212,12 +229,16 @@ def _judge(score: Score, sides: Sides, goal: _Goal) -> list[Choice]:
             p_hits, q_hits = reversed(counts) if reverse else counts
             telling = (p_hits >= _TELLING_COUNT) & (q_hits >= _TELLING_COUNT)
             steepest = float(np.log(p_hits[telling] / q_hits[telling]).max(initial=0.0))
-            for which, caution in enumerate(_CAUTION):
+            for level, caution in enumerate(_CAUTION):
                 predicted = _predicted(p_hits, q_hits, len(xs), goal, caution)
+                if level == _BOLDER:
+                    # Boldness is for weak effects on common events; for rare ones there is the gamble.
+                    common = p_hits + q_hits >= min(_COMMON_COUNT, len(xs) // 5)
+                    predicted = np.where(common, predicted, predicted.min())
                 i = int(np.argmax(predicted))
-                current = best[which]
+                current = best[level]
                 if current is None or predicted[i] > current.predicted:
-                    best[which] = Choice(
+                    best[level] = Choice(
                         event=Event(score, float(thresholds[i]), above),
                         reverse=reverse,
                         predicted=float(predicted[i]),

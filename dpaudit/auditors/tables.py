@@ -15,6 +15,7 @@ _BLOCK = 16
 _SPAN = 4096
 """Whole numbers that are counted one by one."""
 
+_LEAST_BINS = 8
 _SOME = 4000
 _SORTED = 100_000
 
@@ -63,6 +64,7 @@ class Table:
         low, high = np.quantile(some, [0.002, 0.998], method="nearest")
         if not (np.isfinite(low) and np.isfinite(high) and low < high) or len(np.unique(some)) < len(some):
             return cls.fit(x[:_SORTED], y[:_SORTED], bins=bins)
+        bins = min(bins, max(_LEAST_BINS, int(np.sqrt(len(x)) / 2)))
         factor = bins / (high - low)
         counts = []
         for side in (x, y):
@@ -154,16 +156,21 @@ def _merged(edges: np.ndarray, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray
     cells = len(a)
     penalty = 1 + np.log(cells)
     before_a, before_b = np.r_[0.0, np.cumsum(a)], np.r_[0.0, np.cumsum(b)]
+    ends, begins_at = np.tril_indices(cells + 1, -1)
+    gains = np.empty((cells + 1, cells + 1))
+    gains[ends, begins_at] = (
+        _log_likelihood(before_a[ends] - before_a[begins_at], before_b[ends] - before_b[begins_at]) - penalty
+    )
     best = np.zeros(cells + 1)
-    begins = np.zeros(cells + 1, dtype=int)
+    begins = [0] * (cells + 1)
     for end in range(1, cells + 1):
-        gain = best[:end] + _log_likelihood(before_a[end] - before_a[:end], before_b[end] - before_b[:end]) - penalty
-        begins[end] = int(np.argmax(gain))
-        best[end] = gain[begins[end]]
+        reached = best[:end] + gains[end, :end]
+        begins[end] = int(reached.argmax())
+        best[end] = reached[begins[end]]
     starts = []
     end = cells
     while end:
-        end = int(begins[end])
+        end = begins[end]
         starts.append(end)
     pieces = np.array(starts[::-1])
     return edges[pieces[1:] - 1], np.add.reduceat(a, pieces), np.add.reduceat(b, pieces)

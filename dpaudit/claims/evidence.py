@@ -69,6 +69,37 @@ class Curves:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What a witness file needs beyond the record, to check a violation of a privacy claim on fresh samples.
+
+    Attributes
+    ----------
+    inputs
+        The two neighbouring inputs themselves.
+    reverse
+        Whether the event is likelier on the second.
+    event
+        The event as data (see `dpaudit.auditors.recheck`); None where it can only be learned again.
+    p, q
+        Its probability, or frequency, on the likelier and on the other input.
+    hits, trials
+        Occurrences and trials there; None where they were not counted.
+    samples, candidate
+        To learn the event again: samples per input that its pair had, and which of the events chosen it is.
+    """
+
+    inputs: tuple[Any, Any]
+    reverse: bool = False
+    event: Mapping[str, Any] | None
+    p: float
+    q: float
+    hits: tuple[int, int] | None = None
+    trials: tuple[int, int] | None = None
+    samples: int = 0
+    candidate: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """The outcome of one audit of one claim at one set of parameters."""
 
@@ -80,3 +111,4 @@ class Evidence:
     note: str = ""
     samples: int = 0
     curves: Curves | None = None
+    finding: Finding | None = field(default=None, compare=False, repr=False)

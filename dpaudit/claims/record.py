@@ -46,7 +46,10 @@ class SystemEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """One cell: one claim at one set of parameters."""
+    """One cell: one claim at one set of parameters.
+
+    ``witness_file`` names the file by which `dpaudit verify` checks the witness, where one was written.
+    """
 
     __pydantic_config__: ClassVar[Any] = _FORBID_UNKNOWN
 
@@ -72,6 +75,7 @@ class Result:
     seed: int
     command: str
     curves: Curves | None = None
+    witness_file: str | None = None
 
     @property
     def status(self) -> int:

@@ -6,7 +6,7 @@ import os
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -14,6 +14,9 @@ from dpaudit.auditors.budget import DEFAULT_CONFIDENCE
 from dpaudit.claims.record import Record
 from dpaudit.cli.output import emit, one_line
 from dpaudit.errors import ParameterError
+
+if TYPE_CHECKING:
+    from dpaudit.runner import Request
 
 Format = Literal["text", "json", "markdown", "junit"]
 Method = Literal["auto", "exact", "likelihood", "black-box"]
@@ -42,11 +45,25 @@ def check(
     ] = None,
     confidence: Annotated[float, typer.Option(metavar="C", help="Confidence of the whole run.")] = DEFAULT_CONFIDENCE,
     method: Annotated[Method | None, typer.Option(help="Insist on a method of auditing privacy.")] = None,
+    stop_early: Annotated[
+        bool,
+        typer.Option(
+            "--stop-early", help="Stop sampling as soon as a claim is refuted (what is decided exactly ignores it)."
+        ),
+    ] = False,
+    features: Annotated[
+        Literal["float-bits"] | None,
+        typer.Option(
+            help="Look at the bit patterns of floating-point outputs too; implies --method black-box (what a plan "
+            "insists on deciding exactly ignores it)."
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Equal seeds give equal records.")] = 0,
     workers: Annotated[int | None, typer.Option(metavar="N", help="Processes; by default one per processor.")] = None,
     format_: Annotated[Format, typer.Option("--format", help="What goes to standard output.")] = "text",
     output: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write record.json, report.md, index.html and junit.xml there.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Write record.json, report.md, index.html, junit.xml and witnesses/ there."),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress; only what is not as expected.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback when a target raises.")] = False,
@@ -65,9 +82,11 @@ def check(
         samples=samples,
         confidence=confidence,
         method=method,
+        stop_early=stop_early,
+        features=features or "none",
         seed=seed,
     )
-    _validate(samples, confidence, seconds, workers, seed)
+    _validate(request, seconds, workers)
     if output is not None:
         check_writable(output)
     # Standard output is the record's alone, whatever a target prints.
@@ -81,6 +100,7 @@ def check(
                 debug=debug,
                 cells=cells,
                 progress=advance,
+                output=output,
             )
     emit(record, format_, output, quiet=quiet)
     if interrupted:
@@ -108,9 +128,14 @@ def _settings(texts: list[str]) -> dict[str, list[Any]]:
     return settings
 
 
-def _validate(samples: int | None, confidence: float, seconds: float | None, workers: int | None, seed: int) -> None:
+def _validate(request: Request, seconds: float | None, workers: int | None) -> None:
     from dpaudit.auditors.budget import Budget
     from dpaudit.runner.check import check_run
 
-    Budget(samples=samples, confidence=confidence)
-    check_run(seconds, seed, 1 if workers is None else workers)
+    Budget(
+        samples=request.samples,
+        confidence=request.confidence,
+        method=request.method or "auto",
+        features=request.features,
+    )
+    check_run(seconds, request.seed, 1 if workers is None else workers)

@@ -15,6 +15,7 @@ from dpaudit.cli.init import init
 from dpaudit.cli.output import one_line
 from dpaudit.cli.report import report
 from dpaudit.cli.show import list_, show
+from dpaudit.cli.verify import verify
 from dpaudit.errors import DpauditError
 
 app = typer.Typer(
@@ -32,6 +33,7 @@ app = typer.Typer(
 app.command("list")(list_)
 app.command("show")(show)
 app.command("check")(check)
+app.command("verify")(verify)
 app.command("report")(report)
 app.command("init")(init)
 
@@ -39,7 +41,7 @@ app.command("init")(init)
 def version(value: bool) -> None:
     """Print the version and stop."""
     if value:
-        from dpaudit.runner.check import dpaudit_version
+        from dpaudit.runner.version import dpaudit_version
 
         typer.echo(f"dpaudit {dpaudit_version()}")
         raise typer.Exit

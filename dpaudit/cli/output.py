@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from pathlib import Path
 
 from dpaudit.claims.record import Record
+from dpaudit.errors import OutputError
 
 _PIPE_WIDTH = 120
 
@@ -29,6 +31,20 @@ def emit(record: Record, format_: str, output: Path | None, *, quiet: bool = Fal
     if output is not None:
         write_report(record, output)
         sys.stderr.write(f"dpaudit: report written to {output / 'index.html'}\n")
+
+
+def copy_witnesses(record: Record, folder: Path, output: Path) -> None:
+    """Put the witness files beside a record, as far as they are still there, beside its other report too."""
+    from dpaudit.reporting.wording import witness_link
+
+    for link in filter(None, map(witness_link, record.results)):
+        source, copy = folder / link, output / link
+        if source.is_file() and source.resolve() != copy.resolve():
+            try:
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source, copy)
+            except OSError as error:
+                raise OutputError(f"{copy}: cannot be written ({error.strerror or error})") from None
 
 
 def one_line(message: str) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from dpaudit.claims.record import read_record
-from dpaudit.cli.output import emit
+from dpaudit.cli.output import copy_witnesses, emit
 
 
 def report(
@@ -21,4 +21,7 @@ def report(
     ] = "text",
 ) -> None:
     """Render a record again, without running anything."""
-    emit(read_record(record), format_, output)
+    found = read_record(record)
+    emit(found, format_, output)
+    if output is not None:
+        copy_witnesses(found, record.parent, output)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,15 @@ from dpaudit.errors import CheckError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """A set of outputs with its log-probability under two laws P and Q."""
+    """A set of outputs with its log-probability under two laws P and Q.
+
+    ``outcomes`` describes the set; ``members`` lists its outcomes where it is finite and they are known.
+    """
 
     outcomes: Any
     log_p: float
     log_q: float
+    members: tuple[Any, ...] | None = field(default=None, compare=False, repr=False)
 
     @property
     def p(self) -> float:

@@ -142,6 +142,7 @@ class FiniteComparison(Comparison):
             outcomes=shown,
             log_p=float(np.logaddexp.reduce(self.log_p[chosen])),
             log_q=float(np.logaddexp.reduce(self.log_q[chosen])),
+            members=tuple(self.outcomes[int(i)] for i in chosen),
         )
 
 

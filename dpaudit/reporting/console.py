@@ -17,6 +17,7 @@ from dpaudit.reporting.wording import (
     reason,
     standing,
     summary_line,
+    verify_command,
     witness_lines,
 )
 
@@ -120,6 +121,7 @@ def _print_details(page: _Page, claim: ClaimGroup, cell: Cell) -> None:
     for name, text in witness_lines(result):
         page.field(name, text if len(text) <= _LONGEST_WITNESS else "too long to print here, see the record")
     page.field("repeat", result.command, wrap=False)
+    page.field("verify the witness", verify_command(result), wrap=False)
     page.blank()
 
 

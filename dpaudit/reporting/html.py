@@ -19,7 +19,9 @@ from dpaudit.reporting.wording import (
     quantities,
     reason,
     standing,
+    verify_command,
     witness_lines,
+    witness_link,
 )
 
 if TYPE_CHECKING:
@@ -100,6 +102,8 @@ def _template() -> Template:
         headline=headline,
         reason=reason,
         standing=standing,
+        verify_command=verify_command,
         witness_lines=witness_lines,
+        witness_link=witness_link,
     )
     return environment.get_template("report.html.j2")

@@ -7,7 +7,16 @@ import xml.etree.ElementTree as ET
 from dpaudit.claims.record import Record, Result
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.groups import Cell, ClaimGroup, TargetGroup, group_results
-from dpaudit.reporting.wording import clean, headline, numbers_line, provenance, reason, standing, witness_lines
+from dpaudit.reporting.wording import (
+    clean,
+    headline,
+    numbers_line,
+    provenance,
+    reason,
+    standing,
+    verify_command,
+    witness_lines,
+)
 
 
 def render_junit(record: Record) -> str:
@@ -66,6 +75,7 @@ def _details(claim: ClaimGroup, cell: Cell) -> str:
         ("note", result.note),
         *witness_lines(result),
         ("repeat", result.command),
+        ("verify the witness", verify_command(result)),
     ]
     return "\n".join([*lines, *(f"{name}: {text}" for name, text in named if text)])
 

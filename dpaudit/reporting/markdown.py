@@ -15,6 +15,7 @@ from dpaudit.reporting.wording import (
     provenance,
     reason,
     standing,
+    verify_command,
     witness_lines,
 )
 
@@ -87,6 +88,8 @@ def _cell(claim: ClaimGroup, cell: Cell) -> Iterator[str]:
     if witness:
         yield from ("Witness:", "", *_block("\n".join(f"{name}: {text}" for name, text in witness), "text"), "")
     yield from ("To repeat it:", "", *_block(result.command, "sh"), "")
+    if verify_command(result):
+        yield from ("To verify the witness on fresh samples:", "", *_block(verify_command(result), "sh"), "")
 
 
 def _errata(target: TargetGroup) -> Iterator[str]:

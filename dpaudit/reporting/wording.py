@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from dpaudit.claims.evidence import Interval
 from dpaudit.claims.record import METHOD_UNUSABLE, Record, Result, plain
@@ -129,6 +131,16 @@ def witness_lines(result: Result) -> tuple[tuple[str, str], ...]:
         ("delta that follows", witness.delta),
     ]
     return tuple((name, json.dumps(plain(part), ensure_ascii=False)) for name, part in parts if part is not None)
+
+
+def verify_command(result: Result) -> str:
+    """Return the command that checks the witness on fresh samples; empty where there is no file to check."""
+    return shlex.join(["dpaudit", "verify", result.witness_file]) if result.witness_file else ""
+
+
+def witness_link(result: Result) -> str:
+    """Return where the witness file lies as seen from the report; empty where there is none."""
+    return f"witnesses/{PurePosixPath(result.witness_file).name}" if result.witness_file else ""
 
 
 def counts(record: Record) -> dict[Verdict, int]:

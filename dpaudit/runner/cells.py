@@ -7,8 +7,9 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, Method
+from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, Features, Method, sees_features
 from dpaudit.catalog import TargetReference, called, find_targets, suggestion
 from dpaudit.claims.claims import Claim
 from dpaudit.claims.verdicts import Verdict
@@ -33,8 +34,9 @@ class Request:
         Parameter values that replace the plan's, each a list.
     data
         PrefLib file.
-    samples, confidence, method
-        As in the budget; ``confidence`` is that of the whole run.
+    samples, confidence, method, stop_early, features
+        As in the budget; ``confidence`` is that of the whole run. Of ``method``, ``stop_early`` and ``features`` a plan
+        says what the request leaves open.
     seed
         Seed of the run, >= 0.
     """
@@ -46,6 +48,8 @@ class Request:
     samples: int | None = None
     confidence: float = DEFAULT_CONFIDENCE
     method: Method | None = None
+    stop_early: bool = False
+    features: Features = "none"
     seed: int = 0
 
 
@@ -74,6 +78,8 @@ class Cell:
     reason: str = ""
     method: Method = "auto"
     samples: int | None = None
+    stop_early: bool = False
+    features: Features = "none"
     data: tuple[str, str] | None = None
 
     def instance(self) -> Mechanism:
@@ -95,7 +101,7 @@ def build_cells(request: Request) -> list[Cell]:
     DpauditError
         A target, claim, parameter, value, plan or data file is unknown or unusable.
     """
-    data = _read_data(request.data)
+    data = None if request.data is None else read_data(request.data)
     sources = _sources(request)
     cells: list[Cell] = []
     unknown_parameters = set(request.set)
@@ -125,9 +131,8 @@ def build_cells(request: Request) -> list[Cell]:
     return cells
 
 
-def _read_data(path: str | None) -> tuple[str, str] | None:
-    if path is None:
-        return None
+def read_data(path: str) -> tuple[str, str]:
+    """Return a PrefLib file that can be read, and its SHA-256."""
     read_profile(path)
     return path, hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
@@ -184,20 +189,19 @@ def _cells_of(
         raise PlanError(f"{plan.path if plan else text}: {error}") from error
     cells: dict[tuple[str, ...], Cell] = {}
     if override:
-        # A plan may audit one cell by several methods; who sets parameters gets each cell once, by the strongest.
-        planned = sorted(planned, key=lambda audit: audit.method != "auto")
+        # A plan may audit one cell in several ways; who sets parameters gets each cell once: as asked for, or else by
+        # the strongest method.
+        wanted = (request.method or "auto", request.features, request.stop_early)
+        planned = sorted(planned, key=lambda audit: _differences(audit, wanted))
     for audit in planned:
         changed = replace(
-            audit,
-            set={**audit.set, **override},
-            method=request.method or audit.method,
-            samples=request.samples or audit.samples,
+            audit, set={**audit.set, **override}, samples=request.samples or audit.samples, **_way(request, audit)
         )
         for cell in _planned_cells(blank, changed):
-            cells.setdefault(_identity(replace(cell, method="auto") if override else cell), cell)
+            cells.setdefault(_identity(cell, in_any_way=bool(override)), cell)
     covered = {audit.claim for audit in planned}
     for values in grid(dict(override)):
-        cell = replace(blank, parameters=values, method=request.method or "auto", samples=request.samples)
+        cell = replace(blank, parameters=values, samples=request.samples, **_way(request, None))
         for claim in _claims(cell):
             if claim.id not in covered:
                 own = replace(cell, claim=claim.id)
@@ -205,6 +209,21 @@ def _cells_of(
     if data is not None:
         return [cell for cell in cells.values() if _is_on_data(cell, request)]
     return [_with_expectation(cell, expectations) for cell in cells.values()]
+
+
+def _differences(audit: PlannedAudit, wanted: tuple[Method, Features, bool]) -> list[bool]:
+    return [one != other for one, other in zip((audit.method, audit.features, audit.stop_early), wanted, strict=True)]
+
+
+def _way(request: Request, audit: PlannedAudit | None) -> dict[str, Any]:
+    """How a cell is audited: as the request says, or else the plan; no features where a method is asked for without."""
+    method = request.method or (audit.method if audit else "auto")
+    features = request.features if request.features != "none" or audit is None else audit.features
+    return {
+        "method": method,
+        "stop_early": request.stop_early or bool(audit and audit.stop_early),
+        "features": features if sees_features(method) else "none",
+    }
 
 
 def _with_expectation(cell: Cell, expectations: Mapping[tuple[str, ...], Cell]) -> Cell:
@@ -223,6 +242,8 @@ def _planned_cells(blank: Cell, audit: PlannedAudit) -> list[Cell]:
         reason=audit.reason,
         method=audit.method,
         samples=audit.samples,
+        stop_early=audit.stop_early,
+        features=audit.features,
     )
     cells = [replace(made, parameters=values) for values in audit.cells()]
     for cell in cells:
@@ -235,9 +256,10 @@ def _planned_cells(blank: Cell, audit: PlannedAudit) -> list[Cell]:
     return cells
 
 
-def _identity(cell: Cell) -> tuple[str, ...]:
-    described = described_parameters(cell.instance(), cell.data)
-    return (cell.target, cell.claim, cell.method, json.dumps(described, sort_keys=True))
+def _identity(cell: Cell, *, in_any_way: bool = False) -> tuple[str, ...]:
+    described = json.dumps(described_parameters(cell.instance(), cell.data), sort_keys=True)
+    way = () if in_any_way else (cell.method, cell.features, "early" if cell.stop_early else "")
+    return (cell.target, cell.claim, described, *way)
 
 
 def _claims(cell: Cell) -> list[Claim]:

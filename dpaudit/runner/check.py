@@ -7,9 +7,10 @@ import platform
 import time
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
-from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, Budget, Method
+from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, Budget, Features, Method
 from dpaudit.catalog import called, reference_of, suggestion
 from dpaudit.claims.record import Record, Result, SystemEntry, summarise
 from dpaudit.errors import ParameterError, TargetError
@@ -18,6 +19,7 @@ from dpaudit.plan import Scalar
 from dpaudit.runner.cells import Cell, Request, build_cells
 from dpaudit.runner.execute import Progress, Settings, audited, run_cells
 from dpaudit.runner.instances import claims_of
+from dpaudit.runner.version import dpaudit_version
 
 _LIBRARIES = ("numpy", "scipy", "hypothesis", "scikit-learn", "pydantic")
 
@@ -32,6 +34,8 @@ def check(
     seconds: float | None = None,
     confidence: float = DEFAULT_CONFIDENCE,
     method: Method | None = None,
+    stop_early: bool = False,
+    features: Features = "none",
     seed: int = 0,
     workers: int = 1,
     debug: bool = False,
@@ -56,6 +60,11 @@ def check(
         Probability, at least, with which every statistical statement of the run is true.
     method
         ``auto``, ``exact``, ``likelihood`` or ``black-box``.
+    stop_early
+        Stop a black-box audit as soon as the claim is refuted; other methods ignore it.
+    features
+        ``float-bits``: let a black-box audit look at the bit patterns of floating-point outputs too. It implies the
+        method ``black-box``, and no other can be asked for beside it.
     seed
         Equal seeds give equal records, but for environment and timing.
     workers
@@ -72,12 +81,14 @@ def check(
     DpauditError
         The call, the plan, the data or the target cannot be used.
     """
-    Budget(samples=samples, confidence=confidence, method=method or "auto")
+    budget = Budget(
+        samples=samples, confidence=confidence, method=method or "auto", stop_early=stop_early, features=features
+    )
     check_run(seconds, seed, workers)
     if isinstance(target, Mechanism):
         if set or data:
             raise ParameterError("an instance has its parameters already; leave `set` and `data` out")
-        return _check_instance(target, claims, samples, confidence, method, seed, debug)
+        return _check_instance(target, claims, budget, seed, debug)
     request = Request(
         targets=[target] if isinstance(target, str) else list(target),
         claims=claims,
@@ -86,6 +97,8 @@ def check(
         samples=samples,
         confidence=confidence,
         method=method,
+        stop_early=stop_early,
+        features=features,
         seed=seed,
     )
     record, _ = run_request(request, seconds=seconds, workers=workers, debug=debug)
@@ -100,15 +113,29 @@ def run_request(
     debug: bool = False,
     cells: Sequence[Cell] | None = None,
     progress: Progress | None = None,
+    output: Path | None = None,
 ) -> tuple[Record, bool]:
-    """Run a request; return the record, and whether the run was interrupted (the record holds what was done)."""
+    """Run a request; return the record, and whether the run was interrupted (the record holds what was done).
+
+    Witness files go to the folder ``witnesses`` of ``output``, if there is one.
+    """
     check_run(seconds, request.seed, workers)
-    Budget(samples=request.samples, confidence=request.confidence, method=request.method or "auto")
+    Budget(
+        samples=request.samples,
+        confidence=request.confidence,
+        method=request.method or "auto",
+        features=request.features,
+    )
     started = time.time()
     cells = build_cells(request) if cells is None else cells
     if not cells:
         raise TargetError("nothing to check: no claim of these targets applies; `dpaudit show TARGET` lists them")
-    settings = Settings(seed=request.seed, confidence=_confidence_each(request.confidence, len(cells)), debug=debug)
+    settings = Settings(
+        seed=request.seed,
+        confidence=_confidence_each(request.confidence, len(cells)),
+        debug=debug,
+        output=None if output is None else str(output),
+    )
     results, interrupted = run_cells(cells, settings, workers=workers, seconds=seconds, progress=progress)
     systems = {cell.target: cell.reference.load() for cell in cells}
     return _record(tuple(results), systems, request.seed, request.confidence, started), interrupted
@@ -117,9 +144,7 @@ def run_request(
 def _check_instance(
     target: Mechanism,
     claims: Sequence[str],
-    samples: int | None,
-    confidence: float,
-    method: Method | None,
+    budget: Budget,
     seed: int,
     debug: bool,
 ) -> Record:
@@ -133,7 +158,7 @@ def _check_instance(
             else f"{target.name} makes no claim; define `claims`"
         )
     chosen = [name for name in made if not claims or name in claims]
-    settings = Settings(seed=seed, confidence=_confidence_each(confidence, len(chosen)), debug=debug)
+    settings = Settings(seed=seed, confidence=_confidence_each(budget.confidence, len(chosen)), debug=debug)
     reference = reference_of(type(target))
     results = []
     for name in chosen:
@@ -143,11 +168,13 @@ def _check_instance(
             target=target.name,
             claim=name,
             parameters=target.parameters(),
-            samples=samples,
-            method=method or "auto",
+            samples=budget.samples,
+            method=budget.method,
+            stop_early=budget.stop_early,
+            features=budget.features,
         )
-        results.append(audited(cell, target, settings))
-    return _record(tuple(results), {target.name: type(target)}, seed, confidence, started)
+        results.append(audited(cell, target, settings).result)
+    return _record(tuple(results), {target.name: type(target)}, seed, budget.confidence, started)
 
 
 def _record(
@@ -191,14 +218,6 @@ def check_run(seconds: float | None, seed: int, workers: int) -> None:
         raise ParameterError(f"seed must be at least 0, got {seed}")
     if workers < 1:
         raise ParameterError(f"workers must be at least 1, got {workers}")
-
-
-def dpaudit_version() -> str:
-    """Version of the installed package."""
-    try:
-        return version("dpaudit")
-    except PackageNotFoundError:
-        return "0+unknown"
 
 
 def _environment() -> dict[str, Any]:

@@ -14,6 +14,7 @@ from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from dpaudit.auditors import Budget, Streams, audit
 from dpaudit.auditors.audit import view_of
@@ -25,6 +26,7 @@ from dpaudit.errors import DpauditError, TargetRaisedError
 from dpaudit.mechanism import Mechanism
 from dpaudit.runner.cells import Cell
 from dpaudit.runner.instances import claims_of, described_parameters
+from dpaudit.runner.witnesses import WitnessFile, make_witness, witness_name, write_witness
 
 Progress = Callable[[Cell, Result], None]
 
@@ -41,11 +43,22 @@ class Settings:
         Confidence of each cell's own statements.
     debug
         Print the tracebacks of what targets raise to standard error.
+    output
+        Folder of the report, into whose folder of witnesses the refutations go; None where none are wanted.
     """
 
     seed: int
     confidence: float
     debug: bool = False
+    output: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """A result and its witness file, as plain data that can leave a worker."""
+
+    result: Result
+    witness: WitnessFile | None = None
 
 
 def run_cells(
@@ -71,16 +84,20 @@ def run_cells(
     """
     deadline = None if seconds is None else time.monotonic() + seconds
     results: dict[int, Result] = {}
+
+    def keep(i: int, outcome: Outcome) -> None:
+        results[i] = _kept(cells[i], outcome, settings)
+        if progress:
+            progress(cells[i], results[i])
+
     interrupted = False
     others = set(multiprocessing.active_children())
     try:
         if workers == 1 or len(cells) < 2:
             for i, cell in enumerate(cells):
-                results[i] = _late(cell, settings) if _passed(deadline) else run_cell(cell, settings)
-                if progress:
-                    progress(cell, results[i])
+                keep(i, _late(cell, settings) if _passed(deadline) else run_cell(cell, settings))
         else:
-            _run_in_pool(cells, settings, workers, deadline, results, progress)
+            _run_in_pool(cells, settings, workers, deadline, keep)
     except KeyboardInterrupt:
         interrupted = True
         for worker in set(multiprocessing.active_children()) - others:
@@ -88,22 +105,27 @@ def run_cells(
     return [results[i] for i in sorted(results)], interrupted
 
 
+def _kept(cell: Cell, outcome: Outcome, settings: Settings) -> Result:
+    """Return the result, with its witness file written."""
+    result = outcome.result
+    if outcome.witness is None or settings.output is None:
+        return result
+    try:
+        name = witness_name(cell, result.parameters)
+        return replace(result, witness_file=write_witness(outcome.witness, Path(settings.output), name))
+    except OSError as error:
+        return replace(result, note=f"{result.note}; the witness file could not be written ({error.strerror or error})")
+
+
 def _run_in_pool(
     cells: Sequence[Cell],
     settings: Settings,
     workers: int,
     deadline: float | None,
-    results: dict[int, Result],
-    progress: Progress | None,
+    keep: Callable[[int, Outcome], None],
 ) -> None:
     pending = list(range(len(cells)))[::-1]
-    running: dict[Future[Result], int] = {}
-
-    def keep(i: int, result: Result) -> None:
-        results[i] = result
-        if progress:
-            progress(cells[i], result)
-
+    running: dict[Future[Outcome], int] = {}
     pool = _pool(workers)
     try:
         while pending or running:
@@ -145,7 +167,7 @@ def _begin_worker() -> None:
     sys.stdout = sys.stderr
 
 
-def _run_alone(cell: Cell, settings: Settings) -> Result:
+def _run_alone(cell: Cell, settings: Settings) -> Outcome:
     pool = _pool(1)
     try:
         return pool.submit(run_cell, cell, settings).result()
@@ -161,29 +183,38 @@ def _run_alone(cell: Cell, settings: Settings) -> Result:
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def run_cell(cell: Cell, settings: Settings) -> Result:
+def run_cell(cell: Cell, settings: Settings) -> Outcome:
     """Audit one cell; whatever the target raises becomes a result."""
     try:
         target = cell.instance()
         return audited(cell, target, settings)
     except (Exception, SystemExit) as error:
         _show(error, settings)
-        return _result(cell, settings, failure(error))
+        return Outcome(result=_result(cell, settings, failure(error)))
 
 
-def audited(cell: Cell, target: Mechanism, settings: Settings) -> Result:
+def audited(cell: Cell, target: Mechanism, settings: Settings) -> Outcome:
     """Audit one cell on a given instance of its target."""
     claim = _claim(cell, target)
     parameters = described_parameters(target, cell.data)
     key = json.dumps(parameters, sort_keys=True)
     streams = Streams(settings.seed, (cell.target, cell.claim, key))
-    budget = Budget(samples=cell.samples, confidence=settings.confidence, method=cell.method)
+    budget = Budget(
+        samples=cell.samples,
+        confidence=settings.confidence,
+        method=cell.method,
+        stop_early=cell.stop_early,
+        features=cell.features,
+    )
     try:
         evidence = audit(target, claim, budget=budget, streams=streams)
     except (Exception, SystemExit) as error:
         _show(error, settings)
         evidence = failure(error)
-    return _result(cell, settings, evidence, target, claim)
+    witness = None
+    if settings.output is not None and isinstance(claim, PrivacyClaim):
+        witness = make_witness(cell, claim, evidence, budget, streams, _command(cell, settings))
+    return Outcome(result=_result(cell, settings, evidence, target, claim), witness=witness)
 
 
 def _claim(cell: Cell, target: Mechanism) -> Claim:
@@ -267,11 +298,15 @@ def _command(cell: Cell, settings: Settings) -> str:
         words += ["--method", cell.method]
     if cell.samples is not None:
         words += ["--samples", str(cell.samples)]
+    if cell.stop_early:
+        words += ["--stop-early"]
+    if cell.features != "none":
+        words += ["--features", cell.features]
     words += ["--confidence", repr(settings.confidence), "--seed", str(settings.seed)]
     return shlex.join(words)
 
 
-def _late(cell: Cell, settings: Settings) -> Result:
+def _late(cell: Cell, settings: Settings) -> Outcome:
     evidence = Evidence(
         verdict=Verdict.INCONCLUSIVE,
         scope="at these parameters",
@@ -281,13 +316,13 @@ def _late(cell: Cell, settings: Settings) -> Result:
     return _unrun(cell, settings, evidence)
 
 
-def _unrun(cell: Cell, settings: Settings, evidence: Evidence) -> Result:
+def _unrun(cell: Cell, settings: Settings, evidence: Evidence) -> Outcome:
     """Result of a cell that did not run to its end, with the claim's words as far as the target still gives them."""
     try:
         target = cell.instance()
-        return _result(cell, settings, evidence, target, _claim(cell, target))
+        return Outcome(result=_result(cell, settings, evidence, target, _claim(cell, target)))
     except Exception:
-        return _result(cell, settings, evidence)
+        return Outcome(result=_result(cell, settings, evidence))
 
 
 def _passed(deadline: float | None) -> bool:

@@ -26,6 +26,8 @@ THEOREM = "yan2020.theorem1-rr"
         (["--seed", "x"], ["--seed"]),
         (["--format", "xml"], ["--format", "xml", "junit"]),
         (["--method", "magic"], ["--method", "magic", "black-box"]),
+        (["--features", "bits"], ["--features", "float-bits"]),
+        (["--method", "exact", "--features", "float-bits"], ["float-bits", "black-box", "not by exact"]),
         (["--nope"], ["--nope"]),
         (["--set", "epsilon"], ["--set epsilon", "NAME=VALUE"]),
         (["--set", "epsilon="], ["--set epsilon=", "NAME=VALUE"]),

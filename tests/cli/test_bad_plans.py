@@ -33,6 +33,9 @@ AUDIT = '[[audit]]\ntarget = "count"'
         ("", "samples = 0\n", ["audit 1", "'samples'", "at least 1"]),
         ("", 'samples = "many"\n', ["audit 1", "'samples'", "many"]),
         ("", 'method = "magic"\n', ["audit 1", "'method'", "black-box"]),
+        ("", 'features = "bits"\n', ["audit 1", "'features'", "float-bits"]),
+        ("", 'features = "float-bits"\nmethod = "exact"\n', ["audit 1", "'features'", "'exact'", "leave"]),
+        ("", 'stop_early = "soon"\n', ["audit 1", "'stop_early'", "soon"]),
         ("[[audit]]", "[audit]", ["'audit'"]),
     ],
 )

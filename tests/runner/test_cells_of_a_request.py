@@ -80,6 +80,24 @@ def test_who_sets_parameters_gets_each_cell_once_by_the_strongest_method(planned
     assert [(cell.method, cell.expected) for cell in found] == [("black-box", "consistent"), ("black-box", None)]
 
 
+def test_features_and_early_stopping_are_ways_of_their_own(planned):
+    target = planned({}, {"more": 'features = "float-bits"\nstop_early = true\nsamples = 3000', "expect": "refuted"})
+    assert [(c.method, c.features, c.stop_early, c.expected) for c in cells(target)] == [
+        ("auto", "none", False, "proved"),
+        ("auto", "float-bits", True, "refuted"),
+    ]
+    (asked,) = cells(target, features="float-bits", stop_early=True, set={"epsilon": [1.0]})
+    assert (asked.features, asked.stop_early, asked.samples, asked.expected) == ("float-bits", True, 3000, "refuted")
+    (plain,) = cells(target, set={"epsilon": [1.0]})
+    assert (plain.features, plain.stop_early, plain.samples, plain.expected) == ("none", False, None, "proved")
+    # What insists on another method has no use for features.
+    assert {(c.method, c.features) for c in cells(target, method="exact")} == {("exact", "none")}
+    exact = planned({"more": 'method = "exact"'})
+    assert [(c.method, c.features, c.expected) for c in cells(exact, features="float-bits")] == [
+        ("exact", "none", "proved")
+    ]
+
+
 def test_a_plan_named_and_its_file_named_are_the_same(planned):
     target = planned({})
     assert cells(target) == cells("mixed.toml") == cells("mixed.py::Mixed")

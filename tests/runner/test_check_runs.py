@@ -42,6 +42,47 @@ def test_the_confidence_is_shared_by_all_cells(mixed):
     assert f"--confidence {1 - 0.01 / 5!r}"[:18] in record.results[0].command
 
 
+def test_features_imply_samples_and_the_command_repeats_them(mixed, tmp_path):
+    (tmp_path / "line.py").write_text(
+        """
+import dpaudit
+
+class Line(dpaudit.Mechanism):
+    '''Laplace noise that is too small, with its law.'''
+
+    def sample(self, data, size, rng):
+        return data + rng.laplace(scale=0.5, size=size)
+
+    def law(self, data):
+        return dpaudit.LaplaceLaw(data, 0.5)
+
+    def neighbours(self):
+        return dpaudit.Neighbouring(relation="own", pairs=[(0.0, 1.0)], complete=True, scope="two numbers")
+
+    def claims(self):
+        return [dpaudit.PrivacyClaim(id="line.privacy", statement="It is private.", epsilon=1.0)]
+""",
+        encoding="utf-8",
+    )
+    options = {"samples": 200_000, "seed": 2}
+    (exact,) = dpaudit.check("line.py", **options, stop_early=True).results
+    assert (exact.method, exact.samples) == ("exact", 0)
+    results = [
+        dpaudit.check("line.py", **options, stop_early=early, features="float-bits").results[0]
+        for early in (False, True)
+    ]
+    assert [result.method for result in results] == ["black-box", "black-box"]
+    assert [result.verdict for result in results] == ["refuted", "refuted"]
+    assert results[1].samples < results[0].samples == 400_000
+    assert "--stop-early --features float-bits" in results[1].command
+    assert "sampling stopped there" in results[1].note
+    target = build_cells(Request(targets=["line.py"]))[0].reference.load()
+    of_instance = dpaudit.check(target(), **options, stop_early=True, features="float-bits").results[0]
+    assert of_instance == results[1]
+    with pytest.raises(dpaudit.ParameterError, match=r"float-bits.*not by exact"):
+        dpaudit.check("line.py", method="exact", features="float-bits")
+
+
 def test_a_record_reads_back_to_the_byte(mixed):
     text = dpaudit.check(mixed, set={"broken": True}, samples=2000).to_json()
     assert dpaudit.Record.from_json(text).to_json() == text
@@ -91,6 +132,8 @@ def test_a_class_made_on_the_spot_is_checked():
         ({"workers": 0}, "workers"),
         ({"seed": -1}, "seed"),
         ({"method": "magic"}, "method"),
+        ({"features": "magic"}, "features"),
+        ({"method": "likelihood", "features": "float-bits"}, "likelihood"),
         ({"set": {"epsilo": 1.0}}, "epsilo"),
         ({"claims": ["mixed.exat"]}, "mixed.exact"),
         ({"set": {"epsilon": float("inf")}}, "epsilon"),

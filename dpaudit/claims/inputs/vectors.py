@@ -159,7 +159,15 @@ class Vectors:
         if np.array_equal(first, second):
             raise ParameterError("Vectors: vary takes two different vectors, got twice the same")
         base, direction = first, (second - first) / float(np.abs(second - first).max())
-        changes = [self._turn, self._turn, self._thin, self._swap, self._shift, self._place]
+        changes = [
+            self._turn,
+            self._turn,
+            self._thin,
+            self._swap,
+            self._shift,
+            self._place,
+            *[self._recast, self._copy] * 2,
+        ]
         for _ in range(1 + int(rng.random() < 0.3)):
             base, direction = changes[rng.integers(len(changes))](base, direction, rng)
         return self._pair(base, direction)
@@ -187,6 +195,28 @@ class Vectors:
         order = np.arange(self.length)
         order[[i, j]] = order[[j, i]]
         return base[order], direction[order]
+
+    def _recast(self, base: Floats, direction: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Treat all coordinates that are like one of them alike: turn them, or put them elsewhere."""
+        model = rng.integers(self.length)
+        alike = (base == base[model]) & (direction == direction[model])
+        if rng.random() < 0.5:
+            moved = base.copy()
+            moved[alike] = rng.choice(
+                [self.low, (self.low + self.high) / 2, self.high, rng.uniform(self.low, self.high)]
+            )
+            return moved, direction
+        turned = direction.copy()
+        turned[alike] = rng.choice([value for value in (-1.0, 0.0, 1.0) if value != direction[model]])
+        return base, turned if turned.any() else -direction
+
+    def _copy(self, base: Floats, direction: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Make the coordinates next to one of them like it."""
+        model, end = rng.integers(self.length, size=2)
+        run = slice(min(model, end), max(model, end) + 1)
+        moved, turned = base.copy(), direction.copy()
+        moved[run], turned[run] = base[model], direction[model]
+        return moved, turned if turned.any() else direction
 
     def _shift(self, base: Floats, direction: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Move all coordinates alike, by steps or by some part of the box."""

@@ -1,0 +1,83 @@
+"""``dpaudit verify``."""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from dpaudit.auditors.budget import DEFAULT_CONFIDENCE
+from dpaudit.claims.verdicts import EXIT_ERROR
+from dpaudit.cli.output import one_line
+from dpaudit.errors import TargetRaisedError
+
+if TYPE_CHECKING:
+    from dpaudit.runner.verify import Verification
+
+_LONGEST = 400
+
+
+def verify(
+    witness: Annotated[
+        Path, typer.Argument(metavar="WITNESS.json", help="A file of witnesses/ that `dpaudit check --output` wrote.")
+    ],
+    samples: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Samples per input; by default as many as a true witness most likely needs."),
+    ] = None,
+    confidence: Annotated[float, typer.Option(metavar="C", help="Confidence of the bound.")] = DEFAULT_CONFIDENCE,
+    seed: Annotated[int, typer.Option(metavar="N", help="Equal seeds give equal results.")] = 0,
+    format_: Annotated[
+        Literal["text", "json"], typer.Option("--format", help="What goes to standard output.")
+    ] = "text",
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback when the target raises.")] = False,
+) -> None:
+    """Check a witness on fresh samples: status 0 if it is confirmed, 1 if not."""
+    from dpaudit.runner.verify import verify
+
+    try:
+        with redirect_stdout(sys.stderr):
+            found = verify(witness, samples=samples, confidence=confidence, seed=seed)
+    except TargetRaisedError as error:
+        if debug and error.__cause__ is not None:
+            traceback.print_exception(error.__cause__)
+        sys.stderr.write(one_line(str(error)))
+        raise typer.Exit(EXIT_ERROR) from None
+    sys.stdout.write(found.to_json() if format_ == "json" else _text(found))
+    raise typer.Exit(0 if found.confirmed else 1)
+
+
+def _text(found: Verification) -> str:
+    from dpaudit.reporting.numbers import format_number
+    from dpaudit.reporting.wording import clean
+
+    claimed = found.claimed["epsilon"]
+    at = f" at delta {found.claimed['delta']:.12g}" if found.claimed["delta"] else ""
+    bound = format_number(found.epsilon, digits=6)
+    if found.confirmed:
+        verdict = f"confirmed: epsilon is at least {bound}{at}, above the claimed {claimed:.12g}"
+    else:
+        verdict = f"not confirmed: epsilon is at least {bound}{at}, which does not exceed the claimed {claimed:.12g}"
+    parameters = ", ".join(f"{name}={value}" for name, value in found.parameters.items())
+    rows = [
+        ("target", f"{found.target}, {found.claim}" + (f", {parameters}" if parameters else "")),
+        ("view", found.view),
+        ("input", _short(found.data)),
+        ("neighbour", _short(found.neighbour)),
+        ("event", _short(found.event)),
+        ("counts", " and ".join(f"{hits} of {of}" for hits, of in zip(found.hits, found.trials, strict=True))),
+        ("p, q", f"{found.p:.6g}, {found.q:.6g} (frequency of the event on the input and on the neighbour)"),
+        ("confidence", f"{found.confidence!r} (seed {found.seed}, {found.samples} samples per input)"),
+        *(("note", note) for note in found.notes),
+    ]
+    return clean("\n".join([verdict, *(f"  {name.ljust(10)} {text}" for name, text in rows)]) + "\n")
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text)} characters; --format json has all)"

@@ -1,0 +1,318 @@
+"""Checking a witness file on fresh samples."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from dpaudit.auditors.audit import view_of
+from dpaudit.auditors.blackbox import search_pair
+from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, Budget
+from dpaudit.auditors.exact import exceeds
+from dpaudit.auditors.pair import EventBound
+from dpaudit.auditors.recheck import counted, enough_samples, event_from_data, learn_event, recheck
+from dpaudit.auditors.selection import Event
+from dpaudit.auditors.streams import Streams
+from dpaudit.catalog import TargetReference, find_targets
+from dpaudit.claims.claims import PrivacyClaim
+from dpaudit.claims.inputs import Pair
+from dpaudit.claims.record import plain
+from dpaudit.errors import DpauditError, ParameterError, TargetError, TargetRaisedError, WitnessError
+from dpaudit.mechanism import Mechanism
+from dpaudit.runner.cells import read_data
+from dpaudit.runner.check import check_run
+from dpaudit.runner.instances import described_parameters, instantiate
+from dpaudit.runner.plaindata import NotDataError, from_data
+from dpaudit.runner.version import dpaudit_version
+from dpaudit.runner.witnesses import WitnessFile, read_witness
+
+SCHEMA: Literal["dpaudit.verification/1"] = "dpaudit.verification/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """What fresh samples say of a witness.
+
+    Attributes
+    ----------
+    confirmed
+        Whether they refute the claim again: the bound is above the claimed epsilon.
+    target, claim, view, parameters
+        What was checked.
+    claimed
+        The claimed ``epsilon`` and ``delta``.
+    data, neighbour
+        The two inputs, that on which the event is likelier first, as JSON holds them.
+    event
+        The event in words and numbers.
+    hits, trials
+        Occurrences and trials on ``data`` and on ``neighbour``.
+    p, q
+        Frequencies of the event there.
+    epsilon
+        Lower confidence bound on epsilon at the claimed delta.
+    confidence, samples, seed
+        Confidence of the bound, samples per input, and seed.
+    notes
+        What else to know: code or data that have changed, an event that was learned again.
+    """
+
+    schema: Literal["dpaudit.verification/1"] = SCHEMA
+    confirmed: bool
+    target: str
+    claim: str
+    view: str
+    parameters: Mapping[str, Any]
+    claimed: Mapping[str, float]
+    data: Any
+    neighbour: Any
+    event: Any
+    hits: tuple[int, int]
+    trials: tuple[int, int]
+    p: float
+    q: float
+    epsilon: float
+    confidence: float
+    samples: int
+    seed: int
+    notes: tuple[str, ...]
+
+    def to_json(self) -> str:
+        """Return the result as JSON text, the same to the byte for equal seeds."""
+        return json.dumps(plain(self), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def verify(
+    path: str | Path, *, samples: int | None = None, confidence: float = DEFAULT_CONFIDENCE, seed: int = 0
+) -> Verification:
+    """Check a witness file that ``dpaudit check --output`` wrote on fresh samples.
+
+    Parameters
+    ----------
+    path
+        The file. Paths in it are relative to the folder in which the audit ran.
+    samples
+        Samples per input, at least 1; by default as many as a true witness most likely needs, at most 4,000,000.
+    confidence
+        Confidence of the bound, in (0, 1).
+    seed
+        At least 0. Equal seeds give equal results; no seed gives the samples of the audit.
+
+    Returns
+    -------
+    Verification
+
+    Raises
+    ------
+    WitnessError
+        The file is no witness, or does not fit its target.
+    TargetRaisedError
+        The target raised.
+    DpauditError
+        The target or its data cannot be used, or an option is out of range.
+
+    Notes
+    -----
+    **Guarantee.** A target that meets the claim is ``confirmed`` to violate it with probability at most 1 -
+    ``confidence``: all samples are fresh and count one event.
+    **Checked against** planted violations, and events that show none.
+    """
+    Budget(samples=samples, confidence=confidence)
+    check_run(None, seed, 1)
+    witness = read_witness(path)
+    inputs = _decoded(path, "inputs", witness.inputs)
+    event_data = _decoded(path, "event", witness.event)
+    reference = _reference(path, witness)
+    notes = []
+    changed = reference.digest != witness.sha256
+    if changed:
+        notes.append(f"{reference.path} has changed since the audit; this checks the changed code")
+    with _blamed_on(witness.target):
+        mechanism, data_note = _instance(path, witness, reference)
+        notes += data_note
+        view = _view(path, witness, mechanism)
+        audit = _Audit(path, witness, mechanism, view)
+        if inputs is None:
+            inputs = audit.pair_again()
+            notes.append("the inputs cannot be written as data; they were searched again as in the audit")
+        if event_data is None:
+            event, reverse = audit.event_again(inputs)
+            notes.append("the event is a classifier, which was learned again from the audit's selection samples")
+            if witness.audit.version != dpaudit_version():
+                notes.append(f"version {witness.audit.version} found it; this one may learn another")
+        else:
+            event, reverse = _event(path, event_data, view, inputs), witness.reverse
+        if view.own_randomness:
+            notes.append("the target has randomness that no seed fixes, so that another run gives other samples")
+        known = _known(witness)
+        if samples is None:
+            samples = enough_samples(known, audit.claim, alpha=1 - confidence)
+        described = described_parameters(mechanism, _data(witness))
+        key = json.dumps(described, sort_keys=True)
+        try:
+            found = recheck(
+                view,
+                audit.claim,
+                inputs,
+                event,
+                reverse=reverse,
+                known=known,
+                budget=Budget(samples=samples, confidence=confidence, features=witness.features),
+                # The first name of an audit's streams is the target's, and a claim is no JSON object.
+                streams=Streams(seed, ("verify", witness.target, witness.claim, key)),
+                raw_outputs=witness.method != "black-box",
+            )
+        except (IndexError, TypeError, ValueError, AttributeError, KeyError) as error:
+            if isinstance(error, DpauditError):
+                raise
+            why = "the target has changed; audit it again" if changed else "the file is damaged; write it again"
+            raise WitnessError(
+                f"{path}: key 'event' does not fit the outputs of {witness.target} ({error}): {why}"
+            ) from error
+    p_input, q_input = reversed(inputs) if reverse else inputs
+    return Verification(
+        confirmed=exceeds(found.epsilon, witness.claimed.epsilon),
+        target=witness.target,
+        claim=witness.claim,
+        view=witness.view,
+        parameters=described,
+        claimed={"epsilon": witness.claimed.epsilon, "delta": witness.claimed.delta},
+        data=plain(p_input),
+        neighbour=plain(q_input),
+        event=plain(event.describe()),
+        hits=found.hits,
+        trials=found.trials,
+        p=found.hits[0] / max(found.trials[0], 1),
+        q=found.hits[1] / max(found.trials[1], 1),
+        epsilon=found.epsilon,
+        confidence=confidence,
+        samples=samples,
+        seed=seed,
+        notes=tuple(notes),
+    )
+
+
+class _Audit:
+    """The audit that found a witness, so far as parts of it have to be repeated."""
+
+    def __init__(self, path: str | Path, witness: WitnessFile, mechanism: Mechanism, view: Mechanism) -> None:
+        self._path, self._witness, self._mechanism, self._view = path, witness, mechanism, view
+        audit = witness.audit
+        self.claim = PrivacyClaim(
+            id=witness.claim,
+            statement="",
+            epsilon=witness.claimed.epsilon,
+            delta=witness.claimed.delta,
+            view=witness.view,
+        )
+        self._budget = Budget(
+            samples=audit.samples,
+            confidence=audit.confidence,
+            stop_early=audit.stop_early,
+            features=witness.features,
+        )
+        self._streams = Streams(audit.seed, tuple(audit.stream))
+
+    def pair_again(self) -> Pair:
+        """Search the pair of inputs again."""
+        if self._witness.method != "black-box":
+            raise WitnessError(
+                f"{self._path}: the inputs of this witness cannot be written as data, so that only the audit can show "
+                f"it again: {self._witness.command}"
+            )
+        _, neighbouring = view_of(self._mechanism, self.claim)
+        return search_pair(self._view, self.claim, neighbouring, budget=self._budget, streams=self._streams)[2].pair
+
+    def event_again(self, inputs: Pair) -> tuple[Event, bool]:
+        """Learn the event again."""
+        audit = self._witness.audit
+        return learn_event(
+            self._view,
+            self.claim,
+            inputs,
+            budget=self._budget,
+            streams=self._streams,
+            samples=audit.pair_samples,
+            candidate=audit.candidate,
+        )
+
+
+def _decoded(path: str | Path, key: str, raw: Any) -> Any:
+    try:
+        # A pair is a list in JSON.
+        return tuple(from_data(item) for item in raw) if isinstance(raw, tuple) else from_data(raw)
+    except NotDataError as error:
+        raise WitnessError(f"{path}: key '{key}': {error}; give a file that `dpaudit check --output` wrote") from None
+
+
+def _reference(path: str | Path, witness: WitnessFile) -> TargetReference:
+    try:
+        references = find_targets(witness.target)
+    except TargetError as error:
+        raise TargetError(f"{path}: key 'target': {error} (paths are relative to where the audit ran)") from error
+    if len(references) > 1:
+        raise WitnessError(f"{path}: key 'target': {witness.target!r} means {len(references)} targets; name one")
+    return references[0]
+
+
+def _data(witness: WitnessFile) -> tuple[str, str] | None:
+    return None if witness.data is None else (witness.data.file, witness.data.sha256)
+
+
+def _instance(path: str | Path, witness: WitnessFile, reference: TargetReference) -> tuple[Mechanism, list[str]]:
+    notes = []
+    data = _data(witness)
+    if data is not None:
+        _, digest = read_data(data[0])
+        if digest != data[1]:
+            notes.append(f"{data[0]} has changed since the audit; this checks the changed data")
+            data = (data[0], digest)
+    try:
+        return instantiate(reference.load(), witness.parameters, data), notes
+    except ParameterError as error:
+        raise ParameterError(f"{path}: key 'parameters': {error}") from error
+
+
+def _view(path: str | Path, witness: WitnessFile, mechanism: Mechanism) -> Mechanism:
+    views = mechanism.views()
+    if witness.view not in views:
+        raise WitnessError(
+            f"{path}: key 'view': {mechanism.name} has no view {witness.view!r}; its views are {', '.join(views)}"
+        )
+    return views[witness.view]
+
+
+def _event(path: str | Path, raw: Mapping[str, Any], view: Mechanism, inputs: Pair) -> Event:
+    try:
+        event = event_from_data(raw, view, inputs)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        words = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        raise WitnessError(
+            f"{path}: key 'event' is no event ({words}); give a file that `dpaudit check --output` wrote"
+        ) from None
+    if math.isnan(event.threshold):
+        raise WitnessError(f"{path}: key 'event.threshold' must be a number; write the file again")
+    return event
+
+
+def _known(witness: WitnessFile) -> EventBound:
+    found = witness.found
+    if found.hits is None or found.trials is None:
+        return counted(found.p, found.q)
+    return EventBound(hits=found.hits, trials=found.trials, epsilon=found.epsilon or 0.0)
+
+
+@contextmanager
+def _blamed_on(target: str) -> Iterator[None]:
+    """Say that a target raised, where it is its own code that did."""
+    try:
+        yield
+    except DpauditError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise TargetRaisedError(f"{target} raised {type(error).__name__}: {error}") from error

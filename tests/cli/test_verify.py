@@ -1,0 +1,301 @@
+"""`dpaudit verify`: witnesses of planted violations, changed and damaged files, exit statuses."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+import dpaudit as package
+
+LEAKS = '''\
+import numpy as np
+
+import dpaudit
+
+
+class Report(dpaudit.Mechanism):
+    """What a user sends; claims nothing by itself."""
+
+    epsilon: float = 2.0
+    mode: str = ""
+
+    def sample(self, data, size, rng):
+        if self.mode == "raise" or data == "raise":
+            raise ValueError("boom\\nand more")
+        print("printed by the target")
+        truth = rng.random(size) < 1 / (1 + np.exp(-self.epsilon))
+        return np.where(truth == (data == "a"), "a", "b")
+
+    def neighbours(self):
+        return dpaudit.Neighbouring.any_two_inputs(["a", "b"], scope="two letters")
+
+
+class Leak(dpaudit.Mechanism):
+    """Sends a report that is half as private as claimed."""
+
+    epsilon: float = 1.0
+
+    def views(self):
+        return {"report": Report(epsilon=2 * self.epsilon)}
+
+    def claims(self):
+        return [
+            dpaudit.PrivacyClaim(id="leak.report", statement="It is private.", epsilon=self.epsilon, view="report")
+        ]
+'''
+
+
+@pytest.fixture
+def leak(folder):
+    (folder / "leak.py").write_text(LEAKS, encoding="utf-8")
+    return "leak.py"
+
+
+@pytest.fixture
+def witness(dpaudit, leak):
+    """The witness file of a view's report that is half as private as claimed."""
+    outcome = dpaudit("check", leak, "--samples", "5000", "--output", "out", "--format", "json", "--seed", "3")
+    assert outcome.status == 1
+    (result,) = json.loads(outcome.out)["results"]
+    return result["witness_file"]
+
+
+def change(file, **keys):
+    """Write a witness file anew with other values; a dotted key is one within a key."""
+    raw = json.loads(Path(file).read_text(encoding="utf-8"))
+    for name, value in keys.items():
+        owner, _, key = name.rpartition("__")
+        (raw[owner] if owner else raw)[key] = value
+    Path(file).write_text(json.dumps(raw), encoding="utf-8")
+
+
+def test_a_witness_is_confirmed(dpaudit, witness):
+    assert witness.startswith("out/witnesses/leak-leak.report-")
+    outcome = dpaudit("verify", witness)
+    assert outcome.status == 0
+    first, *lines = outcome.out.splitlines()
+    assert first.startswith("confirmed: epsilon is at least ")
+    assert float(first.split()[5].rstrip(",")) > 1
+    words = {line.split()[0]: line for line in lines}
+    assert "leak.py::Leak, leak.report, epsilon=1.0" in words["target"]
+    assert "report" in words["view"]
+    assert {words["input"].split()[1], words["neighbour"].split()[1]} == {'"a"', '"b"'}
+    assert "0.999 (seed 0, " in words["confidence"]
+    assert "note" not in words
+    assert "printed by the target" in outcome.err
+
+
+def test_json_and_options(dpaudit, witness):
+    options = ("--samples", "7000", "--confidence", "0.99", "--seed", "2", "--format", "json")
+    outcome = dpaudit("verify", witness, *options)
+    found = json.loads(outcome.out)
+    assert found["schema"] == "dpaudit.verification/1"
+    assert (found["samples"], found["confidence"], found["seed"]) == (7000, 0.99, 2)
+    assert sum(found["trials"]) == 14_000
+    assert found["confirmed"] is True
+    assert dpaudit("verify", witness, *options).out == outcome.out
+    assert package.verify(witness, samples=7000, confidence=0.99, seed=2).to_json() == outcome.out
+
+
+def test_the_reports_name_the_command_and_link_the_file(dpaudit, leak):
+    text = dpaudit("check", leak, "--samples", "5000", "--output", "my out").out
+    command = next(line for line in text.splitlines() if "verify the witness: " in line).split(": ")[1]
+    assert command.startswith("dpaudit verify 'my out/witnesses/leak-leak.report-")
+    name = command.split("/")[-1].rstrip("'")
+    for report in ("report.md", "index.html", "junit.xml"):
+        assert f"witnesses/{name}" in Path("my out", report).read_text(encoding="utf-8")
+    assert f'href="witnesses/{name}"' in Path("my out/index.html").read_text(encoding="utf-8")
+    again = dpaudit("report", "my out/record.json", "--output", "again")
+    assert again.status == 0
+    assert "dpaudit verify" in again.out
+    assert Path("again/witnesses", name).read_bytes() == Path("my out/witnesses", name).read_bytes()
+    assert "dpaudit verify" not in dpaudit("check", leak, "--samples", "5000").out
+
+
+def test_a_control_of_the_catalogue(dpaudit, folder):
+    options = ("--claim", "control.unsplit-budget", "--set", "epsilon=1", "--method", "black-box")
+    outcome = dpaudit("check", "unsplit-budget", *options, "--samples", "20000", "--output", "out", "--format", "json")
+    (result,) = json.loads(outcome.out)["results"]
+    assert result["verdict"] == "refuted"
+    found = dpaudit("verify", result["witness_file"], "--format", "json")
+    assert found.status == 0
+    assert json.loads(found.out)["target"] == "unsplit-budget"
+
+
+def test_changed_code_is_said_and_checked(dpaudit, witness):
+    mended = LEAKS.replace("epsilon=2 * self.epsilon", "epsilon=self.epsilon")
+    assert mended != LEAKS
+    Path("leak.py").write_text(mended, encoding="utf-8")
+    # As a fresh process sees it: imports are remembered by path.
+    from dpaudit import catalog
+
+    catalog._import_file.cache_clear()
+    outcome = dpaudit("verify", witness)
+    assert outcome.status == 1
+    assert outcome.out.startswith("not confirmed: ")
+    assert "leak.py has changed since the audit; this checks the changed code" in outcome.out
+
+
+def test_a_data_file_and_one_that_has_changed(dpaudit, folder):
+    (folder / "measured.py").write_text(
+        """
+import dpaudit
+from dpaudit import rankings
+
+class Measured(dpaudit.Mechanism):
+    '''The number of agents with too little noise.'''
+    profile: rankings.Profile | None = None
+
+    def sample(self, data, size, rng):
+        return data + rng.laplace(scale=0.4, size=size)
+
+    def neighbours(self):
+        agents = 1.0 if self.profile is None else float(self.profile.agents)
+        return dpaudit.Neighbouring(relation="own", pairs=[(agents, agents - 1)], complete=False, scope="one less")
+
+    def claims(self):
+        return [dpaudit.PrivacyClaim(id="m.privacy", statement="It is private.", epsilon=1.0, on_data=True)]
+""",
+        encoding="utf-8",
+    )
+    names = "".join(f"# ALTERNATIVE NAME {i}: {name}\n" for i, name in ((1, "a"), (2, "b")))
+    text = f"# NUMBER ALTERNATIVES: 2\n# NUMBER VOTERS: 5\n# NUMBER UNIQUE ORDERS: 2\n{names}3: 1,2\n2: 2,1\n"
+    (folder / "data.soc").write_text(text, encoding="utf-8")
+    options = ("--data", "data.soc", "--samples", "5000", "--output", "out", "--format", "json")
+    (result,) = json.loads(dpaudit("check", "measured.py", *options).out)["results"]
+    outcome = dpaudit("verify", result["witness_file"])
+    assert outcome.status == 0, outcome
+    assert "data.soc (SHA-256 " in outcome.out
+    assert "note" not in outcome.out
+    (folder / "data.soc").write_text(text.replace("3: 1,2\n2: 2,1", "2: 1,2\n3: 2,1"), encoding="utf-8")
+    outcome = dpaudit("verify", result["witness_file"])
+    assert outcome.status == 0
+    assert "data.soc has changed since the audit" in outcome.out
+
+
+def test_an_event_that_shows_no_violation(dpaudit, witness):
+    raw = json.loads(Path(witness).read_text(encoding="utf-8"))
+    change(witness, reverse=not raw["reverse"])
+    outcome = dpaudit("verify", witness)
+    assert outcome.status == 1
+    assert outcome.out.startswith("not confirmed: epsilon is at least 0, which does not exceed the claimed 1")
+
+
+@pytest.mark.parametrize("claimed", [1.999, 2.0])
+def test_a_claim_that_holds_is_not_confirmed(dpaudit, witness, claimed):
+    change(witness, claimed__epsilon=claimed)
+    assert dpaudit("verify", witness, "--samples", "20000").status == 1
+
+
+def test_a_target_that_raises(dpaudit, witness):
+    change(witness, inputs=["raise", "a"])
+    outcome = dpaudit("verify", witness)
+    assert outcome.status == 4
+    assert outcome.out == ""
+    assert [line for line in outcome.err.splitlines() if line.startswith("dpaudit: ")] == outcome.err.splitlines()[-1:]
+    assert "`sample` raised ValueError: boom and more" in outcome.err
+    assert "Traceback" in dpaudit("verify", witness, "--debug").err
+
+
+KEYS = """
+schema target sha256 claim view parameters data claimed method inputs event reverse features found audit command
+claimed__epsilon claimed__delta found__p found__q found__hits found__trials found__epsilon found__delta
+audit__version audit__seed audit__stream audit__samples audit__confidence audit__stop_early audit__pair_samples
+audit__candidate
+""".split()  # noqa: SIM905 - a list of words reads better so
+
+
+def test_every_key_is_tried(witness):
+    raw = json.loads(Path(witness).read_text(encoding="utf-8"))
+    inner = {f"{owner}__{key}" for owner in ("claimed", "found", "audit") for key in raw[owner]}
+    assert {*raw, *inner} == set(KEYS)
+
+
+def test_a_key_that_is_missing_or_of_the_wrong_kind(refused, witness):
+    text = Path(witness).read_text(encoding="utf-8")
+    for name in KEYS:
+        shown = name.replace("__", ".")
+        owner, _, key = name.rpartition("__")
+        raw = json.loads(text)
+        del (raw[owner] if owner else raw)[key]
+        Path(witness).write_text(json.dumps(raw), encoding="utf-8")
+        message = refused("verify", witness)
+        assert f"{witness}: key '{shown}' is missing" in message
+        Path(witness).write_text(text, encoding="utf-8")
+        # No key takes a list that holds a list and an empty object.
+        change(witness, **{name: [[3], {}, {}]})
+        message = refused("verify", witness)
+        assert f"{witness}: key '{shown}" in message, name
+        Path(witness).write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"schema": "dpaudit.witness/2"}, ["'schema'", "dpaudit.witness/2", "dpaudit.witness/1"]),
+        ({"tarqet": "x"}, ["unknown key 'tarqet'", "did you mean 'target'"]),
+        ({"audit__sede": 1}, ["unknown key 'audit.sede'", "did you mean 'seed'"]),
+        ({"target": "leek.py::Leak"}, ["'target'", "leek.py", "No such file"]),
+        ({"target": "leak.py::Laek"}, ["'target'", "did you mean 'Leak'"]),
+        ({"view": "output"}, ["'view'", "no view 'output'", "report"]),
+        ({"parameters": {"epsilo": 1}}, ["'parameters'", "did you mean 'epsilon'"]),
+        ({"parameters": {"epsilon": -1}}, ["'parameters'", "'epsilon'", "above 0"]),
+        ({"data": {"file": "absent.soc", "sha256": ""}}, ["absent.soc"]),
+        ({"claimed__epsilon": -1}, ["'claimed.epsilon'", ">= 0"]),
+        ({"claimed__epsilon": "NaN"}, ["'claimed.epsilon'", "finite"]),
+        ({"claimed__delta": 1}, ["'claimed.delta'", "below 1"]),
+        ({"found__p": 1.5}, ["'found.p'", "[0, 1]"]),
+        ({"found__hits": [5, -1]}, ["'found.hits'"]),
+        ({"found__hits": None}, ["'found.hits'", "trials"]),
+        ({"audit__seed": -1}, ["'audit.seed'", "at least 0"]),
+        ({"audit__confidence": 1}, ["'audit.confidence'", "below 1"]),
+        ({"audit__candidate": 2}, ["'audit.candidate'"]),
+        ({"features": "bits"}, ["'features'", "float-bits"]),
+        ({"features": "float-bits"}, ["float-bits looks at floating-point outputs"]),
+        ({"inputs": [{"$tuple": 3}, 1]}, ["'inputs'", "$tuple"]),
+        ({"inputs": [1]}, ["'inputs"]),
+        ({"event": {}}, ["'event'", "kind"]),
+        ({"event": {"kind": "magic"}}, ["'event'", "magic"]),
+        ({"event__threshold": "x"}, ["'event'"]),
+        ({"event__threshold": {"$float": "NaN"}}, ["'event.threshold'"]),
+        ({"event__score": {"kind": "outcomes"}}, ["'event'"]),
+        ({"event__score": {"kind": "column", "column": 7, "centre": None}}, ["'event' does not fit", "damaged"]),
+        ({"event": None, "audit__pair_samples": 0}, ["'audit.pair_samples'"]),
+        ({"event": None, "method": "exact"}, ["'event'", "method"]),
+        ({"inputs": None, "method": "exact"}, ["only the audit can show", "dpaudit check leak.py::Leak"]),
+    ],
+    ids=str,
+)
+def test_a_damaged_file(refused, witness, changes, words, monkeypatch):
+    change(witness, **changes)
+    # What the target prints would come before the one line.
+    Path("leak.py").write_text(LEAKS.replace('print("printed by the target")', "pass"), encoding="utf-8")
+    change(witness, sha256=hashlib.sha256(Path("leak.py").read_bytes()).hexdigest())
+    from dpaudit import catalog
+
+    catalog._import_file.cache_clear()
+    message = refused("verify", witness)
+    for word in words:
+        assert word in message
+
+
+def test_files_that_are_no_witness(refused, folder):
+    assert "No such file" in refused("verify", "absent.json")
+    for content, word in ((b"\xff", "UTF-8"), (b"{", "not JSON"), (b"[]", "list"), (b"[" * 100_000, "not JSON")):
+        (folder / "w.json").write_bytes(content)
+        assert word in refused("verify", "w.json")
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        (["--samples", "0"], "samples"),
+        (["--confidence", "1"], "confidence"),
+        (["--seed", "-1"], "seed"),
+        (["--format", "xml"], "--format"),
+    ],
+    ids=str,
+)
+def test_options_out_of_range(refused, witness, options, word):
+    assert word in refused("verify", witness, *options)
