@@ -74,6 +74,7 @@ class LossScore:
     """How far the privacy loss of every output is above an epsilon, beyond rounding; as a score of the outputs."""
 
     cost: ClassVar[int] = 9
+    log_ratio: ClassVar[bool] = False
 
     mechanism: Mechanism
     p_input: Any

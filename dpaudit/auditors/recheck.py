@@ -42,6 +42,7 @@ class OutcomesScore:
     """1 for the outcomes listed, 0 for all others."""
 
     cost: ClassVar[int] = 1
+    log_ratio: ClassVar[bool] = False
 
     outcomes: Sequence[Any]
 

@@ -25,10 +25,12 @@ _LARGEST = 1e300
 class Score(Protocol):
     """Scores outputs; larger means likelier on the first input.
 
-    ``cost`` ranks how long an evaluation takes: of events that promise as much, the cheapest is taken.
+    ``cost`` ranks how long an evaluation takes: of events that promise as much, the cheapest is taken. ``log_ratio``
+    says whether the score is about linear in the log likelihood ratio.
     """
 
     cost: ClassVar[int]
+    log_ratio: ClassVar[bool]
 
     def __call__(self, outputs: np.ndarray) -> np.ndarray:
         """Score of every output, shape (size,)."""
@@ -48,6 +50,7 @@ class OutcomeScore:
     """Smoothed log-ratio of the counts of every outcome seen; 0 for others."""
 
     cost: ClassVar[int] = 1
+    log_ratio: ClassVar[bool] = False
 
     coding: Coding
     keys: np.ndarray
@@ -111,6 +114,7 @@ class ColumnScore:
     """One number of the output, or its distance from a centre."""
 
     cost: ClassVar[int] = 0
+    log_ratio: ClassVar[bool] = False
 
     column: int | None
     centre: float | None = None
@@ -183,6 +187,7 @@ class AdditiveScore:
     """Sum over the columns of a function of each; the log-ratio itself where the columns are independent."""
 
     cost: ClassVar[int] = 2
+    log_ratio: ClassVar[bool] = True
 
     transform: Transform
     tables: tuple[Table, ...]
@@ -272,6 +277,7 @@ class LinearScore:
     """Weighted sum of the columns, each limited to the range where most values lie."""
 
     cost: ClassVar[int] = 2
+    log_ratio: ClassVar[bool] = True
 
     transform: Transform
     low: np.ndarray
@@ -322,6 +328,7 @@ class PairScore:
     """
 
     cost: ClassVar[int] = 3
+    log_ratio: ClassVar[bool] = True
 
     additive: AdditiveScore
     edges: tuple[np.ndarray, ...]
@@ -376,6 +383,7 @@ class ExtremeScore:
     """Largest deviation of any column from its centre, in units of its usual spread."""
 
     cost: ClassVar[int] = 2
+    log_ratio: ClassVar[bool] = False
 
     transform: Transform
     centre: np.ndarray
@@ -415,6 +423,7 @@ class BoostedScore:
     """Log-odds of a gradient-boosted classifier that sees the columns and the other scores."""
 
     cost: ClassVar[int] = 9
+    log_ratio: ClassVar[bool] = True
 
     columns: Columns
     others: tuple[Score, ...]

@@ -25,9 +25,15 @@ _BOLDER = 1
 
 _WORTH_A_GAMBLE = 0.15
 _GAMBLE_COUNT = 5
+_WEAK = 0.9
+"""Part of the bold promise below which caution is thought to hide too much."""
+
 _CHEAP_ENOUGH = 0.01
+_AS_GOOD = 0.003
 _TELLING_COUNT = 50
 _COMMON_COUNT = 400
+_CLOSE = 2.0
+_NEWTON_STEPS = 6
 
 
 Sides = tuple[np.ndarray, np.ndarray]
@@ -78,6 +84,8 @@ class Choice:
         Occurrences in the judging sample on the likelier and on the other input, and its size per input.
     steepest
         Largest log-ratio seen for any threshold of this score with enough counts; at least that of the event.
+    gain
+        Log-likelihood by which the score tells the inputs apart better than chance; 0 where it is no log-ratio.
     """
 
     event: Event
@@ -87,6 +95,7 @@ class Choice:
     q_hits: int
     rows: int
     steepest: float
+    gain: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +126,11 @@ def select_events(x: np.ndarray, y: np.ndarray, *, delta: float, final: int, alp
     with np.errstate(over="ignore", invalid="ignore"):  # outputs may be infinite
         tried = _compete(x, y, _Goal(delta, final, alpha), thorough=True)
     cautious, bolder, boldest = ([judged[level] for _, judged in tried] for level in range(len(_CAUTION)))
-    promising = cautious if any(choice.predicted > 0 for choice in cautious) else bolder
+    # Of bold promises, that of the score is believed which tells the inputs apart best as a whole.
+    telling = max(choice.gain for choice in bolder)
+    believed = [choice for choice in bolder if choice.gain == telling]
+    weak = max(choice.predicted for choice in cautious) < _WEAK * max(choice.predicted for choice in believed)
+    promising = believed if weak else cautious
     most = max(choice.predicted for choice in promising)
     enough = most - _CHEAP_ENOUGH * abs(most)
     main = min((c for c in promising if c.predicted >= enough), key=lambda c: c.event.score.cost)
@@ -219,6 +232,7 @@ def _judge(score: Score, sides: Sides, goal: _Goal) -> list[Choice]:
     """Best event of a score at every level of caution."""
     xs, ys = (np.sort(scores_of(score, side)) for side in sides)
     thresholds = _spread(np.sort(np.concatenate([xs, ys]), kind="stable"))
+    scale = _Scale.fit(xs, ys) if score.log_ratio else None
     best: list[Choice | None] = [None] * len(_CAUTION)
     for above in (True, False):
         if above:
@@ -229,13 +243,21 @@ def _judge(score: Score, sides: Sides, goal: _Goal) -> list[Choice]:
             p_hits, q_hits = reversed(counts) if reverse else counts
             telling = (p_hits >= _TELLING_COUNT) & (q_hits >= _TELLING_COUNT)
             steepest = float(np.log(p_hits[telling] / q_hits[telling]).max(initial=0.0))
+            # Boldness is for weak effects on common events; for rare ones there is the gamble.
+            common = p_hits + q_hits >= min(_COMMON_COUNT, len(xs) // 5)
             for level, caution in enumerate(_CAUTION):
                 predicted = _predicted(p_hits, q_hits, len(xs), goal, caution)
                 if level == _BOLDER:
-                    # Boldness is for weak effects on common events; for rare ones there is the gamble.
-                    common = p_hits + q_hits >= min(_COMMON_COUNT, len(xs) // 5)
+                    if scale is not None and above != reverse:
+                        modelled = scale.other_hits(ys if reverse else xs, thresholds, above=above)
+                        close = np.abs(np.log((modelled + 0.5) / (q_hits + 0.5))) * np.sqrt(q_hits + 1) <= _CLOSE
+                        trusted = _predicted(p_hits, modelled, len(xs), goal, 0.0)
+                        predicted = np.where(close, trusted, predicted)
                     predicted = np.where(common, predicted, predicted.min())
-                i = int(np.argmax(predicted))
+                # Of thresholds that promise as much, the strictest: what was not seen yet may be just inside the others.
+                most = predicted.max()
+                as_good = np.flatnonzero(predicted >= most - _AS_GOOD * abs(most))
+                i = int(as_good[-1] if above else as_good[0])
                 current = best[level]
                 if current is None or predicted[i] > current.predicted:
                     best[level] = Choice(
@@ -246,8 +268,51 @@ def _judge(score: Score, sides: Sides, goal: _Goal) -> list[Choice]:
                         q_hits=int(q_hits[i]),
                         rows=len(xs),
                         steepest=steepest,
+                        gain=0.0 if scale is None else scale.gain,
                     )
     return [choice for choice in best if choice is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """Log-ratio as a linear function of a score: where counts are too few to compare thresholds, this does."""
+
+    slope: float
+    offset: float
+    gain: float
+
+    @classmethod
+    def fit(cls, xs: np.ndarray, ys: np.ndarray) -> Self | None:
+        """Logistic regression of the input on the score, its slope less a standard error; None if that leaves none."""
+        scores = np.concatenate([xs, ys])
+        spread = scores.std()
+        if not (np.isfinite(spread) and spread > 0):
+            return None
+        centre = scores.mean()
+        rows = np.stack([(scores - centre) / spread, np.ones(len(scores))])
+        labels = np.r_[np.ones(len(xs)), np.zeros(len(ys))]
+        weights = np.zeros(2)
+        for _ in range(_NEWTON_STEPS):
+            fitted = 1 / (1 + np.exp(-(weights @ rows)))
+            hessian = (rows * (fitted * (1 - fitted))) @ rows.T
+            if not np.linalg.det(hessian) > 0:
+                return None
+            weights = weights + np.linalg.solve(hessian, rows @ (labels - fitted))
+        slope = weights[0] - np.sqrt(np.linalg.inv(hessian)[0, 0])
+        if not (np.isfinite(slope) and slope > 0):
+            return None
+        fitted = weights @ rows
+        gain = float(np.sum(labels * fitted - np.logaddexp(0, fitted)) + len(labels) * np.log(2))
+        return cls(float(slope / spread), float(weights[1] - slope / spread * centre), gain)
+
+    def other_hits(self, likelier: np.ndarray, thresholds: np.ndarray, *, above: bool) -> np.ndarray:
+        """Hits to be expected on the other input, from the ascending scores of the input where it is likelier."""
+        sign = -1.0 if above else 1.0
+        ratios = np.exp(np.clip(sign * (self.slope * likelier + self.offset), -50, 50))
+        total = np.r_[0.0, np.cumsum(ratios)]
+        if above:
+            return np.asarray(total[-1] - total[np.searchsorted(likelier, thresholds, side="left")])
+        return np.asarray(total[np.searchsorted(likelier, thresholds, side="right")])
 
 
 def _spread(ordered: np.ndarray) -> np.ndarray:
@@ -273,7 +338,7 @@ def _predicted(p_hits: np.ndarray, q_hits: np.ndarray, rows: int, goal: _Goal, c
     factor = final / rows
     p = (p_hits + lean - caution * np.sqrt(p_hits + lean / 2)) * factor
     q = np.minimum((q_hits + lean + caution * np.sqrt(q_hits + lean / 2)) * factor, final)
-    p = np.maximum(p, 1e-3)
+    p, q = np.maximum(p, 1e-3), np.maximum(q, 1e-3)
     if delta == 0:
         return np.asarray(np.log(p / q) + ndtri(alpha) * np.sqrt(1 / p + 1 / q))
     excess = p / final - delta
