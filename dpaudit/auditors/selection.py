@@ -83,7 +83,7 @@ class Choice:
     p_hits, q_hits, rows
         Occurrences in the judging sample on the likelier and on the other input, and its size per input.
     steepest
-        Largest log-ratio seen for any threshold of this score with enough counts; at least that of the event.
+        Largest log-ratio of any threshold of this score with enough counts, less a standard error.
     gain
         Log-likelihood by which the score tells the inputs apart better than chance; 0 where it is no log-ratio.
     """
@@ -242,7 +242,8 @@ def _judge(score: Score, sides: Sides, goal: _Goal) -> list[Choice]:
         for reverse in (False, True):
             p_hits, q_hits = reversed(counts) if reverse else counts
             telling = (p_hits >= _TELLING_COUNT) & (q_hits >= _TELLING_COUNT)
-            steepest = float(np.log(p_hits[telling] / q_hits[telling]).max(initial=0.0))
+            p, q = p_hits[telling], q_hits[telling]
+            steepest = float((np.log(p / q) - np.sqrt(1 / p + 1 / q)).max(initial=0.0))
             # Boldness is for weak effects on common events; for rare ones there is the gamble.
             common = p_hits + q_hits >= min(_COMMON_COUNT, len(xs) // 5)
             for level, caution in enumerate(_CAUTION):
@@ -254,7 +255,7 @@ def _judge(score: Score, sides: Sides, goal: _Goal) -> list[Choice]:
                         trusted = _predicted(p_hits, modelled, len(xs), goal, 0.0)
                         predicted = np.where(close, trusted, predicted)
                     predicted = np.where(common, predicted, predicted.min())
-                # Of thresholds that promise as much, the strictest: what was not seen yet may be just inside the others.
+                # Of thresholds that promise as much, the strictest: what was not seen yet may be inside the others.
                 most = predicted.max()
                 as_good = np.flatnonzero(predicted >= most - _AS_GOOD * abs(most))
                 i = int(as_good[-1] if above else as_good[0])
