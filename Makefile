@@ -45,6 +45,7 @@ reports: $(STAMP)  ## regenerate the committed reports
 bench: $(STAMP)
 	$(BIN)/python benchmarks/protocol.py
 	$(BIN)/python benchmarks/throughput.py
+	$(BIN)/python benchmarks/blackbox.py --write benchmarks/blackbox.md
 
 clean:
 	rm -rf .venv .venv-peers .audit build dist

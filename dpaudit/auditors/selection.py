@@ -232,7 +232,7 @@ def _judge(score: Score, sides: Sides, goal: _Goal) -> list[Choice]:
     """Best event of a score at every level of caution."""
     xs, ys = (np.sort(scores_of(score, side)) for side in sides)
     thresholds = _spread(np.sort(np.concatenate([xs, ys]), kind="stable"))
-    scale = _Scale.fit(xs, ys) if score.log_ratio else None
+    scale = _Scale.fit(xs, ys, thresholds) if score.log_ratio else None
     best: list[Choice | None] = [None] * len(_CAUTION)
     for above in (True, False):
         if above:
@@ -283,27 +283,33 @@ class _Scale:
     gain: float
 
     @classmethod
-    def fit(cls, xs: np.ndarray, ys: np.ndarray) -> Self | None:
-        """Logistic regression of the input on the score, its slope less a standard error; None if that leaves none."""
-        scores = np.concatenate([xs, ys])
-        spread = scores.std()
+    def fit(cls, xs: np.ndarray, ys: np.ndarray, thresholds: np.ndarray) -> Self | None:
+        """Logistic regression of the input on the score, its slope less a standard error; None if that leaves none.
+
+        Scores are grouped between the thresholds, which stand for them.
+        """
+        counts = np.stack(
+            [np.diff(np.r_[np.searchsorted(side, thresholds, side="left"), len(side)]) for side in (xs, ys)]
+        )
+        total = counts.sum(axis=0)
+        centre = float(np.average(thresholds, weights=total))
+        spread = float(np.sqrt(np.average((thresholds - centre) ** 2, weights=total)))
         if not (np.isfinite(spread) and spread > 0):
             return None
-        centre = scores.mean()
-        rows = np.stack([(scores - centre) / spread, np.ones(len(scores))])
-        labels = np.r_[np.ones(len(xs)), np.zeros(len(ys))]
+        rows = np.stack([(thresholds - centre) / spread, np.ones(len(thresholds))])
         weights = np.zeros(2)
+        hessian = np.eye(2)
         for _ in range(_NEWTON_STEPS):
             fitted = 1 / (1 + np.exp(-(weights @ rows)))
-            hessian = (rows * (fitted * (1 - fitted))) @ rows.T
+            hessian = (rows * (total * fitted * (1 - fitted))) @ rows.T
             if not np.linalg.det(hessian) > 0:
                 return None
-            weights = weights + np.linalg.solve(hessian, rows @ (labels - fitted))
+            weights = weights + np.linalg.solve(hessian, rows @ (counts[0] - total * fitted))
         slope = weights[0] - np.sqrt(np.linalg.inv(hessian)[0, 0])
         if not (np.isfinite(slope) and slope > 0):
             return None
         fitted = weights @ rows
-        gain = float(np.sum(labels * fitted - np.logaddexp(0, fitted)) + len(labels) * np.log(2))
+        gain = float(counts[0] @ fitted - total @ np.logaddexp(0, fitted) + total.sum() * np.log(2))
         return cls(float(slope / spread), float(weights[1] - slope / spread * centre), gain)
 
     def other_hits(self, likelier: np.ndarray, thresholds: np.ndarray, *, above: bool) -> np.ndarray:
