@@ -25,7 +25,7 @@ _BOLDER = 1
 
 _WORTH_A_GAMBLE = 0.15
 _GAMBLE_COUNT = 5
-_WEAK = 0.9
+_WEAK = 0.7
 """Part of the bold promise below which caution is thought to hide too much."""
 
 _CHEAP_ENOUGH = 0.01
