@@ -60,6 +60,11 @@ def audit_black_box(
         stop_early=budget.stop_early,
     )
 
+    first = next(iter(neighbouring), None)
+    if first is not None:
+        # Most breaches of the contract show at once, before they have cost many samples.
+        sampler.check_deterministic(first[0])
+
     def predict(pair: Pair, size: int, purpose: tuple[str | int, ...]) -> float:
         x, y = (sampler.draw(data, size, *purpose, side) for side, data in enumerate(pair))
         return promised_bound(x, y, delta=goal.delta, final=goal.final, alpha=goal.alpha)
@@ -113,6 +118,11 @@ def _evidence(bound: LowerBound, claim: PrivacyClaim, pair: tuple[Any, Any], sco
     elif math.isinf(limit):
         witness, verdict = None, Verdict.INCONCLUSIVE
         note = "no violation could have been found with so few samples; raise --samples"
+        if bound.hits == bound.trials:
+            note = (
+                "most outputs came only once, and nothing that they have in common told the inputs apart; "
+                "return numbers or coarser outputs, or define `features`"
+            )
     else:
         witness, verdict = None, Verdict.CONSISTENT
         note = (

@@ -119,7 +119,8 @@ def epsilon_lower_bound(
         Whether to stop as soon as a bound above ``claimed`` is reached; half of the error probability goes to that.
     features
         Function of an array of outputs that returns an array of what to look at, one row per output; or
-        ``"float-bits"`` for the bit patterns of floating-point outputs. It cannot make a bound invalid.
+        ``"float-bits"`` for the bit patterns of floating-point outputs. As long as it looks at every output on its
+        own, it cannot make a bound invalid.
     name
         Name of the mechanism in messages.
     own_randomness
@@ -298,9 +299,10 @@ def _final_rounds(
 def _lower_bound(best: _Count, bound: float, goal: Goal, fixed: float, *, stopped: bool) -> LowerBound:
     choice = best.choice
     log_ratio = math.log(max(choice.p_hits, 1) / max(choice.q_hits, 1))
-    limit = refutable_epsilon(
-        max(choice.q_hits, 1) / choice.rows, goal.final, goal.claimed, delta=goal.delta, alpha=best.alpha * fixed
-    )
+    limit = math.inf
+    if not choice.uninformed:
+        rate = max(choice.q_hits, 1) / choice.rows
+        limit = refutable_epsilon(rate, goal.final, goal.claimed, delta=goal.delta, alpha=best.alpha * fixed)
     return LowerBound(
         epsilon=max(bound, 0.0),
         delta=goal.delta,

@@ -23,6 +23,7 @@ anything, and for an event that is a gamble."""
 _WORTH_A_GAMBLE = 0.15
 _CHEAP_ENOUGH = 0.01
 _TELLING_COUNT = 50
+_MOST_KNOWN = 0.5
 
 
 Sides = tuple[np.ndarray, np.ndarray]
@@ -82,6 +83,12 @@ class Choice:
     q_hits: int
     rows: int
     steepest: float
+
+    @property
+    def uninformed(self) -> bool:
+        """Whether the event is all outputs for want of a score that knows most of them, so that it says nothing."""
+        everything = self.p_hits == self.q_hits == self.rows
+        return everything and isinstance(self.event.score, OutcomeScore) and self.event.score.known < _MOST_KNOWN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,8 @@ _BLOCK = 16
 _SPAN = 4096
 """Whole numbers that are counted one by one."""
 
+_INT64 = (1 << 63) - 1
+
 _SOME = 4000
 _SORTED = 100_000
 
@@ -55,15 +57,18 @@ class Table:
         if x.dtype.kind in "biu":
             low, high = int(min(x.min(), y.min())), int(max(x.max(), y.max()))
             if high - low < _SPAN:
-                counts = [np.bincount(side.astype(np.int64) - low, minlength=high - low + 1) for side in (x, y)]
+                wide = np.uint64 if high > _INT64 else np.int64
+                offsets = [(side.astype(wide) - low).astype(np.int64) for side in (x, y)]
+                counts = [np.bincount(side, minlength=high - low + 1) for side in offsets]
                 present = np.flatnonzero(counts[0] + counts[1])
                 return cls._of_counts(present[1:] + float(low), counts[0][present], counts[1][present], len(x), len(y))
             return cls.fit(x, y, bins=bins)
         some = np.concatenate([x[:_SOME], y[:_SOME]])
         low, high = np.quantile(some, [0.002, 0.998], method="nearest")
-        if not (np.isfinite(low) and np.isfinite(high) and low < high) or len(np.unique(some)) < len(some):
+        factor = bins / (high - low) if low < high else 0.0
+        # Too far apart, or too near to each other, for their distance to be a number to divide by.
+        if not 0 < factor < np.inf or len(np.unique(some)) < len(some):
             return cls.fit(x[:_SORTED], y[:_SORTED], bins=bins)
-        factor = bins / (high - low)
         counts = []
         for side in (x, y):
             cells = (np.clip(side, low, high) - low) * factor
