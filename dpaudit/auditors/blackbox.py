@@ -9,6 +9,7 @@ from typing import Any
 from dpaudit.auditors.budget import DEFAULT_SAMPLES, Budget
 from dpaudit.auditors.exact import exceeds
 from dpaudit.auditors.features import FEATURES, FeatureMap
+from dpaudit.auditors.pace import OutOfTimeError, Pace
 from dpaudit.auditors.pair import Goal, LowerBound, bound_pair, check_samples
 from dpaudit.auditors.sampler import Sampler
 from dpaudit.auditors.search import Found, find_pair
@@ -41,7 +42,7 @@ def audit_black_box(
     -------
     Evidence
         ``refuted`` with a witness, ``consistent`` with the detection limit, or ``inconclusive`` where no violation
-        could have been found with this budget.
+        could have been found with this budget, or its deadline passed before one was.
 
     Raises
     ------
@@ -50,7 +51,29 @@ def audit_black_box(
     """
     samples = budget.samples or DEFAULT_SAMPLES
     check_samples(samples)
-    sampler = sampler_of(mechanism, budget, streams)
+    pace = budget.pace(2 * samples)
+    try:
+        return _audit(mechanism, claim, neighbouring, samples, budget, streams, pace)
+    except OutOfTimeError:
+        return Evidence(
+            verdict=Verdict.INCONCLUSIVE,
+            scope=neighbouring.scope,
+            method="black-box",
+            note=f"{pace.out_of_time}, before there was an event to look at",
+            samples=pace.drawn,
+        )
+
+
+def _audit(
+    mechanism: Mechanism,
+    claim: PrivacyClaim,
+    neighbouring: Neighbouring,
+    samples: int,
+    budget: Budget,
+    streams: Streams,
+    pace: Pace,
+) -> Evidence:
+    sampler = sampler_of(mechanism, budget, streams, pace)
     pilot = int(samples * _PILOT_SHARE)
     goal = Goal(
         delta=claim.delta,
@@ -58,6 +81,7 @@ def audit_black_box(
         samples=samples - pilot,
         alpha=budget.alpha,
         stop_early=budget.stop_early,
+        timed=budget.deadline is not None,
     )
 
     first = next(iter(neighbouring), None)
@@ -75,7 +99,7 @@ def audit_black_box(
     x, y = found.pair
     bound = bound_pair(sampler, x, y, goal=goal)
     scope = f"{neighbouring.scope}; {_searched(found)}"
-    return _evidence(bound, claim, (x, y), scope, bound.samples + 2 * found.samples)
+    return _evidence(bound, claim, (x, y), scope, bound.samples + 2 * found.samples, pace)
 
 
 def _searched(found: Found) -> str:
@@ -85,7 +109,7 @@ def _searched(found: Found) -> str:
     return f"{of_all}{found.total} pair{'s' if found.total != 1 else ''} searched"
 
 
-def sampler_of(mechanism: Mechanism, budget: Budget, streams: Streams) -> Sampler:
+def sampler_of(mechanism: Mechanism, budget: Budget, streams: Streams, pace: Pace) -> Sampler:
     """Sampler of a mechanism, through its own features and those that the budget asks for."""
     own = None if type(mechanism).features is Mechanism.features else mechanism.features
     named = FEATURES.get(budget.features)
@@ -97,11 +121,13 @@ def sampler_of(mechanism: Mechanism, budget: Budget, streams: Streams) -> Sample
 
     features: FeatureMap | None = both if own and named else own or named
     return Sampler(
-        mechanism.sample, mechanism.name, streams, own_randomness=mechanism.own_randomness, features=features
+        mechanism.sample, mechanism.name, streams, own_randomness=mechanism.own_randomness, features=features, pace=pace
     )
 
 
-def _evidence(bound: LowerBound, claim: PrivacyClaim, pair: tuple[Any, Any], scope: str, samples: int) -> Evidence:
+def _evidence(
+    bound: LowerBound, claim: PrivacyClaim, pair: tuple[Any, Any], scope: str, samples: int, pace: Pace
+) -> Evidence:
     limit = bound.detection_limit
     measured = {"epsilon": Interval(lower=bound.epsilon, upper=None), "detection_limit": Interval.exact(limit)}
     counts = f"{bound.hits[0]} of {bound.trials[0]} and {bound.hits[1]} of {bound.trials[1]}"
@@ -115,6 +141,11 @@ def _evidence(bound: LowerBound, claim: PrivacyClaim, pair: tuple[Any, Any], sco
             note += "; it never occurred on the other input, so that more samples would prove more"
         if bound.stopped_early:
             note += "; sampling stopped there"
+        if bound.out_of_time:
+            note += f"; {pace.out_of_time}"
+    elif bound.out_of_time:
+        witness, verdict, note = None, Verdict.INCONCLUSIVE, pace.out_of_time
+        del measured["detection_limit"]
     elif math.isinf(limit):
         witness, verdict = None, Verdict.INCONCLUSIVE
         note = "no violation could have been found with so few samples; raise --samples"

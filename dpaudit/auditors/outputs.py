@@ -26,6 +26,9 @@ _LONGEST_TEXT = 256
 _MOST_BITS = 4096
 """Larger integers are written in hexadecimal, because Python refuses to write them in decimal."""
 
+_ADDRESS: Any = object.__repr__
+"""Says only where in memory a value lies."""
+
 
 def coding_of(outputs: np.ndarray) -> Coding:
     """Return how equal outputs are recognised: as numbers, by a hash of a row of numbers, or by their text."""
@@ -98,7 +101,7 @@ def _text(item: Any) -> str:
 
 def canonical(item: Any) -> Any:
     """Return a value whose ``repr`` is the same for equal outcomes, whatever order a set is listed in."""
-    if type(item).__repr__ == object.__repr__:
+    if type(item).__repr__ is _ADDRESS:
         raise CheckError(
             f"outputs hold values of type {type(item).__name__}, whose `repr` does not identify them; return numbers, "
             "strings, or lists, tuples, sets or dicts of them, or define `__repr__`"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from dpaudit.auditors.features import FeatureMap
 from dpaudit.auditors.outputs import coding_of, outcome_keys
+from dpaudit.auditors.pace import Pace
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.inputs import input_key
 from dpaudit.errors import CheckError, DpauditError, TargetRaisedError
@@ -24,6 +26,12 @@ _MOST_OBJECTS = 200_000
 
 _COMPARED = 64
 """Outputs of a call that only serves to compare it with another."""
+
+_TIMED = 320
+"""Outputs of a call that only serves to tell what calls take from what outputs take."""
+
+_SLOW = 2.0
+"""Seconds of a call from which on an input is compared less thoroughly, if it is not the first."""
 
 _NUMBERS = {bool, int, float}
 _CLOSE = 1e-6
@@ -49,6 +57,13 @@ class Sampler:
         Whether the mechanism has a source of randomness that ``rng`` does not seed, so that runs differ.
     features
         Feature map, applied to the outputs.
+    pace
+        Deadline of the audit, and what sampling has taken.
+
+    Raises
+    ------
+    OutOfTimeError
+        On drawing: the deadline has passed.
 
     Notes
     -----
@@ -63,6 +78,7 @@ class Sampler:
         *,
         own_randomness: bool = False,
         features: FeatureMap | None = None,
+        pace: Pace | None = None,
     ) -> None:
         self._sample = sample
         self._name = name
@@ -71,6 +87,8 @@ class Sampler:
         self._features = features
         self._forms: tuple[list[Form], list[Form]] = ([], [])
         self._compared: set[Any] = set()
+        self._pace = pace or Pace(planned=0)
+        self._seconds = 0.0
 
     def chunks(self, data: Any, size: int, *purpose: str | int) -> Iterator[np.ndarray]:
         """Yield arrays of at most ``CHUNK`` outputs, ``size`` altogether."""
@@ -111,8 +129,11 @@ class Sampler:
         key = input_key(data)
         if key is not None and key in self._compared:
             return
+        is_first = not self._compared
         self._compared.add(key)
         first = self._keys(data, "one")
+        if is_first:
+            self._time_calls(data)
         if self._own_randomness:
             return
         if not np.array_equal(first, self._keys(data, "one")):
@@ -120,6 +141,8 @@ class Sampler:
                 f"{self._name}: `sample` gave different outputs for the same `rng` state; "
                 "take all randomness from the `rng` argument, or declare `own_randomness = True` where that cannot be"
             )
+        if self._seconds > _SLOW and not is_first:
+            return  # a generator of its own would have shown on the first input
         varied, differs = bool((first != first[0]).any()), False
         for i in range(4):
             other = self._keys(data, f"other {i}")
@@ -138,6 +161,13 @@ class Sampler:
                 f"{self._name}: `sample` gave the same varied outputs for two different `rng` states; "
                 "it seems to ignore `rng` and to seed its own generator; take all randomness from the `rng` argument"
             )
+
+    def _time_calls(self, data: Any) -> None:
+        """Tell a slow call from slow outputs, where it makes a difference that the user should know of."""
+        seconds = self._seconds
+        if self._pace.is_doubtful(_COMPARED, seconds):
+            self._outputs(data, _TIMED, self._streams.generator("time"))
+            self._pace.compare_calls((_COMPARED, seconds), (_TIMED, self._seconds))
 
     def _keys(self, data: Any, purpose: str) -> np.ndarray:
         """Outputs of a call that is only compared with others, in the form in which the auditor tells them apart."""
@@ -159,9 +189,11 @@ class Sampler:
 
     def _draw(self, data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
         outputs = self._outputs(data, size, rng)
+        self._pace.end_call(size, self._seconds)
         return outputs if self._features is None else self._mapped(outputs)
 
     def _outputs(self, data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+        self._pace.begin_call()
         try:
             given = copy.deepcopy(data)
         except Exception as error:
@@ -171,6 +203,7 @@ class Sampler:
             ) from error
         # A copy that is not even equal to begin with (NaN, a class without ==) cannot show a change.
         comparable = _equal(given, data)
+        begun = time.monotonic()
         try:
             raw = self._sample(given, size, rng)
         except DpauditError:
@@ -179,6 +212,7 @@ class Sampler:
             raise TargetRaisedError(
                 f"{self._name}: `sample` raised {type(error).__name__}: {error} (input {_short(data)}, size {size})"
             ) from error
+        self._seconds = time.monotonic() - begun
         if comparable and not _equal(given, data):
             raise CheckError(f"{self._name}: `sample` changed its input {_short(data)}; work on a copy")
         return _checked(raw, size, f"{self._name}: `sample(data, {size}, rng)`", self._forms[0])

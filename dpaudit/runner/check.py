@@ -16,7 +16,7 @@ from dpaudit.errors import ParameterError, TargetError
 from dpaudit.mechanism import Mechanism
 from dpaudit.plan import Scalar
 from dpaudit.runner.cells import Cell, Request, build_cells
-from dpaudit.runner.execute import Progress, Settings, audited, run_cells
+from dpaudit.runner.execute import Progress, Settings, audited, late_result, run_cells
 from dpaudit.runner.instances import claims_of
 
 _LIBRARIES = ("numpy", "scipy", "hypothesis", "scikit-learn", "pydantic")
@@ -51,7 +51,9 @@ def check(
     samples
         Samples per input, or runs of a measurement, at least 1.
     seconds
-        Claims not begun after this long come out ``inconclusive``.
+        After this long no further claim is begun, and audits by sampling end with what they have, after the call of
+        ``sample`` that is under way; what is undecided by then is ``inconclusive``. Where the time is over decides
+        what is known, so that records with equal seeds may differ.
     confidence
         Probability, at least, with which every statistical statement of the run is true.
     method
@@ -77,7 +79,7 @@ def check(
     if isinstance(target, Mechanism):
         if set or data:
             raise ParameterError("an instance has its parameters already; leave `set` and `data` out")
-        return _check_instance(target, claims, samples, confidence, method, seed, debug)
+        return _check_instance(target, claims, samples, seconds, confidence, method, seed, debug)
     request = Request(
         targets=[target] if isinstance(target, str) else list(target),
         claims=claims,
@@ -100,15 +102,20 @@ def run_request(
     debug: bool = False,
     cells: Sequence[Cell] | None = None,
     progress: Progress | None = None,
+    announce: bool = False,
 ) -> tuple[Record, bool]:
-    """Run a request; return the record, and whether the run was interrupted (the record holds what was done)."""
+    """Run a request; return the record, and whether the run was interrupted (the record holds what was done).
+
+    With ``announce`` a line on standard error says where sampling will take long.
+    """
     check_run(seconds, request.seed, workers)
     Budget(samples=request.samples, confidence=request.confidence, method=request.method or "auto")
     started = time.time()
     cells = build_cells(request) if cells is None else cells
     if not cells:
         raise TargetError("nothing to check: no claim of these targets applies; `dpaudit show TARGET` lists them")
-    settings = Settings(seed=request.seed, confidence=_confidence_each(request.confidence, len(cells)), debug=debug)
+    each = _confidence_each(request.confidence, len(cells))
+    settings = Settings(seed=request.seed, confidence=each, debug=debug, announce=announce)
     results, interrupted = run_cells(cells, settings, workers=workers, seconds=seconds, progress=progress)
     systems = {cell.target: cell.reference.load() for cell in cells}
     return _record(tuple(results), systems, request.seed, request.confidence, started), interrupted
@@ -118,6 +125,7 @@ def _check_instance(
     target: Mechanism,
     claims: Sequence[str],
     samples: int | None,
+    seconds: float | None,
     confidence: float,
     method: Method | None,
     seed: int,
@@ -133,7 +141,7 @@ def _check_instance(
             else f"{target.name} makes no claim; define `claims`"
         )
     chosen = [name for name in made if not claims or name in claims]
-    settings = Settings(seed=seed, confidence=_confidence_each(confidence, len(chosen)), debug=debug)
+    settings = Settings(seed=seed, confidence=_confidence_each(confidence, len(chosen)), debug=debug).limited(seconds)
     reference = reference_of(type(target))
     results = []
     for name in chosen:
@@ -146,7 +154,7 @@ def _check_instance(
             samples=samples,
             method=method or "auto",
         )
-        results.append(audited(cell, target, settings))
+        results.append(late_result(cell, settings) if settings.late else audited(cell, target, settings))
     return _record(tuple(results), {target.name: type(target)}, seed, confidence, started)
 
 
