@@ -102,7 +102,8 @@ class Mechanism:
     def features(self, outputs: np.ndarray) -> np.ndarray:
         """Return what a black-box audit should look at, one row per output; by default the outputs themselves.
 
-        Whatever it leaves out or adds, no bound becomes invalid; a good map makes differences easy to see.
+        Every row must depend on its own output alone. Then, whatever it leaves out or adds, no bound becomes invalid;
+        a good map makes differences easy to see.
         """
         return outputs
 

@@ -11,6 +11,7 @@ from dpaudit.auditors.blackbox import audit_black_box
 from dpaudit.auditors.budget import Budget
 from dpaudit.auditors.exact import exceeds
 from dpaudit.auditors.outputs import Coder
+from dpaudit.auditors.pace import OutOfTimeError
 from dpaudit.auditors.sampler import Sampler
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.claims import PrivacyClaim
@@ -38,20 +39,28 @@ def find_disagreement(
     neighbouring: Neighbouring,
     evidence: Evidence,
     worst: tuple[Any, Any],
+    budget: Budget,
     streams: Streams,
 ) -> str:
     """Compare samples with the declared law.
 
     A finite law is tested for goodness of fit on both inputs of the worst pair, outcome by outcome and grouped by
     their likelihood ratio; and whatever the law, the epsilon that it gives must not lie below what a search over all
-    pairs finds in samples. A law of numbers that overstates the loss goes unnoticed.
+    pairs finds in samples. A law of numbers that overstates the loss goes unnoticed. Of the budget only the deadline
+    counts.
 
     Returns
     -------
     str
         How the sampler contradicts the law, or nothing.
+
+    Raises
+    ------
+    OutOfTimeError
+        The deadline passed before the comparison was done.
     """
-    sampler = Sampler(view.sample, view.name, streams, own_randomness=view.own_randomness)
+    pace = budget.pace(4 * SAMPLES)
+    sampler = Sampler(view.sample, view.name, streams, own_randomness=view.own_randomness, pace=pace)
     for data in worst:
         sampler.check_deterministic(data)
     laws = [flattened(law) for law in map(view.law, worst) if law is not None]
@@ -64,10 +73,10 @@ def find_disagreement(
                     f"{view.name}: `sample` does not follow `law` for the input {data!r} "
                     f"({SAMPLES} samples, false-alarm rate {ALPHA:g})"
                 )
-    seen = audit_black_box(
-        view, claim, neighbouring, budget=Budget(samples=SAMPLES, confidence=1 - ALPHA / 3), streams=streams
-    )
-    lower, exact = seen.measured["epsilon"].lower, evidence.measured["epsilon"].upper
+    search = Budget(samples=SAMPLES, confidence=1 - ALPHA / 3, deadline=budget.deadline)
+    seen = audit_black_box(view, claim, neighbouring, budget=search, streams=streams)
+    lower = seen.measured["epsilon"].lower if "epsilon" in seen.measured else 0.0
+    exact = evidence.measured["epsilon"].upper
     assert lower is not None
     assert exact is not None
     if exceeds(lower, exact):
@@ -75,6 +84,8 @@ def find_disagreement(
             f"{view.name}: samples show an epsilon of at least {lower:.6g}, but `law` gives {exact:.6g} "
             f"(false-alarm rate {ALPHA:g})"
         )
+    if "detection_limit" not in seen.measured:
+        raise OutOfTimeError
     return ""
 
 

@@ -11,6 +11,7 @@ from dpaudit.auditors.exact import audit_exact
 from dpaudit.auditors.lemma import audit_lemma
 from dpaudit.auditors.likelihood import audit_likelihood
 from dpaudit.auditors.losses import knows_likelihood
+from dpaudit.auditors.pace import OutOfTimeError
 from dpaudit.auditors.streams import Streams
 from dpaudit.auditors.utility import audit_utility
 from dpaudit.claims.claims import Claim, LemmaClaim, PrivacyClaim, UtilityClaim
@@ -102,7 +103,14 @@ def _audit_privacy(target: Mechanism, claim: PrivacyClaim, budget: Budget, strea
     evidence, worst = audit_exact(view, claim, neighbouring)
     if not _can_sample(view):
         return replace(evidence, finding=None)
-    contradiction = find_disagreement(view, claim, neighbouring, evidence, worst, streams.child("agreement"))
+    try:
+        contradiction = find_disagreement(
+            view, claim, neighbouring, evidence, worst, budget, streams.child("agreement")
+        )
+    except OutOfTimeError:
+        note = f"{evidence.verdict.value} by `law`, but the time that --seconds allows was over before `sample` had "
+        note += "been held against it"
+        return replace(evidence, verdict=Verdict.INCONCLUSIVE, witness=None, finding=None, note=note)
     if contradiction:
         return _by_samples(view, claim, neighbouring, contradiction, budget, streams)
     return evidence

@@ -10,6 +10,7 @@ from typing import Any
 from dpaudit.auditors.budget import DEFAULT_SAMPLES, Budget
 from dpaudit.auditors.exact import exceeds
 from dpaudit.auditors.features import FEATURES, FeatureMap
+from dpaudit.auditors.pace import OutOfTimeError, Pace
 from dpaudit.auditors.pair import Goal, LowerBound, bound_pair, check_samples
 from dpaudit.auditors.sampler import Sampler
 from dpaudit.auditors.search import Found, find_pair
@@ -47,18 +48,27 @@ def audit_black_box(
     -------
     Evidence
         ``refuted`` with a witness, ``consistent`` with the detection limit, or ``inconclusive`` where no violation
-        could have been found with this budget.
+        could have been found with this budget, or its deadline passed before one was.
 
     Raises
     ------
     CheckError
         There is no pair, or the sampler misbehaves.
     """
-    sampler, goal, found = search_pair(mechanism, claim, neighbouring, budget=budget, streams=streams)
-    x, y = found.pair
-    bound = bound_pair(sampler, x, y, goal=goal)
+    pace = budget.pace(2 * (budget.samples or DEFAULT_SAMPLES))
+    try:
+        sampler, goal, found = search_pair(mechanism, claim, neighbouring, budget=budget, streams=streams, pace=pace)
+        bound = bound_pair(sampler, *found.pair, goal=goal)
+    except OutOfTimeError:
+        return Evidence(
+            verdict=Verdict.INCONCLUSIVE,
+            scope=neighbouring.scope,
+            method="black-box",
+            note=f"{pace.out_of_time}, before there was an event to look at",
+            samples=pace.drawn,
+        )
     scope = f"{neighbouring.scope}; {_searched(found)}"
-    return _evidence(bound, claim, (x, y), scope, goal.samples, bound.samples + 2 * found.samples)
+    return _evidence(bound, claim, found.pair, scope, goal.samples, bound.samples + 2 * found.samples, pace)
 
 
 def search_pair(
@@ -68,11 +78,12 @@ def search_pair(
     *,
     budget: Budget,
     streams: Streams,
+    pace: Pace | None = None,
 ) -> tuple[Sampler, Goal, Found]:
     """Return the sampler, what is left of the budget for one pair, and the pair; equal streams give equal pairs."""
     samples = budget.samples or DEFAULT_SAMPLES
     check_samples(samples)
-    sampler = sampler_of(mechanism, budget, streams)
+    sampler = sampler_of(mechanism, budget, streams, pace)
     few = sum(1 for _ in islice(neighbouring, _FEW_PAIRS + 1)) <= _FEW_PAIRS and neighbouring.complete
     pilot = int(samples * (_PILOT_SHARE if few else _LONG_PILOT_SHARE))
     goal = Goal(
@@ -81,10 +92,12 @@ def search_pair(
         samples=samples - pilot,
         alpha=budget.alpha,
         stop_early=budget.stop_early,
+        timed=budget.deadline is not None,
     )
 
     first = next(iter(neighbouring), None)
     if first is not None:
+        # Most breaches of the contract show at once, before they have cost many samples.
         sampler.check_deterministic(first[0])
     many_numbers = first is not None and sampler.form[0] == "f" and math.prod(sampler.form[1]) > 1
     most = _MOST_PAIRS_OF_ROWS if many_numbers else _MOST_PAIRS
@@ -109,7 +122,7 @@ def _searched(found: Found) -> str:
     return f"{of_all}{found.total} pair{'s' if found.total != 1 else ''} searched"
 
 
-def sampler_of(mechanism: Mechanism, budget: Budget, streams: Streams) -> Sampler:
+def sampler_of(mechanism: Mechanism, budget: Budget, streams: Streams, pace: Pace | None = None) -> Sampler:
     """Sampler of a mechanism, through its own features and those that the budget asks for."""
     own = None if type(mechanism).features is Mechanism.features else mechanism.features
     named = FEATURES.get(budget.features)
@@ -121,12 +134,18 @@ def sampler_of(mechanism: Mechanism, budget: Budget, streams: Streams) -> Sample
 
     features: FeatureMap | None = both if own and named else own or named
     return Sampler(
-        mechanism.sample, mechanism.name, streams, own_randomness=mechanism.own_randomness, features=features
+        mechanism.sample, mechanism.name, streams, own_randomness=mechanism.own_randomness, features=features, pace=pace
     )
 
 
 def _evidence(
-    bound: LowerBound, claim: PrivacyClaim, pair: tuple[Any, Any], scope: str, own_samples: int, samples: int
+    bound: LowerBound,
+    claim: PrivacyClaim,
+    pair: tuple[Any, Any],
+    scope: str,
+    own_samples: int,
+    samples: int,
+    pace: Pace,
 ) -> Evidence:
     finding = None
     limit = bound.detection_limit
@@ -142,6 +161,8 @@ def _evidence(
             note += "; it never occurred on the other input, so that more samples would prove more"
         if bound.stopped_early:
             note += "; sampling stopped there"
+        if bound.out_of_time:
+            note += f"; {pace.out_of_time}"
         finding = Finding(
             inputs=pair,
             reverse=bound.reverse,
@@ -153,9 +174,17 @@ def _evidence(
             samples=own_samples,
             candidate=bound.candidate,
         )
+    elif bound.out_of_time:
+        witness, verdict, note = None, Verdict.INCONCLUSIVE, pace.out_of_time
+        del measured["detection_limit"]
     elif math.isinf(limit):
         witness, verdict = None, Verdict.INCONCLUSIVE
         note = "no violation could have been found with so few samples; raise --samples"
+        if bound.hits == bound.trials:
+            note = (
+                "most outputs came only once, and nothing that they have in common told the inputs apart; "
+                "return numbers or coarser outputs, or define `features`"
+            )
     else:
         witness, verdict = None, Verdict.CONSISTENT
         note = (

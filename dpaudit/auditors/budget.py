@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from dpaudit.auditors.pace import Announce, Pace
 from dpaudit.errors import ParameterError
 
 Method = Literal["auto", "exact", "likelihood", "black-box"]
@@ -38,6 +39,11 @@ class Budget:
     features
         What a black-box audit looks at besides what the mechanism says: ``float-bits`` for the bit patterns of
         floating-point outputs. With ``auto`` that is a wish to look at samples: it implies ``black-box``.
+    deadline
+        Time in seconds since the epoch (``time.time()``) at which an audit by sampling stops with what it has; None
+        for never. Calls under way are waited for.
+    announce
+        Called with the seconds that sampling is going to take, where they are many.
     """
 
     samples: int | None = None
@@ -45,6 +51,8 @@ class Budget:
     method: Method = "auto"
     stop_early: bool = False
     features: Features = "none"
+    deadline: float | None = None
+    announce: Announce | None = None
 
     def __post_init__(self) -> None:
         if self.samples is not None and self.samples < 1:
@@ -65,3 +73,7 @@ class Budget:
     def alpha(self) -> float:
         """Error probability."""
         return 1 - self.confidence
+
+    def pace(self, planned: int) -> Pace:
+        """Return the pace of an audit that is going to draw so many outputs."""
+        return Pace(planned=planned, deadline=self.deadline, announce=self.announce)

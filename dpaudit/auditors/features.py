@@ -26,7 +26,8 @@ def float_bits(outputs: np.ndarray) -> np.ndarray:
     -------
     ndarray
         Shape (size, 4 times the numbers in an output): for every number its value, its binary exponent, the exponent
-        of its lowest bit that is set (what power of two it is a multiple of), and its eight lowest bits.
+        of its lowest bit that is set (what power of two it is a multiple of; 1024 for zero, 1025 for negative zero),
+        and its eight lowest bits.
 
     Raises
     ------
@@ -49,8 +50,8 @@ def float_bits(outputs: np.ndarray) -> np.ndarray:
     significand = np.where(biased > 0, fraction | np.uint64(1 << 52), fraction).astype(np.int64)
     lowest = significand & -significand
     zeros = np.where(significand > 0, np.log2(np.maximum(lowest, 1)).astype(np.int64), 0)
-    exponent = np.maximum(biased, 1) - 1075 + zeros
-    parts = (rows, biased - 1023, np.where(significand > 0, exponent, 1024), (bits & np.uint64(0xFF)).astype(np.int64))
+    exponent = np.where(significand > 0, np.maximum(biased, 1) - 1075 + zeros, 1024 + np.signbit(rows))
+    parts = (rows, biased - 1023, exponent, (bits & np.uint64(0xFF)).astype(np.int64))
     return np.stack([part.astype(float) for part in parts], axis=2).reshape(len(rows), -1)
 
 

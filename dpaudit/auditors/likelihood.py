@@ -10,8 +10,9 @@ import numpy as np
 
 from dpaudit.auditors.budget import DEFAULT_SAMPLES, Budget
 from dpaudit.auditors.exact import ROUNDING
-from dpaudit.auditors.losses import Losses, sampled_losses
-from dpaudit.auditors.sampler import Sampler
+from dpaudit.auditors.losses import Losses, check_rows, sampled_losses
+from dpaudit.auditors.pace import OutOfTimeError, Pace
+from dpaudit.auditors.sampler import CHUNK, Sampler
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.claims import PrivacyClaim
 from dpaudit.claims.evidence import Curves, Evidence, Finding, Interval, Witness
@@ -91,12 +92,14 @@ class _Direction:
     def draw(self, size: int) -> None:
         """Sample more outputs and bound the profile anew."""
         setting = self._setting
-        for losses in sampled_losses(
-            setting.mechanism, setting.sampler, self.p_input, self.q_input, size, "final", self._index, self._draws
-        ):
-            self._take(losses)
-        self._draws += 1
-        self.lower, self.upper = self.profile.bounds()
+        try:
+            for losses in sampled_losses(
+                setting.mechanism, setting.sampler, self.p_input, self.q_input, size, "final", self._index, self._draws
+            ):
+                self._take(losses)
+        finally:
+            self._draws += 1
+            self.lower, self.upper = self.profile.bounds()
 
     def _take(self, losses: Losses) -> None:
         setting, loss = self._setting, losses.loss
@@ -192,7 +195,8 @@ def audit_likelihood(
     Evidence
         With delta > 0 ``refuted``, ``certified`` for the pairs sampled, or ``inconclusive`` where the confidence
         interval of the divergence contains delta. With delta = 0 ``refuted`` by an output whose likelihoods violate
-        the claim, or ``consistent`` with the divergence that would have been found.
+        the claim, or ``consistent`` with the divergence that would have been found. Where the deadline passes,
+        ``refuted`` and ``certified`` stand by the samples that there are; all else is ``inconclusive``.
 
     Raises
     ------
@@ -206,17 +210,23 @@ def audit_likelihood(
     **Guarantee.** With the budget's confidence all bounds on delta and epsilon are true at once, for all pairs sampled
     in both directions and all epsilons (Bonferroni over pairs, directions, sides and a grid of epsilons, half of it
     spent on the claimed one; convexity between them; bounds by betting, valid at any time, so that the samples may be
-    shared out by what came before). A refutation at delta = 0 needs no confidence statement: it rests on the
-    likelihoods. They are tested by the share of large losses L, of which the samples on one input must agree with
-    those on the other weighted by the likelihood ratio; a sound mechanism fails that with probability 1e-6 at most.
-    An error of the likelihood that is common to both inputs of a pair cancels and is not looked for.
+    shared out by what came before, and end where a deadline passes). A refutation at delta = 0 needs no confidence
+    statement: it rests on the likelihoods. They are tested by the share of large losses L, of which the samples on one
+    input must agree with those on the other weighted by the likelihood ratio; a sound mechanism fails that with
+    probability 1e-6 at most. An error of the likelihood that is common to both inputs of a pair cancels and is not
+    looked for.
     **Checked against** closed forms, exact audits of finite laws, and the measured rates of false verdicts.
     """
     samples = budget.samples or DEFAULT_SAMPLES
     if samples < 1000:
         raise ParameterError(f"samples must be at least 1000 for an audit by sampling, got {samples}")
+    pace = budget.pace(2 * samples)
     sampler = Sampler(
-        mechanism.sample, mechanism.name, streams.child("likelihood"), own_randomness=mechanism.own_randomness
+        mechanism.sample,
+        mechanism.name,
+        streams.child("likelihood"),
+        own_randomness=mechanism.own_randomness,
+        pace=pace,
     )
     pairs = list(neighbouring)
     if not pairs:
@@ -225,22 +235,36 @@ def audit_likelihood(
     if total > _MAX_PAIRS:
         chosen = streams.generator("pairs").choice(total, _MAX_PAIRS, replace=False)
         pairs = [pairs[i] for i in sorted(chosen)]
-    for pair in pairs:
-        for data in pair:
-            sampler.check_deterministic(data)
     pilot = max(_LEAST, int(2 * samples * _PILOT_SHARE) // (2 * len(pairs)))
-    setting = _setting(mechanism, sampler, claim, pairs, pilot, samples, budget.alpha)
+    try:
+        for pair in pairs:
+            for data in pair:
+                sampler.check_deterministic(data)
+        check_rows(mechanism, pairs[0], streams)
+        setting = _setting(mechanism, sampler, claim, pairs, pilot, samples, budget.alpha)
+    except OutOfTimeError:
+        return Evidence(
+            verdict=Verdict.INCONCLUSIVE,
+            scope=neighbouring.scope,
+            method="likelihood",
+            note=pace.out_of_time,
+            samples=pace.drawn,
+        )
     directions = [
         _Direction(2 * i + side, *(pair if side == 0 else pair[::-1]), setting)
         for i, pair in enumerate(pairs)
         for side in (0, 1)
     ]
-    _spend(directions, setting, 2 * samples - pilot * len(directions))
+    late = False
+    try:
+        _spend(directions, setting, 2 * samples - pilot * len(directions), timed=budget.deadline is not None)
+    except OutOfTimeError:
+        late = True
     _check_match(directions, setting)
     searched = f"{len(pairs)} of {total}" if len(pairs) < total else f"{total}"
     scope = f"{neighbouring.scope}; {searched} pair{'s' if total != 1 else ''} in both directions"
     drawn = pilot * len(directions) + sum(direction.count for direction in directions)
-    return _evidence(directions, setting, scope, drawn)
+    return _evidence(directions, setting, scope, drawn, pace if late else None)
 
 
 def _setting(
@@ -303,13 +327,16 @@ def _epsilon_of(loss: np.ndarray, delta: float) -> float:
     return float(positive[max(0, int(np.searchsorted(divergence, delta)) - 1)])
 
 
-def _spend(directions: list[_Direction], setting: _Setting, left: int) -> None:
+def _spend(directions: list[_Direction], setting: _Setting, left: int, *, timed: bool) -> None:
     """Draw the samples: those on whom the verdict hangs get the most, doubled again and again."""
     equal = setting.claim.delta == 0 or len(directions) == 2
     first = max(_LEAST, int(left * (1 if equal else _FIRST_SHARE)) // len(directions))
-    for direction in directions:
-        direction.draw(first)
-        left -= first
+    # Where time may run out, all directions get on side by side.
+    step = CHUNK if timed else first
+    for start in range(0, first, step):
+        for direction in directions:
+            direction.draw(min(step, first - start))
+    left -= first * len(directions)
     while not equal and left > 0:
         worst = max(directions, key=lambda direction: float(direction.upper[setting.at]))
         size = min(worst.count, left)
@@ -338,7 +365,7 @@ def _check_match(directions: list[_Direction], setting: _Setting) -> None:
             )
 
 
-def _evidence(directions: list[_Direction], setting: _Setting, scope: str, samples: int) -> Evidence:
+def _evidence(directions: list[_Direction], setting: _Setting, scope: str, samples: int, late: Pace | None) -> Evidence:
     claim, at = setting.claim, setting.at
     lower = np.max([direction.lower for direction in directions], axis=0)
     upper = np.max([direction.upper for direction in directions], axis=0)
@@ -353,7 +380,8 @@ def _evidence(directions: list[_Direction], setting: _Setting, scope: str, sampl
         worst = max(range(len(directions)), key=lambda i: (directions[i].lower[at], directions[i].upper[at]))
         epsilon = ProfileBounds(setting.epsilons, lower, upper).epsilon(claim.delta)
     measured = {"epsilon": epsilon, "delta": delta}
-    least = -math.log(1 - _POWER) / min(direction.count for direction in directions)
+    fewest = min(direction.count for direction in directions)
+    least = -math.log(1 - _POWER) / fewest if fewest else math.inf
     if violated:
         verdict = Verdict.REFUTED
         note = (
@@ -363,6 +391,10 @@ def _evidence(directions: list[_Direction], setting: _Setting, scope: str, sampl
             else f"{directions[worst].hits} of {directions[worst].count} samples on data are in the event; q is "
             "estimated from them by their likelihood ratio"
         )
+    elif claim.delta > 0 and upper[at] <= claim.delta:
+        verdict, note = Verdict.CERTIFIED, ""
+    elif late is not None:
+        verdict, note = Verdict.INCONCLUSIVE, ""
     elif claim.delta == 0:
         verdict = Verdict.CONSISTENT
         measured["detection_limit_delta"] = Interval.exact(least)
@@ -370,11 +402,11 @@ def _evidence(directions: list[_Direction], setting: _Setting, scope: str, sampl
             f"an event of outputs beyond the claimed epsilon, of probability {least:.3g} or more on one input, would "
             "have been seen with 95 % power; so would any delta of as much at that epsilon"
         )
-    elif upper[at] <= claim.delta:
-        verdict, note = Verdict.CERTIFIED, ""
     else:
         verdict = Verdict.INCONCLUSIVE
         note = "the confidence interval of delta contains the claimed one; raise --samples"
+    if late is not None:
+        note = f"{note}; {late.out_of_time}" if note else late.out_of_time
     return Evidence(
         verdict=verdict,
         scope=scope,
@@ -383,7 +415,7 @@ def _evidence(directions: list[_Direction], setting: _Setting, scope: str, sampl
         witness=directions[worst].witness if violated else None,
         note=note,
         samples=samples,
-        curves=_curves(directions[worst], directions[worst ^ 1], setting),
+        curves=_curves(directions[worst], directions[worst ^ 1], setting) if fewest else None,
         finding=directions[worst].finding if violated else None,
     )
 

@@ -12,8 +12,11 @@ import numpy as np
 from dpaudit.auditors.exact import ROUNDING
 from dpaudit.auditors.sampler import Sampler
 from dpaudit.auditors.streams import Streams
+from dpaudit.claims.inputs import Pair
 from dpaudit.errors import CheckError, DpauditError, TargetRaisedError
 from dpaudit.mechanism import Mechanism
+
+_COMPARED, _CLOSE = 64, 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +70,22 @@ def sampled_losses(
                 "`log_likelihood` calls impossible there (-inf); mend whichever is wrong"
             )
         yield Losses(outputs=outputs, log_p=log_p, log_q=_log_likelihood(mechanism, outputs, q_input))
+
+
+def check_rows(mechanism: Mechanism, pair: Pair, streams: Streams) -> None:
+    """Raise CheckError where the likelihood of an output depends on the other outputs that it is asked for with."""
+    sampler = Sampler(mechanism.sample, mechanism.name, streams, own_randomness=mechanism.own_randomness)
+    outputs = sampler.draw(pair[0], _COMPARED, "rows")
+    for data in pair:
+        whole = _log_likelihood(mechanism, outputs, data)
+        parts = [
+            _log_likelihood(mechanism, part, data) for part in (outputs[: _COMPARED // 2], outputs[_COMPARED // 2 :])
+        ]
+        if not np.allclose(whole, np.concatenate(parts), rtol=_CLOSE, atol=_CLOSE):
+            raise CheckError(
+                f"{mechanism.name}: `log_likelihood` for the input {_short(data)} gave an output another number among "
+                "other outputs; look at every output on its own"
+            )
 
 
 @dataclass(frozen=True, slots=True)

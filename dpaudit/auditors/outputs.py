@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
 from typing import Any, Literal, Self
 
 import numpy as np
+
+from dpaudit.errors import CheckError
 
 Coding = Literal["number", "row", "text"]
 
@@ -19,6 +22,12 @@ _BLOCK_VALUES = 1 << 15
 _LEAST_BLOCK = 512
 _HASH_SEED = 0x9E3779B97F4A7C15
 _LARGEST = 1e300
+_LONGEST_TEXT = 256
+_MOST_BITS = 4096
+"""Larger integers are written in hexadecimal, because Python refuses to write them in decimal."""
+
+_ADDRESS: Any = object.__repr__
+"""Says only where in memory a value lies."""
 
 
 def coding_of(outputs: np.ndarray) -> Coding:
@@ -35,11 +44,12 @@ def outcome_keys(outputs: np.ndarray, coding: Coding) -> np.ndarray:
     but never invalidates its bound.
     """
     if coding == "text":
-        if outputs.ndim > 1:
-            return np.array([repr(canonical(row)) for row in outputs.reshape(len(outputs), -1).tolist()])
-        if outputs.dtype.kind == "O":
-            return np.array([repr(canonical(item)) for item in outputs])
-        return outputs.astype(str) if outputs.dtype.kind == "U" else np.array([repr(item) for item in outputs.tolist()])
+        if outputs.dtype.kind == "U" and outputs.ndim == 1:
+            return outputs.astype(str)
+        items = (
+            outputs if outputs.ndim == 1 and outputs.dtype.kind == "O" else outputs.reshape(len(outputs), -1).tolist()
+        )
+        return np.array([_text(item) for item in items])
     rows = outputs.reshape(len(outputs), -1)
     if coding == "number":
         return rows[:, 0] if outputs.dtype.kind != "b" else rows[:, 0].view(np.uint8)
@@ -48,12 +58,13 @@ def outcome_keys(outputs: np.ndarray, coding: Coding) -> np.ndarray:
 
 
 def _hashed(rows: np.ndarray) -> np.ndarray:
-    if rows.dtype.kind == "f":
-        words = (rows.astype(float) + 0.0).view(np.uint64)  # -0.0 and 0.0 are equal but differ in their bits
-    elif rows.dtype.kind == "c":
-        words = (np.ascontiguousarray(rows.astype(complex)).view(float) + 0.0).view(np.uint64)
-    else:
-        words = rows.astype(np.int64).view(np.uint64)
+    with np.errstate(over="ignore"):  # extended precision may exceed the range of double precision
+        if rows.dtype.kind == "f":
+            words = (rows.astype(float) + 0.0).view(np.uint64)  # -0.0 and 0.0 are equal but differ in their bits
+        elif rows.dtype.kind == "c":
+            words = (np.ascontiguousarray(rows.astype(complex)).view(float) + 0.0).view(np.uint64)
+        else:
+            words = rows.astype(np.int64).view(np.uint64)
     # High bits fold into low ones, so that the odd factors spread the few that distinguish small whole numbers.
     folded = words ^ (words >> np.uint64(32))
     hashed = folded @ _odd_factors(words.shape[1])
@@ -66,8 +77,37 @@ def _odd_factors(count: int) -> np.ndarray:
     return np.random.default_rng(_HASH_SEED).integers(0, 1 << 63, count, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
 
 
+def _text(item: Any) -> str:
+    """Text that identifies an outcome, long ones by their digest.
+
+    Raises
+    ------
+    CheckError
+        The outcome has no text, or one that says only where in memory it lies.
+    """
+    try:
+        text = repr(canonical(item))
+    except CheckError:
+        raise
+    except Exception as error:
+        raise CheckError(
+            f"an output of type {type(item).__name__} cannot be told from others, because its `repr` raised "
+            f"{type(error).__name__}: {error}; return numbers, strings, or lists, tuples, sets or dicts of them"
+        ) from error
+    if len(text) <= _LONGEST_TEXT:
+        return text
+    return f"{text[:_LONGEST_TEXT]} {sha256(text.encode(errors='surrogatepass')).hexdigest()}"
+
+
 def canonical(item: Any) -> Any:
     """Return a value whose ``repr`` is the same for equal outcomes, whatever order a set is listed in."""
+    if type(item).__repr__ is _ADDRESS:
+        raise CheckError(
+            f"outputs hold values of type {type(item).__name__}, whose `repr` does not identify them; return numbers, "
+            "strings, or lists, tuples, sets or dicts of them, or define `__repr__`"
+        )
+    if isinstance(item, int) and item.bit_length() > _MOST_BITS:
+        return hex(item)
     if isinstance(item, np.ndarray):
         return canonical(item.tolist())
     if isinstance(item, set | frozenset):
@@ -128,7 +168,7 @@ def find_keys(known: np.ndarray, keys: np.ndarray, direct: np.ndarray | None = N
     if direct is not None and keys.dtype.kind in "iu":
         low = int(known[0])
         if keys.min() >= low and keys.max() < low + len(direct):
-            return np.asarray(direct[keys - low] if low else direct[keys])
+            return np.asarray(direct[_offsets(keys, low)])
     if known.dtype.kind == "U":
         # Far faster than comparing texts one with another.
         position = {text: i for i, text in enumerate(known.tolist())}
@@ -141,8 +181,15 @@ def _direct_table(keys: np.ndarray) -> np.ndarray | None:
     if keys.dtype.kind not in "iu" or not len(keys) or int(keys[-1]) - int(keys[0]) >= _DIRECT:
         return None
     table = np.full(int(keys[-1]) - int(keys[0]) + 1, -1)
-    table[keys - keys[0]] = np.arange(len(keys))
+    table[_offsets(keys, int(keys[0]))] = np.arange(len(keys))
     return table
+
+
+def _offsets(keys: np.ndarray, low: int) -> np.ndarray:
+    """Distances of whole numbers from the lowest, which narrow integers cannot always hold."""
+    if not low:
+        return keys
+    return np.asarray(keys.astype(np.uint64 if keys.dtype.kind == "u" else np.int64, copy=False) - low)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +223,8 @@ class Columns:
         for parts in items:
             for part in parts:
                 if not _is_number(part):
-                    texts[repr(part)] = texts.get(repr(part), 0) + 1
+                    text = _text(part)
+                    texts[text] = texts.get(text, 0) + 1
         common = sorted(texts, key=lambda text: (-texts[text], text))[:_MOST_CATEGORIES]
         return cls(longest, tuple(common))
 
@@ -208,7 +256,7 @@ class Columns:
                     # Whole numbers may be larger than any floating-point number.
                     row[1 + 2 * position], row[2 + 2 * position] = max(-_LARGEST, min(_LARGEST, part)), 0
                 else:
-                    row[2 + 2 * position] = index.get(repr(part), len(index) + 1)
+                    row[2 + 2 * position] = index.get(_text(part), len(index) + 1)
         return matrix
 
 
@@ -228,8 +276,16 @@ def _parts(item: Any) -> list[Any]:
         return [part for inner in item for part in (_parts(inner) if _is_nested(inner) else [canonical(inner)])]
     if isinstance(item, np.ndarray):
         return _parts(item.tolist())
+    if isinstance(item, dict):
+        # The same keys are at the same positions, each in front of what it holds.
+        entries = sorted(((_text(key), value) for key, value in item.items()), key=lambda entry: entry[0])
+        return [
+            part
+            for key, value in entries
+            for part in (key, *(_parts(value) if _is_nested(value) else [canonical(value)]))
+        ]
     return [canonical(item)]
 
 
 def _is_nested(item: Any) -> bool:
-    return isinstance(item, list | tuple | np.ndarray)
+    return isinstance(item, list | tuple | dict | np.ndarray)

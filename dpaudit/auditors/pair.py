@@ -12,6 +12,7 @@ import numpy as np
 from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget
 from dpaudit.auditors.exact import exceeds
 from dpaudit.auditors.features import FEATURES, FeatureMap
+from dpaudit.auditors.pace import OutOfTimeError
 from dpaudit.auditors.sampler import CHUNK, SampleFunction, Sampler
 from dpaudit.auditors.selection import Choice, Selection, select_events
 from dpaudit.auditors.streams import Streams
@@ -33,7 +34,7 @@ _GAMBLE_SHARE = 0.2
 """Part of the error probability that goes to the rarer of two events."""
 
 _SEQUENTIAL_SHARE = 0.5
-"""Part of the error probability that goes to the test that may stop early."""
+"""Part of the error probability that goes to the bound that holds at whatever time sampling stops."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +60,8 @@ class LowerBound:
         Samples drawn from both inputs altogether.
     stopped_early
         Whether sampling ended before the budget, because a bound above ``claimed`` had been reached.
+    out_of_time
+        Whether sampling ended before the budget, because its deadline had passed.
     recipe
         The event as data, from which `dpaudit verify` makes it again; None where it can only be learned again.
     candidate
@@ -77,6 +80,7 @@ class LowerBound:
     q: float
     samples: int
     stopped_early: bool = False
+    out_of_time: bool = False
     recipe: dict[str, Any] | None = None
     candidate: int = 0
 
@@ -122,7 +126,8 @@ def epsilon_lower_bound(
         Whether to stop as soon as a bound above ``claimed`` is reached; half of the error probability goes to that.
     features
         Function of an array of outputs that returns an array of what to look at, one row per output; or
-        ``"float-bits"`` for the bit patterns of floating-point outputs. It cannot make a bound invalid.
+        ``"float-bits"`` for the bit patterns of floating-point outputs. As long as it looks at every output on its
+        own, it cannot make a bound invalid.
     name
         Name of the mechanism in messages.
     own_randomness
@@ -180,7 +185,8 @@ def check_samples(samples: int) -> None:
 class Goal:
     """What one pair is audited for: a claim, a number of samples per input, an error probability.
 
-    ``most_selected`` limits the samples per input that choose the event.
+    ``most_selected`` limits the samples per input that choose the event; ``timed`` says that a deadline may end
+    sampling at any time.
     """
 
     delta: float
@@ -188,6 +194,7 @@ class Goal:
     samples: int
     alpha: float
     stop_early: bool = False
+    timed: bool = False
     most_selected: int = _MOST_SELECTED
 
     @property
@@ -199,6 +206,11 @@ class Goal:
     def final(self) -> int:
         """Samples per input that bound its probabilities."""
         return self.samples - self.selection
+
+    @property
+    def sequential_share(self) -> float:
+        """Part of the error probability that the bound gets which holds at all times."""
+        return _SEQUENTIAL_SHARE if self.stop_early or self.timed else 0.0
 
 
 def choose_for_pair(sampler: Sampler, x: Any, y: Any, goal: Goal) -> Selection:
@@ -252,31 +264,48 @@ class _Count:
 
 
 def bound_pair(sampler: Sampler, x: Any, y: Any, *, goal: Goal) -> LowerBound:
-    """Choose events for a pair of inputs and bound their probabilities on fresh samples."""
+    """Choose events for a pair of inputs and bound their probabilities on fresh samples.
+
+    Raises
+    ------
+    OutOfTimeError
+        The deadline passed before the final sample was begun.
+
+    Notes
+    -----
+    **Guarantee.** As `epsilon_lower_bound`, also where sampling stops early. Two bounds share the error probability:
+    one for the whole final sample, and one that holds at all times at once (`anytime_lower`). Whichever is reported,
+    and whatever made sampling stop, be it the outcome so far or the time that the outputs took, it is wrong only where
+    that bound is wrong at some time. A round of which only a part was drawn counts for nothing.
+    """
     for data in (x, y):
         sampler.check_deterministic(data)
     goal = replace(goal, most_selected=sampler.selection_limit)
     selection = choose_for_pair(sampler, x, y, goal)
     shares = [1.0] if selection.gamble is None else [1 - _GAMBLE_SHARE, _GAMBLE_SHARE]
     counts = [_Count(choice, goal.alpha * share) for choice, share in zip(selection.choices, shares, strict=True)]
-    fixed = 1 - _SEQUENTIAL_SHARE if goal.stop_early else 1.0
-    stopped = False
-    best, bound = counts[0], 0.0
-    for outputs in _final_rounds(sampler, x, y, goal.final, goal.delta):
-        for count in counts:
-            count.add(outputs)
-        if goal.stop_early:
-            bounds = [count.anytime_bound(goal.delta, count.alpha * _SEQUENTIAL_SHARE) for count in counts]
-            bound = max(bounds)
-            best = counts[bounds.index(bound)]
-            if exceeds(bound, goal.claimed):
-                stopped = True
+    at_any_time, stopped, late = goal.sequential_share, False, False
+    try:
+        for outputs in _final_rounds(sampler, x, y, goal.final, goal.delta):
+            for count in counts:
+                count.add(outputs)
+            stopped = goal.stop_early and exceeds(_best(counts, goal, at_any_time, whole=False)[0], goal.claimed)
+            if stopped:
                 break
-    if not stopped:
-        bounds = [count.bound(goal.delta, count.alpha * fixed) for count in counts]
-        bound = max(bounds)
-        best = counts[bounds.index(bound)]
-    return _lower_bound(best, bound, goal, fixed, stopped=stopped, candidate=int(best is not counts[0]))
+    except OutOfTimeError:
+        late = True
+    whole = not (stopped or late)
+    bound, best = _best(counts, goal, 1 - at_any_time if whole else at_any_time, whole=whole)
+    made = _lower_bound(best, bound, goal, 1 - at_any_time, candidate=int(best is not counts[0]))
+    # Of samples that are missing nobody knows what they would have shown.
+    limit = math.inf if late else made.detection_limit
+    return replace(made, detection_limit=limit, stopped_early=stopped, out_of_time=late)
+
+
+def _best(counts: list[_Count], goal: Goal, share: float, *, whole: bool) -> tuple[float, _Count]:
+    """Return the largest bound, with that part of the error probability, and its event."""
+    bounds = [(count.bound if whole else count.anytime_bound)(goal.delta, count.alpha * share) for count in counts]
+    return max(bounds), counts[bounds.index(max(bounds))]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -319,12 +348,13 @@ def _final_rounds(
         yield on_x, on_y
 
 
-def _lower_bound(best: _Count, bound: float, goal: Goal, fixed: float, *, stopped: bool, candidate: int) -> LowerBound:
+def _lower_bound(best: _Count, bound: float, goal: Goal, fixed: float, *, candidate: int) -> LowerBound:
     choice = best.choice
     log_ratio = math.log(max(choice.p_hits, 1) / max(choice.q_hits, 1))
-    limit = refutable_epsilon(
-        max(choice.q_hits, 1) / choice.rows, goal.final, goal.claimed, delta=goal.delta, alpha=best.alpha * fixed
-    )
+    limit = math.inf
+    if not choice.uninformed:
+        rate = max(choice.q_hits, 1) / choice.rows
+        limit = refutable_epsilon(rate, goal.final, goal.claimed, delta=goal.delta, alpha=best.alpha * fixed)
     return LowerBound(
         epsilon=max(bound, 0.0),
         delta=goal.delta,
@@ -337,7 +367,6 @@ def _lower_bound(best: _Count, bound: float, goal: Goal, fixed: float, *, stoppe
         p=best.hits[0] / max(best.trials[0], 1),
         q=best.hits[1] / max(best.trials[1], 1),
         samples=2 * goal.selection + sum(best.trials),
-        stopped_early=stopped,
         recipe=choice.event.to_json(),
         candidate=candidate,
     )

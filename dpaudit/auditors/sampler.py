@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import copy
 import math
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from dpaudit.auditors.features import FeatureMap
+from dpaudit.auditors.outputs import coding_of, outcome_keys
+from dpaudit.auditors.pace import Pace
 from dpaudit.auditors.streams import Streams
+from dpaudit.claims.inputs import input_key
 from dpaudit.errors import CheckError, DpauditError, TargetRaisedError
 
 CHUNK = 1 << 16
@@ -19,6 +23,18 @@ CHUNK = 1 << 16
 _MOST_SELECTED = 1_000_000
 _MOST_SELECTED_VALUES = 8_000_000
 _MOST_OBJECTS = 200_000
+
+_COMPARED = 64
+"""Outputs of a call that only serves to compare it with another."""
+
+_TIMED = 320
+"""Outputs of a call that only serves to tell what calls take from what outputs take."""
+
+_SLOW = 2.0
+"""Seconds of a call from which on an input is compared less thoroughly, if it is not the first."""
+
+_NUMBERS = {bool, int, float}
+_CLOSE = 1e-6
 
 Form = tuple[str, tuple[int, ...]]
 """Kind of dtype, and shape of one output."""
@@ -41,6 +57,17 @@ class Sampler:
         Whether the mechanism has a source of randomness that ``rng`` does not seed, so that runs differ.
     features
         Feature map, applied to the outputs.
+    pace
+        Deadline of the audit, and what sampling has taken.
+
+    Raises
+    ------
+    OutOfTimeError
+        On drawing: the deadline has passed.
+
+    Notes
+    -----
+    Datetimes and durations are taken as whole numbers of their unit.
     """
 
     def __init__(
@@ -51,6 +78,7 @@ class Sampler:
         *,
         own_randomness: bool = False,
         features: FeatureMap | None = None,
+        pace: Pace | None = None,
     ) -> None:
         self._sample = sample
         self._name = name
@@ -58,6 +86,9 @@ class Sampler:
         self._own_randomness = own_randomness
         self._features = features
         self._forms: tuple[list[Form], list[Form]] = ([], [])
+        self._compared: set[Any] = set()
+        self._pace = pace or Pace(planned=0)
+        self._seconds = 0.0
 
     def chunks(self, data: Any, size: int, *purpose: str | int) -> Iterator[np.ndarray]:
         """Yield arrays of at most ``CHUNK`` outputs, ``size`` altogether."""
@@ -92,42 +123,92 @@ class Sampler:
         return max(_MOST_OBJECTS, min(_MOST_SELECTED, _MOST_SELECTED_VALUES // math.prod(shape)))
 
     def check_deterministic(self, data: Any) -> None:
-        """Draw twice from one stream and once from another, and compare.
+        """Draw twice from one stream and once from others, as often as it takes, and compare.
 
         Raises
         ------
         CheckError
-            The sampler takes randomness from elsewhere than ``rng``, or none from it although its outputs vary.
+            The sampler takes randomness from elsewhere than ``rng``, or none from it although its outputs vary; or its
+            outputs cannot be told apart; or the feature map does not look at every output on its own.
         """
-        size = 64
-        if self._own_randomness:
-            self._draw(data, size, self._streams.generator("determinism", "one"))
+        key = input_key(data)
+        if key is not None and key in self._compared:
             return
-        first, again = (self._draw(data, size, self._streams.generator("determinism", "one")) for _ in range(2))
-        if not _equal(first, again):
+        is_first = not self._compared
+        self._compared.add(key)
+        first = self._keys(data, "one")
+        if is_first:
+            self._time_calls(data)
+        if self._own_randomness:
+            return
+        if not np.array_equal(first, self._keys(data, "one")):
             raise CheckError(
                 f"{self._name}: `sample` gave different outputs for the same `rng` state; "
                 "take all randomness from the `rng` argument, or declare `own_randomness = True` where that cannot be"
             )
-        others = [self._draw(data, size, self._streams.generator("determinism", f"other {i}")) for i in range(4)]
-        if all(_is_constant(outputs) for outputs in (first, *others)):
-            if not all(_equal(first, other) for other in others):
-                raise CheckError(
-                    f"{self._name}: `sample` gave {size} equal outputs in one call and others in the next; "
-                    "draw `size` independent outputs"
-                )
-            return
+        if self._seconds > _SLOW and not is_first:
+            return  # a generator of its own would have shown on the first input
+        varied, differs = bool((first != first[0]).any()), False
+        for i in range(4):
+            other = self._keys(data, f"other {i}")
+            differs = differs or not np.array_equal(first, other)
+            varied = varied or bool((other != other[0]).any())
+            if varied and differs:
+                return
+        if differs:
+            raise CheckError(
+                f"{self._name}: `sample` gave {_COMPARED} equal outputs in one call and others in the next; "
+                "draw `size` independent outputs"
+            )
         # Varied outputs come again with probability 0.006 at most, so four times over by chance at 1.1e-9 at most.
-        if all(_equal(first, other) for other in others):
+        if varied:
             raise CheckError(
                 f"{self._name}: `sample` gave the same varied outputs for two different `rng` states; "
                 "it seems to ignore `rng` and to seed its own generator; take all randomness from the `rng` argument"
             )
 
+    def _time_calls(self, data: Any) -> None:
+        """Tell a slow call from slow outputs, where it makes a difference that the user should know of."""
+        seconds = self._seconds
+        if self._pace.is_doubtful(_COMPARED, seconds):
+            self._outputs(data, _TIMED, self._streams.generator("time"))
+            self._pace.compare_calls((_COMPARED, seconds), (_TIMED, self._seconds))
+
+    def _keys(self, data: Any, purpose: str) -> np.ndarray:
+        """Outputs of a call that is only compared with others, in the form in which the auditor tells them apart."""
+        outputs = self._outputs(data, _COMPARED, self._streams.generator("determinism", purpose))
+        try:
+            if self._features is not None:
+                half = len(outputs) // 2
+                parts = [self._mapped(part.copy()) for part in (outputs[:half], outputs[half:])]
+                outputs = self._mapped(outputs)
+                if not _close(outputs, np.concatenate(parts)):
+                    raise CheckError(
+                        "`features` gave an output other features among other outputs; "
+                        "look at every output on its own, or no bound holds"
+                    )
+            return outcome_keys(outputs, coding_of(outputs))
+        except CheckError as error:
+            named = str(error) if str(error).startswith(self._name) else f"{self._name}: {error}"
+            raise CheckError(named) from error.__cause__
+
     def _draw(self, data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        given = copy.deepcopy(data)
+        outputs = self._outputs(data, size, rng)
+        self._pace.end_call(size, self._seconds)
+        return outputs if self._features is None else self._mapped(outputs)
+
+    def _outputs(self, data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+        self._pace.begin_call()
+        try:
+            given = copy.deepcopy(data)
+        except Exception as error:
+            raise CheckError(
+                f"{self._name}: the input {_short(data)} cannot be copied ({type(error).__name__}: {error}); "
+                "take inputs of plain values"
+            ) from error
         # A copy that is not even equal to begin with (NaN, a class without ==) cannot show a change.
         comparable = _equal(given, data)
+        begun = time.monotonic()
         try:
             raw = self._sample(given, size, rng)
         except DpauditError:
@@ -136,52 +217,68 @@ class Sampler:
             raise TargetRaisedError(
                 f"{self._name}: `sample` raised {type(error).__name__}: {error} (input {_short(data)}, size {size})"
             ) from error
+        self._seconds = time.monotonic() - begun
         if comparable and not _equal(given, data):
             raise CheckError(f"{self._name}: `sample` changed its input {_short(data)}; work on a copy")
-        outputs = self._checked(
-            _as_array(raw, size), size, f"{self._name}: `sample(data, {size}, rng)`", self._forms[0]
-        )
-        if self._features is None:
-            return outputs
+        return _checked(raw, size, f"{self._name}: `sample(data, {size}, rng)`", self._forms[0])
+
+    def _mapped(self, outputs: np.ndarray) -> np.ndarray:
+        assert self._features is not None
         try:
             mapped = self._features(outputs)
         except DpauditError:
             raise
         except Exception as error:
             raise TargetRaisedError(f"{self._name}: `features` raised {type(error).__name__}: {error}") from error
-        return self._checked(_as_array(mapped, size), size, f"{self._name}: `features`", self._forms[1])
+        return _checked(mapped, len(outputs), f"{self._name}: `features`", self._forms[1])
 
-    def _checked(self, outputs: np.ndarray | None, size: int, where: str, seen: list[Form]) -> np.ndarray:
-        """Outputs as they are, if they are `size` values without NaN in the form seen before."""
-        if outputs is None or outputs.ndim == 0 or len(outputs) != size:
-            shape = "no array" if outputs is None else f"an array of shape {outputs.shape}"
-            raise CheckError(f"{where} returned {shape}; return {size} outputs along axis 0")
-        if outputs.size == 0:
-            raise CheckError(f"{where} returned outputs without any values; return at least one number in each")
-        if outputs.dtype.kind in "fc" and np.isnan(outputs).any():
-            raise CheckError(f"{where} returned NaN among its outputs; return a value that can be compared")
-        form = (outputs.dtype.kind, outputs.shape[1:])
-        if not seen:
-            seen.append(form)
-        elif form != seen[0]:
-            raise CheckError(
-                f"{where} returned outputs of dtype kind {form[0]!r} and shape {form[1]} after others of "
-                f"{seen[0][0]!r} and {seen[0][1]}; return one form for every input, and outputs of varying form "
-                "(lists of different lengths, numbers or None) in an array of dtype object"
-            )
-        return outputs
+
+def _checked(raw: Any, size: int, where: str, seen: list[Form]) -> np.ndarray:
+    """Outputs as an array, if they are `size` values without NaN in the form seen before."""
+    if isinstance(raw, np.ma.MaskedArray):
+        raise CheckError(
+            f"{where} returned a masked array, whose mask would go unseen; return its `.filled(value)`, or an array of "
+            "dtype object with None for what is masked"
+        )
+    outputs = _as_array(raw, size)
+    if outputs is None or outputs.ndim == 0 or len(outputs) != size:
+        shape = "no array" if outputs is None else f"an array of shape {outputs.shape}"
+        raise CheckError(f"{where} returned {shape}; return {size} outputs along axis 0")
+    if outputs.size == 0:
+        raise CheckError(f"{where} returned outputs without any values; return at least one number in each")
+    if _has_nan(outputs):
+        what = "NaT" if outputs.dtype.kind in "mM" else "NaN"
+        raise CheckError(f"{where} returned {what} among its outputs; return a value that can be compared")
+    form = (outputs.dtype.str if outputs.dtype.kind in "mM" else outputs.dtype.kind, outputs.shape[1:])
+    if not seen:
+        seen.append(form)
+    elif form != seen[0]:
+        raise CheckError(
+            f"{where} returned outputs of dtype kind {form[0]!r} and shape {form[1]} after others of "
+            f"{seen[0][0]!r} and {seen[0][1]}; return one form for every input, and outputs of varying form "
+            "(lists of different lengths, numbers or None) in an array of dtype object"
+        )
+    return outputs.view(np.int64) if outputs.dtype.kind in "mM" else outputs
+
+
+def _has_nan(outputs: np.ndarray) -> bool:
+    if outputs.dtype.kind in "fc":
+        return bool(np.isnan(outputs).any())
+    if outputs.dtype.kind in "mM":
+        return bool(np.isnat(outputs).any())
+    # Deeper inside an output it is a value like others, told apart by its text.
+    return outputs.dtype.kind == "O" and any(isinstance(item, float) and item != item for item in outputs.flat)
 
 
 def _as_array(raw: Any, size: int) -> np.ndarray | None:
     """Outputs as an array, without making different outputs equal (as numpy does of 1 and '1' in one list)."""
     if isinstance(raw, np.ndarray):
-        # Numbers longer than double precision have no form in a record.
-        wider = raw.dtype in (np.longdouble, np.clongdouble)
-        return raw.astype(complex if raw.dtype.kind == "c" else float) if wider else raw
+        # A copy, because a sampler may fill one buffer again and again; and of no subclass, whose shapes may differ.
+        return np.array(raw, order="K", subok=False)
     if not isinstance(raw, list | tuple):
         return None
     kinds = _kinds(raw)
-    if len(kinds) == 1:
+    if len(kinds) == 1 and all(kind in _NUMBERS or issubclass(kind, np.number | np.bool_) for kind in kinds):
         try:
             array = np.array(raw)
         except (ValueError, OverflowError):
@@ -199,15 +296,23 @@ def _kinds(value: Any) -> set[type]:
     if isinstance(value, np.ndarray):
         return {value.dtype.type}
     if isinstance(value, list | tuple):
-        return {kind for item in value for kind in _kinds(item)}
+        try:
+            return {kind for item in value for kind in _kinds(item)}
+        except RecursionError:
+            return {object}
     return {type(value)}
 
 
-def _is_constant(outputs: np.ndarray) -> bool:
-    return _equal(outputs, np.repeat(outputs[:1], len(outputs), axis=0))
+def _close(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether two arrays are equal, but for rounding."""
+    if a.dtype.kind in "fc":
+        scale = float(np.abs(a[np.isfinite(a)]).max(initial=0.0))
+        return bool(np.allclose(a, b, rtol=_CLOSE, atol=_CLOSE * scale))
+    return bool(np.array_equal(outcome_keys(a, coding_of(a)), outcome_keys(b, coding_of(b))))
 
 
 def _equal(a: Any, b: Any) -> bool:
+    """Whether two inputs are equal as far as they can be compared."""
     try:
         if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
             if np.array_equal(a, b):
@@ -216,10 +321,17 @@ def _equal(a: Any, b: Any) -> bool:
             structured = isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.dtype.kind == b.dtype.kind == "O"
             return structured and repr(a.tolist()) == repr(b.tolist())
         return bool(a == b)
-    except (ValueError, TypeError):
-        return repr(a) == repr(b)
+    except Exception:
+        return _repr(a) == _repr(b)
+
+
+def _repr(data: Any) -> str:
+    try:
+        return repr(data.tolist() if isinstance(data, np.ndarray) else data)
+    except Exception:
+        return f"a value of type {type(data).__name__}"
 
 
 def _short(data: Any) -> str:
-    text = repr(data.tolist() if isinstance(data, np.ndarray) else data)
+    text = _repr(data)
     return text if len(text) <= 80 else text[:77] + "..."

@@ -20,6 +20,7 @@ _BLOCK_VALUES = 1 << 16
 _LEAST_BLOCK = 512
 _STEPS = 8
 _LARGEST = 1e300
+_EXACT_INTEGERS = 1 << 53
 
 
 class Score(Protocol):
@@ -70,6 +71,11 @@ class OutcomeScore:
         ratios = np.log(counts[0] + 0.5) - np.log(counts[1] + 0.5) + np.log(len(y) / len(x))
         return cls(coder.coding, coder.keys, ratios, coder.outcomes, coder)
 
+    @property
+    def known(self) -> float:
+        """Share of the samples that it was learned from whose outcome it knows."""
+        return 0.0 if self.coder is None else float(np.mean(self.coder.codes >= 0))
+
     def __call__(self, outputs: np.ndarray) -> np.ndarray:
         if self.coder is not None:
             codes = self.coder(outputs)
@@ -92,13 +98,19 @@ class OutcomeScore:
             listed["or"] = "an outcome that the selection sample did not show twice"
         return listed
 
-    def to_json(self) -> dict[str, Any]:
-        """Keys as text; integers of 64 bits are written as such."""
+    def to_json(self) -> dict[str, Any] | None:
+        """Keys as text; integers of 64 bits are written as such; None where numbers need extended precision."""
+        keys = self.keys
+        if keys.dtype == np.longdouble and keys.dtype.itemsize > 8:
+            with np.errstate(over="ignore"):
+                keys = keys.astype(float)
+            if not np.array_equal(keys, self.keys):
+                return None
         return {
             "kind": "outcomes",
             "coding": self.coding,
-            "dtype": self.keys.dtype.str,
-            "keys": self.keys.tolist(),
+            "dtype": keys.dtype.str,
+            "keys": keys.tolist(),
             "ratios": self.ratios.tolist(),
         }
 
@@ -160,8 +172,9 @@ class Transform:
 
     def __call__(self, outputs: np.ndarray) -> np.ndarray:
         rows = self.columns(outputs)
-        if rows.dtype.kind == "f" and not np.isfinite(rows.sum()):
-            rows = np.clip(rows, -_LARGEST, _LARGEST)
+        # What becomes of a number must not depend on those beside it. A finite sum of squares leaves none to limit.
+        if rows.dtype.kind == "f" and (rows.dtype.itemsize > 8 or not np.isfinite(np.vdot(rows, rows))):
+            rows = np.clip(rows.astype(float), -_LARGEST, _LARGEST)
         if self.name == "differences":
             return np.diff(rows.astype(float, copy=False), axis=1, prepend=0.0)
         return rows if self.matrix is None else rows.astype(float, copy=False) @ self.matrix
@@ -373,7 +386,8 @@ class PairScore:
 
 def cell_numbers(edges: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     """Number of edges that each number reaches."""
-    if numbers.dtype.kind in "biu" and len(edges) and np.array_equal(edges, edges[0] + np.arange(len(edges))):
+    exact = numbers.dtype.kind in "biu" and len(edges) and abs(edges[0]) <= _EXACT_INTEGERS
+    if exact and np.array_equal(edges, edges[0] + np.arange(len(edges))):
         return np.clip(numbers.astype(np.int64) - int(edges[0]) + 1, 0, len(edges))
     return np.searchsorted(edges, numbers, side="right")
 
@@ -488,9 +502,10 @@ _KINDS: dict[str, Any] = {
 def scores_of(score: Score, outputs: np.ndarray) -> np.ndarray:
     """Score of every output, computed block by block so that the intermediate numbers stay in the cache."""
     rows = max(_LEAST_BLOCK, _BLOCK_VALUES // max(1, outputs[:1].size))
-    if len(outputs) <= rows:
-        return score(outputs)
-    return np.concatenate([score(outputs[start : start + rows]) for start in range(0, len(outputs), rows)])
+    with np.errstate(over="ignore", invalid="ignore"):  # outputs may be infinite, or as large as numbers can be
+        if len(outputs) <= rows:
+            return score(outputs)
+        return np.concatenate([score(outputs[start : start + rows]) for start in range(0, len(outputs), rows)])
 
 
 def score_from_json(raw: dict[str, Any]) -> Score:

@@ -34,6 +34,7 @@ _TELLING_COUNT = 50
 _COMMON_COUNT = 400
 _CLOSE = 2.0
 _NEWTON_STEPS = 6
+_MOST_KNOWN = 0.5
 
 
 Sides = tuple[np.ndarray, np.ndarray]
@@ -96,6 +97,12 @@ class Choice:
     rows: int
     steepest: float
     gain: float = 0.0
+
+    @property
+    def uninformed(self) -> bool:
+        """Whether the event is all outputs for want of a score that knows most of them, so that it says nothing."""
+        everything = self.p_hits == self.q_hits == self.rows
+        return everything and isinstance(self.event.score, OutcomeScore) and self.event.score.known < _MOST_KNOWN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

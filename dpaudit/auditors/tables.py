@@ -16,6 +16,8 @@ _SPAN = 4096
 """Whole numbers that are counted one by one."""
 
 _LEAST_BINS = 8
+_INT64 = (1 << 63) - 1
+
 _SOME = 4000
 _SORTED = 100_000
 
@@ -56,21 +58,24 @@ class Table:
         if x.dtype.kind in "biu":
             low, high = int(min(x.min(), y.min())), int(max(x.max(), y.max()))
             if high - low < _SPAN:
-                counts = [np.bincount(side.astype(np.int64) - low, minlength=high - low + 1) for side in (x, y)]
+                wide = np.uint64 if high > _INT64 else np.int64
+                offsets = [(side.astype(wide) - low).astype(np.int64) for side in (x, y)]
+                counts = [np.bincount(side, minlength=high - low + 1) for side in offsets]
                 present = np.flatnonzero(counts[0] + counts[1])
                 return cls._of_counts(present[1:] + float(low), counts[0][present], counts[1][present], len(x), len(y))
             return cls.fit(x, y, bins=bins)
         some = np.concatenate([x[:_SOME], y[:_SOME]])
         low, high = np.quantile(some, [0.002, 0.998], method="nearest")
-        if not (np.isfinite(low) and np.isfinite(high) and low < high) or len(np.unique(some)) < len(some):
+        cells = min(bins, max(_LEAST_BINS, int(np.sqrt(len(x)) / 2)))
+        factor = cells / (high - low) if low < high else 0.0
+        # Too far apart, or too near to each other, for their distance to be a number to divide by.
+        if not 0 < factor < np.inf or len(np.unique(some)) < len(some):
             return cls.fit(x[:_SORTED], y[:_SORTED], bins=bins)
-        bins = min(bins, max(_LEAST_BINS, int(np.sqrt(len(x)) / 2)))
-        factor = bins / (high - low)
         counts = []
         for side in (x, y):
-            cells = (np.clip(side, low, high) - low) * factor
-            counts.append(np.bincount(np.minimum(cells.astype(np.int64), bins - 1), minlength=bins))
-        return cls._of_counts(low + np.arange(1, bins) / factor, counts[0], counts[1], len(x), len(y))
+            at = ((np.clip(side, low, high) - low) * factor).astype(np.int64)
+            counts.append(np.bincount(np.minimum(at, cells - 1), minlength=cells))
+        return cls._of_counts(low + np.arange(1, cells) / factor, counts[0], counts[1], len(x), len(y))
 
     @classmethod
     def of_repeats(cls, x: np.ndarray, y: np.ndarray) -> Self:

@@ -33,6 +33,9 @@ METHOD_UNUSABLE, METHOD_RAISED = "unusable", "raised"
 
 _FORBID_UNKNOWN = {"extra": "forbid"}
 
+_MOST_BITS = 4096
+"""Larger integers are written in hexadecimal, because Python refuses to write and to read them in decimal."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemEntry:
@@ -197,13 +200,17 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return plain(value.tolist())
     if isinstance(value, np.generic):
-        return plain(value.item())
+        item = value.item()
+        # A number of extended precision has no plain form but its digits.
+        return str(item) if isinstance(item, np.generic) else plain(item)
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     if isinstance(value, set | frozenset):
         return sorted((plain(item) for item in value), key=repr)
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        return hex(value)
     if value is None or isinstance(value, bool | int | float | str):
         return value
     # An address differs from run to run.

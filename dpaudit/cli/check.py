@@ -41,7 +41,7 @@ def check(
         int | None, typer.Option(metavar="N", help="Samples per input, or runs of a measurement.")
     ] = None,
     seconds: Annotated[
-        float | None, typer.Option(metavar="S", help="Begin no further cell after S seconds (those are inconclusive).")
+        float | None, typer.Option(metavar="S", help="Stop after S seconds; what is undecided by then is inconclusive.")
     ] = None,
     confidence: Annotated[float, typer.Option(metavar="C", help="Confidence of the whole run.")] = DEFAULT_CONFIDENCE,
     method: Annotated[Method | None, typer.Option(help="Insist on a method of auditing privacy.")] = None,
@@ -101,6 +101,7 @@ def check(
                 cells=cells,
                 progress=advance,
                 output=output,
+                announce=not quiet,
             )
     emit(record, format_, output, quiet=quiet)
     if interrupted:

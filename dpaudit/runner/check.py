@@ -17,7 +17,7 @@ from dpaudit.errors import ParameterError, TargetError
 from dpaudit.mechanism import Mechanism
 from dpaudit.plan import Scalar
 from dpaudit.runner.cells import Cell, Request, build_cells
-from dpaudit.runner.execute import Progress, Settings, audited, run_cells
+from dpaudit.runner.execute import Progress, Settings, audited, late_result, run_cells
 from dpaudit.runner.instances import claims_of
 from dpaudit.runner.version import dpaudit_version
 
@@ -55,7 +55,9 @@ def check(
     samples
         Samples per input, or runs of a measurement, at least 1.
     seconds
-        Claims not begun after this long come out ``inconclusive``.
+        After this long no further claim is begun, and audits by sampling end with what they have, after the call of
+        ``sample`` that is under way; what is undecided by then is ``inconclusive``. Where the time is over decides
+        what is known, so that records with equal seeds may differ.
     confidence
         Probability, at least, with which every statistical statement of the run is true.
     method
@@ -88,7 +90,7 @@ def check(
     if isinstance(target, Mechanism):
         if set or data:
             raise ParameterError("an instance has its parameters already; leave `set` and `data` out")
-        return _check_instance(target, claims, budget, seed, debug)
+        return _check_instance(target, claims, budget, seconds, seed, debug)
     request = Request(
         targets=[target] if isinstance(target, str) else list(target),
         claims=claims,
@@ -114,10 +116,12 @@ def run_request(
     cells: Sequence[Cell] | None = None,
     progress: Progress | None = None,
     output: Path | None = None,
+    announce: bool = False,
 ) -> tuple[Record, bool]:
     """Run a request; return the record, and whether the run was interrupted (the record holds what was done).
 
-    Witness files go to the folder ``witnesses`` of ``output``, if there is one.
+    Witness files go to the folder ``witnesses`` of ``output``, if there is one. With ``announce`` a line on standard
+    error says where sampling will take long.
     """
     check_run(seconds, request.seed, workers)
     Budget(
@@ -135,6 +139,7 @@ def run_request(
         confidence=_confidence_each(request.confidence, len(cells)),
         debug=debug,
         output=None if output is None else str(output),
+        announce=announce,
     )
     results, interrupted = run_cells(cells, settings, workers=workers, seconds=seconds, progress=progress)
     systems = {cell.target: cell.reference.load() for cell in cells}
@@ -145,6 +150,7 @@ def _check_instance(
     target: Mechanism,
     claims: Sequence[str],
     budget: Budget,
+    seconds: float | None,
     seed: int,
     debug: bool,
 ) -> Record:
@@ -159,6 +165,7 @@ def _check_instance(
         )
     chosen = [name for name in made if not claims or name in claims]
     settings = Settings(seed=seed, confidence=_confidence_each(budget.confidence, len(chosen)), debug=debug)
+    settings = settings.limited(seconds)
     reference = reference_of(type(target))
     results = []
     for name in chosen:
@@ -173,7 +180,8 @@ def _check_instance(
             stop_early=budget.stop_early,
             features=budget.features,
         )
-        results.append(audited(cell, target, settings).result)
+        outcome = late_result(cell, settings) if settings.late else audited(cell, target, settings)
+        results.append(outcome.result)
     return _record(tuple(results), {target.name: type(target)}, seed, budget.confidence, started)
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from dpaudit.auditors import Budget, Streams, audit
 from dpaudit.auditors.audit import view_of
+from dpaudit.auditors.pace import Announce
 from dpaudit.claims.claims import Claim, PrivacyClaim, UtilityClaim
 from dpaudit.claims.evidence import Evidence
 from dpaudit.claims.record import METHOD_RAISED, METHOD_UNUSABLE, Result, plain
@@ -45,12 +46,28 @@ class Settings:
         Print the tracebacks of what targets raise to standard error.
     output
         Folder of the report, into whose folder of witnesses the refutations go; None where none are wanted.
+    seconds, deadline
+        What the whole run may take, and the time (in seconds since the epoch) at which that is over.
+    announce
+        Say on standard error where sampling will take long.
     """
 
     seed: int
     confidence: float
     debug: bool = False
     output: str | None = None
+    seconds: float | None = None
+    deadline: float | None = None
+    announce: bool = False
+
+    def limited(self, seconds: float | None) -> Settings:
+        """Return these settings with a time limit that begins now."""
+        return replace(self, seconds=seconds, deadline=None if seconds is None else time.time() + seconds)
+
+    @property
+    def late(self) -> bool:
+        """Whether the time is over."""
+        return self.deadline is not None and time.time() >= self.deadline
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,11 +95,12 @@ def run_cells(
     workers
         Processes; 1 runs here.
     seconds
-        Cells not begun after this many seconds come out ``inconclusive``.
+        After this long no further cell is begun, and audits by sampling end with what they have; what could not be
+        decided is ``inconclusive``.
     progress
         Called with each result as it arrives.
     """
-    deadline = None if seconds is None else time.monotonic() + seconds
+    settings = settings.limited(seconds)
     results: dict[int, Result] = {}
 
     def keep(i: int, outcome: Outcome) -> None:
@@ -95,9 +113,9 @@ def run_cells(
     try:
         if workers == 1 or len(cells) < 2:
             for i, cell in enumerate(cells):
-                keep(i, _late(cell, settings) if _passed(deadline) else run_cell(cell, settings))
+                keep(i, late_result(cell, settings) if settings.late else run_cell(cell, settings))
         else:
-            _run_in_pool(cells, settings, workers, deadline, keep)
+            _run_in_pool(cells, settings, workers, keep)
     except KeyboardInterrupt:
         interrupted = True
         for worker in set(multiprocessing.active_children()) - others:
@@ -121,7 +139,6 @@ def _run_in_pool(
     cells: Sequence[Cell],
     settings: Settings,
     workers: int,
-    deadline: float | None,
     keep: Callable[[int, Outcome], None],
 ) -> None:
     pending = list(range(len(cells)))[::-1]
@@ -132,8 +149,8 @@ def _run_in_pool(
             broken: list[int] = []
             while pending and len(running) < workers and not broken:
                 i = pending.pop()
-                if _passed(deadline):
-                    keep(i, _late(cells[i], settings))
+                if settings.late:
+                    keep(i, late_result(cells[i], settings))
                     continue
                 try:
                     running[pool.submit(run_cell, cells[i], settings)] = i
@@ -205,6 +222,8 @@ def audited(cell: Cell, target: Mechanism, settings: Settings) -> Outcome:
         method=cell.method,
         stop_early=cell.stop_early,
         features=cell.features,
+        deadline=settings.deadline,
+        announce=_announcer(cell) if settings.announce and settings.deadline is None else None,
     )
     try:
         evidence = audit(target, claim, budget=budget, streams=streams)
@@ -215,6 +234,30 @@ def audited(cell: Cell, target: Mechanism, settings: Settings) -> Outcome:
     if settings.output is not None and isinstance(claim, PrivacyClaim):
         witness = make_witness(cell, claim, evidence, budget, streams, _command(cell, settings))
     return Outcome(result=_result(cell, settings, evidence, target, claim), witness=witness)
+
+
+def _announcer(cell: Cell) -> Announce:
+    """Return what tells the user, on one line, that sampling for this cell will take long."""
+    told = False
+
+    def announce(seconds: float) -> None:
+        nonlocal told
+        if not told:
+            told = True
+            sys.stderr.write(
+                f"dpaudit: {cell.target}, {cell.claim}: sampling will take about {_duration(seconds)}; "
+                "--samples N draws fewer, --seconds S ends it in time\n"
+            )
+            sys.stderr.flush()
+
+    return announce
+
+
+def _duration(seconds: float) -> str:
+    for unit, name in ((86400.0, "days"), (3600.0, "hours"), (60.0, "minutes")):
+        if seconds >= 2 * unit:
+            return f"{seconds / unit:.0f} {name}"
+    return f"{seconds:.0f} seconds"
 
 
 def _claim(cell: Cell, target: Mechanism) -> Claim:
@@ -302,11 +345,14 @@ def _command(cell: Cell, settings: Settings) -> str:
         words += ["--stop-early"]
     if cell.features != "none":
         words += ["--features", cell.features]
+    if settings.seconds is not None:
+        words += ["--seconds", f"{settings.seconds:g}"]
     words += ["--confidence", repr(settings.confidence), "--seed", str(settings.seed)]
     return shlex.join(words)
 
 
-def _late(cell: Cell, settings: Settings) -> Outcome:
+def late_result(cell: Cell, settings: Settings) -> Outcome:
+    """Result of a cell that the time limit left no time for."""
     evidence = Evidence(
         verdict=Verdict.INCONCLUSIVE,
         scope="at these parameters",
@@ -323,7 +369,3 @@ def _unrun(cell: Cell, settings: Settings, evidence: Evidence) -> Outcome:
         return Outcome(result=_result(cell, settings, evidence, target, _claim(cell, target)))
     except Exception:
         return Outcome(result=_result(cell, settings, evidence))
-
-
-def _passed(deadline: float | None) -> bool:
-    return deadline is not None and time.monotonic() >= deadline

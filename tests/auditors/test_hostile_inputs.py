@@ -207,3 +207,11 @@ def test_numbers_longer_than_double_precision_go_into_records(dtype):
     bound = bound_of(lambda d, s, r: (r.random(s) < 0.2 + 0.4 * d).astype(dtype))
     assert 0.7 < bound.epsilon <= math.log(3)
     json.dumps(bound.recipe)
+    assert bound.recipe is not None
+
+
+def test_numbers_that_double_precision_cannot_hold_are_told_apart_without_a_recipe():
+    near, far = np.longdouble("1e4000"), np.longdouble("2e4000")
+    bound = bound_of(lambda d, s, r: np.where(r.random(s) < 0.2 + 0.4 * d, near, far))
+    assert 0.7 < bound.epsilon <= math.log(3)
+    assert bound.recipe is None

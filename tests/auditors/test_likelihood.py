@@ -270,6 +270,16 @@ def test_broken_likelihoods_are_told_what_to_do(value, error, words):
     assert all(word in message for word in words)
 
 
+def test_a_likelihood_that_looks_at_more_than_one_output():
+    class Scaled(Noise):
+        def log_likelihood(self, outputs, data):
+            values = super().log_likelihood(outputs, data)
+            return values - values.max()
+
+    with pytest.raises(dpaudit.CheckError, match="every output on its own"):
+        decide(Scaled(), 1.0, 0.0)
+
+
 def test_a_likelihood_may_work_in_place():
     def in_place(outputs, data):
         outputs -= data

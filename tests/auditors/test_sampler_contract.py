@@ -1,5 +1,7 @@
 """Samplers that break the contract get one clear line; sound ones with odd outputs do not."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -47,6 +49,7 @@ def with_nan(data, size, rng):
         (lambda d, s, r: list(r.random(s - 1)), dpaudit.CheckError, ["outputs along axis 0"]),
         (lambda d, s, r: np.zeros((s, 0)), dpaudit.CheckError, ["without any values"]),
         (lambda d, s, r: (x for x in range(s)), dpaudit.CheckError, ["no array"]),
+        (lambda d, s, r: np.ma.masked_array(r.random(s), r.random(s) < 0.1), dpaudit.CheckError, ["mask", "filled"]),
     ],
 )
 def test_broken_samplers_are_told_what_to_do(wrap, broken, error, words):
@@ -122,6 +125,99 @@ def test_randomness_from_elsewhere_that_is_declared():
 def test_a_generator_of_its_own():
     with pytest.raises(dpaudit.CheckError, match="seed its own generator"):
         bound(lambda d, s, r: np.random.default_rng(1).random(s))
+
+
+def raise_on_repr(self):
+    raise ZeroDivisionError("seven")
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (np.datetime64("NaT"), "returned NaT"),
+        (type("Plain", (), {})(), "type Plain, whose `repr` does not identify them"),
+        ((1, {"a": type("Plain", (), {})()}), "type Plain, whose `repr` does not identify them"),
+        (type("Silent", (), {"__repr__": raise_on_repr})(), "type Silent .* `repr` raised ZeroDivisionError: seven"),
+    ],
+)
+def test_outputs_that_cannot_be_told_apart(value, words):
+    form = np.array if isinstance(value, np.datetime64) else list
+    with pytest.raises(dpaudit.CheckError, match=words) as caught:
+        bound(lambda d, s, r: form([value] * s))
+    assert str(caught.value).startswith("thing: ")
+
+
+def test_not_a_number_in_an_array_of_objects():
+    with pytest.raises(dpaudit.CheckError, match="returned NaN"):
+        bound(lambda d, s, r: np.array([math.nan, None] * (s // 2), dtype=object))
+
+
+def test_lists_without_end_are_refused():
+    endless = []
+    endless.append(endless)
+    with pytest.raises(dpaudit.CheckError, match="RecursionError"):
+        bound(lambda d, s, r: [endless] * s)
+
+
+def test_a_sampler_that_fills_one_buffer_again_and_again():
+    buffer = np.empty(CHUNK)
+
+    def sample(data, size, rng):
+        rng.random(out=buffer[:size])
+        return buffer[:size]
+
+    drawn = Sampler(sample, "m", Streams(3)).draw(0, 2 * CHUNK, "final")
+    assert len(np.unique(drawn)) == len(drawn)
+    assert bound(sample).epsilon == 0
+
+
+@pytest.mark.parametrize(
+    "features",
+    [
+        lambda outputs: np.full(len(outputs), outputs.mean()),
+        lambda outputs: np.argsort(np.argsort(outputs)),
+        lambda outputs: np.repeat(outputs[:1] > 0.5, len(outputs)),
+    ],
+)
+def test_features_that_look_at_more_than_one_output(features):
+    with pytest.raises(dpaudit.CheckError, match="every output on its own"):
+        dpaudit.epsilon_lower_bound(
+            lambda d, s, r: d + r.laplace(size=s), 0, 1, samples=1000, features=features, name="thing"
+        )
+
+
+def test_features_that_differ_by_rounding_are_no_offence():
+    weights = np.random.default_rng(1).normal(size=(200, 3))
+    found = dpaudit.epsilon_lower_bound(
+        lambda d, s, r: d + r.normal(size=(s, 200)), 0, 0.1, samples=2000, features=lambda outputs: outputs @ weights
+    )
+    assert found.epsilon >= 0
+
+
+class Locked:
+    """Cannot be copied."""
+
+    def __deepcopy__(self, memo):
+        raise TypeError("cannot pickle a lock")
+
+
+def test_an_input_that_cannot_be_copied():
+    with pytest.raises(dpaudit.CheckError, match="cannot be copied"):
+        bound(lambda d, s, r: r.random(s), Locked(), Locked())
+
+
+def test_calls_that_only_compare_are_few():
+    calls = []
+
+    def sample(data, size, rng):
+        calls.append((data, size))
+        return rng.random(size)
+
+    sampler = Sampler(sample, "m", Streams(3))
+    for data in (0, 1, 0, 1):
+        sampler.check_deterministic(data)
+    assert [data for data, _ in calls] == [0, 0, 0, 1, 1, 1]
+    assert {size for _, size in calls} == {64}
 
 
 def test_a_constant_output_and_rare_outputs_are_no_offence():

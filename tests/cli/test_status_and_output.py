@@ -324,6 +324,54 @@ class Slow(dpaudit.Mechanism):
     assert err == "dpaudit: interrupted; 2 of 4 results are kept\n"
 
 
+SLOW = """
+import time
+import dpaudit
+
+class Slow(dpaudit.Mechanism):
+    '''Laplace noise that takes its time.'''
+    call: float = 0.0
+    output: float = 0.0
+
+    def sample(self, data, size, rng):
+        time.sleep(self.call + (self.output * size if size < 1000 else 0.0))
+        return data + rng.laplace(size=size)
+
+    def neighbours(self):
+        return dpaudit.Neighbouring.any_two_inputs([0, 1], scope="a bit")
+
+    def claims(self):
+        return [dpaudit.PrivacyClaim(id="slow.privacy", statement="It is private.", epsilon=1.0)]
+"""
+
+
+def test_seconds_end_an_audit_under_way(dpaudit, folder):
+    (folder / "slow.py").write_text(SLOW, encoding="utf-8")
+    begun = time.monotonic()
+    outcome = dpaudit("check", "slow.py", "--set", "call=0.3", "--seconds", "1", "--format", "json")
+    assert time.monotonic() < begun + 10
+    assert outcome.status == 3
+    (result,) = json.loads(outcome.out)["results"]
+    assert result["verdict"] == "inconclusive"
+    assert "after 0 of 2000000 samples" in result["note"]
+    assert "--seconds 1 " in result["command"]
+    assert outcome.err == ""
+
+
+def test_long_sampling_is_announced_on_standard_error(dpaudit, folder):
+    (folder / "slow.py").write_text(SLOW, encoding="utf-8")
+    words = ["check", "slow.py", "--set", "output=0.001", "--samples", "100000", "--format", "json"]
+    told = dpaudit(*words)
+    assert told.err == (
+        "dpaudit: slow, slow.privacy: sampling will take about 3 minutes; "
+        "--samples N draws fewer, --seconds S ends it in time\n"
+    )
+    silent = dpaudit(*words, "--quiet")
+    assert silent.err == ""
+    assert json.loads(silent.out)["results"] == json.loads(told.out)["results"]
+    assert dpaudit(*words, "--seconds", "100").err == ""
+
+
 def test_a_target_that_ends_its_worker_is_an_error_and_the_others_go_on(command, count):
     outcome = command("check", count, "--set", "mode=sound,die,none", "--workers", "2", "--format", "json")
     results = {(r["parameters"]["mode"], r["claim"]): r for r in json.loads(outcome.out)["results"]}

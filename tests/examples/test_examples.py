@@ -5,11 +5,13 @@ six standard errors under what is expected.
 """
 
 import importlib
+import importlib.metadata
 import math
 import os
 import random
 import subprocess
 import sys
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +23,7 @@ from dpaudit.catalog import find_targets
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CONFIDENCE = 1 - 1e-6
 PEERS = {
+    "diffprivlib_exponential.py": "diffprivlib",
     "diffprivlib_mechanisms.py": "diffprivlib",
     "opendp_laplace.py": "opendp.prelude",
     "pure_ldp_oracles.py": "pure_ldp.frequency_oracles",
@@ -76,7 +79,7 @@ def test_a_mechanism_used_right_is_consistent_and_the_audit_comes_close_to_its_c
         assert found[target].claimed["epsilon"] == 1
         assert found[target].verdict == "consistent", target
         assert bound <= lower(found[target]) <= 1, target
-        assert found[target].measured["detection_limit"].lower < 1.3, target
+        assert found[target].measured["detection_limit"].lower < 3, target
 
 
 def test_noise_for_half_the_sensitivity_is_refuted():
@@ -128,11 +131,58 @@ def test_the_global_generators_are_seeded_from_rng_and_left_as_they_were():
     assert np.array_equal(numpy_state()[1], before[1])
 
 
+def weights_by_hand(epsilon, exponent):
+    """Table of exp(-epsilon u / exponent) for the utilities of the example, in the order of its values."""
+    table = np.full((8, 8), math.exp(-epsilon / exponent))
+    near, far = math.exp(-epsilon * 0.001 / 2), math.exp(-epsilon / 2)
+    table[:4, :4] = ((near + 2 * far) / 3) ** (2 / exponent)
+    table[[4, 5, 6, 7], [5, 4, 7, 6]] = near ** (2 / exponent)
+    np.fill_diagonal(table, 1.0)
+    return table
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 4.0, 8.0])
+def test_categories_are_balanced_at_half_the_exponent_only(epsilon):
+    exponential = mechanism("diffprivlib_exponential.py", "Exponential")(epsilon=epsilon)
+    still_broken()
+    sums = weights_by_hand(epsilon, 2).sum(axis=1)
+    assert np.ptp(sums) < 1e-12
+    table = weights_by_hand(epsilon, 1)
+    log_law = np.log(table / table.sum(axis=1, keepdims=True))
+    worst = max(np.abs(one - two).max() for one, two in combinations(log_law, 2))
+    (result,) = dpaudit.check(exponential, method="exact", samples=1000).results
+    assert result.verdict == "refuted"
+    assert result.measured["epsilon"].lower == pytest.approx(worst, rel=1e-9)
+    assert worst > 1.02 * epsilon
+    if epsilon == 4.0:
+        assert "4.269" in sys.modules[type(exponential).__module__].__doc__
+        assert worst == pytest.approx(4.269, abs=5e-4)
+
+
+@pytest.mark.slow
+def test_categories_are_refuted_by_their_outputs_alone():
+    path = example("diffprivlib_exponential.py")
+    still_broken()
+    (result,) = dpaudit.check(path, method="black-box", samples=300_000, confidence=CONFIDENCE).results
+    assert result.verdict == "refuted"
+    assert 4.1 < lower(result) <= 4.269
+
+
+def still_broken():
+    """Skip the test where the library is another than the one in which the mistake was found."""
+    version = importlib.metadata.version("diffprivlib")
+    if tuple(int(part) for part in version.split(".")[:3]) > (0, 6, 6):
+        pytest.skip(f"diffprivlib {version} is later than 0.6.6: if it is mended, say so in the example")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PEERS)
 def test_the_command_line_accepts_the_file(name):
     command = [sys.executable, "-m", "dpaudit", "check", example(name)]
     options = ["--samples", "20000", "--confidence", repr(CONFIDENCE)]
+    broken = name == "diffprivlib_exponential.py"
+    if broken:
+        still_broken()
     run = subprocess.run(command + options, capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stdout + run.stderr
-    assert "nothing unexpected" in run.stdout
+    assert run.returncode == (1 if broken else 0), run.stdout + run.stderr
+    assert ("1 refuted" if broken else "nothing unexpected") in run.stdout

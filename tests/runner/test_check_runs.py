@@ -6,6 +6,7 @@ import json
 import pytest
 
 import dpaudit
+from dpaudit.catalog import find_targets
 from dpaudit.runner import Request, build_cells, run_cells
 from dpaudit.runner.check import run_request
 from dpaudit.runner.execute import Settings
@@ -181,6 +182,12 @@ def test_seconds_leave_what_was_done(mixed):
     assert len(verdicts) == 10
     assert verdicts[0] == "proved"
     assert set(verdicts[3:]) == {"inconclusive"}
+
+
+def test_seconds_count_for_an_instance_too(mixed):
+    (reference,) = find_targets(f"{mixed}::Mixed")
+    record = dpaudit.check(reference.load()(), samples=2000, seconds=1e-9)
+    assert record.summary == {"inconclusive": 5}
 
 
 def test_progress_is_told_of_every_result(mixed):

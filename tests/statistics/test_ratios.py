@@ -156,7 +156,6 @@ def test_detection_limit_falls_to_the_claim_with_more_trials(delta):
     [
         (0.0, 1000, 1.0, 0.0),
         (0.3, 3, 0.1, 0.0),
-        (0.95, 10**6, 0.0, 0.1),
         (0.1, 1000, math.inf, 0.0),
     ],
 )
@@ -164,6 +163,8 @@ def test_nothing_can_be_found_along_a_hopeless_event(q, trials, claimed, delta):
     assert refutable_epsilon(q, trials, claimed, delta=delta, alpha=1e-3) == math.inf
 
 
-def test_an_event_too_likely_to_violate_the_claim_gives_way_to_that_of_randomized_response():
-    limit = refutable_epsilon(0.5, 10**6, 1.0, alpha=1e-3)
-    assert limit == pytest.approx(refutable_epsilon(1 / (1 + math.exp(limit)), 10**6, 1.0, alpha=1e-3), abs=1e-5)
+@pytest.mark.parametrize(("q", "claimed", "delta"), [(0.5, 1.0, 0.0), (1.0, 0.0, 0.0), (0.95, 0.0, 0.1)])
+def test_an_event_too_likely_to_violate_the_claim_gives_way_to_that_of_randomized_response(q, claimed, delta):
+    limit = refutable_epsilon(q, 10**6, claimed, delta=delta, alpha=1e-3)
+    rarer = (1 - delta) / (1 + math.exp(limit))
+    assert limit == pytest.approx(refutable_epsilon(rarer, 10**6, claimed, delta=delta, alpha=1e-3), abs=1e-5)
