@@ -73,20 +73,62 @@ def find_disagreement(
                     f"{view.name}: `sample` does not follow `law` for the input {data!r} "
                     f"({SAMPLES} samples, false-alarm rate {ALPHA:g})"
                 )
-    search = Budget(samples=SAMPLES, confidence=1 - ALPHA / 3, deadline=budget.deadline)
-    seen = audit_black_box(view, claim, neighbouring, budget=search, streams=streams)
-    lower = seen.measured["epsilon"].lower if "epsilon" in seen.measured else 0.0
     exact = evidence.measured["epsilon"].upper
-    assert lower is not None
     assert exact is not None
+    lower = _lower_bound(view, claim, neighbouring, SAMPLES, ALPHA / 3, exact, budget, streams)
     if exceeds(lower, exact):
         return (
             f"{view.name}: samples show an epsilon of at least {lower:.6g}, but `law` gives {exact:.6g} "
             f"(false-alarm rate {ALPHA:g})"
         )
-    if "detection_limit" not in seen.measured:
-        raise OutOfTimeError
     return ""
+
+
+def find_violation(
+    view: Mechanism, claim: PrivacyClaim, neighbouring: Neighbouring, budget: Budget, streams: Streams
+) -> str:
+    """Search samples for a violation of a claim that holds by the mechanism's log-likelihood.
+
+    Where likelihoods leave out what tells inputs apart, they agree with the samples as far as they go.
+
+    Returns
+    -------
+    str
+        How the sampler contradicts the likelihood, or nothing.
+
+    Raises
+    ------
+    OutOfTimeError
+        The deadline passed before the search was done.
+    """
+    samples = min(SAMPLES, budget.samples or SAMPLES)
+    lower = _lower_bound(view, claim, neighbouring, samples, ALPHA, claim.epsilon, budget, streams)
+    if exceeds(lower, claim.epsilon):
+        return (
+            f"{view.name}: samples show an epsilon of at least {lower:.6g}, but the claim of {claim.epsilon:.6g} holds "
+            f"by `log_likelihood` (false-alarm rate {ALPHA:g})"
+        )
+    return ""
+
+
+def _lower_bound(
+    view: Mechanism,
+    claim: PrivacyClaim,
+    neighbouring: Neighbouring,
+    samples: int,
+    alpha: float,
+    limit: float,
+    budget: Budget,
+    streams: Streams,
+) -> float:
+    """Bound epsilon from samples alone; raise OutOfTimeError where there was no time for one above the limit."""
+    search = Budget(samples=samples, confidence=1 - alpha, deadline=budget.deadline)
+    seen = audit_black_box(view, claim, neighbouring, budget=search, streams=streams)
+    lower = seen.measured["epsilon"].lower if "epsilon" in seen.measured else 0.0
+    assert lower is not None
+    if "detection_limit" not in seen.measured and not exceeds(lower, limit):
+        raise OutOfTimeError
+    return lower
 
 
 def _ratios(p: FiniteLaw | None, q: FiniteLaw | None) -> dict[Any, float]:

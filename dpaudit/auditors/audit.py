@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dpaudit.auditors.agreement import find_disagreement
+from dpaudit.auditors.agreement import find_disagreement, find_violation
 from dpaudit.auditors.blackbox import audit_black_box
 from dpaudit.auditors.budget import Budget
 from dpaudit.auditors.exact import audit_exact
@@ -90,7 +90,8 @@ def _audit_privacy(target: Mechanism, claim: PrivacyClaim, budget: Budget, strea
         raise CheckError(f"{claim.id}: `law` of {view.name} returned {type(law).__name__}; return a dpaudit law")
     likelihood = method == "likelihood" or (method == "auto" and law is None)
     if likelihood and knows_likelihood(view, first[0], streams):
-        return audit_likelihood(view, claim, neighbouring, budget=budget, streams=streams)
+        evidence = audit_likelihood(view, claim, neighbouring, budget=budget, streams=streams)
+        return _held_against_samples(view, claim, neighbouring, evidence, budget, streams)
     if method == "likelihood":
         raise CheckError(
             f"{claim.id}: the likelihood of {view.name} is not known; "
@@ -108,12 +109,36 @@ def _audit_privacy(target: Mechanism, claim: PrivacyClaim, budget: Budget, strea
             view, claim, neighbouring, evidence, worst, budget, streams.child("agreement")
         )
     except OutOfTimeError:
-        note = f"{evidence.verdict.value} by `law`, but the time that --seconds allows was over before `sample` had "
-        note += "been held against it"
-        return replace(evidence, verdict=Verdict.INCONCLUSIVE, witness=None, finding=None, note=note)
+        return _unchecked(evidence, "law")
     if contradiction:
         return _by_samples(view, claim, neighbouring, contradiction, budget, streams)
     return evidence
+
+
+def _held_against_samples(
+    view: Mechanism,
+    claim: PrivacyClaim,
+    neighbouring: Neighbouring,
+    evidence: Evidence,
+    budget: Budget,
+    streams: Streams,
+) -> Evidence:
+    """Pass what likelihoods say of a claim only where samples alone do not refute it."""
+    if evidence.verdict not in (Verdict.CERTIFIED, Verdict.CONSISTENT):
+        return evidence
+    try:
+        contradiction = find_violation(view, claim, neighbouring, budget, streams.child("agreement"))
+    except OutOfTimeError:
+        return _unchecked(evidence, "log_likelihood")
+    if contradiction:
+        return _by_samples(view, claim, neighbouring, contradiction, budget, streams)
+    return evidence
+
+
+def _unchecked(evidence: Evidence, source: str) -> Evidence:
+    late = "the time that --seconds allows was over before `sample` had been held against it"
+    note = f"{evidence.verdict.value} by `{source}`, but {late}"
+    return replace(evidence, verdict=Verdict.INCONCLUSIVE, witness=None, finding=None, note=note)
 
 
 def _can_sample(view: Mechanism) -> bool:

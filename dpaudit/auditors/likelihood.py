@@ -36,6 +36,8 @@ _POINTS = 18
 _NEAR = 3
 _LEVELS = 6
 _POWER = 0.95
+_NO_LOSS = 1e-9
+"""Losses below it are rounding."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,8 +197,8 @@ def audit_likelihood(
     Evidence
         With delta > 0 ``refuted``, ``certified`` for the pairs sampled, or ``inconclusive`` where the confidence
         interval of the divergence contains delta. With delta = 0 ``refuted`` by an output whose likelihoods violate
-        the claim, or ``consistent`` with the divergence that would have been found. Where the deadline passes,
-        ``refuted`` and ``certified`` stand by the samples that there are; all else is ``inconclusive``.
+        the claim, or ``consistent`` with the divergence that would have been found. Where the deadline passes and
+        what there is does not refute the claim, ``inconclusive``.
 
     Raises
     ------
@@ -286,7 +288,8 @@ def _setting(
             found.append(float(np.max(loss, where=np.isfinite(loss), initial=0.0)))
             near.append(_epsilon_of(loss, claim.delta))
     # The largest loss of a pilot is not the largest there is; half as much again covers tails thinner by far.
-    top = min(1.5 * max(found) or max(claim.epsilon, 1.0), LARGEST_EPSILON)
+    largest = max(found)
+    top = min(1.5 * largest if largest > _NO_LOSS else max(claim.epsilon, 1.0), LARGEST_EPSILON)
     step = top / (_POINTS - 1)
     points: list[np.ndarray] = [np.linspace(0, top, _POINTS)]
     if claim.delta > 0:
@@ -391,10 +394,10 @@ def _evidence(directions: list[_Direction], setting: _Setting, scope: str, sampl
             else f"{directions[worst].hits} of {directions[worst].count} samples on data are in the event; q is "
             "estimated from them by their likelihood ratio"
         )
-    elif claim.delta > 0 and upper[at] <= claim.delta:
-        verdict, note = Verdict.CERTIFIED, ""
     elif late is not None:
         verdict, note = Verdict.INCONCLUSIVE, ""
+    elif claim.delta > 0 and upper[at] <= claim.delta:
+        verdict, note = Verdict.CERTIFIED, ""
     elif claim.delta == 0:
         verdict = Verdict.CONSISTENT
         measured["detection_limit_delta"] = Interval.exact(least)

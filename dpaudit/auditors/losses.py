@@ -12,11 +12,13 @@ import numpy as np
 from dpaudit.auditors.exact import ROUNDING
 from dpaudit.auditors.sampler import Sampler
 from dpaudit.auditors.streams import Streams
-from dpaudit.claims.inputs import Pair
+from dpaudit.claims.inputs import Pair, short_repr
 from dpaudit.errors import CheckError, DpauditError, TargetRaisedError
 from dpaudit.mechanism import Mechanism
 
 _COMPARED, _CLOSE = 64, 1e-6
+_DOUBLE = 8
+"""Bytes of a number of double precision."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +32,8 @@ class Losses:
     @property
     def loss(self) -> np.ndarray:
         """Privacy loss log p - log q; ``inf`` where the other input makes the output impossible."""
-        difference: np.ndarray = self.log_p - self.log_q
+        with np.errstate(over="ignore"):  # so far apart is as good as impossible
+            difference: np.ndarray = self.log_p - self.log_q
         return difference
 
     def beyond(self, epsilon: float) -> np.ndarray:
@@ -66,7 +69,7 @@ def sampled_losses(
         if (log_p == -np.inf).any():
             output = outputs[int(np.argmin(log_p))]
             raise CheckError(
-                f"{mechanism.name}: `sample` gave {_short(output)} for the input {_short(p_input)}, which "
+                f"{mechanism.name}: `sample` gave {short_repr(output)} for the input {short_repr(p_input)}, which "
                 "`log_likelihood` calls impossible there (-inf); mend whichever is wrong"
             )
         yield Losses(outputs=outputs, log_p=log_p, log_q=_log_likelihood(mechanism, outputs, q_input))
@@ -83,8 +86,8 @@ def check_rows(mechanism: Mechanism, pair: Pair, streams: Streams) -> None:
         ]
         if not np.allclose(whole, np.concatenate(parts), rtol=_CLOSE, atol=_CLOSE):
             raise CheckError(
-                f"{mechanism.name}: `log_likelihood` for the input {_short(data)} gave an output another number among "
-                "other outputs; look at every output on its own"
+                f"{mechanism.name}: `log_likelihood` for the input {short_repr(data)} gave an output another number "
+                "among other outputs; look at every output on its own"
             )
 
 
@@ -123,15 +126,17 @@ def _call(mechanism: Mechanism, outputs: np.ndarray, data: Any) -> Any:
     except Exception as error:
         raise TargetRaisedError(
             f"{mechanism.name}: `log_likelihood` raised {type(error).__name__}: {error} "
-            f"(input {_short(data)}, outputs of shape {outputs.shape})"
+            f"(input {short_repr(data)}, outputs of shape {outputs.shape})"
         ) from error
 
 
 def _log_likelihood(mechanism: Mechanism, outputs: np.ndarray, data: Any) -> np.ndarray:
     raw = _call(mechanism, outputs, data)
-    where = f"{mechanism.name}: `log_likelihood` for the input {_short(data)} returned"
+    where = f"{mechanism.name}: `log_likelihood` for the input {short_repr(data)} returned"
     if raw is None:
         raise CheckError(f"{where} None, but an array for another input or output; return one for every input")
+    if np.ma.is_masked(raw):
+        raise CheckError(f"{where} a masked array; return a number for each output")
     try:
         values = np.asarray(raw)
     except ValueError:
@@ -142,17 +147,18 @@ def _log_likelihood(mechanism: Mechanism, outputs: np.ndarray, data: Any) -> np.
         raise CheckError(
             f"{where} an array of shape {values.shape} for {len(outputs)} outputs; return shape ({len(outputs)},)"
         )
-    values = values.astype(float)
+    if values.dtype.kind == "f" and values.dtype.itemsize < _DOUBLE:
+        raise CheckError(
+            f"{where} numbers of dtype {values.dtype}, whose rounding may look like a violation; compute them in "
+            "double precision, for instance from outputs.astype(float)"
+        )
+    with np.errstate(over="ignore"):  # what double precision cannot hold becomes infinite
+        values = values.astype(float)
     for bad, name in ((np.isnan(values), "NaN"), (values == np.inf, "+inf")):
         if bad.any():
             output = outputs[int(np.argmax(bad))]
             raise CheckError(
-                f"{where} {name} for the output {_short(output)}; return a finite number, or -inf where the output "
+                f"{where} {name} for the output {short_repr(output)}; return a finite number, or -inf where the output "
                 "is impossible"
             )
     return values
-
-
-def _short(value: Any) -> str:
-    text = repr(value.tolist() if isinstance(value, np.ndarray | np.generic) else value)
-    return text if len(text) <= 80 else text[:77] + "..."

@@ -14,7 +14,7 @@ from dpaudit.auditors.features import FeatureMap
 from dpaudit.auditors.outputs import coding_of, outcome_keys
 from dpaudit.auditors.pace import Pace
 from dpaudit.auditors.streams import Streams
-from dpaudit.claims.inputs import input_key
+from dpaudit.claims.inputs import input_key, short_repr
 from dpaudit.errors import CheckError, DpauditError, TargetRaisedError
 
 CHUNK = 1 << 16
@@ -203,7 +203,7 @@ class Sampler:
             given = copy.deepcopy(data)
         except Exception as error:
             raise CheckError(
-                f"{self._name}: the input {_short(data)} cannot be copied ({type(error).__name__}: {error}); "
+                f"{self._name}: the input {short_repr(data)} cannot be copied ({type(error).__name__}: {error}); "
                 "take inputs of plain values"
             ) from error
         # A copy that is not even equal to begin with (NaN, a class without ==) cannot show a change.
@@ -215,11 +215,11 @@ class Sampler:
             raise
         except Exception as error:
             raise TargetRaisedError(
-                f"{self._name}: `sample` raised {type(error).__name__}: {error} (input {_short(data)}, size {size})"
+                f"{self._name}: `sample` raised {type(error).__name__}: {error} (input {short_repr(data)}, size {size})"
             ) from error
         self._seconds = time.monotonic() - begun
         if comparable and not _equal(given, data):
-            raise CheckError(f"{self._name}: `sample` changed its input {_short(data)}; work on a copy")
+            raise CheckError(f"{self._name}: `sample` changed its input {short_repr(data)}; work on a copy")
         return _checked(raw, size, f"{self._name}: `sample(data, {size}, rng)`", self._forms[0])
 
     def _mapped(self, outputs: np.ndarray) -> np.ndarray:
@@ -322,16 +322,11 @@ def _equal(a: Any, b: Any) -> bool:
             return structured and repr(a.tolist()) == repr(b.tolist())
         return bool(a == b)
     except Exception:
-        return _repr(a) == _repr(b)
+        return _text(a) == _text(b)
 
 
-def _repr(data: Any) -> str:
+def _text(data: Any) -> str:
     try:
-        return repr(data.tolist() if isinstance(data, np.ndarray) else data)
+        return repr(data)
     except Exception:
-        return f"a value of type {type(data).__name__}"
-
-
-def _short(data: Any) -> str:
-    text = _repr(data)
-    return text if len(text) <= 80 else text[:77] + "..."
+        return ""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.auditors.streams import Streams
-from dpaudit.claims.inputs import Pair, input_key, pair_key
+from dpaudit.claims.inputs import Pair, input_key, is_pair, pair_key, short_repr
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.errors import CheckError, ParameterError
 
@@ -29,6 +29,8 @@ _FIRST_SHARE = 0.6
 _KEPT_SHARE = 0.4
 """Shares of the places for pairs that are no variations, in the first round of a guided search and in later ones."""
 _TRIES = 20
+_MOST_LISTED = 200_000
+"""Most pairs of a list, which need not end, that a search chooses from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,14 +199,14 @@ class _Listed:
     """Pairs of a list, as a domain in which pairs with an input in common are near to each other."""
 
     def __init__(self, neighbouring: Neighbouring) -> None:
-        self._pairs = list(neighbouring)
+        self._pairs = list(islice(neighbouring, _MOST_LISTED + 1))
         self._with: defaultdict[Any, list[int]] = defaultdict(list)
         for i, pair in enumerate(self._pairs):
             for key in {input_key(data) for data in pair}:
                 self._with[key].append(i)
 
-    def count(self) -> int:
-        return len(self._pairs)
+    def count(self) -> int | None:
+        return len(self._pairs) if len(self._pairs) <= _MOST_LISTED else None
 
     def draw(self, rng: np.random.Generator) -> Pair:
         return self._pairs[rng.integers(len(self._pairs))]
@@ -217,6 +219,8 @@ class _Listed:
 def _without_repeats(pairs: Iterable[Pair], seen: set[Any]) -> Iterator[Pair]:
     """Leave out pairs seen before, and remember the others; pairs that cannot be told apart count as new."""
     for pair in pairs:
+        if not is_pair(pair):
+            raise CheckError(f"a domain gave {short_repr(pair)}; it must give tuples (x, y) of two inputs to compare")
         key = pair_key(pair)
         if key is None:
             yield pair

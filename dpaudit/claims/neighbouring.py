@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from dpaudit.claims.inputs import AnyTwo, InputDomain, Pair
-from dpaudit.errors import ParameterError, TargetError
+from dpaudit.claims.inputs import AnyTwo, InputDomain, Pair, is_pair, short_repr
+from dpaudit.errors import CheckError, DpauditError, ParameterError, TargetError, TargetRaisedError
 
 MOST_LISTED = 100_000
 """Most pairs of a declared domain that are listed one by one; of a larger one the patterns are."""
@@ -41,13 +41,36 @@ class Neighbouring:
     domain: InputDomain | None = None
 
     def __post_init__(self) -> None:
+        if not (callable(self.pairs) or isinstance(self.pairs, Iterable)):
+            raise ParameterError(
+                "Neighbouring: pairs must be a list of tuples (x, y), or a function that lists them, "
+                f"got {self.pairs!r}"
+            )
         if isinstance(self.pairs, Iterator):
             # Auditors go over the pairs more than once; an iterator would be spent by then.
-            object.__setattr__(self, "pairs", tuple(copy.deepcopy(pair) for pair in self.pairs))
+            object.__setattr__(self, "pairs", tuple(_copied(pair, place) for place, pair in enumerate(self.pairs)))
 
     def __iter__(self) -> Iterator[Pair]:
-        # Copies, so that a generator that fills one buffer again and again does not change a pair once given.
-        return (copy.deepcopy(pair) for pair in (self.pairs() if callable(self.pairs) else self.pairs))
+        """Yield the pairs.
+
+        Raises
+        ------
+        CheckError
+            Something else than a pair is among them, or an input that cannot be copied.
+        TargetRaisedError
+            The function that lists them raised.
+        """
+        place = 0
+        try:
+            for pair in self.pairs() if callable(self.pairs) else self.pairs:
+                yield _copied(pair, place)
+                place += 1
+        except DpauditError:
+            raise
+        except Exception as error:
+            raise TargetRaisedError(
+                f"`neighbours` raised {type(error).__name__} after {place} pairs: {error}"
+            ) from error
 
     @classmethod
     def within(cls, domain: InputDomain, *, scope: str | None = None) -> Self:
@@ -90,3 +113,19 @@ class Neighbouring:
             raise TargetError(f"any_two_inputs needs at least two inputs to compare, got {len(values)}")
         domain = AnyTwo(values=values)
         return cls(relation=domain.relation, pairs=domain.pairs, complete=True, scope=scope, domain=domain)
+
+
+def _copied(pair: Pair, place: int) -> Pair:
+    """Return a copy, so that a generator that fills one buffer again and again does not change a pair once given."""
+    if not is_pair(pair):
+        raise CheckError(
+            f"`neighbours` lists {short_repr(pair)} at place {place}; list tuples (x, y) of two inputs to compare"
+        )
+    try:
+        x, y = copy.deepcopy(pair)
+    except Exception as error:
+        raise CheckError(
+            f"`neighbours` lists an input at place {place} that cannot be copied ({type(error).__name__}: {error}); "
+            "take inputs of plain values"
+        ) from error
+    return x, y

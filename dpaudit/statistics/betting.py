@@ -11,6 +11,9 @@ _LARGEST_BLOCK = 1 << 15
 _LARGEST_STAKE = 0.999
 """Stake, at most, on a mean's being smaller, so that one value of 1 does not end the game."""
 
+_SMALLEST = 1e-140
+"""Values below it count as none, because their squares would be lost."""
+
 _HALVINGS = 64
 _STAKE_HALVINGS = 24
 
@@ -80,7 +83,7 @@ class BettingMeans:
     def _next_stakes(self) -> tuple[np.ndarray, np.ndarray]:
         """Stakes that would be best if the values were 0 or one size, with the mean and the variance seen so far."""
         # One row more, with half the largest value so far, so that there is something to go by.
-        largest, rows = np.where(self._largest > 0, self._largest, 1.0), self.count + 1
+        largest, rows = np.where(self._largest > _SMALLEST, self._largest, 1.0), self.count + 1
         mean, square = (self._sum + largest / 2) / rows, (self._squares + largest**2 / 2) / rows
         size = np.minimum(square / mean, 1.0)
         rate = np.minimum(mean / size, 1 - 0.5 / rows)

@@ -141,7 +141,7 @@ def test_a_clock_that_runs_out_whenever_it_looks_bad(monkeypatch, clock):
         (1.5, 1.0, 0.0, "refuted"),
         (1.0, 0.9, 0.0696, "inconclusive"),
         (1.0, 0.9, 0.02, "refuted"),
-        (1.0, 0.9, 0.2, "certified"),
+        (1.0, 0.9, 0.2, "inconclusive"),
     ],
 )
 def test_likelihoods_say_by_the_samples_there_are(clock, true, claimed, delta, verdict):

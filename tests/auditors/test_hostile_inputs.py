@@ -1,5 +1,6 @@
 """Targets that once got a wrong verdict out of the auditors, or a false alarm."""
 
+import itertools
 import json
 import math
 
@@ -215,3 +216,63 @@ def test_numbers_that_double_precision_cannot_hold_are_told_apart_without_a_reci
     bound = bound_of(lambda d, s, r: np.where(r.random(s) < 0.2 + 0.4 * d, near, far))
     assert 0.7 < bound.epsilon <= math.log(3)
     assert bound.recipe is None
+
+
+class Uncopied:
+    def __deepcopy__(self, memo):
+        raise TypeError("a lock cannot be copied")
+
+
+def broken_off():
+    yield 0, 1
+    raise ZeroDivisionError("seven")
+
+
+@pytest.mark.parametrize(
+    ("pairs", "error", "words"),
+    [
+        ([(0, 1), (1, 2, 3)], dpaudit.CheckError, r"lists \(1, 2, 3\) at place 1; list tuples"),
+        ([0, 1], dpaudit.CheckError, "lists 0 at place 0; list tuples"),
+        (["ab"], dpaudit.CheckError, "lists 'ab' at place 0; list tuples"),
+        ({0: 1}, dpaudit.CheckError, "lists 0 at place 0; list tuples"),
+        (None, dpaudit.ParameterError, "pairs must be a list of tuples .*, got None"),
+        ([(Uncopied(), Uncopied())], dpaudit.CheckError, "place 0 that cannot be copied"),
+        (broken_off, dpaudit.TargetRaisedError, "`neighbours` raised ZeroDivisionError after 1 pairs: seven"),
+    ],
+)
+def test_neighbours_that_are_no_pairs(pairs, error, words):
+    class Listed(Flip):
+        def sample(self, data, size, rng):
+            return self.flip(1.0, True, size, rng)
+
+        def neighbours(self):
+            return neighbouring(pairs)
+
+    with pytest.raises(error, match=words):
+        decide(Listed(), samples=2000)
+
+
+def test_pairs_without_end_are_searched_as_far_as_the_budget_goes():
+    class Endless(Flip):
+        def sample(self, data, size, rng):
+            return self.flip(1.0, data % 2, size, rng)
+
+        def neighbours(self):
+            return neighbouring(lambda: ((n, n + 1) for n in itertools.count()))
+
+    evidence = decide(Endless(), samples=20_000)
+    assert evidence.verdict == "consistent"
+    assert "of infinitely or uncountably many" in evidence.scope
+
+
+def test_inputs_of_any_size():
+    class Large(Flip):
+        def sample(self, data, size, rng):
+            return self.flip(2.0, data % 2, size, rng)
+
+        def neighbours(self):
+            return neighbouring([(10**5000, 10**5000 + 1), (10**5000, 10**5000 + 2)])
+
+    evidence = decide(Large(), samples=20_000)
+    assert evidence.verdict == "refuted"
+    assert {evidence.witness.data, evidence.witness.neighbour} == {10**5000, 10**5000 + 1}

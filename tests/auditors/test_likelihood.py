@@ -270,6 +270,44 @@ def test_broken_likelihoods_are_told_what_to_do(value, error, words):
     assert all(word in message for word in words)
 
 
+@pytest.mark.parametrize("delta", [0.0, 0.02])
+def test_a_likelihood_that_leaves_out_what_tells_inputs_apart_certifies_nothing(delta):
+    class Stub(Noise):
+        def log_likelihood(self, outputs, data):
+            return np.zeros(len(outputs))
+
+    evidence = decide(Stub(kind="laplace"), 0.5, delta, samples=100_000)
+    assert (evidence.verdict, evidence.method) == ("refuted", "black-box")
+    assert "`log_likelihood`" in evidence.note
+    assert 0.5 < evidence.measured["epsilon"].lower <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda values: values.astype(np.float32), "dtype float32.* double precision"),
+        (lambda values: np.ma.masked_less(values, -3.0), "a masked array"),
+        (lambda values: values.astype(np.longdouble) * np.longdouble("1e4000"), "calls impossible there"),
+        (lambda values: np.where(values > -1.0, 1.7e308, -1.7e308), "does not belong to `sample`"),
+    ],
+)
+def test_likelihoods_beyond_double_precision_or_short_of_it(change, words):
+    class Changed(Noise):
+        def log_likelihood(self, outputs, data):
+            return change(super().log_likelihood(outputs, data))
+
+    with pytest.raises(dpaudit.CheckError, match=words):
+        decide(Changed(kind="laplace"), 1.0)
+
+
+def test_likelihoods_whose_differences_are_rounding():
+    class Tiny(Noise):
+        def log_likelihood(self, outputs, data):
+            return super().log_likelihood(outputs, data) * 1e-320
+
+    assert decide(Tiny(kind="laplace"), 1.0, samples=5000).verdict == "consistent"
+
+
 def test_a_likelihood_that_looks_at_more_than_one_output():
     class Scaled(Noise):
         def log_likelihood(self, outputs, data):

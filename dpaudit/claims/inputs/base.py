@@ -50,11 +50,29 @@ class InputDomain(Protocol):
         ...
 
 
+def is_pair(value: object) -> bool:
+    """Whether a value is two inputs to compare."""
+    if isinstance(value, np.ndarray):
+        return value.ndim > 0 and len(value) == 2
+    return isinstance(value, tuple | list) and len(value) == 2
+
+
+def short_repr(value: object, longest: int = 80) -> str:
+    """Text of a value for a message, whatever the value does about it."""
+    try:
+        text = repr(value.tolist() if isinstance(value, np.ndarray | np.generic) else value)
+    except Exception:
+        return f"a value of type {type(value).__name__}"
+    return text if len(text) <= longest else text[: longest - 3] + "..."
+
+
 def input_key(data: Any) -> Any:
     """Key under which only one and the same input is found again; None for inputs of other kinds."""
     if isinstance(data, np.ndarray) and data.dtype.kind in "biuf":
         return ("array", data.dtype.str, data.shape, data.tobytes())
-    if type(data) in (bool, int, float, str, bytes):
+    if type(data) in (bool, int):
+        return (type(data).__name__, data)
+    if type(data) in (float, str, bytes):
         return (type(data).__name__, repr(data))
     if type(data) in (list, tuple):
         keys = tuple(input_key(item) for item in data)
