@@ -8,19 +8,17 @@ from functools import partial
 import numpy as np
 
 from dpaudit.auditors.outputs import Columns, coding_of, outcome_keys
-from dpaudit.auditors.scores import (
+from dpaudit.auditors.rowscores import (
     AdditiveScore,
-    BoostedScore,
-    ColumnScore,
     ExtremeScore,
     LinearScore,
-    OutcomeScore,
     PairScore,
-    Score,
     Transform,
     cell_numbers,
 )
+from dpaudit.auditors.scores import ColumnScore, OutcomeScore, Score
 from dpaudit.auditors.tables import Table
+from dpaudit.auditors.trees import BoostedScore
 
 Fitter = Callable[[np.ndarray, np.ndarray], Score | None]
 """Makes a score from samples of both inputs; None where it has nothing to say."""

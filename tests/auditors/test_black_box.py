@@ -9,7 +9,7 @@ from scipy.stats import binom
 import dpaudit
 from dpaudit.auditors import Budget, Streams
 from dpaudit.auditors.blackbox import audit_black_box
-from dpaudit.auditors.scores import Coder
+from dpaudit.auditors.outputs import Coder
 
 FALSE_ALARM = 1e-6
 SEED = 20261125

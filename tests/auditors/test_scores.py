@@ -9,16 +9,10 @@ import pytest
 
 from dpaudit.auditors import learners
 from dpaudit.auditors.outputs import Columns
-from dpaudit.auditors.scores import (
-    AdditiveScore,
-    BoostedScore,
-    ColumnScore,
-    OutcomeScore,
-    Transform,
-    score_from_json,
-    scores_of,
-)
+from dpaudit.auditors.rowscores import AdditiveScore, Transform
+from dpaudit.auditors.scores import ColumnScore, OutcomeScore, score_from_json, scores_of
 from dpaudit.auditors.selection import Event, select_events
+from dpaudit.auditors.trees import BoostedScore
 
 SEED = 20260302
 

@@ -1,0 +1,297 @@
+"""Scores of rows of numbers: sums of step functions, linear, of pairs of columns, of extremes.
+
+Structured outputs are taken apart into rows of numbers first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpaudit.auditors.outputs import Columns
+from dpaudit.auditors.tables import Table
+
+_STEPS = 8
+_LARGEST = 1e300
+_EXACT_INTEGERS = 1 << 53
+
+
+@dataclass(frozen=True, slots=True)
+class Transform:
+    """Linear change of coordinates, after structured outputs have been taken apart.
+
+    Attributes
+    ----------
+    name
+        ``identity``, ``differences`` (of every number to the one before it) or ``innovations`` (what a linear
+        prediction from the numbers before it leaves).
+    matrix
+        Of innovations: the transform is ``numbers @ matrix``.
+    """
+
+    name: str
+    columns: Columns
+    matrix: np.ndarray | None = None
+
+    def __call__(self, outputs: np.ndarray) -> np.ndarray:
+        rows = self.columns(outputs)
+        # What becomes of a number must not depend on those beside it. A finite sum of squares leaves none to limit.
+        if rows.dtype.kind == "f" and (rows.dtype.itemsize > 8 or not np.isfinite(np.vdot(rows, rows))):
+            rows = np.clip(rows.astype(float), -_LARGEST, _LARGEST)
+        if self.name == "differences":
+            return np.diff(rows.astype(float, copy=False), axis=1, prepend=0.0)
+        return rows if self.matrix is None else rows.astype(float, copy=False) @ self.matrix
+
+    def to_json(self) -> dict[str, Any]:
+        """Name and numbers."""
+        return {
+            "name": self.name,
+            "positions": self.columns.positions,
+            "categories": list(self.columns.categories),
+            "matrix": None if self.matrix is None else self.matrix.tolist(),
+        }
+
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> Transform:
+        """Make the transform again."""
+        matrix = None if raw["matrix"] is None else np.array(raw["matrix"], dtype=float)
+        return cls(raw["name"], Columns(raw["positions"], tuple(raw["categories"])), matrix)
+
+
+@dataclass(frozen=True, slots=True)
+class AdditiveScore:
+    """Sum over the columns of a function of each; the log-ratio itself where the columns are independent."""
+
+    cost: ClassVar[int] = 2
+    log_ratio: ClassVar[bool] = True
+
+    transform: Transform
+    tables: tuple[Table, ...]
+    steps: _Steps | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "steps", _steps(self.tables))
+
+    def __call__(self, outputs: np.ndarray) -> np.ndarray:
+        return self.of_rows(self.transform(outputs))
+
+    def of_rows(self, rows: np.ndarray) -> np.ndarray:
+        """Score of rows that have been transformed already."""
+        if self.steps is not None:
+            columns, edges, weights, base = self.steps
+            if len(columns) < rows.shape[1]:
+                rows = rows[:, columns]
+            score = np.full(len(rows), base)
+            for edge, weight in zip(edges, weights, strict=True):
+                score += (rows >= edge) @ weight
+            return score
+        score = np.zeros(len(rows))
+        for column, table in enumerate(self.tables):
+            score += table(rows[:, column]) if table.spread > 0 else table.values[0]
+        return score
+
+    def describe(self, threshold: float, *, above: bool) -> Any:
+        """Intervals where there is one column; otherwise the tables."""
+        relevant = {i: table for i, table in enumerate(self.tables) if table.spread > 0}
+        if len(relevant) == 1 and self.transform.name == "identity" and self.transform.columns.positions is None:
+            ((column, table),) = relevant.items()
+            rest = sum(float(other.values[0]) for i, other in enumerate(self.tables) if i != column)
+            what = "output" if len(self.tables) == 1 else f"output[{column}]"
+            return {f"{what} in [from, to)": _intervals(table, threshold - rest, above=above)}
+        return {
+            f"sum over {len(relevant)} {_NUMBERS[self.transform.name]} of a step function of each": (
+                f"{'>=' if above else '<='} {threshold:.17g}"
+            )
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Transform and tables."""
+        tables = [{"edges": table.edges.tolist(), "values": table.values.tolist()} for table in self.tables]
+        return {"kind": "additive", "transform": self.transform.to_json(), "tables": tables}
+
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> AdditiveScore:
+        """Make the score again."""
+        return cls(Transform.from_json(raw["transform"]), tuple(_table(table) for table in raw["tables"]))
+
+
+_NUMBERS = {"identity": "numbers", "differences": "differences", "innovations": "innovations"}
+
+
+def _table(raw: dict[str, Any]) -> Table:
+    return Table(np.array(raw["edges"], dtype=float), np.array(raw["values"], dtype=float))
+
+
+_Steps = tuple[np.ndarray, np.ndarray, np.ndarray, float]
+"""Columns, edges (round, column), weights (round, column), and the value below all edges."""
+
+
+def _steps(tables: tuple[Table, ...]) -> _Steps | None:
+    """All tables as a few rounds of comparisons, one edge of every column a round; None where that is not faster."""
+    columns = np.array([i for i, table in enumerate(tables) if table.spread > 0], dtype=int)
+    most = max((len(tables[i].edges) for i in columns), default=0)
+    if most > _STEPS or len(columns) < 2:
+        return None
+    edges, weights = np.full((most, len(columns)), np.inf), np.zeros((most, len(columns)))
+    for place, column in enumerate(columns):
+        table = tables[column]
+        edges[: len(table.edges), place] = table.edges
+        weights[: len(table.edges), place] = np.diff(table.values)
+    return columns, edges, weights, float(sum(table.values[0] for table in tables))
+
+
+def _intervals(table: Table, threshold: float, *, above: bool) -> list[list[float]]:
+    bounds = np.r_[-np.inf, table.edges, np.inf]
+    chosen = table.values >= threshold if above else table.values <= threshold
+    starts = np.flatnonzero(chosen & ~np.r_[False, chosen[:-1]])
+    ends = np.flatnonzero(chosen & ~np.r_[chosen[1:], False])
+    return [[float(bounds[i]), float(bounds[j + 1])] for i, j in zip(starts, ends, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class LinearScore:
+    """Weighted sum of the columns, each limited to the range where most values lie."""
+
+    cost: ClassVar[int] = 2
+    log_ratio: ClassVar[bool] = True
+
+    transform: Transform
+    low: np.ndarray
+    high: np.ndarray
+    weights: np.ndarray
+
+    def __call__(self, outputs: np.ndarray) -> np.ndarray:
+        limited = np.maximum(self.transform(outputs), self.low)
+        return np.asarray(np.minimum(limited, self.high, out=limited) @ self.weights)
+
+    def describe(self, threshold: float, *, above: bool) -> Any:
+        """Half-space, after the limits."""
+        return {
+            f"weighted sum of {len(self.weights)} {_NUMBERS[self.transform.name]}, each limited to its usual range": (
+                f"{'>=' if above else '<='} {threshold:.17g}"
+            )
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Transform, limits and weights."""
+        return {
+            "kind": "linear",
+            "transform": self.transform.to_json(),
+            "low": self.low.tolist(),
+            "high": self.high.tolist(),
+            "weights": self.weights.tolist(),
+        }
+
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> LinearScore:
+        """Make the score again."""
+        low, high, weights = (np.array(raw[name], dtype=float) for name in ("low", "high", "weights"))
+        return cls(Transform.from_json(raw["transform"]), low, high, weights)
+
+
+@dataclass(frozen=True, slots=True)
+class PairScore:
+    """An additive score plus what pairs of columns say beyond it.
+
+    Attributes
+    ----------
+    additive
+        The score of the columns one by one.
+    edges
+        Cells of every column.
+    pairs, tables
+        Pairs of columns, shape (k, 2), and the extra log-ratio of every pair of cells, flattened.
+    """
+
+    cost: ClassVar[int] = 3
+    log_ratio: ClassVar[bool] = True
+
+    additive: AdditiveScore
+    edges: tuple[np.ndarray, ...]
+    pairs: np.ndarray
+    tables: tuple[np.ndarray, ...]
+
+    def __call__(self, outputs: np.ndarray) -> np.ndarray:
+        rows = self.additive.transform(outputs)
+        cells = {int(column): cell_numbers(self.edges[column], rows[:, column]) for column in np.unique(self.pairs)}
+        score = self.additive.of_rows(rows)
+        for (i, j), table in zip(self.pairs.tolist(), self.tables, strict=True):
+            score += table[cells[i] * (len(self.edges[j]) + 1) + cells[j]]
+        return score
+
+    def describe(self, threshold: float, *, above: bool) -> Any:
+        """Name the pairs of columns."""
+        return {
+            "sum of step functions of each number and of pairs of them": f"{'>=' if above else '<='} {threshold:.17g}",
+            "pairs": [f"output[{i}], output[{j}]" for i, j in self.pairs.tolist()],
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Additive part and tables."""
+        return {
+            "kind": "pairs",
+            "additive": self.additive.to_json(),
+            "edges": [edges.tolist() for edges in self.edges],
+            "pairs": self.pairs.tolist(),
+            "tables": [table.tolist() for table in self.tables],
+        }
+
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> PairScore:
+        """Make the score again."""
+        return cls(
+            AdditiveScore.from_json(raw["additive"]),
+            tuple(np.array(edges, dtype=float) for edges in raw["edges"]),
+            np.array(raw["pairs"], dtype=int).reshape(-1, 2),
+            tuple(np.array(table, dtype=float) for table in raw["tables"]),
+        )
+
+
+def cell_numbers(edges: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """Number of edges that each number reaches."""
+    exact = numbers.dtype.kind in "biu" and len(edges) and abs(edges[0]) <= _EXACT_INTEGERS
+    if exact and np.array_equal(edges, edges[0] + np.arange(len(edges))):
+        return np.clip(numbers.astype(np.int64) - int(edges[0]) + 1, 0, len(edges))
+    return np.searchsorted(edges, numbers, side="right")
+
+
+@dataclass(frozen=True, slots=True)
+class ExtremeScore:
+    """Largest deviation of any column from its centre, in units of its usual spread."""
+
+    cost: ClassVar[int] = 2
+    log_ratio: ClassVar[bool] = False
+
+    transform: Transform
+    centre: np.ndarray
+    scale: np.ndarray
+
+    def __call__(self, outputs: np.ndarray) -> np.ndarray:
+        deviations = self.transform(outputs) - self.centre
+        deviations *= 1 / self.scale
+        # A reduction along a short axis is slow.
+        return np.asarray(np.abs(deviations, out=deviations).T.copy().max(axis=0))
+
+    def describe(self, threshold: float, *, above: bool) -> Any:
+        """Bound on all deviations."""
+        return {
+            f"largest deviation of {len(self.scale)} {_NUMBERS[self.transform.name]} from their medians, in "
+            "interquartile ranges": f"{'>=' if above else '<='} {threshold:.17g}"
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Transform, centres and scales."""
+        return {
+            "kind": "extreme",
+            "transform": self.transform.to_json(),
+            "centre": self.centre.tolist(),
+            "scale": self.scale.tolist(),
+        }
+
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> ExtremeScore:
+        """Make the score again."""
+        centre, scale = (np.array(raw[name], dtype=float) for name in ("centre", "scale"))
+        return cls(Transform.from_json(raw["transform"]), centre, scale)

@@ -1,0 +1,73 @@
+"""A score learned by gradient-boosted trees, for what simpler scores do not see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from dpaudit.auditors.outputs import Columns
+
+if TYPE_CHECKING:
+    from dpaudit.auditors.scores import Score
+
+_LARGEST = 1e300
+
+
+@dataclass(frozen=True, slots=True)
+class BoostedScore:
+    """Log-odds of a gradient-boosted classifier that sees the columns and the other scores."""
+
+    cost: ClassVar[int] = 9
+    log_ratio: ClassVar[bool] = True
+
+    columns: Columns
+    others: tuple[Score, ...]
+    model: Any
+
+    @classmethod
+    def fit(
+        cls, x: np.ndarray, y: np.ndarray, columns: Columns, others: tuple[Score, ...], *, rounds: int
+    ) -> BoostedScore:
+        """Train that many rounds on samples of both inputs."""
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
+        rows = np.concatenate([_features(side, columns, others) for side in (x, y)])
+        labels = np.r_[np.ones(len(x)), np.zeros(len(y))]
+        model = HistGradientBoostingClassifier(
+            max_iter=rounds, learning_rate=0.15, min_samples_leaf=50, early_stopping=False, random_state=0
+        )
+        with _one_thread():
+            return cls(columns, others, model.fit(rows, labels))
+
+    def __call__(self, outputs: np.ndarray) -> np.ndarray:
+        with _one_thread():
+            return np.asarray(self.model.decision_function(_features(outputs, self.columns, self.others)))
+
+    def describe(self, threshold: float, *, above: bool) -> Any:
+        """Threshold on the learned score; a re-run with the same seed learns the same one."""
+        return {"learned log-odds (the same seed learns them again)": f"{'>=' if above else '<='} {threshold:.17g}"}
+
+    def to_json(self) -> None:
+        """Trees have no form of their own: they are learned again from the same samples."""
+        return
+
+
+def _features(outputs: np.ndarray, columns: Columns, others: tuple[Score, ...]) -> np.ndarray:
+    # The learner takes midpoints of values, which must stay finite.
+    numbers = np.clip(columns(outputs).astype(float, copy=False), -_LARGEST, _LARGEST)
+    return np.column_stack([numbers, *(score(outputs) for score in others)])
+
+
+def _one_thread() -> Any:
+    """Keep the learner to one thread: audits run in parallel as processes, and idle OpenMP threads spin."""
+    return _threads().limit(limits=1, user_api="openmp")
+
+
+@cache
+def _threads() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
