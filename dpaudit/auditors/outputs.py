@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cache
 from hashlib import sha256
+from numbers import Real
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -254,7 +256,7 @@ class Columns:
             for position, part in enumerate(parts[: self.positions]):
                 if _is_number(part):
                     # Whole numbers may be larger than any floating-point number.
-                    row[1 + 2 * position], row[2 + 2 * position] = max(-_LARGEST, min(_LARGEST, part)), 0
+                    row[1 + 2 * position], row[2 + 2 * position] = float(max(-_LARGEST, min(_LARGEST, part))), 0
                 else:
                     row[2 + 2 * position] = index.get(_text(part), len(index) + 1)
         return matrix
@@ -265,7 +267,7 @@ _MOST_CATEGORIES = 64
 
 def _is_number(part: Any) -> bool:
     """Whether a part is a number that can be compared: not NaN, which counts as one more category."""
-    return isinstance(part, int | float) and not isinstance(part, bool) and part == part
+    return isinstance(part, Real) and not isinstance(part, bool) and part == part
 
 
 def _parts(item: Any) -> list[Any]:
@@ -284,8 +286,17 @@ def _parts(item: Any) -> list[Any]:
             for key, value in entries
             for part in (key, *(_parts(value) if _is_nested(value) else [canonical(value)]))
         ]
-    return [canonical(item)]
+    if _is_set_of_reals(item):
+        return sorted(item)
+    if isinstance(item, complex):
+        return [item.real, item.imag]
+    return [float(item) if isinstance(item, Decimal) else canonical(item)]
 
 
 def _is_nested(item: Any) -> bool:
-    return isinstance(item, list | tuple | dict | np.ndarray)
+    return isinstance(item, list | tuple | dict | np.ndarray | complex | Decimal) or _is_set_of_reals(item)
+
+
+def _is_set_of_reals(item: Any) -> bool:
+    """Whether a set holds numbers that hardly come again, so that it is no category as a whole."""
+    return isinstance(item, set | frozenset) and bool(item) and all(isinstance(part, float) for part in item)

@@ -156,6 +156,8 @@ def epsilon_lower_bound(
     check_samples(samples)
     if not 0 <= delta < 1:
         raise ParameterError(f"delta must be at least 0 and below 1 to be audited by sampling, got {delta}")
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ParameterError(f"seed must be a whole number of at least 0, got {seed!r}")
     if not (math.isfinite(claimed) and claimed >= 0):
         raise ParameterError(f"claimed must be a finite number >= 0, got {claimed}")
     if isinstance(features, str) and features not in FEATURES:

@@ -120,7 +120,9 @@ class Sampler:
         kind, shape = self.form
         if kind not in "biufc":
             return _MOST_OBJECTS
-        return max(_MOST_OBJECTS, min(_MOST_SELECTED, _MOST_SELECTED_VALUES // math.prod(shape)))
+        # Whole numbers are counted so quickly that more of them can be searched for rare ones.
+        most = _MOST_SELECTED * 2 if kind in "biu" and math.prod(shape) == 1 else _MOST_SELECTED
+        return max(_MOST_OBJECTS, min(most, _MOST_SELECTED_VALUES // math.prod(shape)))
 
     def check_deterministic(self, data: Any) -> None:
         """Draw twice from one stream and once from others, as often as it takes, and compare.
@@ -213,7 +215,7 @@ class Sampler:
             raw = self._sample(given, size, rng)
         except DpauditError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise TargetRaisedError(
                 f"{self._name}: `sample` raised {type(error).__name__}: {error} (input {short_repr(data)}, size {size})"
             ) from error

@@ -9,6 +9,7 @@ import numpy as np
 
 from dpaudit.auditors.learners import Fitter, boosted_score, fitters
 from dpaudit.auditors.scores import OutcomeScore, Score, score_from_json, scores_of
+from dpaudit.errors import CheckError
 
 _THRESHOLDS = 1000
 _FINALISTS = 3
@@ -24,7 +25,7 @@ anything, and for an event that is a gamble."""
 _BOLDER = 1
 
 _WORTH_A_GAMBLE = 0.15
-_GAMBLE_COUNT = 5
+_GAMBLE_COUNT, _DESPERATE_COUNT = 5, 3
 _WEAK = 0.7
 """Part of the bold promise below which caution is thought to hide too much."""
 
@@ -52,6 +53,11 @@ class Event:
     def contains(self, outputs: np.ndarray) -> np.ndarray:
         """Whether each output is in the event, shape (size,)."""
         scores = scores_of(self.score, outputs)
+        if scores.shape != (len(outputs),):
+            raise CheckError(
+                f"the event's score has shape {scores.shape} for {len(outputs)} outputs of shape {outputs.shape[1:]}; "
+                "it belongs to outputs of another form"
+            )
         return np.asarray(scores >= self.threshold if self.above else scores <= self.threshold)
 
     def describe(self) -> Any:
@@ -142,7 +148,9 @@ def select_events(x: np.ndarray, y: np.ndarray, *, delta: float, final: int, alp
     enough = most - _CHEAP_ENOUGH * abs(most)
     main = min((c for c in promising if c.predicted >= enough), key=lambda c: c.event.score.cost)
     gamble = max(boldest, key=lambda choice: choice.predicted)
-    worth_it = gamble.p_hits >= _GAMBLE_COUNT and gamble.predicted > max(main.predicted, 0.0) + _WORTH_A_GAMBLE
+    # Where there is nothing to lose, fewer sightings are enough.
+    seen_enough = _GAMBLE_COUNT if main.predicted > 0 else _DESPERATE_COUNT
+    worth_it = gamble.p_hits >= seen_enough and gamble.predicted > max(main.predicted, 0.0) + _WORTH_A_GAMBLE
     return Selection(main=main, gamble=gamble if worth_it else None)
 
 

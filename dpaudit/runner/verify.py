@@ -20,13 +20,14 @@ from dpaudit.auditors.selection import Event
 from dpaudit.auditors.streams import Streams
 from dpaudit.catalog import TargetReference, find_targets
 from dpaudit.claims.claims import PrivacyClaim
-from dpaudit.claims.inputs import Pair
+from dpaudit.claims.inputs import Pair, pair_key
+from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.claims.record import plain
 from dpaudit.errors import DpauditError, ParameterError, TargetError, TargetRaisedError, WitnessError
 from dpaudit.mechanism import Mechanism
 from dpaudit.runner.cells import read_data
 from dpaudit.runner.check import check_run
-from dpaudit.runner.instances import described_parameters, instantiate
+from dpaudit.runner.instances import claims_of, described_parameters, instantiate
 from dpaudit.runner.plaindata import NotDataError, from_data
 from dpaudit.runner.version import dpaudit_version
 from dpaudit.runner.witnesses import WitnessFile, read_witness
@@ -136,10 +137,13 @@ def verify(
         mechanism, data_note = _instance(path, witness, reference)
         notes += data_note
         view = _view(path, witness, mechanism)
+        _check_claim(path, witness, mechanism)
         audit = _Audit(path, witness, mechanism, view)
         if inputs is None:
             inputs = audit.pair_again()
             notes.append("the inputs cannot be written as data; they were searched again as in the audit")
+        elif not _are_listed(path, inputs, witness, view_of(mechanism, audit.claim)[1]):
+            notes.append("the target does not list this pair; whether its inputs are neighbours is for you to judge")
         if event_data is None:
             event, reverse = audit.event_again(inputs)
             notes.append("the event is a classifier, which was learned again from the audit's selection samples")
@@ -287,9 +291,44 @@ def _view(path: str | Path, witness: WitnessFile, mechanism: Mechanism) -> Mecha
     return views[witness.view]
 
 
+def _check_claim(path: str | Path, witness: WitnessFile, mechanism: Mechanism) -> None:
+    """Raise WitnessError where the target does not make the claim that the file says it breaks."""
+    made = {claim.id: claim for claim in claims_of(mechanism) if isinstance(claim, PrivacyClaim)}
+    claim = made.get(witness.claim)
+    if claim is None:
+        known = ", ".join(made) or "none"
+        raise WitnessError(
+            f"{path}: key 'claim': {mechanism.name} makes no privacy claim {witness.claim!r}; it makes: {known}"
+        )
+    if (claim.epsilon, claim.delta, claim.view) != (witness.claimed.epsilon, witness.claimed.delta, witness.view):
+        raise WitnessError(
+            f"{path}: key 'claimed': {mechanism.name} claims epsilon {claim.epsilon:.17g} and delta {claim.delta:.17g} "
+            f"of the view {claim.view!r}, not {witness.claimed.epsilon:.17g} and {witness.claimed.delta:.17g} of "
+            f"{witness.view!r}; audit it again"
+        )
+
+
+def _are_listed(path: str | Path, inputs: Pair, witness: WitnessFile, neighbouring: Neighbouring) -> bool:
+    """Whether the target lists the pair; WitnessError where it lists all and this is none of them."""
+
+    def key(pair: Pair) -> Any:
+        return pair_key(pair) or frozenset(repr(plain(data)) for data in pair)
+
+    wanted = key(inputs)
+    if any(key(pair) == wanted for pair in neighbouring):
+        return True
+    if neighbouring.complete:
+        raise WitnessError(
+            f"{path}: key 'inputs' is no pair of neighbouring inputs of {witness.target} "
+            f"({neighbouring.scope}); audit it again"
+        )
+    return False
+
+
 def _event(path: str | Path, raw: Mapping[str, Any], view: Mechanism, inputs: Pair) -> Event:
     try:
         event = event_from_data(raw, view, inputs)
+        event.describe()
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         words = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         raise WitnessError(

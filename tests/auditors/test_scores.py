@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+import dpaudit
 from dpaudit.auditors import learners
 from dpaudit.auditors.outputs import Columns
 from dpaudit.auditors.rowscores import AdditiveScore, Transform
@@ -272,3 +273,10 @@ def test_chosen_events_have_the_counts_that_they_are_said_to_have(sample, delta)
         assert choice.rows == 2001
         assert choice.p_hits > choice.q_hits
         assert choice.steepest >= 0
+
+
+def test_an_event_of_outputs_of_another_form_is_refused():
+    event = Event(ColumnScore(None), 0.5, True)
+    assert event.contains(np.array([0.0, 1.0])).tolist() == [False, True]
+    with pytest.raises(dpaudit.CheckError, match="outputs of another form"):
+        event.contains(np.zeros((2, 3)))

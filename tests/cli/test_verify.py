@@ -183,13 +183,30 @@ def test_an_event_that_shows_no_violation(dpaudit, witness):
 
 
 @pytest.mark.parametrize("claimed", [1.999, 2.0])
-def test_a_claim_that_holds_is_not_confirmed(dpaudit, witness, claimed):
+def test_a_claim_that_holds_is_not_confirmed(dpaudit, leak, witness, claimed):
+    edited = LEAKS.replace("epsilon=self.epsilon, view", f"epsilon={claimed}, view")
+    Path(leak).write_text(edited, encoding="utf-8")
     change(witness, claimed__epsilon=claimed)
     assert dpaudit("verify", witness, "--samples", "20000").status == 1
 
 
-def test_a_target_that_raises(dpaudit, witness):
-    change(witness, inputs=["raise", "a"])
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("claim", "leak.other", "makes no privacy claim 'leak.other'; it makes: leak.report"),
+        ("claimed__epsilon", 0.1, "claims epsilon 1 and delta 0 of the view 'report', not 0.1"),
+        ("inputs", ["a", "c"], "key 'inputs' is no pair of neighbouring inputs"),
+    ],
+)
+def test_what_the_target_does_not_claim_is_not_checked(dpaudit, witness, key, value, words):
+    change(witness, **{key: value})
+    outcome = dpaudit("verify", witness)
+    assert outcome.status == 2
+    assert words in outcome.err
+
+
+def test_a_target_that_raises(dpaudit, leak, witness):
+    Path(leak).write_text(LEAKS.replace('self.mode == "raise" or data == "raise"', "True"), encoding="utf-8")
     outcome = dpaudit("verify", witness)
     assert outcome.status == 4
     assert outcome.out == ""

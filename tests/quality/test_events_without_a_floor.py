@@ -4,6 +4,8 @@ Every row names what a right auditor finds with a wide margin; the truth is the 
 """
 
 import math
+from decimal import Decimal
+from fractions import Fraction
 from itertools import permutations
 
 import numpy as np
@@ -344,3 +346,14 @@ def test_bits_through_an_audit_of_a_mechanism():
     for features, verdict in (("none", "consistent"), ("float-bits", "refuted")):
         budget = Budget(samples=50_000, features=features)
         assert audit(Naive(), Naive().claims()[0], budget=budget, streams=Streams(1)).verdict == verdict
+
+
+@pytest.mark.parametrize("wrap", [Decimal, Fraction, lambda v: frozenset([v]), lambda v: ("x", complex(v, 0.0))])
+def test_numbers_in_any_wrapping_are_numbers(wrap):
+    def sample(data, size, rng):
+        outputs = np.empty(size, dtype=object)
+        outputs[:] = [wrap(v) for v in (data + rng.laplace(scale=0.25, size=size)).tolist()]
+        return outputs
+
+    bound = dpaudit.epsilon_lower_bound(sample, 0, 1, samples=10_000, seed=1)
+    assert 2 < bound.epsilon <= 4
