@@ -70,6 +70,15 @@ def change(file, **keys):
     Path(file).write_text(json.dumps(raw), encoding="utf-8")
 
 
+def rewrite(old, new):
+    """Change the target's code, as a fresh process sees it: imports are remembered by path."""
+    from dpaudit import catalog
+
+    assert old in LEAKS
+    Path("leak.py").write_text(LEAKS.replace(old, new), encoding="utf-8")
+    catalog._import_file.cache_clear()
+
+
 def test_a_witness_is_confirmed(dpaudit, witness):
     assert witness.startswith("out/witnesses/leak-leak.report-")
     outcome = dpaudit("verify", witness)
@@ -124,13 +133,7 @@ def test_a_control_of_the_catalogue(dpaudit, folder):
 
 
 def test_changed_code_is_said_and_checked(dpaudit, witness):
-    mended = LEAKS.replace("epsilon=2 * self.epsilon", "epsilon=self.epsilon")
-    assert mended != LEAKS
-    Path("leak.py").write_text(mended, encoding="utf-8")
-    # As a fresh process sees it: imports are remembered by path.
-    from dpaudit import catalog
-
-    catalog._import_file.cache_clear()
+    rewrite("epsilon=2 * self.epsilon", "epsilon=self.epsilon")
     outcome = dpaudit("verify", witness)
     assert outcome.status == 1
     assert outcome.out.startswith("not confirmed: ")
@@ -183,9 +186,8 @@ def test_an_event_that_shows_no_violation(dpaudit, witness):
 
 
 @pytest.mark.parametrize("claimed", [1.999, 2.0])
-def test_a_claim_that_holds_is_not_confirmed(dpaudit, leak, witness, claimed):
-    edited = LEAKS.replace("epsilon=self.epsilon, view", f"epsilon={claimed}, view")
-    Path(leak).write_text(edited, encoding="utf-8")
+def test_a_claim_that_holds_is_not_confirmed(dpaudit, witness, claimed):
+    rewrite("epsilon=self.epsilon, view", f"epsilon={claimed}, view")
     change(witness, claimed__epsilon=claimed)
     assert dpaudit("verify", witness, "--samples", "20000").status == 1
 
@@ -205,8 +207,8 @@ def test_what_the_target_does_not_claim_is_not_checked(dpaudit, witness, key, va
     assert words in outcome.err
 
 
-def test_a_target_that_raises(dpaudit, leak, witness):
-    Path(leak).write_text(LEAKS.replace('self.mode == "raise" or data == "raise"', "True"), encoding="utf-8")
+def test_a_target_that_raises(dpaudit, witness):
+    rewrite('self.mode == "raise" or data == "raise"', "True")
     outcome = dpaudit("verify", witness)
     assert outcome.status == 4
     assert outcome.out == ""
