@@ -160,6 +160,7 @@ DEFAULTS = """
 INI = "dpaudit_samples = 5_000\ndpaudit_seed = 7\ndpaudit_confidence = 0.9\n"
 
 
+@pytest.mark.slow
 def test_what_a_call_leaves_out_comes_from_the_marker_and_then_from_the_ini_options(session):
     status, text = session(DEFAULTS, ini=INI)
     assert status == 1
@@ -180,6 +181,7 @@ def test_what_a_call_leaves_out_comes_from_the_marker_and_then_from_the_ini_opti
     assert "was at most 0.17\n" in text, "the sum, as exact as decimals are: 0.01 + 0.05 + 0.1 + 0.01"
 
 
+@pytest.mark.slow
 def test_the_command_line_goes_before_marker_and_ini_options(session):
     words = ("--dpaudit-samples", "7000", "--dpaudit-confidence=0.5", "--dpaudit-seed=1")
     status, text = session(DEFAULTS, *words, ini=INI)
@@ -289,12 +291,14 @@ def test_importing_the_plugin_imports_pytest_and_the_standard_library_only():
     assert done.stdout.split() == ["dpaudit"], done.stderr
 
 
+@pytest.mark.slow
 def test_the_marker_the_fixture_and_the_options_are_listed(session):
     assert "@pytest.mark.privacy(epsilon=..., delta=..., samples=..." in session("", "--markers", targets="")[1]
     assert re.search(r"^assert_private -- .*pytest_plugin", session("", "--fixtures", targets="")[1], re.MULTILINE)
     assert "--dpaudit-samples=N" in session("", "--help", targets="")[1]
 
 
+@pytest.mark.slow
 def test_the_plugin_can_be_left_out(session):
     code = """
         def test_direct():

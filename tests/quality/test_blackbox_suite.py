@@ -13,6 +13,9 @@ from suite.case import STEPS, step_pairs
 import dpaudit
 from dpaudit.statistics import epsilon_lower
 
+pytestmark = pytest.mark.slow
+
+
 FALSE_ALARM = 1e-6
 SAMPLES = 200_000
 NAMES = list(cases())

@@ -240,6 +240,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
@@ -348,6 +349,7 @@ def test_bits_through_an_audit_of_a_mechanism():
         assert audit(Naive(), Naive().claims()[0], budget=budget, streams=Streams(1)).verdict == verdict
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrap", [Decimal, Fraction, lambda v: frozenset([v]), lambda v: ("x", complex(v, 0.0))])
 def test_numbers_in_any_wrapping_are_numbers(wrap):
     def sample(data, size, rng):

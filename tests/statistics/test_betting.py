@@ -33,6 +33,7 @@ def played(columns, alpha, horizon):
     return means.bounds(), found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("count", [1, 400])
 @pytest.mark.parametrize("alpha", [0.1])
