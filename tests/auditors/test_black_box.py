@@ -238,6 +238,7 @@ def search(target, claimed, samples=100_000, seed=1, confidence=0.999):
     return audit_black_box(target, claim, target.neighbours(), budget=budget, streams=Streams(seed))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("pairs", "samples"), [(2, 50_000), (40, 100_000), (200, 1_000_000)])
 def test_the_worst_pair_is_found(pairs, samples):
     evidence = search(Counter(epsilon=1.0, pairs=pairs), 0.7, samples)

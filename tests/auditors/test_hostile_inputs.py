@@ -252,6 +252,7 @@ def test_neighbours_that_are_no_pairs(pairs, error, words):
         decide(Listed(), samples=2000)
 
 
+@pytest.mark.slow
 def test_pairs_without_end_are_searched_as_far_as_the_budget_goes():
     class Endless(Flip):
         def sample(self, data, size, rng):

@@ -73,6 +73,7 @@ def decide(target, epsilon, delta=0.0, seed=1, **budget):
     return audit(target, claim, budget=Budget(**budget), streams=Streams(seed))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "epsilon"),
     [
@@ -141,6 +142,7 @@ def test_a_pure_claim_met_with_equality_is_consistent_and_says_what_would_have_b
     assert 0 < evidence.measured["epsilon"].lower <= 20.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("delta", [0.0, 0.02, 0.1])
 def test_agrees_with_the_exact_auditor(seed, delta):
@@ -163,6 +165,7 @@ def test_agrees_with_the_exact_auditor(seed, delta):
     assert curves.type_two_lower[at] <= exact_curves.type_two_upper[at] + 1e-6
 
 
+@pytest.mark.slow
 def test_several_pairs_share_the_samples_and_the_worst_is_found():
     evidence = decide(Noise(pairs=30), 1.0, 0.1, samples=100_000)
     assert evidence.verdict == "refuted"
@@ -174,6 +177,7 @@ def test_several_pairs_share_the_samples_and_the_worst_is_found():
     assert evidence.measured["delta"].lower <= truth <= evidence.measured["delta"].upper
 
 
+@pytest.mark.slow
 def test_of_many_pairs_some_are_sampled_and_the_scope_says_so():
     evidence = decide(Noise(pairs=300), 2.0, 0.2, samples=2000)
     assert "256 of 300 pairs" in evidence.scope
@@ -224,6 +228,7 @@ def test_a_likelihood_that_does_not_belong_to_the_sampler(kind, changes, delta):
         decide(Noise(kind=kind, **changes), 1.0, delta, samples=10_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1.0, 1 / 0.3, 0.7])
 @pytest.mark.parametrize("seed", range(3))
 def test_losses_that_repeat_up_to_rounding_are_no_mismatch(scale, seed):

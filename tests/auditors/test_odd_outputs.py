@@ -124,6 +124,7 @@ NOISY = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NOISY)
 def test_noisy_numbers_however_written(name):
     def sample(data, size, rng):

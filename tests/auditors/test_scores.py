@@ -139,6 +139,7 @@ def test_a_score_tells_the_inputs_apart_and_puts_the_first_one_first(name):
         assert x.mean() - y.mean() > 4 * math.sqrt((x.var() + y.var()) / 3000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SCORES)
 def test_the_score_of_an_output_does_not_depend_on_its_company(name):
     score, (outputs, _) = fitted(name)
@@ -147,6 +148,7 @@ def test_the_score_of_an_output_does_not_depend_on_its_company(name):
     assert scores_of(score, outputs) == pytest.approx(score(outputs), abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("above", [True, False])
 @pytest.mark.parametrize("name", SCORES)
 def test_an_event_from_json_contains_the_same_outputs(name, above):
@@ -261,6 +263,7 @@ def test_what_is_no_score_is_refused(raw):
         score_from_json(raw)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [0.0, 0.05])
 @pytest.mark.parametrize("sample", [laplace, whole("int64"), coins, mixed])
 def test_chosen_events_have_the_counts_that_they_are_said_to_have(sample, delta):

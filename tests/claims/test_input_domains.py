@@ -105,6 +105,7 @@ def _all_datasets(domain):
             yield from itertools.combinations_with_replacement(domain.values, size)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("domain", DOMAINS, ids=repr)
 def test_every_pair_given_is_a_pair_of_neighbours(domain):
     assert isinstance(domain, InputDomain)

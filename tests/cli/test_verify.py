@@ -249,6 +249,7 @@ def test_a_key_that_is_missing_or_of_the_wrong_kind(refused, witness):
         Path(witness).write_text(text, encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

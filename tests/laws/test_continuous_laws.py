@@ -33,6 +33,7 @@ def test_laplace_delta_is_the_integrated_excess(ratio, share):
     assert found.lower == found.upper == pytest.approx(expected, rel=1e-8, abs=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ratio", RATIOS)
 @pytest.mark.parametrize("distance", [0.0, 0.5, 3.0, 8.0, 20.0, 37.0])
 def test_gaussian_delta_is_the_integrated_excess(ratio, distance):

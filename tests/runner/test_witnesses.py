@@ -393,6 +393,7 @@ def test_trees_are_learned_again(refuted, monkeypatch):
     assert "log-odds" in json.dumps(found.event)
 
 
+@pytest.mark.slow
 def test_float_bits_refute_what_the_real_valued_law_satisfies(refuted, targets):
     (plain,) = dpaudit.check(f"{targets}::Naive", samples=30_000).results
     assert plain.verdict == "certified"
