@@ -203,13 +203,15 @@ def test_pilot_selection_and_final_samples_share_no_stream(monkeypatch):
     audit(target, claim, budget=Budget(samples=200_000), streams=Streams(1))
     drawn = [key for key in used if key[0] != "determinism"]
     purposes = [key[0] for key in drawn]
-    assert len(drawn) == len(set(drawn))
     assert {"pilot", "selection", "final"} <= set(purposes)
-    # Three pairs and then the better two, both sides; two sides of the selection; two of three final rounds, whose
-    # assignment is the auditor's own.
+    # Three pairs and then the better two, both inputs: all of a round share one stream, since they are only compared.
     assert purposes.count("pilot") == 10
+    assert len({key for key in drawn if key[0] == "pilot"}) == 2
+    # Two sides of the selection; two of two final rounds, whose assignment is the auditor's own. Nothing is shared.
     assert purposes.count("selection") == 2
     assert purposes.count("final") == 4
+    drawn = [*{key for key in drawn if key[0] == "pilot"}, *(key for key in drawn if key[0] != "pilot")]
+    assert len(drawn) == len(set(drawn))
     states = [generator(Streams(1), *key).bit_generator.state["state"]["state"] for key in drawn]
     assert len(set(states)) == len(states)
 
