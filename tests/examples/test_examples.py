@@ -79,7 +79,7 @@ def test_a_mechanism_used_right_is_consistent_and_the_audit_comes_close_to_its_c
         assert found[target].claimed["epsilon"] == 1
         assert found[target].verdict == "consistent", target
         assert bound <= lower(found[target]) <= 1, target
-        assert found[target].measured["detection_limit"].lower < 3, target
+        assert found[target].measured["detection_limit"].lower < 1.6, target
 
 
 def test_noise_for_half_the_sensitivity_is_refuted():
