@@ -57,6 +57,9 @@ def session(pytester, monkeypatch, tmp_path_factory):
         path.append(str(folder))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([*path, os.environ.get("PYTHONPATH", "")]))
     monkeypatch.setenv("COLUMNS", "200")
+    # On a CI server pytest does not shorten the messages of its summary, and every one would be there twice.
+    for name in ("CI", "BUILD_NUMBER"):
+        monkeypatch.delenv(name, raising=False)
 
     def run(code, *options, ini="", targets=TARGETS):
         pytester.makepyfile(test_inner="\n".join([dedent(targets), dedent(code)]))
