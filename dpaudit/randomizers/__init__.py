@@ -1,6 +1,7 @@
 """Reusable local randomizers and noise, with their exact laws."""
 
+from dpaudit.randomizers.gaussian import GaussianNoise
 from dpaudit.randomizers.laplace import LaplaceNoise
 from dpaudit.randomizers.randomized_response import RandomizedResponse
 
-__all__ = ["LaplaceNoise", "RandomizedResponse"]
+__all__ = ["GaussianNoise", "LaplaceNoise", "RandomizedResponse"]
