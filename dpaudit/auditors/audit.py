@@ -12,9 +12,10 @@ from dpaudit.auditors.lemma import audit_lemma
 from dpaudit.auditors.likelihood import audit_likelihood
 from dpaudit.auditors.losses import knows_likelihood
 from dpaudit.auditors.pace import OutOfTimeError
+from dpaudit.auditors.rates import audit_rate
 from dpaudit.auditors.streams import Streams
 from dpaudit.auditors.utility import audit_utility
-from dpaudit.claims.claims import Claim, LemmaClaim, PrivacyClaim, UtilityClaim
+from dpaudit.claims.claims import Claim, LemmaClaim, PrivacyClaim, RateClaim, UtilityClaim
 from dpaudit.claims.evidence import Evidence
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.claims.verdicts import Verdict
@@ -52,6 +53,8 @@ def audit(target: Mechanism, claim: Claim, *, budget: Budget, streams: Streams) 
         return _audit_privacy(target, claim, budget, streams)
     if isinstance(claim, UtilityClaim):
         return audit_utility(claim, budget=budget, streams=streams)
+    if isinstance(claim, RateClaim):
+        return audit_rate(claim, budget=budget, streams=streams)
     if isinstance(claim, LemmaClaim):
         return audit_lemma(claim, draws=budget.samples, streams=streams)
     raise CheckError(f"{claim.id}: no auditor for a {type(claim).__name__}; use one of dpaudit's claim classes")

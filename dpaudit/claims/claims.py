@@ -14,6 +14,9 @@ from dpaudit.errors import ParameterError
 
 Measurements = np.ndarray | Mapping[str, np.ndarray]
 
+FEWEST_POINTS = 6
+"""Points of a rate claim: half of them, and a fit with three coefficients, must leave something to judge it by."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
@@ -120,6 +123,70 @@ class UtilityClaim(Claim):
             raise ParameterError(f"claim {self.id}: a measured value needs a finite support, got {self.support}")
         if self.exact is None and self.measure is None and not self.inapplicable:
             raise ParameterError(f"claim {self.id}: give `exact` or `measure`, otherwise nothing can be audited")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateClaim(Claim):
+    """How a quantity grows with one variable: like ``variable ** exponent``, times ``shape``.
+
+    Attributes
+    ----------
+    variable
+        What varies, by the name of the parameter where it is one.
+    points
+        Its values, at least 6, above 0 and ascending; a factor of 10 from first to last tells more than many points.
+    exponent
+        The claimed exponent.
+    shape
+        Further claimed factor as a function of the variable, such as a logarithm; None for none.
+    direction
+        ``at-most``: grows no faster (what O(...) says). ``equal``: grows just so.
+    exact
+        ``exact(point)`` computes the quantity, above 0.
+    measure
+        ``measure(point, runs, rng)`` returns ``runs`` independent values of it, shape (runs,), whose mean is fitted.
+        Give this or ``exact``.
+    runs
+        Runs per point where no number is asked for.
+    resolution
+        Exponents this far apart are to be told from each other; where the data cannot, the verdict is
+        ``inconclusive``.
+    quantity, scope
+        What grows, and over which inputs, in words.
+    """
+
+    kind: ClassVar[str] = "rate"
+
+    variable: str
+    points: Sequence[float]
+    exponent: float
+    shape: Callable[[float], float] | None = None
+    direction: Literal["at-most", "equal"] = "at-most"
+    exact: Callable[[float], float] | None = None
+    measure: Callable[[float, int, np.random.Generator], np.ndarray] | None = None
+    runs: int = 1000
+    resolution: float = 0.25
+    quantity: str = "value"
+    scope: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "points", tuple(self.points))
+        points = np.array(self.points, dtype=float)
+        if (
+            len(points) < FEWEST_POINTS
+            or not np.isfinite(points).all()
+            or points[0] <= 0
+            or (np.diff(points) <= 0).any()
+        ):
+            raise ParameterError(
+                f"claim {self.id}: points must be at least {FEWEST_POINTS} ascending numbers above 0, got {self.points}"
+            )
+        if not math.isfinite(self.exponent):
+            raise ParameterError(f"claim {self.id}: exponent must be a finite number, got {self.exponent}")
+        if not (math.isfinite(self.resolution) and self.resolution > 0):
+            raise ParameterError(f"claim {self.id}: resolution must be a finite number above 0, got {self.resolution}")
+        if (self.exact is None) == (self.measure is None) and not self.inapplicable:
+            raise ParameterError(f"claim {self.id}: give `exact` or `measure`, one of the two")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from pathlib import Path
 from dpaudit.auditors import Budget, Streams, audit
 from dpaudit.auditors.audit import view_of
 from dpaudit.auditors.pace import Announce
-from dpaudit.claims.claims import Claim, PrivacyClaim, UtilityClaim
+from dpaudit.claims.claims import Claim, PrivacyClaim, RateClaim, UtilityClaim
 from dpaudit.claims.evidence import Evidence
 from dpaudit.claims.record import METHOD_RAISED, METHOD_UNUSABLE, Result, plain
 from dpaudit.claims.verdicts import Verdict, status_of
@@ -299,6 +299,8 @@ def _result(
                 relation = view_of(target, claim)[1].relation
     elif isinstance(claim, UtilityClaim):
         claimed = {"bound": claim.bound}
+    elif isinstance(claim, RateClaim):
+        claimed = {"exponent": claim.exponent}
     witness = evidence.witness
     if witness is not None:
         # As JSON holds them: any object may be an input or an outcome, and not every object can leave a worker.
