@@ -3,5 +3,7 @@
 from dpaudit.randomizers.gaussian import GaussianNoise
 from dpaudit.randomizers.laplace import LaplaceNoise
 from dpaudit.randomizers.randomized_response import RandomizedResponse
+from dpaudit.randomizers.shuffler import Shuffler
+from dpaudit.randomizers.thresholded import Thresholded
 
-__all__ = ["GaussianNoise", "LaplaceNoise", "RandomizedResponse"]
+__all__ = ["GaussianNoise", "LaplaceNoise", "RandomizedResponse", "Shuffler", "Thresholded"]
