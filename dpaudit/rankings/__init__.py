@@ -1,5 +1,6 @@
 """Rankings: profiles, pairwise counts, Kendall tau, KwikSort, Kemeny, Mallows and PrefLib files."""
 
+from dpaudit.rankings.hierarchical import hierarchical
 from dpaudit.rankings.kemeny import KemenyResult, kemeny
 from dpaudit.rankings.kendall import average_kendall_tau, error_rate, kendall_cost, kendall_tau, sign_errors
 from dpaudit.rankings.kwiksort import comparisons, kwiksort
@@ -33,6 +34,7 @@ __all__ = [
     "check_rankings",
     "comparisons",
     "error_rate",
+    "hierarchical",
     "kemeny",
     "kendall_cost",
     "kendall_tau",

@@ -34,7 +34,7 @@ def kwiksort(before: npt.ArrayLike, rng: np.random.Generator, size: int | None =
     table = np.asarray(before)
     if table.dtype != np.bool_:
         raise DataError(f"before holds values of type {table.dtype}; give booleans")
-    runs = _runs(table.shape, size, "before")
+    runs = runs_of(table.shape, size, "before")
     m = table.shape[-1]
     matrices = table.reshape(-1, m, m)
     rankings = np.empty((runs, m), dtype=np.int64)
@@ -75,7 +75,7 @@ def comparisons(margins: npt.ArrayLike, rng: np.random.Generator, size: int | No
     table = np.asarray(margins)
     if table.dtype.kind not in "iuf":
         raise DataError(f"margins hold values of type {table.dtype}; give numbers")
-    runs = _runs(table.shape, size, "margins")
+    runs = runs_of(table.shape, size, "margins")
     m = table.shape[-1]
     i, p = np.triu_indices(m, k=1)
     upper, lower = np.sign(table[..., i, p]), np.sign(table[..., p, i])
@@ -93,7 +93,7 @@ def comparisons(margins: npt.ArrayLike, rng: np.random.Generator, size: int | No
     return before
 
 
-def _runs(shape: tuple[int, ...], size: int | None, what: str) -> int:
+def runs_of(shape: tuple[int, ...], size: int | None, what: str) -> int:
     if len(shape) not in (2, 3) or shape[-1] != shape[-2] or shape[-1] == 0:
         raise ParameterError(f"{what} has shape {shape}; give (m, m) with a size, or (B, m, m)")
     if len(shape) == 2:
