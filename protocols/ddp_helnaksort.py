@@ -7,18 +7,17 @@ queries K, alternatives m, agents n, agents_per_pair n' = n / C(m, 2), and the b
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, Literal
 
 import numpy as np
 
 import dpaudit
-from dpaudit import laws, randomizers
+from dpaudit import laws, randomizers, rankings
 
 PAPER = "Song, Lan, Li, Li 2022"
 CHEU = "Cheu, Smith, Ullman, Zeber, Zhilyaev 2019, Section 6"
-MOST_SHUFFLED = 1 << 22
 NEGLIGIBLE = 1e-25
 
 RandomizerName = Literal["gaussian-threshold", "gaussian", "randomized-response", "laplace-threshold"]
@@ -213,12 +212,132 @@ class AnswersOfDrawnAgents(_Answers):
         )
 
 
-class DDPHelnaksort(_Answers):
+class _Voters(dpaudit.Mechanism):
+    """Agents with rankings: of the Mallows model, or drawn from the data."""
+
+    alternatives: int = dpaudit.parameter(4, minimum=2, doc="m")
+    agents: int = dpaudit.parameter(100, minimum=1, doc="n")
+    dispersion: float = dpaudit.parameter(0.25, minimum=0.0, doc="θ of the Mallows model, phi = exp(-θ)")
+    profile: rankings.Profile | None = dpaudit.parameter(None, doc="real rankings (--data), not the Mallows model")
+    drawn: int = dpaudit.parameter(100, minimum=1, doc="agents drawn from the data in every run, at most all")
+
+    @property
+    def pairs(self) -> int:
+        """Number of pairs of alternatives."""
+        return math.comb(self.alternatives, 2)
+
+    @property
+    def voters(self) -> int:
+        """Agents in one run of a measurement."""
+        return self.agents if self.profile is None else min(self.drawn, self.agents)
+
+    def electorates(self, runs: int, rng: np.random.Generator) -> np.ndarray:
+        """Rankings of all agents in many runs, shape (runs, n, m), under new labels in every run.
+
+        New labels, so that the order of the labels is no help to an aggregation that ignores its input.
+        """
+        if self.profile is None:
+            model = rankings.Mallows(np.arange(self.alternatives), math.exp(-self.dispersion))
+            orders = model.sample(runs * self.agents, rng).reshape(runs, self.agents, -1)
+        else:
+            everybody = self.profile.rankings()
+            chosen = rankings.random_subsets(len(everybody), self.voters, runs, rng)
+            orders = everybody[chosen]
+        labels = rng.permuted(np.tile(np.arange(self.alternatives), (runs, 1)), axis=1)
+        return np.take_along_axis(labels[:, None, :], orders, axis=2)
+
+    def where(self) -> str:
+        """The agents in words."""
+        if self.profile is not None:
+            return f"{self.voters} agents drawn from the data in every run"
+        return f"Mallows model with phi = {math.exp(-self.dispersion):.4g}, n = {self.agents}, m = {self.alternatives}"
+
+
+def true_margins(orders: np.ndarray) -> np.ndarray:
+    """Margins (runs, m, m) of the rankings themselves."""
+    runs, agents, m = orders.shape
+    prefers = rankings.answers(orders.reshape(runs * agents, m), rankings.alternative_pairs(m))
+    return rankings.margin_matrix(2.0 * prefers.reshape(runs, agents, -1).sum(axis=1) - agents, m)
+
+
+def cast(orders: np.ndarray, response: Any, rng: np.random.Generator) -> np.ndarray:
+    """Randomized answer of every agent to every question, as a vote of +1 or -1: shape (runs, n, C(m, 2)).
+
+    Protocols ask for some of them, none for one twice, and so may be compared on the same votes.
+    """
+    runs, agents, m = orders.shape
+    truths = rankings.answers(orders.reshape(runs * agents, m), rankings.alternative_pairs(m))
+    votes: np.ndarray = 2.0 * response.randomize(truths.reshape(runs, agents, -1), rng) - 1
+    return votes
+
+
+def collect(votes: np.ndarray, queries: int, rng: np.random.Generator) -> np.ndarray:
+    """Algorithm 1 and the tally: K random questions for every agent; margins of the answers, (runs, m, m).
+
+    The order in which the answers arrive plays no part in it.
+    """
+    runs, agents, pairs = votes.shape
+    asked = rankings.random_subsets(pairs, queries, runs * agents, rng).reshape(runs, agents, queries)
+    given = np.take_along_axis(votes, asked, axis=2)
+    cells = asked + pairs * np.arange(runs)[:, None, None]
+    tally = rankings.pair_tally(cells, given, runs * pairs).reshape(runs, pairs)
+    return rankings.margin_matrix(tally, _alternatives(pairs))
+
+
+def _alternatives(pairs: int) -> int:
+    return (1 + math.isqrt(8 * pairs + 1)) // 2
+
+
+def average_kendall_tau(order: np.ndarray, margins: np.ndarray, agents: int) -> np.ndarray:
+    """Average normalised Kendall tau distance of each ranking (runs, m) to the agents with these margins."""
+    places = rankings.positions(order)
+    i, j = np.triu_indices(order.shape[1], k=1)
+    sign = np.where(places[:, i] < places[:, j], 1.0, -1.0)
+    return np.asarray(((1 - sign * margins[:, i, j] / agents) / 2).mean(axis=1))
+
+
+def quicksort(votes: np.ndarray, queries: int, rng: np.random.Generator) -> np.ndarray:
+    """LDP-QuickSort: QuickSort that asks the agents for each of its comparisons when it makes it; rankings (runs, m).
+
+    An agent answers a comparison with a probability of K over the comparisons that QuickSort makes in the mean, until
+    it has answered K times.
+    """
+    runs, agents, pairs = votes.shape
+    m = _alternatives(pairs)
+    chance = min(1.0, queries / expected_comparisons(m))
+    left = np.full((runs, agents), queries)
+    pivots = rng.permuted(np.tile(np.arange(m), (runs, 1)), axis=1)
+    start = np.zeros((runs, m), dtype=int)
+    run = np.arange(runs)
+    for pivot in pivots.T:
+        base = start[run, pivot]
+        block = start == base[:, None]
+        block[run, pivot] = False
+        margins = np.zeros((runs, m))
+        for item in range(m):
+            compared = np.flatnonzero(block[:, item])
+            against = pivot[compared]
+            answering = (left[compared] > 0) & (rng.random((len(compared), agents)) < chance)
+            question = rankings.pair_index(np.minimum(item, against), np.maximum(item, against), m)
+            answers = votes[compared, :, question] * np.where(item < against, 1.0, -1.0)[:, None]
+            margins[compared, item] = np.where(answering, answers, 0.0).sum(axis=1)
+            left[compared] -= answering
+        before = block & ((margins > 0) | ((margins == 0) & (rng.random((runs, m)) < 0.5)))
+        place = base + np.count_nonzero(before, axis=1)
+        start = np.where(block & ~before, place[:, None] + 1, start)
+        start[run, pivot] = place
+    return rankings.positions(start)
+
+
+def expected_comparisons(alternatives: int) -> float:
+    """Comparisons that QuickSort makes in the mean: 2 (m + 1) H_m - 4 m."""
+    return 2 * (alternatives + 1) * math.fsum(1 / k for k in range(1, alternatives + 1)) - 4 * alternatives
+
+
+class DDPHelnaksort(_Answers, _Voters):
     """DDP-Helnaksort: Gaussian noise, a threshold, a shuffler for every pair, hierarchical rank aggregation."""
 
     queries: int = dpaudit.parameter(1, minimum=1, doc="K")
-    alternatives: int = dpaudit.parameter(4, minimum=2, doc="m")
-    agents: int = dpaudit.parameter(100, minimum=1, doc="n")
     agents_per_pair: int | None = dpaudit.parameter(None, minimum=1, doc="n'; n / C(m, 2) where not given")
     central_epsilon: float | None = dpaudit.parameter(
         None, minimum=0.0, doc="the other way round: ϵ is this plus ln n', whatever `epsilon` is"
@@ -245,6 +364,30 @@ class DDPHelnaksort(_Answers):
             reason="the right side is the classical calibration of the Gaussian mechanism with the budget ϵ/K",
         ),
         dpaudit.Erratum(
+            where=f"{PAPER}, Algorithm 2, lines 10 to 12",
+            printed="L(j) += PPR(i, j): an alternative scores for those that are preferred to it",
+            meant="L(j) += PPR(j, i): it scores for those that it is preferred to",
+            reason="Section 2.1.2 takes row sums, and line 19 ranks by levels, the highest first",
+        ),
+        dpaudit.Erratum(
+            where=f"{PAPER}, Equation 1",
+            printed="C_aj sums over j in [M]",
+            meant="over the other alternatives i of the level",
+            reason="j is the alternative whose score it is",
+        ),
+        dpaudit.Erratum(
+            where=f"{PAPER}, Algorithm 2, lines 6 to 9, and Section 2.1.2",
+            printed="PCM divides by the number of answers on a pair; PPR compares M(i, j) with M(i, j)",
+            meant="PPR compares M(i, j) with M(j, i), within the level, and a pair without answers is a tie",
+            reason="a pair may get no answer, and M(i, j) = 1/2 is the paper's value for equal preference",
+        ),
+        dpaudit.Erratum(
+            where=f"{PAPER}, Algorithm 2, lines 13 to 15",
+            printed="the winner of C_aj, with no word on several of them",
+            meant="one of them, drawn uniformly",
+            reason="any rule by label would prefer some alternatives",
+        ),
+        dpaudit.Erratum(
             where=f"{PAPER}, Definition 2",
             printed="Pr[M(x = y)] for every output y",
             meant="Pr[M(x) in Y] for every set Y of outputs",
@@ -265,18 +408,13 @@ class DDPHelnaksort(_Answers):
             )
 
     @property
-    def pairs(self) -> int:
-        """Number of pairs of alternatives."""
-        return math.comb(self.alternatives, 2)
-
-    @property
     def share(self) -> float:
         """n', the average number of agents per pair at K = 1."""
         return self.agents / self.pairs if self.agents_per_pair is None else self.agents_per_pair
 
     @property
     def on_a_pair(self) -> int:
-        """n' as a number of agents."""
+        """Whole part of n'."""
         return max(1, math.floor(self.share))
 
     @property
@@ -329,7 +467,7 @@ class DDPHelnaksort(_Answers):
         return ""
 
     def claims(self) -> Sequence[dpaudit.Claim]:
-        amplified = {"epsilon": max(0.0, self.amplified), "delta": self.delta}
+        amplified: dict[str, Any] = {"epsilon": max(0.0, self.amplified), "delta": self.delta}
         inapplicable = self._no_amplification()
         premise = inapplicable or (
             f"one answer is not (ϵ, δ)-LDP to begin with: its δ is {self.local_delta():.4g}"
@@ -386,6 +524,8 @@ class DDPHelnaksort(_Answers):
                 or ("real answers in random order have no exact law here" if self._real else ""),
                 **amplified,
             ),
+            *self._published_bounds(),
+            *self._figures(),
         ]
 
     @property
@@ -405,3 +545,287 @@ class DDPHelnaksort(_Answers):
             "claimed": central + math.log(self.on_a_pair),
             "actual": local,
         }
+
+    def _published_bounds(self) -> list[dpaudit.Claim]:
+        """Published bounds on ϵ after shuffling, at the exact ϵ of one answer, against the exact value."""
+        if self._real:
+            return []
+        response = local_randomizer(self.randomizer, self.local_epsilon, self.delta)
+        local = dpaudit.compare(response.law(1), response.law(0)).max_divergence()
+        agents, delta = self.on_a_pair, self.delta
+        closed = [
+            ("feldman2021.theorem3.1", "Feldman, McMillan, Talwar 2021, Theorem 3.1", laws.clones_epsilon),
+            ("feldman2023.theorem3.2", "Feldman, McMillan, Talwar 2023, Theorem 3.2", laws.stronger_clones_epsilon),
+        ]
+        numeric = [
+            ("balle2019.lemma5.3", "Balle, Bell, Gascon, Nissim 2019, Lemma 5.3", laws.blanket_delta),
+            ("feldman2021.theorem3.2", "Feldman, McMillan, Talwar 2021, Theorem 3.2", laws.clones_delta),
+        ]
+        bounds = [(name, source, bound(local, agents, delta)) for name, source, bound in closed]
+        bounds += [(name, source, _crossing(bound, local, agents, delta)) for name, source, bound in numeric]
+        return [
+            dpaudit.UtilityClaim(
+                id=name,
+                source=source,
+                statement="Shuffled answers of n' agents need at most this ϵ at δ.",
+                bound=bound if math.isfinite(bound) else 0.0,
+                inapplicable="" if math.isfinite(bound) else f"not claimed for ϵ = {local:.4g} and {agents} agents",
+                exact=lambda: shuffled(self.randomizer, self.local_epsilon, delta, agents).epsilon(delta).epsilon,
+                support=(0.0, local),
+                trivial=local,
+                trivial_reason="one answer alone, without a shuffler, needs no larger ϵ",
+                quantity=f"ϵ of the shuffled answers at δ = {delta:g}",
+                scope=f"{agents} agents, ϵ = {local:.6g} of one answer, exactly",
+            )
+            for name, source, bound in bounds
+        ]
+
+    # The protocol, and the claims about its figures.
+
+    def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
+        """Aggregate rankings of a profile of shape (n, m), or of a ``Profile``, from ``size`` runs."""
+        orders = data.rankings() if isinstance(data, rankings.Profile) else np.asarray(data)
+        votes = cast(np.broadcast_to(orders, (size, *orders.shape)), self.report.response, rng)
+        return rankings.hierarchical(collect(votes, self.queries, rng), rng)
+
+    def errors(
+        self, orders: np.ndarray, margins: np.ndarray, response: Any, queries: int, rng: np.random.Generator
+    ) -> np.ndarray:
+        """Average Kendall tau distance of DDP-Helnaksort in every run."""
+        order = rankings.hierarchical(collect(cast(orders, response, rng), queries, rng), rng)
+        return average_kendall_tau(order, margins, orders.shape[1])
+
+    def _response(self, epsilon: float, queries: int) -> Any:
+        return local_randomizer(self.randomizer, epsilon / queries, self.delta)
+
+    def _figures(self) -> list[dpaudit.Claim]:
+        asked = f"K = {self.queries}, {self.where()}"
+
+        def against(competitor: str) -> Callable[[int, np.random.Generator], Mapping[str, np.ndarray]]:
+            def measure(runs: int, rng: np.random.Generator) -> Mapping[str, np.ndarray]:
+                orders = self.electorates(runs, rng)
+                votes = cast(orders, self._response(self.local_epsilon, self.queries), rng)
+                received = collect(votes, self.queries, rng)
+                if competitor == "ldp-kwiksort":
+                    theirs = rankings.kwiksort(rankings.comparisons(received, rng), rng)
+                else:
+                    theirs = quicksort(votes, self.queries, rng)
+                margins = true_margins(orders)
+                ours, other, best = (
+                    average_kendall_tau(order, margins, orders.shape[1])
+                    for order in (rankings.hierarchical(received, rng), theirs, rankings.hierarchical(margins, rng))
+                )
+                return {"value": ours - other, "ddp-helnaksort": ours, competitor: other, "without noise": best}
+
+            return measure
+
+        def queries(runs: int, rng: np.random.Generator) -> Mapping[str, np.ndarray]:
+            orders = self.electorates(runs, rng)
+            margins = true_margins(orders)
+            one = self.errors(orders, margins, self._response(self.local_epsilon, 1), 1, rng)
+            more = self._response(self.local_epsilon, self.queries)
+            many = self.errors(orders, margins, more, self.queries, rng)
+            return {"value": one - many, "K = 1": one, f"K = {self.queries}": many}
+
+        def shuffling(calibrate: Callable[[], tuple[Any, Any]]) -> Any:
+            def measure(runs: int, rng: np.random.Generator) -> Mapping[str, np.ndarray]:
+                orders = self.electorates(runs, rng)
+                margins = true_margins(orders)
+                found = [self.errors(orders, margins, response, 1, rng) for response in calibrate()]
+                return {"value": found[0] - found[1], "with a shuffler": found[0], "without": found[1]}
+
+            return measure
+
+        only_one = "" if self.queries == 1 else f"the figure is about K = 1, got K = {self.queries}"
+        common: dict[str, Any] = {
+            "bound": 0.0,
+            "runs": 40_000,
+            "support": (-1.0, 1.0),
+            "beside_support": (0.0, 1.0),
+            "on_data": True,
+        }
+        figure2 = [
+            dpaudit.UtilityClaim(
+                id=f"song2022.figure2-{competitor.removeprefix('ldp-')}",
+                source=f"{PAPER}, Figure 2",
+                statement=f"At equal local ϵ DDP-Helnaksort is at least as near to the agents as {words}.",
+                measure=against(competitor),
+                quantity=f"average Kendall tau distance, DDP-Helnaksort less {words}",
+                scope=f"local ϵ = {self.local_epsilon:.4g}, {asked}",
+                **common,
+            )
+            for competitor, words in (("ldp-kwiksort", "LDP-KwikSort"), ("ldp-quicksort", "LDP-QuickSort"))
+        ]
+        return [
+            *figure2,
+            dpaudit.UtilityClaim(
+                id="song2022.figure3",
+                source=f"{PAPER}, Figure 3",
+                statement="DDP-Helnaksort is nearest to the agents at K = 1.",
+                measure=queries,
+                quantity=f"average Kendall tau distance, K = 1 less K = {self.queries}",
+                scope=f"local ϵ = {self.local_epsilon:.4g}, {asked}",
+                inapplicable="the figure compares K = 1 with larger K" if self.queries == 1 else "",
+                **common,
+            ),
+            dpaudit.UtilityClaim(
+                id="song2022.figure4",
+                source=f"{PAPER}, Figure 4",
+                statement="At equal ϵ, local ϵ + ln n' with a shuffler and ϵ without, the shuffler helps.",
+                measure=shuffling(self._as_claimed),
+                quantity="average Kendall tau distance, with a shuffler less without",
+                scope=f"ϵ = {self._axis:.4g}, with a shuffler n' = {self.share:.4g} times e^ϵ, {asked}",
+                inapplicable=only_one,
+                **common,
+            ),
+            dpaudit.UtilityClaim(
+                id="song2022.figure4-exact",
+                source=f"{PAPER}, Figure 4, both sides as truthful as (ϵ, δ)-DP allows",
+                statement="At equal and exact (ϵ, δ) the shuffler helps.",
+                measure=shuffling(self._as_exact),
+                quantity="average Kendall tau distance, with a shuffler less without",
+                scope=f"ϵ = {self._axis:.4g}, δ = {self.delta:g}, randomized response, {asked}",
+                inapplicable=only_one,
+                **common,
+            ),
+        ]
+
+    @property
+    def _axis(self) -> float:
+        """The ϵ on the axis of Figure 4."""
+        return self.epsilon if self.central_epsilon is None else self.central_epsilon
+
+    def _as_claimed(self) -> tuple[Any, Any]:
+        with_shuffler = max(self._axis + math.log(self.share), 1e-6)
+        return self._response(with_shuffler, 1), self._response(self._axis, 1)
+
+    def _as_exact(self) -> tuple[Any, Any]:
+        """The most truthful binary randomizers that are (ϵ, δ)-DP: after shuffling n' answers, and alone."""
+        keep = (math.exp(self._axis) + self.delta) / (math.exp(self._axis) + 1)
+        alone = randomizers.RandomizedResponse(keep)
+        return randomizers.RandomizedResponse(most_truthful(self.on_a_pair, self._axis, self.delta)), alone
+
+
+@cache
+def most_truthful(agents: int, epsilon: float, delta: float) -> float:
+    """Largest probability of a true answer at which so many shuffled answers are (ϵ, δ)-DP, to 1e-9."""
+    low, high = 0.5, 1.0
+    while high - low > 1e-9:
+        keep = (low + high) / 2
+        shuffle = randomizers.Shuffler(randomizers.RandomizedResponse(keep)).of(agents)
+        low, high = (keep, high) if shuffle.worst(epsilon).delta <= delta else (low, keep)
+    return low
+
+
+def _crossing(bound: Callable[[float, float, int], float], local: float, agents: int, delta: float) -> float:
+    """Smallest ϵ at which a bound on δ is at most δ, rounded upwards."""
+    if bound(0.0, local, agents) <= delta:
+        return 0.0
+    low, high = 0.0, local
+    while high - low > 1e-9 * local:
+        middle = (low + high) / 2
+        low, high = (middle, high) if bound(middle, local, agents) > delta else (low, middle)
+    return high
+
+
+class LDPQuickSort(_Answers, _Voters):
+    """LDP-QuickSort, the paper's second baseline: QuickSort that asks the agents when it compares."""
+
+    queries: int = dpaudit.parameter(1, minimum=1, doc="K, answers of one agent")
+
+    name = "ldp-quicksort"
+    source = f"{PAPER}, Section 4.1.2"
+    trust = "Nobody is trusted: every agent randomizes its own answers, and the curator sees only those."
+    errata = (
+        dpaudit.Erratum(
+            where=f"{PAPER}, Section 4.1.2",
+            printed="K is the number of answers of an agent, and comparisons are asked for when QuickSort makes them",
+            meant="left open who answers which; here an agent answers each with one probability, until it has K times",
+            reason="how many comparisons there will be is not known when they are asked for",
+        ),
+    )
+
+    @property
+    def report(self) -> Report:
+        return Report(epsilon=self.epsilon, delta=self.delta, queries=self.queries, randomizer=self.randomizer)
+
+    def views(self) -> Mapping[str, dpaudit.Mechanism]:
+        return {"output": self, "report": self.report}
+
+    def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
+        orders = data.rankings() if isinstance(data, rankings.Profile) else np.asarray(data)
+        votes = cast(np.broadcast_to(orders, (size, *orders.shape)), self.report.response, rng)
+        return quicksort(votes, self.queries, rng)
+
+    def claims(self) -> Sequence[dpaudit.Claim]:
+        return [
+            dpaudit.PrivacyClaim(
+                id="song2022.ldp-quicksort",
+                source=f"{PAPER}, Section 4.1.2",
+                statement="The K answers of one agent to LDP-QuickSort, with noise for ϵ/K and δ each, are (ϵ, δ)-LDP.",
+                epsilon=self.epsilon,
+                delta=self.delta,
+                view="report",
+            )
+        ]
+
+
+class HierarchicalRankAggregation(dpaudit.Mechanism):
+    """HRA on the rankings themselves: the baseline without privacy."""
+
+    name = "hierarchical-rank-aggregation"
+    source = f"{PAPER}, Section 2.1.2; Ding, Han, Dezert, Yang 2018"
+    trust = (
+        "The curator sees every ranking; nothing is randomized but the order of alternatives that tie in everything."
+    )
+
+    alternatives: int = dpaudit.parameter(5, minimum=2, maximum=9, doc="m, largest number searched")
+    agents: int = dpaudit.parameter(7, minimum=1, doc="n, largest number searched")
+
+    def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
+        """Aggregate rankings of a profile of shape (n, m), or of a ``Profile``."""
+        return rankings.hierarchical(rankings.margins(rankings.pairwise_counts(data)), rng, size)
+
+    def claims(self) -> Sequence[dpaudit.Claim]:
+        profiles = {"profile": dpaudit.RankingProfiles(self.agents, self.alternatives)}
+        scope = f"any profile of up to {self.agents} agents over up to {self.alternatives} alternatives"
+        return [
+            dpaudit.LemmaClaim(
+                id="song2022.hra-condorcet",
+                source=f"{PAPER}, Section 2.1.2",
+                statement="HRA ranks by the majorities wherever these make an order of all alternatives.",
+                margin=_condorcet_margin,
+                variables=profiles,
+                scope=scope,
+            ),
+            dpaudit.LemmaClaim(
+                id="song2022.hra-without-pivot-error",
+                source=f"{PAPER}, Sections 1 and 4.2.1",
+                statement="Without pivots, HRA is at least as near to the agents as KwikSort is in the mean.",
+                margin=lambda profile: _kwiksort_cost(profile) - _hra_cost(profile),
+                variables=profiles,
+                explain=lambda profile: {"actual": _hra_cost(profile), "claimed": _kwiksort_cost(profile)},
+                scope=f"{scope}; total Kendall tau distance, ties broken as is best for HRA",
+            ),
+        ]
+
+
+def _condorcet_margin(profile: np.ndarray) -> float:
+    """Pairs that HRA ranks against an order that all majorities make; negative where there are any."""
+    margins = rankings.margins(rankings.pairwise_counts(profile))
+    wins = (margins > 0).sum(axis=1)
+    if sorted(wins.tolist()) != list(range(len(wins))):
+        return 0.0
+    found = rankings.hierarchical(margins, np.random.default_rng(0), 1)[0]
+    return -float(np.count_nonzero(wins[found] != np.arange(len(wins))[::-1]))
+
+
+def _hra_cost(profile: np.ndarray) -> float:
+    """Total Kendall tau distance of HRA, the smallest over many ways to break ties."""
+    counts = rankings.pairwise_counts(profile)
+    found = rankings.hierarchical(rankings.margins(counts), np.random.default_rng(0), 64)
+    return float(rankings.kendall_cost(found, counts).min())
+
+
+def _kwiksort_cost(profile: np.ndarray) -> float:
+    return float(rankings.kwiksort_expected_cost(rankings.pairwise_counts(profile)))

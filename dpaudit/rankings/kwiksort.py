@@ -94,6 +94,7 @@ def comparisons(margins: npt.ArrayLike, rng: np.random.Generator, size: int | No
 
 
 def runs_of(shape: tuple[int, ...], size: int | None, what: str) -> int:
+    """Return the number of runs that one matrix and a size, or many matrices, stand for."""
     if len(shape) not in (2, 3) or shape[-1] != shape[-2] or shape[-1] == 0:
         raise ParameterError(f"{what} has shape {shape}; give (m, m) with a size, or (B, m, m)")
     if len(shape) == 2:
