@@ -19,6 +19,7 @@ from dpaudit import laws, randomizers, rankings
 PAPER = "Song, Lan, Li, Li 2022"
 CHEU = "Cheu, Smith, Ullman, Zeber, Zhilyaev 2019, Section 6"
 NEGLIGIBLE = 1e-25
+REPEATS = 8
 
 RandomizerName = Literal["gaussian-threshold", "gaussian", "randomized-response", "laplace-threshold"]
 
@@ -47,6 +48,12 @@ def worst_inputs(
     shuffle = shuffled(name, epsilon, delta, agents)
     found = [shuffle.worst(claimed), shuffle.epsilon(delta)]
     return tuple(dict.fromkeys((loss.data, loss.neighbour) for loss in found))
+
+
+@cache
+def worst_delta(name: RandomizerName, epsilon: float, delta: float, agents: int, claimed: float) -> float:
+    """Largest divergence at the claimed ϵ, over all inputs."""
+    return shuffled(name, epsilon, delta, agents).worst(claimed).delta
 
 
 class _Answers(dpaudit.Mechanism):
@@ -195,7 +202,7 @@ class AnswersOfDrawnAgents(_Answers):
         """Bound for all inputs: the largest delta for every number of agents on the pair, in the mean."""
         numbers, log_weights = self.others()
         return math.fsum(
-            math.exp(weight) * self._shuffled(number).worst(epsilon).delta
+            math.exp(weight) * worst_delta(self.randomizer, self.epsilon, self.delta, number + 1, epsilon)
             for number, weight in zip(numbers.tolist(), log_weights, strict=True)
         )
 
@@ -253,21 +260,25 @@ class _Voters(dpaudit.Mechanism):
         return f"Mallows model with phi = {math.exp(-self.dispersion):.4g}, n = {self.agents}, m = {self.alternatives}"
 
 
-def true_margins(orders: np.ndarray) -> np.ndarray:
-    """Margins (runs, m, m) of the rankings themselves."""
+def truths(orders: np.ndarray) -> np.ndarray:
+    """Whether every agent prefers the first alternative of every pair: shape (runs, n, C(m, 2))."""
     runs, agents, m = orders.shape
-    prefers = rankings.answers(orders.reshape(runs * agents, m), rankings.alternative_pairs(m))
-    return rankings.margin_matrix(2.0 * prefers.reshape(runs, agents, -1).sum(axis=1) - agents, m)
+    answers = rankings.answers(orders.reshape(runs * agents, m), rankings.alternative_pairs(m))
+    return answers.reshape(runs, agents, -1)
 
 
-def cast(orders: np.ndarray, response: Any, rng: np.random.Generator) -> np.ndarray:
+def true_margins(preferred: np.ndarray) -> np.ndarray:
+    """Margins (runs, m, m) of the true answers to all questions."""
+    margins = 2.0 * preferred.sum(axis=1) - preferred.shape[1]
+    return rankings.margin_matrix(margins, _alternatives(preferred.shape[2]))
+
+
+def cast(preferred: np.ndarray, response: Any, rng: np.random.Generator) -> np.ndarray:
     """Randomized answer of every agent to every question, as a vote of +1 or -1: shape (runs, n, C(m, 2)).
 
     Protocols ask for some of them, none for one twice, and so may be compared on the same votes.
     """
-    runs, agents, m = orders.shape
-    truths = rankings.answers(orders.reshape(runs * agents, m), rankings.alternative_pairs(m))
-    votes: np.ndarray = 2.0 * response.randomize(truths.reshape(runs, agents, -1), rng) - 1
+    votes: np.ndarray = 2.0 * response.randomize(preferred, rng) - 1
     return votes
 
 
@@ -460,10 +471,12 @@ class DDPHelnaksort(_Answers, _Voters):
         if self.queries != 1:
             return f"the claim is about K = 1, got K = {self.queries}"
         if self.amplified < 0:
-            return (
-                f"ϵ - ln n' = {self.amplified:.4g} is negative, which no output of two possible values satisfies "
-                "with δ < 1 - e^ϵ"
+            meaning = (
+                "no mechanism satisfies it, since all outputs together have probability 1 on every input"
+                if self.delta < -math.expm1(self.amplified)
+                else "and differential privacy is defined for ϵ >= 0"
             )
+            return f"ϵ - ln n' = {self.amplified:.4g} is negative: {meaning}"
         return ""
 
     def claims(self) -> Sequence[dpaudit.Claim]:
@@ -553,31 +566,44 @@ class DDPHelnaksort(_Answers, _Voters):
         response = local_randomizer(self.randomizer, self.local_epsilon, self.delta)
         local = dpaudit.compare(response.law(1), response.law(0)).max_divergence()
         agents, delta = self.on_a_pair, self.delta
-        closed = [
-            ("feldman2021.theorem3.1", "Feldman, McMillan, Talwar 2021, Theorem 3.1", laws.clones_epsilon),
-            ("feldman2023.theorem3.2", "Feldman, McMillan, Talwar 2023, Theorem 3.2", laws.stronger_clones_epsilon),
-        ]
-        numeric = [
-            ("balle2019.lemma5.3", "Balle, Bell, Gascon, Nissim 2019, Lemma 5.3", laws.blanket_delta),
-            ("feldman2021.theorem3.2", "Feldman, McMillan, Talwar 2021, Theorem 3.2", laws.clones_delta),
-        ]
-        bounds = [(name, source, bound(local, agents, delta)) for name, source, bound in closed]
-        bounds += [(name, source, _crossing(bound, local, agents, delta)) for name, source, bound in numeric]
-        return [
-            dpaudit.UtilityClaim(
+
+        def claim(name: str, source: str, bound: Callable[[], float], inapplicable: str = "") -> dpaudit.LemmaClaim:
+            def numbers() -> Mapping[str, float]:
+                exact = shuffled(self.randomizer, self.local_epsilon, delta, agents).epsilon(delta).epsilon
+                claimed = bound()
+                return {"actual": exact, "claimed": claimed, "bound over exact": claimed / exact if exact else math.inf}
+
+            return dpaudit.LemmaClaim(
                 id=name,
                 source=source,
                 statement="Shuffled answers of n' agents need at most this ϵ at δ.",
-                bound=bound if math.isfinite(bound) else 0.0,
-                inapplicable="" if math.isfinite(bound) else f"not claimed for ϵ = {local:.4g} and {agents} agents",
-                exact=lambda: shuffled(self.randomizer, self.local_epsilon, delta, agents).epsilon(delta).epsilon,
-                support=(0.0, local),
-                trivial=local,
-                trivial_reason="one answer alone, without a shuffler, needs no larger ϵ",
-                quantity=f"ϵ of the shuffled answers at δ = {delta:g}",
-                scope=f"{agents} agents, ϵ = {local:.6g} of one answer, exactly",
+                margin=lambda: numbers()["claimed"] - numbers()["actual"],
+                instances=[{}],
+                complete=True,
+                explain=numbers,
+                scope=f"{agents} agents, ϵ = {local:.6g} of one answer, exactly; δ = {delta:g}",
+                inapplicable=inapplicable,
             )
-            for name, source, bound in bounds
+
+        def closed(name: str, source: str, formula: Callable[[float, int, float], float]) -> dpaudit.LemmaClaim:
+            bound = formula(local, agents, delta)
+            unclaimed = f"not claimed for ϵ = {local:.4g} of one answer and {agents} agents"
+            return claim(name, source, lambda: bound, "" if math.isfinite(bound) else unclaimed)
+
+        def numeric(name: str, source: str, formula: Callable[[float, float, int], float]) -> dpaudit.LemmaClaim:
+            return claim(name, source, lambda: _crossing(formula, local, agents, delta))
+
+        feldman = "Feldman, McMillan, Talwar"
+        return [
+            closed("feldman2021.theorem3.1", f"{feldman} 2021, Theorem 3.1", laws.clones_epsilon),
+            numeric("feldman2021.theorem3.2", f"{feldman} 2021, Theorem 3.2", laws.clones_delta),
+            closed("feldman2023.theorem3.2", f"{feldman} 2023, Theorem 3.2", laws.stronger_clones_epsilon),
+            numeric("balle2019.lemma5.3", "Balle, Bell, Gascon, Nissim 2019, Lemma 5.3", laws.blanket_delta),
+            numeric(
+                "balle2019.hoeffding",
+                "Balle, Bell, Gascon, Nissim 2019, Section 5, with Hoeffding's inequality",
+                lambda epsilon, eps0, n: laws.blanket_hoeffding_delta(max(epsilon, 1e-12), eps0, n),
+            ),
         ]
 
     # The protocol, and the claims about its figures.
@@ -585,15 +611,13 @@ class DDPHelnaksort(_Answers, _Voters):
     def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
         """Aggregate rankings of a profile of shape (n, m), or of a ``Profile``, from ``size`` runs."""
         orders = data.rankings() if isinstance(data, rankings.Profile) else np.asarray(data)
-        votes = cast(np.broadcast_to(orders, (size, *orders.shape)), self.report.response, rng)
+        votes = cast(truths(np.broadcast_to(orders, (size, *orders.shape))), self.report.response, rng)
         return rankings.hierarchical(collect(votes, self.queries, rng), rng)
 
-    def errors(
-        self, orders: np.ndarray, margins: np.ndarray, response: Any, queries: int, rng: np.random.Generator
-    ) -> np.ndarray:
+    def errors(self, preferred: np.ndarray, response: Any, queries: int, rng: np.random.Generator) -> np.ndarray:
         """Average Kendall tau distance of DDP-Helnaksort in every run."""
-        order = rankings.hierarchical(collect(cast(orders, response, rng), queries, rng), rng)
-        return average_kendall_tau(order, margins, orders.shape[1])
+        received = collect(cast(preferred, response, rng), queries, rng)
+        return _mean_distance(lambda margins: rankings.hierarchical(margins, rng), received, preferred)
 
     def _response(self, epsilon: float, queries: int) -> Any:
         return local_randomizer(self.randomizer, epsilon / queries, self.delta)
@@ -603,40 +627,39 @@ class DDPHelnaksort(_Answers, _Voters):
 
         def against(competitor: str) -> Callable[[int, np.random.Generator], Mapping[str, np.ndarray]]:
             def measure(runs: int, rng: np.random.Generator) -> Mapping[str, np.ndarray]:
-                orders = self.electorates(runs, rng)
-                votes = cast(orders, self._response(self.local_epsilon, self.queries), rng)
+                preferred = truths(self.electorates(runs, rng))
+                votes = cast(preferred, self._response(self.local_epsilon, self.queries), rng)
                 received = collect(votes, self.queries, rng)
+                margins = true_margins(preferred)
                 if competitor == "ldp-kwiksort":
-                    theirs = rankings.kwiksort(rankings.comparisons(received, rng), rng)
+                    theirs = _mean_distance(
+                        lambda seen: rankings.kwiksort(rankings.comparisons(seen, rng), rng), received, preferred
+                    )
                 else:
-                    theirs = quicksort(votes, self.queries, rng)
-                margins = true_margins(orders)
-                ours, other, best = (
-                    average_kendall_tau(order, margins, orders.shape[1])
-                    for order in (rankings.hierarchical(received, rng), theirs, rankings.hierarchical(margins, rng))
-                )
-                return {"value": ours - other, "ddp-helnaksort": ours, competitor: other, "without noise": best}
+                    order = quicksort(votes, self.queries, rng)
+                    theirs = average_kendall_tau(order, margins, preferred.shape[1])
+                ours = _mean_distance(lambda seen: rankings.hierarchical(seen, rng), received, preferred)
+                best = average_kendall_tau(rankings.hierarchical(margins, rng), margins, preferred.shape[1])
+                return {"value": ours - theirs, "ddp-helnaksort": ours, competitor: theirs, "without noise": best}
 
             return measure
 
         def queries(runs: int, rng: np.random.Generator) -> Mapping[str, np.ndarray]:
-            orders = self.electorates(runs, rng)
-            margins = true_margins(orders)
-            one = self.errors(orders, margins, self._response(self.local_epsilon, 1), 1, rng)
-            more = self._response(self.local_epsilon, self.queries)
-            many = self.errors(orders, margins, more, self.queries, rng)
+            preferred = truths(self.electorates(runs, rng))
+            one = self.errors(preferred, self._response(self.local_epsilon, 1), 1, rng)
+            many = self.errors(preferred, self._response(self.local_epsilon, self.queries), self.queries, rng)
             return {"value": one - many, "K = 1": one, f"K = {self.queries}": many}
 
         def shuffling(calibrate: Callable[[], tuple[Any, Any]]) -> Any:
             def measure(runs: int, rng: np.random.Generator) -> Mapping[str, np.ndarray]:
-                orders = self.electorates(runs, rng)
-                margins = true_margins(orders)
-                found = [self.errors(orders, margins, response, 1, rng) for response in calibrate()]
+                preferred = truths(self.electorates(runs, rng))
+                found = [self.errors(preferred, response, 1, rng) for response in calibrate()]
                 return {"value": found[0] - found[1], "with a shuffler": found[0], "without": found[1]}
 
             return measure
 
         only_one = "" if self.queries == 1 else f"the figure is about K = 1, got K = {self.queries}"
+        too_few = f"n' = {self.share:.4g} is below 1, so that ϵ + ln n' is below ϵ" if self.share < 1 else ""
         common: dict[str, Any] = {
             "bound": 0.0,
             "runs": 40_000,
@@ -675,8 +698,18 @@ class DDPHelnaksort(_Answers, _Voters):
                 measure=shuffling(self._as_claimed),
                 quantity="average Kendall tau distance, with a shuffler less without",
                 scope=f"ϵ = {self._axis:.4g}, with a shuffler n' = {self.share:.4g} times e^ϵ, {asked}",
-                inapplicable=only_one,
+                inapplicable=only_one or too_few,
                 **common,
+            ),
+            dpaudit.LemmaClaim(
+                id="song2022.figure4-noise",
+                source=f"{PAPER}, Section 4.2.3 and Figure 4",
+                statement="At equal ϵ an answer carries no more noise with the shuffler than without.",
+                margin=lambda: math.log(self.share),
+                instances=[{}],
+                complete=True,
+                explain=lambda: {"actual": self._axis, "claimed": self._axis + math.log(self.share)},
+                scope=f"local ϵ (claimed) against the ϵ without a shuffler (actual); n' = {self.share:.4g}",
             ),
             dpaudit.UtilityClaim(
                 id="song2022.figure4-exact",
@@ -706,6 +739,16 @@ class DDPHelnaksort(_Answers, _Voters):
         return randomizers.RandomizedResponse(most_truthful(self.on_a_pair, self._axis, self.delta)), alone
 
 
+def _mean_distance(
+    aggregate: Callable[[np.ndarray], np.ndarray], received: np.ndarray, preferred: np.ndarray
+) -> np.ndarray:
+    """Average Kendall tau distance in every run, in the mean over several ways to draw pivots and break ties."""
+    orders = aggregate(np.repeat(received, REPEATS, axis=0))
+    margins = np.repeat(true_margins(preferred), REPEATS, axis=0)
+    distances = average_kendall_tau(orders, margins, preferred.shape[1])
+    return np.asarray(distances.reshape(-1, REPEATS).mean(axis=1))
+
+
 @cache
 def most_truthful(agents: int, epsilon: float, delta: float) -> float:
     """Largest probability of a true answer at which so many shuffled answers are (ϵ, δ)-DP, to 1e-9."""
@@ -717,8 +760,9 @@ def most_truthful(agents: int, epsilon: float, delta: float) -> float:
     return low
 
 
+@cache
 def _crossing(bound: Callable[[float, float, int], float], local: float, agents: int, delta: float) -> float:
-    """Smallest ϵ at which a bound on δ is at most δ, rounded upwards."""
+    """Smallest ϵ at which a bound on δ is at most δ, rounded upwards; that of one answer where there is none."""
     if bound(0.0, local, agents) <= delta:
         return 0.0
     low, high = 0.0, local
@@ -754,7 +798,7 @@ class LDPQuickSort(_Answers, _Voters):
 
     def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
         orders = data.rankings() if isinstance(data, rankings.Profile) else np.asarray(data)
-        votes = cast(np.broadcast_to(orders, (size, *orders.shape)), self.report.response, rng)
+        votes = cast(truths(np.broadcast_to(orders, (size, *orders.shape))), self.report.response, rng)
         return quicksort(votes, self.queries, rng)
 
     def claims(self) -> Sequence[dpaudit.Claim]:
