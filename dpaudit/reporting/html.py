@@ -52,7 +52,7 @@ def render_html(record: Record) -> str:
     """Return the record as one self-contained HTML page."""
     groups = group_results(record)
     return clean(
-        _template().render(
+        template("report.html.j2").render(
             record=record,
             groups=groups,
             counts=counts(record),
@@ -84,7 +84,8 @@ def _tally(claim: ClaimGroup) -> dict[Verdict, int]:
 
 
 @cache
-def _template() -> Template:
+def template(name: str) -> Template:
+    """Return a template of a page, with what all pages share."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -108,4 +109,4 @@ def _template() -> Template:
         witness_lines=witness_lines,
         witness_link=witness_link,
     )
-    return environment.get_template("report.html.j2")
+    return environment.get_template(name)
