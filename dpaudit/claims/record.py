@@ -39,12 +39,13 @@ _MOST_BITS = 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemEntry:
-    """What a report says of a target besides its results."""
+    """What a report says of a target besides its results; ``model`` is its trust model, drawn where it is known."""
 
     title: str
     description: str
     source: str
     errata: tuple[Erratum, ...] = ()
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dpaudit.claims.record import Record
 from dpaudit.claims.verdicts import Verdict
-from dpaudit.reporting.figures import figures
+from dpaudit.reporting.figures import figures, trust_figure
 from dpaudit.reporting.groups import ClaimGroup, group_results
 from dpaudit.reporting.regions import region_maps
 from dpaudit.reporting.wording import (
@@ -105,6 +105,7 @@ def template(name: str) -> Template:
         reason=reason,
         region_maps=region_maps,
         standing=standing,
+        trust_figure=trust_figure,
         verify_command=verify_command,
         witness_lines=witness_lines,
         witness_link=witness_link,

@@ -213,6 +213,7 @@ def _system(target: type[Mechanism]) -> SystemEntry:
         description=target.trust,
         source=target.source,
         errata=tuple(target.errata),
+        model=target.model,
     )
 
 
