@@ -83,7 +83,7 @@ def trust_figure(model: str, number: int) -> str:
     if model != "none":
         parts.append(f'<path d="M{left:.1f} {bottom - 6}V{middle + 8}" stroke-dasharray="1.5 4"/>')
         parts.append(f'<path d="M{left:.1f} {bottom}H{_WIDTH - 4}" stroke-width="2"/>')
-        parts.append(_text(left + 4, bottom + 18, "the adversary may see everything from here on", anchor="start"))
+        parts.append(_text(left + 4, bottom + 18, "the adversary sees this", anchor="start"))
     return "\n".join([*parts, "</svg>"])
 
 
