@@ -315,7 +315,7 @@ def quicksort(votes: np.ndarray, queries: int, rng: np.random.Generator) -> np.n
     """
     runs, agents, pairs = votes.shape
     m = _alternatives(pairs)
-    chance = min(1.0, queries / expected_comparisons(m))
+    chance = min(1.0, queries / rankings.quicksort_expected_comparisons(m))
     left = np.full((runs, agents), queries)
     pivots = rng.permuted(np.tile(np.arange(m), (runs, 1)), axis=1)
     start = np.zeros((runs, m), dtype=int)
@@ -340,11 +340,6 @@ def quicksort(votes: np.ndarray, queries: int, rng: np.random.Generator) -> np.n
     return rankings.positions(start)
 
 
-def expected_comparisons(alternatives: int) -> float:
-    """Comparisons that QuickSort makes in the mean: 2 (m + 1) H_m - 4 m."""
-    return 2 * (alternatives + 1) * math.fsum(1 / k for k in range(1, alternatives + 1)) - 4 * alternatives
-
-
 class DDPHelnaksort(_Answers, _Voters):
     """DDP-Helnaksort: Gaussian noise, a threshold, a shuffler for every pair, hierarchical rank aggregation."""
 
@@ -357,6 +352,7 @@ class DDPHelnaksort(_Answers, _Voters):
 
     name = "ddp-helnaksort"
     source = PAPER
+    model = "shuffle"
     trust = (
         "Agents trust a shuffler, which sees who sends what, and nobody else; the curator sees the answers about every "
         "pair in random order."
@@ -537,7 +533,6 @@ class DDPHelnaksort(_Answers, _Voters):
                 or ("real answers in random order have no exact law here" if self._real else ""),
                 **amplified,
             ),
-            *self._published_bounds(),
             *self._figures(),
         ]
 
@@ -558,53 +553,6 @@ class DDPHelnaksort(_Answers, _Voters):
             "claimed": central + math.log(self.on_a_pair),
             "actual": local,
         }
-
-    def _published_bounds(self) -> list[dpaudit.Claim]:
-        """Published bounds on ϵ after shuffling, at the exact ϵ of one answer, against the exact value."""
-        if self._real:
-            return []
-        response = local_randomizer(self.randomizer, self.local_epsilon, self.delta)
-        local = dpaudit.compare(response.law(1), response.law(0)).max_divergence()
-        agents, delta = self.on_a_pair, self.delta
-
-        def claim(name: str, source: str, bound: Callable[[], float], inapplicable: str = "") -> dpaudit.LemmaClaim:
-            def numbers() -> Mapping[str, float]:
-                exact = shuffled(self.randomizer, self.local_epsilon, delta, agents).epsilon(delta).epsilon
-                claimed = bound()
-                return {"actual": exact, "claimed": claimed, "bound over exact": claimed / exact if exact else math.inf}
-
-            return dpaudit.LemmaClaim(
-                id=name,
-                source=source,
-                statement="Shuffled answers of n' agents need at most this ϵ at δ.",
-                margin=lambda: numbers()["claimed"] - numbers()["actual"],
-                instances=[{}],
-                complete=True,
-                explain=numbers,
-                scope=f"{agents} agents, ϵ = {local:.6g} of one answer, exactly; δ = {delta:g}",
-                inapplicable=inapplicable,
-            )
-
-        def closed(name: str, source: str, formula: Callable[[float, int, float], float]) -> dpaudit.LemmaClaim:
-            bound = formula(local, agents, delta)
-            unclaimed = f"not claimed for ϵ = {local:.4g} of one answer and {agents} agents"
-            return claim(name, source, lambda: bound, "" if math.isfinite(bound) else unclaimed)
-
-        def numeric(name: str, source: str, formula: Callable[[float, float, int], float]) -> dpaudit.LemmaClaim:
-            return claim(name, source, lambda: _crossing(formula, local, agents, delta))
-
-        feldman = "Feldman, McMillan, Talwar"
-        return [
-            closed("feldman2021.theorem3.1", f"{feldman} 2021, Theorem 3.1", laws.clones_epsilon),
-            numeric("feldman2021.theorem3.2", f"{feldman} 2021, Theorem 3.2", laws.clones_delta),
-            closed("feldman2023.theorem3.2", f"{feldman} 2023, Theorem 3.2", laws.stronger_clones_epsilon),
-            numeric("balle2019.lemma5.3", "Balle, Bell, Gascon, Nissim 2019, Lemma 5.3", laws.blanket_delta),
-            numeric(
-                "balle2019.hoeffding",
-                "Balle, Bell, Gascon, Nissim 2019, Section 5, with Hoeffding's inequality",
-                lambda epsilon, eps0, n: laws.blanket_hoeffding_delta(max(epsilon, 1e-12), eps0, n),
-            ),
-        ]
 
     # The protocol, and the claims about its figures.
 
@@ -671,6 +619,7 @@ class DDPHelnaksort(_Answers, _Voters):
             dpaudit.UtilityClaim(
                 id=f"song2022.figure2-{competitor.removeprefix('ldp-')}",
                 source=f"{PAPER}, Figure 2",
+                reproduces="Figure 2",
                 statement=f"At equal local ϵ DDP-Helnaksort is at least as near to the agents as {words}.",
                 measure=against(competitor),
                 quantity=f"average Kendall tau distance, DDP-Helnaksort less {words}",
@@ -684,6 +633,7 @@ class DDPHelnaksort(_Answers, _Voters):
             dpaudit.UtilityClaim(
                 id="song2022.figure3",
                 source=f"{PAPER}, Figure 3",
+                reproduces="Figure 3",
                 statement="DDP-Helnaksort is nearest to the agents at K = 1.",
                 measure=queries,
                 quantity=f"average Kendall tau distance, K = 1 less K = {self.queries}",
@@ -694,6 +644,7 @@ class DDPHelnaksort(_Answers, _Voters):
             dpaudit.UtilityClaim(
                 id="song2022.figure4",
                 source=f"{PAPER}, Figure 4",
+                reproduces="Figure 4",
                 statement="At equal ϵ, local ϵ + ln n' with a shuffler and ϵ without, the shuffler helps.",
                 measure=shuffling(self._as_claimed),
                 quantity="average Kendall tau distance, with a shuffler less without",
@@ -760,18 +711,6 @@ def most_truthful(agents: int, epsilon: float, delta: float) -> float:
     return low
 
 
-@cache
-def _crossing(bound: Callable[[float, float, int], float], local: float, agents: int, delta: float) -> float:
-    """Smallest ϵ at which a bound on δ is at most δ, rounded upwards; that of one answer where there is none."""
-    if bound(0.0, local, agents) <= delta:
-        return 0.0
-    low, high = 0.0, local
-    while high - low > 1e-9 * local:
-        middle = (low + high) / 2
-        low, high = (middle, high) if bound(middle, local, agents) > delta else (low, middle)
-    return high
-
-
 class LDPQuickSort(_Answers, _Voters):
     """LDP-QuickSort, the paper's second baseline: QuickSort that asks the agents when it compares."""
 
@@ -779,6 +718,7 @@ class LDPQuickSort(_Answers, _Voters):
 
     name = "ldp-quicksort"
     source = f"{PAPER}, Section 4.1.2"
+    model = "local"
     trust = "Nobody is trusted: every agent randomizes its own answers, and the curator sees only those."
     errata = (
         dpaudit.Erratum(
@@ -819,6 +759,7 @@ class HierarchicalRankAggregation(dpaudit.Mechanism):
 
     name = "hierarchical-rank-aggregation"
     source = f"{PAPER}, Section 2.1.2; Ding, Han, Dezert, Yang 2018"
+    model = "none"
     trust = (
         "The curator sees every ranking; nothing is randomized but the order of alternatives that tie in everything."
     )

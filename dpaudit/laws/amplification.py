@@ -11,7 +11,6 @@ import math
 import numpy as np
 
 from dpaudit.errors import ParameterError
-from dpaudit.laws.counts import Bit, hockey_stick
 
 _NEGLIGIBLE = 1e-40
 
@@ -65,8 +64,10 @@ def blanket_hoeffding_delta(epsilon: float, local_epsilon: float, users: int) ->
     Balle, Bell, Gascon, Nissim, "The privacy blanket of the shuffle model", CRYPTO 2019, Lemma 5.3 and Section 5.
     """
     _check(local_epsilon, users)
-    if not epsilon > 0:
-        raise ParameterError(f"epsilon must be above 0, got {epsilon}")
+    if not epsilon >= 0:
+        raise ParameterError(f"epsilon must be at least 0, got {epsilon}")
+    if epsilon == 0:
+        return 1.0
     a, share = math.expm1(epsilon), _share(local_epsilon)
     b = 2 * (1 + math.exp(epsilon)) * math.tanh(local_epsilon / 2)
     rate = -math.log1p(share * math.expm1(-2 * (a / b) ** 2))
@@ -104,19 +105,21 @@ def _share(local_epsilon: float) -> float:
 
 
 def _among_coins(epsilon: float, local_epsilon: float, users: int, share: float) -> float:
+    """Mean over M ~ Bin(users - 1, share) of the divergence that one report has among M fair coins."""
     from scipy.stats import binom
 
     _check(local_epsilon, users)
-    keep = -math.log1p(math.exp(-local_epsilon))
-    one = Bit(keep - local_epsilon, keep)
-    coin = Bit.of(0.5)
+    gain = (1 - math.exp(epsilon - local_epsilon)) / (1 + math.exp(-local_epsilon))
+    if gain <= 0:
+        return 0.0
     coins = np.arange(users)
     weights = binom.pmf(coins, users - 1, share)
-    present = coins[weights > _NEGLIGIBLE]
-    return math.fsum(
-        float(weights[number]) * hockey_stick(one, one.flipped, [(int(number), coin)], epsilon).delta
-        for number in present
-    )
+    coins, weights = coins[weights > _NEGLIGIBLE], weights[weights > _NEGLIGIBLE]
+    # The event is: at least so many ones, from where on the law of the coins falls by this factor or more.
+    fall = 1 + math.expm1(epsilon) / gain
+    least = np.ceil((coins + 1) * (fall / (1 + fall)))
+    deltas = gain * binom.pmf(least - 1, coins, 0.5) - math.expm1(epsilon) * binom.sf(least - 1, coins, 0.5)
+    return float(weights @ np.maximum(deltas, 0.0))
 
 
 def _check(local_epsilon: float, users: int, delta: float = 0.5) -> None:
