@@ -417,7 +417,7 @@ class DDPHelnaksort(_Answers, _Voters):
     @property
     def share(self) -> float:
         """n', the average number of agents per pair at K = 1."""
-        return self.agents / self.pairs if self.agents_per_pair is None else self.agents_per_pair
+        return self.voters / self.pairs if self.agents_per_pair is None else self.agents_per_pair
 
     @property
     def on_a_pair(self) -> int:
