@@ -1,4 +1,4 @@
-"""Broken variants of DDP-Helnaksort. Each claims what the right protocol keeps exactly, and must come out ``refuted``."""
+"""Broken variants of DDP-Helnaksort. Each claims what the right protocol keeps, and must come out ``refuted``."""
 
 from collections.abc import Sequence
 from typing import Any
