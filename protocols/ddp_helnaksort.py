@@ -346,7 +346,7 @@ class DDPHelnaksort(_Answers, _Voters):
     queries: int = dpaudit.parameter(1, minimum=1, doc="K")
     agents_per_pair: int | None = dpaudit.parameter(None, minimum=1, doc="n'; n / C(m, 2) where not given")
     central_epsilon: float | None = dpaudit.parameter(
-        None, minimum=0.0, doc="the other way round: ϵ is this plus ln n', whatever `epsilon` is"
+        None, minimum=0.0, doc="the other way round: `epsilon` becomes this plus ln n'"
     )
     shuffle: bool = dpaudit.parameter(True, doc="whether there is a shuffler")
 
@@ -408,7 +408,10 @@ class DDPHelnaksort(_Answers, _Voters):
                 f"{self.name}: parameter 'queries' must be at most {self.pairs}, the number of pairs of "
                 f"{self.alternatives} alternatives, got {self.queries}"
             )
-        if not self.local_epsilon > 0:
+        if self.local_epsilon > 0:
+            # One setting, however it is given, is one cell of an audit.
+            object.__setattr__(self, "epsilon", self.local_epsilon)
+        else:
             raise dpaudit.ParameterError(
                 f"{self.name}: central_epsilon + ln n' must be above 0, got {self.local_epsilon:g}; "
                 "raise 'central_epsilon' or 'agents_per_pair'"

@@ -158,6 +158,21 @@ def test_without_a_shuffler_the_answer_itself_is_seen():
     assert evidence.measured["delta"].lower == pytest.approx(keep - math.exp(0.25) * (1 - keep))
 
 
+@pytest.mark.slow
+def test_real_answers_say_more_than_bits():
+    evidence = decide("theorem3.1-central", 200_000, central_epsilon=0.25, agents_per_pair=2, randomizer="gaussian")
+    assert evidence.verdict == "refuted"
+    assert evidence.method == "likelihood"
+    assert decide("theorem3.1-central", central_epsilon=0.25, agents_per_pair=2).verdict == "proved"
+
+
+def test_a_setting_given_either_way_is_one_setting():
+    central = DDP(central_epsilon=0.25, agents_per_pair=16)
+    local = DDP(epsilon=0.25 + math.log(16), agents_per_pair=16)
+    assert central.epsilon == local.epsilon == DDP(epsilon=9.0, central_epsilon=0.25, agents_per_pair=16).epsilon
+    assert central.amplified == pytest.approx(local.amplified, abs=1e-15)
+
+
 def test_likelihood_of_real_answers_is_the_mean_over_all_ways_to_assign_them():
     view = DDP(central_epsilon=0.5, agents_per_pair=5, randomizer="gaussian").views()["received"]
     sigma = view.response.scale
