@@ -1,7 +1,14 @@
 """Rankings: profiles, pairwise counts, Kendall tau, KwikSort, Kemeny, Mallows and PrefLib files."""
 
 from dpaudit.rankings.kemeny import KemenyResult, kemeny
-from dpaudit.rankings.kendall import average_kendall_tau, error_rate, kendall_cost, kendall_tau, sign_errors
+from dpaudit.rankings.kendall import (
+    average_kendall_tau,
+    error_rate,
+    kendall_cost,
+    kendall_tau,
+    ranking_with_inversions,
+    sign_errors,
+)
 from dpaudit.rankings.kwiksort import comparisons, kwiksort
 from dpaudit.rankings.kwiksort_exact import kwiksort_expected_cost, kwiksort_law, kwiksort_log_law
 from dpaudit.rankings.mallows import Mallows
@@ -53,6 +60,7 @@ __all__ = [
     "random_subsets",
     "ranking_at",
     "ranking_index",
+    "ranking_with_inversions",
     "read_preflib",
     "read_profile",
     "sign_errors",
