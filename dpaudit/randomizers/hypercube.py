@@ -19,6 +19,7 @@ MAX_LISTED = 12
 """Largest dimension whose 2^d reports are listed."""
 
 _CHUNK_CELLS = 1 << 24
+_LARGE = 1000
 _BITS_SET = np.array([byte.bit_count() for byte in range(256)], dtype=np.uint8)
 
 
@@ -112,9 +113,7 @@ class HypercubeResponse:
             reports[start : start + len(rows)] = rows == agree
         return reports
 
-    def tally(
-        self, bits: npt.ArrayLike, counts: npt.ArrayLike, rng: np.random.Generator
-    ) -> npt.NDArray[np.int64]:
+    def tally(self, bits: npt.ArrayLike, counts: npt.ArrayLike, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         """Number of reported ones in each entry, when ``counts[i]`` users hold row i of ``bits``; bounded memory.
 
         Parameters
@@ -128,8 +127,25 @@ class HypercubeResponse:
         -------
         ndarray of int64, shape (d,)
         """
-        packed = np.packbits(self._checked(bits), axis=1)
-        ends = np.cumsum(np.asarray(counts, dtype=np.int64))
+        truth = self._checked(bits)
+        users = np.asarray(counts, dtype=np.int64)
+        if self.dimension > MAX_LISTED:
+            return self._tally_of_each(truth, users, rng)
+        # Users with equal bits are many draws from one short list.
+        merged = users >= 2**self.dimension
+        ones = self._tally_of_each(truth[~merged], users[~merged], rng)
+        if merged.any():
+            every = _corners(self.dimension)
+            density = np.exp(self.log_density()[every.sum(axis=1)])
+            agree = rng.multinomial(users[merged], density / density.sum()) @ every
+            ones += np.where(truth[merged], agree, users[merged, None] - agree).sum(axis=0)
+        return ones
+
+    def _tally_of_each(
+        self, truth: npt.NDArray[np.bool_], counts: npt.NDArray[np.int64], rng: np.random.Generator
+    ) -> npt.NDArray[np.int64]:
+        packed = np.packbits(truth, axis=1)
+        ends = np.cumsum(counts)
         total = int(ends[-1]) if len(ends) else 0
         ones = np.zeros(self.dimension, dtype=np.int64)
         for start in range(0, total, self._rows):
@@ -159,7 +175,7 @@ class HypercubeResponse:
     def log_likelihood(self, reports: npt.ArrayLike, bits: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Log-probability of reports (n, d) given the bits (d,) or (n, d); shape (n,)."""
         agreements = np.count_nonzero(np.asarray(reports, dtype=bool) == np.asarray(bits, dtype=bool), axis=-1)
-        return self.log_density()[agreements]
+        return np.asarray(self.log_density()[agreements], dtype=np.float64)
 
     @property
     def _rows(self) -> int:
@@ -247,6 +263,9 @@ def _log_choose(n: int) -> npt.NDArray[np.float64]:
 
 def _log_central(k: int) -> float:
     """Log of C(2k, k) / 4^k: how often 2k fair coins balance."""
+    if k > _LARGE:
+        # Stirling's series; the next term is below k^-5 / 640, and differences of log-gamma lose their digits here.
+        return -math.log(math.pi * k) / 2 - 1 / (8 * k) + 1 / (192 * k**3)
     return math.lgamma(2 * k + 1) - 2 * math.lgamma(k + 1) - 2 * k * math.log(2)
 
 

@@ -2,10 +2,11 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.stats import chisquare
+from scipy.stats import chi2_contingency, chisquare
 
 from dpaudit.errors import ParameterError
 from dpaudit.laws import FiniteLaw, compare
@@ -105,12 +106,28 @@ def test_tally_has_the_mean_and_the_variance_of_the_estimate(d, ties):
 
 def test_tally_is_the_sum_of_reports_in_any_chunks(monkeypatch):
     response = HypercubeResponse(5, 1.0)
-    bits, counts = np.eye(5, dtype=bool), np.array([7, 0, 40, 3, 50])
+    bits, counts = np.eye(5, dtype=bool), np.array([7, 0, 30, 13, 50])
     monkeypatch.setattr("dpaudit.randomizers.hypercube._CHUNK_CELLS", 35)
-    runs = np.array([response.tally(bits, counts, np.random.default_rng(seed)) for seed in range(2000)])
+    runs = np.array([response.tally(bits, counts, np.random.default_rng(seed)) for seed in range(800)])
     mean = counts @ (0.5 + (bits - 0.5) / response.scale)
-    assert np.abs(runs.mean(axis=0) - mean).max() < 6 * math.sqrt(100 / 4 / 2000)
+    assert np.abs(runs.mean(axis=0) - mean).max() < 6 * math.sqrt(100 / 4 / 800)
     assert response.tally(bits, 0 * counts, np.random.default_rng(0)).tolist() == [0] * 5
+
+
+@pytest.mark.parametrize("ties", ["split", "both"])
+@pytest.mark.parametrize("d", [3, 4])
+def test_users_counted_together_have_the_law_of_users_one_by_one(d, ties):
+    response, users, runs = HypercubeResponse(d, 1.0, ties), 2**d, 4000
+    bits = np.arange(d)[None] % 2 == 0
+    rng = np.random.default_rng(SEED)
+    together = np.array([response.tally(bits, [users], rng) for _ in range(runs)])
+    each = response.randomize(np.repeat(bits, users * runs, axis=0), rng).reshape(runs, users, d).sum(axis=1)
+    table = np.array([[np.bincount(sums[:, j], minlength=users + 1) for j in range(d)] for sums in (together, each)])
+    for j in range(d):
+        kept = table[:, j].sum(axis=0) >= 20
+        assert chi2_contingency(table[:, j][:, kept]).pvalue > FALSE_ALARM
+    deviations = np.cov(together.T) - np.cov(each.T)
+    assert np.abs(deviations).max() < 6 * users / 4 * math.sqrt(4 / runs)
 
 
 def test_the_scale_at_a_large_dimension():
@@ -118,6 +135,12 @@ def test_the_scale_at_a_large_dimension():
     for d in (10**4, 10**6 + 1):
         limit = math.sqrt(math.pi * d / 2) / math.tanh(0.5)
         assert HypercubeResponse(d, 1.0).scale == pytest.approx(limit, rel=1 / d + 1e-9)
+
+
+@pytest.mark.parametrize("d", [1000, 1001, 1999, 2000, 2001, 2002, 2003, 3000, 20_000])
+def test_the_scale_on_either_side_of_the_series(d):
+    exact = Fraction(math.comb(2 * (d // 2), d // 2), 4 ** (d // 2))
+    assert HypercubeResponse(d, 1.0).scale * math.tanh(0.5) == pytest.approx(1 / float(exact), rel=1e-11)
 
 
 @pytest.mark.parametrize("wrong", [{"dimension": 0}, {"epsilon": 0.0}, {"epsilon": math.inf}, {"ties": "none"}])
