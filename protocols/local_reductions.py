@@ -374,6 +374,11 @@ class Answers(dpaudit.Mechanism):
         parts = [signs.astype(np.int8)] + ([] if self.report is None else [self.report.sample(data, size, rng)])
         return np.concatenate(parts, axis=1)
 
+    def features(self, outputs: np.ndarray) -> np.ndarray:
+        """How many answers are positive, and the report: the answers of one agent differ only by chance."""
+        positive = outputs[:, : self.answers].sum(axis=1, keepdims=True)
+        return np.concatenate([positive, outputs[:, self.answers :]], axis=1)
+
     def law(self, data: Any) -> dpaudit.Law:
         coins = [self.coin(False), self.coin(True)]
         parts: list[dpaudit.Law] = [coins[int(truth)] for truth in self.truths(data)]
