@@ -57,9 +57,9 @@ class VectorReport(dpaudit.Mechanism):
     def log_likelihood(self, outputs: np.ndarray, data: Any) -> np.ndarray:
         return self.response.log_likelihood(outputs, self.truths(np.atleast_2d(data))[0])
 
-    def tally(self, orders: np.ndarray, counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    def tally(self, truths: np.ndarray, counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Number of agents that report a preference for j to l, for every pair j < l."""
-        return self.response.tally(self.truths(orders), counts, rng)
+        return self.response.tally(truths, counts, rng)
 
     def error(self, agents: float) -> float:
         """Root mean squared error of an estimated w_jl, the same for every w_jl: an entry's square is always B^2."""
@@ -97,8 +97,8 @@ class EntrywiseReport(VectorReport):
         log_p: np.ndarray = kept * math.log(self.coin.keep) + (self.pairs - kept) * math.log(self.coin.flip)
         return log_p
 
-    def tally(self, orders: np.ndarray, counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        true = counts @ self.truths(orders)
+    def tally(self, truths: np.ndarray, counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        true = counts @ truths
         ones: np.ndarray = rng.binomial(true, self.coin.keep) + rng.binomial(counts.sum() - true, self.coin.flip)
         return ones
 
@@ -158,11 +158,13 @@ class LocalPairwise(dpaudit.Mechanism):
     def reported(self, data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
         """How many agents report that they prefer j to l, for every pair j < l, in ``size`` runs; (size, C(m, 2))."""
         profile = _profile(data)
-        ones = np.zeros((size, self.report.pairs), dtype=np.int64)
-        for run in range(size):
-            for start in range(0, len(profile.orders), AGENT_CHUNK):
-                piece = slice(start, start + AGENT_CHUNK)
-                ones[run] += self.report.tally(profile.orders[piece], profile.counts[piece], rng)
+        report = self.report
+        ones = np.zeros((size, report.pairs), dtype=np.int64)
+        for start in range(0, len(profile.orders), AGENT_CHUNK):
+            piece = slice(start, start + AGENT_CHUNK)
+            truths = report.truths(profile.orders[piece])
+            for run in range(size):
+                ones[run] += report.tally(truths, profile.counts[piece], rng)
         return ones
 
     def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
