@@ -827,6 +827,18 @@ class LDPKwikSortInteractive(dpaudit.Mechanism):
                 statement="The expected Kemeny score is at most 5 OPT + 700 m^2.5 ln m / (ϵ sqrt n).",
                 bound=700 * m**2.5 * math.log(m) / (self.epsilon * math.sqrt(n)),
             ),
+            dpaudit.RateClaim(
+                id="alabi2022.corollary12-rate-epsilon",
+                source=f"{PAPER}, Corollary 12",
+                statement="The error of an answer falls like 1/ϵ.",
+                variable="epsilon",
+                points=tuple(self.epsilon * 2.0**k for k in range(-6, 1)),
+                exponent=-1.0,
+                direction="equal",
+                exact=lambda point: answer_deviation(0.25 * point * m / q, m, n, 0.0),
+                quantity="root mean squared error of an answer at ϵ/2",
+                scope=f"n = {n}, m = {m}, q = {q}",
+            ),
             self._rate("agents", [2e6 * 2.8**k for k in range(7)], -0.5, None),
             self._rate("alternatives", [4, 6, 9, 14, 22, 34, 50], 2.5, lambda k: math.log(k) * (1 - 1 / k)),
         ]

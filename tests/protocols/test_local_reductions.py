@@ -74,12 +74,14 @@ def test_epsilon_of_entrywise_reports_is_reached_at_the_reverse(m):
     assert exact_epsilon(PAIRWISE(alternatives=m, epsilon=2.0), "entrywise-privacy") == pytest.approx(2.0, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_at_twenty_alternatives_the_published_mechanism_loses_log_1_plus_e():
     target = PAIRWISE(alternatives=20)
     assert exact_epsilon(target, "theorem8-privacy") == pytest.approx(math.log1p(math.e), rel=1e-9)
     assert exact_epsilon(target, "theorem8-privacy-meant") == pytest.approx(1.0, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("randomizer", ["vector", "entrywise"])
 def test_the_error_of_an_entry_is_that_of_simulated_runs(randomizer):
     target = PAIRWISE(alternatives=4, agents=300, epsilon=2.0, randomizer=randomizer)
@@ -93,6 +95,7 @@ def test_the_error_of_an_entry_is_that_of_simulated_runs(randomizer):
     assert np.abs((errors**2).mean(axis=0) - 1).max() < 6 * math.sqrt(2 / runs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("m", [3, 4])
 def test_aggregate_rankings_follow_a_literal_protocol(m):
     """Listed reports, the unbiased estimate, and a ranking of least cost among all, ties at random."""
@@ -242,6 +245,7 @@ def test_the_answer_has_the_mean_and_the_deviation_of_all_partitions(n, yes):
     assert target._mean_answer(yes, per_set * m) == pytest.approx(yes / (per_set * m), abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("agents", [40, 43])
 def test_simulated_answers_have_that_mean_and_deviation(agents):
     m, budget, runs = 4, 1.5, 4000
@@ -330,10 +334,10 @@ def test_the_protocol_follows_a_literal_one(cap):
 @pytest.mark.parametrize(("cap", "uses"), [(1, 0), (2, 1), (3, 2), (4, 2), (5, 3)])
 def test_how_often_a_run_ends_in_bottom(cap, uses):
     """Three alternatives take two comparisons with the middle one as pivot, otherwise three."""
-    target = INTERACTIVE(epsilon=1e6, alternatives=3, cap=cap, agents=30_000)
+    target = INTERACTIVE(epsilon=1e6, alternatives=3, cap=cap, agents=3000)
     assert target.uses == uses
-    profile = rankings.Profile(np.array([[1, 2, 0]]), np.array([30_000]))
-    runs = 20_000
+    profile = rankings.Profile(np.array([[1, 2, 0]]), np.array([3000]))
+    runs = 500 if uses < 2 else 20_000
     orders, failed = target.run(profile, runs, np.random.default_rng(SEED))
     crowded = {
         k: np.mean([max(map(row.count, row)) > uses for row in itertools.product(range(3), repeat=k)]) for k in (2, 3)
@@ -343,6 +347,7 @@ def test_how_often_a_run_ends_in_bottom(cap, uses):
     assert (orders == [1, 2, 0]).all()
 
 
+@pytest.mark.slow
 def test_the_fallback_is_reduction_1_at_half_of_the_budget():
     target = INTERACTIVE(epsilon=2.0, alternatives=3, cap=1, agents=9)
     orders = np.array([[0, 1, 2]] * 6 + [[2, 1, 0]] * 3)
