@@ -21,6 +21,7 @@ AGENT_CHUNK = 1 << 17
 TABLE_CELLS = 1 << 23
 LISTED_ALTERNATIVES = 6
 MOST_COUNTS = 64
+FEW_ENTRIES = 12
 RATIO = 5.0
 
 Ties = Literal["split", "both"]
@@ -50,6 +51,14 @@ class VectorReport(dpaudit.Mechanism):
     def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
         truth = self.truths(np.atleast_2d(data))
         return self.response.randomize(np.broadcast_to(truth, (size, self.pairs)), rng).astype(np.int8)
+
+    def features(self, outputs: np.ndarray) -> np.ndarray:
+        """Where there are many entries, how many are 1, and how many comparisons each alternative wins."""
+        if self.pairs <= FEW_ENTRIES:
+            return outputs
+        first = np.eye(self.alternatives)[rankings.alternative_pairs(self.alternatives)]
+        wins = outputs @ (first[:, 0] - first[:, 1])
+        return np.concatenate([outputs.sum(axis=1, keepdims=True), wins], axis=1)
 
     def law(self, data: Any) -> dpaudit.Law:
         return self.response.law(self.truths(np.atleast_2d(data))[0])
@@ -456,17 +465,10 @@ class LDPKwikSortInteractive(dpaudit.Mechanism):
         "auto", minimum=1, doc="q; auto: the smallest whole number above 10 m ln m"
     )
     alternatives: int = dpaudit.parameter(4, minimum=2, doc="m")
-    agents: int = dpaudit.parameter(10_000, minimum=2, doc="n, for the utility claims")
+    agents: int = dpaudit.parameter(10_000, minimum=1, doc="n, for the utility claims")
     instance: Literal["unanimous", "near-tie"] = dpaudit.parameter(
         "near-tie", doc="for the utility claims: all agents alike, or a majority of the size of the noise"
     )
-
-    def validate(self) -> None:
-        if self.agents < self.alternatives:
-            raise dpaudit.ParameterError(
-                f"{self.name}: parameter 'agents' must be at least {self.alternatives}, one for each of the m sets, "
-                f"got {self.agents}"
-            )
 
     @property
     def pairs(self) -> int:

@@ -361,9 +361,12 @@ def test_the_fallback_is_reduction_1_at_half_of_the_budget():
     assert chi2_contingency([table[0], table[2]]).pvalue < FALSE_ALARM
 
 
-def test_fewer_agents_than_sets_are_refused():
-    with pytest.raises(dpaudit.ParameterError, match="at least 4"):
-        INTERACTIVE(alternatives=4, agents=3)
+def test_sets_may_be_empty():
+    profile = rankings.Profile(np.array([[2, 1, 0, 3]]), np.array([2]))
+    target = INTERACTIVE(alternatives=4, agents=2)
+    estimates = target.answers(profile, np.zeros((400, 4, 4), dtype=int), 5.0, np.random.default_rng(SEED))
+    assert set(np.unique(estimates[:, 0, 1])) <= {0.0, *(4 / 2 / math.tanh(2.5) * np.array([-1.0, 1.0]))}
+    assert claim_of(target, "lemma10-unbiased").margin(yes=1) > -1e-12
 
 
 # Claims.
