@@ -13,21 +13,19 @@ from dpaudit.rankings.orders import FloatArray, as_positive_int
 MAX_EXACT = 128
 
 
-@lru_cache(maxsize=8)
-def _laws(m: int) -> tuple[FloatArray, ...]:
-    """Laws for 0, 1, ..., m alternatives."""
-    laws = [np.ones(1), np.ones(1)]
-    for size in range(2, m + 1):
+_LAWS: list[FloatArray] = [np.ones(1), np.ones(1)]
+"""Laws for 0, 1, ... alternatives, as far as they have been asked for."""
+
+
+def _law(m: int) -> FloatArray:
+    for size in range(len(_LAWS), m + 1):
         law = np.zeros(comb(size, 2) + 1)
-        for left in range(size // 2):
+        for left in range((size + 1) // 2):
             right = size - 1 - left
-            both = np.convolve(laws[left], laws[right]) * (1 if left == right else 2) / size
+            both = np.convolve(_LAWS[left], _LAWS[right]) * (1 if left == right else 2) / size
             law[size - 1 : size - 1 + len(both)] += both
-        if size % 2:
-            middle = np.convolve(laws[size // 2], laws[size // 2]) / size
-            law[size - 1 : size - 1 + len(middle)] += middle
-        laws.append(law)
-    return tuple(laws)
+        _LAWS.append(law)
+    return _LAWS[m]
 
 
 def quicksort_comparisons(m: int) -> FloatArray:
@@ -51,7 +49,7 @@ def quicksort_comparisons(m: int) -> FloatArray:
     """
     if as_positive_int(m, "m") > MAX_EXACT:
         raise ParameterError(f"m is {m}; the law is computed up to m = {MAX_EXACT}, take `quicksort_tail` beyond")
-    return _laws(m)[m].copy()
+    return _law(m).copy()
 
 
 def quicksort_expected_comparisons(m: int) -> float:
@@ -87,7 +85,7 @@ def quicksort_tail(m: int, limit: int) -> float:
     if limit >= comb(m, 2):
         return 0.0
     if m <= MAX_EXACT:
-        return fsum(_laws(m)[m][limit + 1 :])
+        return fsum(_law(m)[limit + 1 :])
     return min(exp(min(0.0, log_mean - rate * (limit + 1))) for rate, log_mean in _moments(m))
 
 

@@ -13,8 +13,9 @@ from dpaudit.claims.record import METHOD_UNUSABLE, Record, Result, plain
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.numbers import DIGITS, format_interval, format_number, relation, telling_digits
 
-_MEASURED_AS = {"bound": "value"}
+_MEASURED_AS = {"bound": "value", "published": "value"}
 _BESIDE = ("tightness", "slack", "detection_limit", "detection_limit_delta", "trivial")
+_LIMITS = ("detection_limit", "detection_limit_delta")
 _LABELS = {
     "tightness": "tightness (claimed epsilon over measured)",
     "slack": "slack (claimed bound over measured value)",
@@ -68,14 +69,17 @@ def headline(result: Result) -> str:
         return result.note or "nothing measured"
     rows = {row.name: row for row in quantities(result)}
     parts = [_comparison(result, rows[name])]
-    parts += [f"{other.replace('_', ' ')} {rows[other].measured}" for other in _BESIDE if other in result.measured]
+    # What would have been found says nothing where something was.
+    skipped = _LIMITS if result.verdict is Verdict.REFUTED else ()
+    shown = [other for other in _BESIDE if other in result.measured and other not in skipped]
+    parts += [f"{other.replace('_', ' ')} {rows[other].measured}" for other in shown]
     return "; ".join(parts)
 
 
 def beside(result: Result) -> str:
     """Return the quantities that a utility result reports beside the audited one; empty where there are none."""
     others = set(_BESIDE) | set(_MEASURED_AS.values()) | {"worst"}
-    if result.kind != "utility":
+    if result.kind not in ("utility", "figure"):
         return ""
     rows = (row for row in quantities(result) if row.name not in others)
     return "; ".join(f"{row.label} {row.measured}" for row in rows)
