@@ -122,6 +122,7 @@ class LocalPairwise(dpaudit.Mechanism):
     name = "local-pairwise"
     source = f"{PAPER}, Theorem 8 and Corollary 9; Duchi, Jordan, Wainwright, arXiv:1302.3203"
     trust = "Nobody is trusted: every agent randomizes its comparisons, and the curator sees only those."
+    model = "local"
     errata = (
         dpaudit.Erratum(
             where="Duchi, Jordan, Wainwright, arXiv:1302.3203, the ℓ∞ mechanism, which Theorem 8 relies on",
@@ -421,6 +422,7 @@ class LDPKwikSortInteractive(dpaudit.Mechanism):
     name = "ldp-kwiksort-interactive"
     source = f"{PAPER}, Algorithms 2 and 3"
     trust = "Nobody is trusted: every agent randomizes its answers, and the curator sees only those."
+    model = "local"
     errata = (
         dpaudit.Erratum(
             where=f"{PAPER}, Algorithm 2",

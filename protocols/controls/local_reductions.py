@@ -23,6 +23,7 @@ class _Broken(dpaudit.Mechanism):
 
     source = "a bug planted in a local reduction"
     trust = "As the local reductions: the adversary sees what one agent sends."
+    model = "local"
 
     @property
     def honest(self) -> Any:
