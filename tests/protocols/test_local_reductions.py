@@ -315,14 +315,14 @@ def literal_run(target, orders, rng):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cap", [2, 3, 4, 100])
-def test_the_protocol_follows_a_literal_one(cap):
-    """Caps with 2q/m = 1.33, 2, 2.67 and 66.7; seven agents in three sets."""
-    target = INTERACTIVE(epsilon=40.0 if cap < 100 else 400.0, alternatives=3, cap=cap, agents=7)
-    orders = np.array([EVERYONE[3][k] for k in (0, 0, 1, 5, 0, 2, 0)])
+@pytest.mark.parametrize(("cap", "agents"), [(2, 7), (3, 7), (4, 7), (100, 7), (100, 40)])
+def test_the_protocol_follows_a_literal_one(cap, agents):
+    """Caps with 2q/m = 1.33, 2, 2.67 and 66.7, an answer at ϵ_0 = 1, three sets that two dummies fill up."""
+    target = INTERACTIVE(epsilon=4 * cap / 3, alternatives=3, cap=cap, agents=agents)
+    orders = np.array([EVERYONE[3][k] for k in np.resize((0, 0, 1, 5, 0, 2, 0), agents)])
     rng = np.random.default_rng(SEED)
     counts = np.zeros((2, 7))
-    for _ in range(6000):
+    for _ in range(8000):
         found = literal_run(target, orders, rng)
         counts[0, 6 if found is None else EVERYONE[3].index(found)] += 1
     sampled, failed = target.run(orders, 30_000, rng)
@@ -359,6 +359,23 @@ def test_the_fallback_is_reduction_1_at_half_of_the_budget():
     table = [np.bincount(rankings.ranking_index(found), minlength=6) for found in (ranked, half, whole)]
     assert chi2_contingency(table[:2]).pvalue > FALSE_ALARM
     assert chi2_contingency([table[0], table[2]]).pvalue < FALSE_ALARM
+
+
+def test_features_are_sums_that_leave_out_only_the_order_of_answers():
+    transcript = INTERACTIVE(alternatives=3, cap=6).views()["transcript-and-fallback"]
+    assert transcript.features(np.array([[1, 0, 1, 1, 0, 1, 0], [0, 0, 0, 0, 1, 1, 1]])).tolist() == [
+        [3, 0, 1, 0],
+        [0, 1, 1, 1],
+    ]
+    report = PAIRWISE(alternatives=6).report
+    outputs = report.sample(np.array([3, 1, 0, 2, 5, 4]), 50, np.random.default_rng(SEED))
+    features = report.features(outputs)
+    assert features[:, 0].tolist() == outputs.sum(axis=1).tolist()
+    for row, bits in zip(features, outputs, strict=True):
+        wins = np.zeros(6)
+        for (j, i), bit in zip(itertools.combinations(range(6), 2), bits, strict=True):
+            wins[[j, i]] += (bit, -bit)
+        assert row[1:].tolist() == wins.tolist()
 
 
 def test_sets_may_be_empty():
