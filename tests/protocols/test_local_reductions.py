@@ -315,7 +315,7 @@ def literal_run(target, orders, rng):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("cap", "agents"), [(2, 7), (3, 7), (4, 7), (100, 7), (100, 40)])
+@pytest.mark.parametrize(("cap", "agents"), [(2, 7), (3, 7), (4, 7), (100, 7), (100, 10)])
 def test_the_protocol_follows_a_literal_one(cap, agents):
     """Caps with 2q/m = 1.33, 2, 2.67 and 66.7, an answer at ϵ_0 = 1, three sets that two dummies fill up."""
     target = INTERACTIVE(epsilon=4 * cap / 3, alternatives=3, cap=cap, agents=agents)
@@ -376,6 +376,15 @@ def test_features_are_sums_that_leave_out_only_the_order_of_answers():
         for (j, i), bit in zip(itertools.combinations(range(6), 2), bits, strict=True):
             wins[[j, i]] += (bit, -bit)
         assert row[1:].tolist() == wins.tolist()
+
+
+def test_an_item_goes_before_the_pivot_above_one_half_only(monkeypatch):
+    def answers(self, data, assigned, budget, rng):
+        return np.where(np.tri(4, dtype=bool), 0.5 + 1e-9, 0.5)[None].repeat(len(assigned), axis=0)
+
+    monkeypatch.setattr(INTERACTIVE, "answers", answers)
+    found = INTERACTIVE(alternatives=4).sample(np.array([[0, 1, 2, 3]]), 200, np.random.default_rng(SEED))
+    assert (found == [3, 2, 1, 0]).all()
 
 
 def test_sets_may_be_empty():
