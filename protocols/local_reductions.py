@@ -803,6 +803,11 @@ class LDPKwikSortInteractive(dpaudit.Mechanism):
         ]
 
     def _utility_claims(self) -> list[dpaudit.Claim]:
+        """Theorem 11 with its constants: (5 + 1) m^2 errors of an answer, each 10q / (ϵ sqrt(nm)) at half of the budget.
+
+        The fallback adds 6m^3 / (ϵ sqrt n) with probability 1/m at most, which is little against that; and
+        60 (10 m ln m + 1) m^1.5 <= 700 m^2.5 ln m from m = 2 on.
+        """
         m, n, q = self.alternatives, self.agents, self.queries
         too_small = f"q = {q} is below 10 m ln m" if q < 10 * m * math.log(m) else ""
         scope = f"n = {n}, m = {m}, q = {q}; the excess over the least score is held to it, so with a ratio of 1"
