@@ -803,7 +803,7 @@ class LDPKwikSortInteractive(dpaudit.Mechanism):
         ]
 
     def _utility_claims(self) -> list[dpaudit.Claim]:
-        """Theorem 11 with its constants: (5 + 1) m^2 errors of an answer, each 10q / (ϵ sqrt(nm)) at half of the budget.
+        """Theorem 11 with its constants: (5 + 1) m^2 errors of an answer of 10q / (ϵ sqrt(nm)) at half of the budget.
 
         The fallback adds 6m^3 / (ϵ sqrt n) with probability 1/m at most, which is little against that; and
         60 (10 m ln m + 1) m^1.5 <= 700 m^2.5 ln m from m = 2 on.
