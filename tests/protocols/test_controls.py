@@ -7,16 +7,18 @@ import dpaudit
 from dpaudit.auditors import Budget, Streams
 from dpaudit.auditors.audit import view_of
 from dpaudit.auditors.blackbox import audit_black_box
+from dpaudit.auditors.lemma import audit_lemma
 from dpaudit.catalog import protocol_files, targets_in
 
 pytestmark = pytest.mark.slow
 
-CONTROLS = [
+EVERY = [
     reference.load()
     for path in protocol_files()
     if path.parent.name == "controls"
     for reference in targets_in(str(path))
 ]
+CONTROLS = [control for control in EVERY if any(claim.kind == "privacy" for claim in control().claims())]
 FAST = {
     "central-half-noise": 200_000,
     "central-unsplit-budget": 20_000,
@@ -29,7 +31,14 @@ FAST = {
     "clear-answer": 100_000,
     "biased-coin": 400_000,
     "occasional-truth": 1_000_000,
+    "local-uncapped": 100_000,
+    "local-counter-per-call": 200_000,
+    "local-full-fallback": 400_000,
+    "local-whole-budget-answer": 100_000,
+    "local-double-half-space": 20_000,
+    "local-unsplit-entries": 20_000,
 }
+LEMMAS = {"local-wrong-scale", "local-minus-half"}  # private still, but biased
 CORRECT = [
     ("ldp-kwiksort-rr", {"epsilon": 1.0, "queries": 2, "alternatives": 4}),
     ("ldp-kwiksort-rr", {"epsilon": 1.0, "queries": 6, "alternatives": 4}),
@@ -47,7 +56,14 @@ def black_box(target, samples, seed):
 def test_there_are_enough_controls():
     assert len(CONTROLS) >= 8
     assert {control.name for control in CONTROLS} == set(FAST)
-    assert all(control.summary() for control in CONTROLS)
+    assert {control.name for control in EVERY} == set(FAST) | LEMMAS
+    assert all(control.summary() for control in EVERY)
+
+
+@pytest.mark.parametrize("control", [pytest.param(each, id=each.name) for each in EVERY if each.name in LEMMAS])
+def test_a_planted_bias_is_found(control):
+    (claim,) = control().claims()
+    assert audit_lemma(claim, draws=None, streams=Streams(0)).verdict == "refuted"
 
 
 @pytest.mark.parametrize(
@@ -96,7 +112,7 @@ def test_the_right_protocol_is_not_accused_under_the_default_budget(name, parame
 
 def test_the_controls_do_not_touch_their_input():
     data = np.arange(4)
-    for control in CONTROLS:
+    for control in EVERY:
         if "central" not in control.name:
             control().sample(data, 10, np.random.default_rng(0))
     assert data.tolist() == [0, 1, 2, 3]
