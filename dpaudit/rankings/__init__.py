@@ -1,5 +1,6 @@
-"""Rankings: profiles, pairwise counts, Kendall tau, KwikSort, Kemeny, Mallows and PrefLib files."""
+"""Rankings: profiles, pairwise counts, Kendall tau, KwikSort, Kemeny, Gibbs, Mallows and PrefLib files."""
 
+from dpaudit.rankings.gibbs import Gibbs
 from dpaudit.rankings.kemeny import KemenyResult, kemeny
 from dpaudit.rankings.kendall import average_kendall_tau, error_rate, kendall_cost, kendall_tau, sign_errors
 from dpaudit.rankings.kwiksort import comparisons, kwiksort
@@ -21,6 +22,7 @@ from dpaudit.rankings.profiles import Profile
 from dpaudit.rankings.queries import margin_matrix, pair_tally, random_subsets
 
 __all__ = [
+    "Gibbs",
     "KemenyResult",
     "Mallows",
     "PreferenceFile",
