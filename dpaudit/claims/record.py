@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from dpaudit.claims.claims import Erratum
-from dpaudit.claims.evidence import Curves, Interval, Witness
+from dpaudit.claims.evidence import Curves, Growth, Interval, Witness
 from dpaudit.claims.verdicts import EXIT_UNUSABLE, Verdict, status_of, worst_status
 from dpaudit.errors import RecordError
 
@@ -78,6 +78,7 @@ class Result:
     seed: int
     command: str
     curves: Curves | None = None
+    growth: Growth | None = None
     witness_file: str | None = None
 
     @property

@@ -10,6 +10,7 @@ from dpaudit.claims.record import Record
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.figures import figures
 from dpaudit.reporting.groups import ClaimGroup, group_results
+from dpaudit.reporting.regions import region_maps
 from dpaudit.reporting.wording import (
     clean,
     conclusion,
@@ -101,6 +102,7 @@ def _template() -> Template:
         figures=figures,
         headline=headline,
         reason=reason,
+        region_maps=region_maps,
         standing=standing,
         verify_command=verify_command,
         witness_lines=witness_lines,

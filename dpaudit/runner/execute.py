@@ -330,6 +330,7 @@ def _result(
         seed=settings.seed,
         command=_command(cell, settings),
         curves=evidence.curves,
+        growth=evidence.growth,
     )
 
 
