@@ -133,6 +133,7 @@ class _Protocol(dpaudit.Mechanism):
     profile: rankings.Profile | None = dpaudit.parameter(None, doc="real rankings (--data), not the Mallows model")
 
     source = PAPER
+    model = "local"
     trust = "Nobody is trusted: every agent randomizes its own answers, and the curator sees only those."
     errata: ClassVar[Sequence[dpaudit.Erratum]] = (
         dpaudit.Erratum(

@@ -11,6 +11,7 @@ import typer
 
 from dpaudit.claims.verdicts import EXIT_ERROR, EXIT_UNUSABLE
 from dpaudit.cli.check import check
+from dpaudit.cli.compare import compare
 from dpaudit.cli.init import init
 from dpaudit.cli.output import one_line
 from dpaudit.cli.report import report
@@ -35,6 +36,7 @@ app.command("show")(show)
 app.command("check")(check)
 app.command("verify")(verify)
 app.command("report")(report)
+app.command("compare")(compare)
 app.command("init")(init)
 
 

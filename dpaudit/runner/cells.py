@@ -67,6 +67,8 @@ class Cell:
         Parameter values given; the others have their defaults.
     data
         PrefLib file whose profile the target gets, and its SHA-256.
+    plan
+        The plan's file; empty where there is none.
     """
 
     reference: TargetReference
@@ -81,6 +83,7 @@ class Cell:
     stop_early: bool = False
     features: Features = "none"
     data: tuple[str, str] | None = None
+    plan: str = ""
 
     def instance(self) -> Mechanism:
         """Make the target with its parameters.
@@ -173,7 +176,15 @@ def _cells_of(
         raise DataError(f"{target.name} takes no --data; leave it out, or choose a target that measures on rankings")
     # A plan's settings are synthetic; on data only what was asked for counts.
     planned = [audit for audit in plan.audits if audit.target == target.name] if plan and data is None else []
-    blank = Cell(reference=reference, called=text, target=target.name, claim="", parameters={}, data=data)
+    blank = Cell(
+        reference=reference,
+        called=text,
+        target=target.name,
+        claim="",
+        parameters={},
+        data=data,
+        plan=str(plan.path.resolve()) if plan else "",
+    )
     override = {name: values for name, values in request.set.items() if name in target.parameter_names()}
     if data is not None and (fixed := [name for name in DATA_SIZES if name in override]):
         raise ParameterError(f"--set {fixed[0]}: the data say how many {fixed[0]} there are; leave it out")
