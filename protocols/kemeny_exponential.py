@@ -39,6 +39,7 @@ class KemenyExponential(dpaudit.Mechanism):
 
     name = "kemeny-exponential"
     source = "Hay, Elagina, Miklau 2017; Alabi, Ghazi, Kumar, Manurangsi 2022, Table 1"
+    model = "central"
     trust = "A trusted curator sees every ranking; the adversary sees the aggregate ranking."
 
     epsilon: float = dpaudit.parameter(1.0, doc="ϵ, the whole budget")

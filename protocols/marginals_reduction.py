@@ -49,6 +49,7 @@ class MarginalsReduction(dpaudit.Mechanism):
 
     name = "marginals-reduction"
     source = f"{PAPER}, Lower Bounds"
+    model = "central"
     trust = "A trusted curator sees every ranking; the adversary sees the aggregate ranking."
     errata = (
         dpaudit.Erratum(

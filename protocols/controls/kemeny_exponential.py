@@ -21,6 +21,7 @@ class _Broken(dpaudit.Mechanism):
     relation: Literal["substitution", "add-remove"] = dpaudit.parameter("substitution", doc="neighbouring relation")
 
     source = "a bug planted in the exponential mechanism over all rankings"
+    model = "central"
     trust = "As the exponential mechanism: the adversary sees the aggregate ranking."
 
     def spent(self) -> float:

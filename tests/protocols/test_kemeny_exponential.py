@@ -1,7 +1,9 @@
 """The exponential mechanism over rankings: law, epsilon and error against enumeration written here."""
 
+import dataclasses
 import itertools
 import math
+import sys
 from functools import cache
 
 import numpy as np
@@ -11,6 +13,7 @@ from scipy.stats import chisquare
 import dpaudit
 from dpaudit.auditors import Budget, Streams, audit
 from dpaudit.auditors.exact import audit_exact
+from dpaudit.auditors.rates import audit_rate
 from dpaudit.auditors.utility import audit_utility
 from dpaudit.rankings import Profile, Profiles, pairwise_counts, ranking_index
 
@@ -154,6 +157,54 @@ def test_the_split_is_the_worst_of_all_splits():
     ahead = np.triu(np.ones((4, 4), dtype=int), k=1)
     errors = [brute_error(target, size * ahead + (60 - size) * ahead.T) for size in range(30, 61)]
     assert target.error() == pytest.approx(max(errors), rel=1e-3)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_the_block_bound_is_that_of_shuffled_blocks(size):
+    m, agents = 5, 7
+    target = TARGET(epsilon=3.0, alternatives=m, agents=agents)
+    shuffled = [o for o in everyone(m) if all(o[place] // size == place // size for place in range(m))]
+    excess = np.mean([distance(order, tuple(range(m))) for order in shuffled])
+    bound = (math.lgamma(m + 1) - math.log(len(shuffled))) / (target.beta * agents) + excess
+    assert target.block_bound() <= bound * (1 + 1e-12)
+    assert target.block_bound() >= target.error()
+
+
+def test_the_block_bound_is_the_least_of_the_blocks():
+    # m = 3: blocks of 1, 2 and 3 items hold 1, 2 and 6 rankings, which cost 0, 1/2 and 3/2 on average
+    for agents in (1, 3, 10, 100):
+        target = TARGET(epsilon=3.0, alternatives=3, agents=agents)
+        costs = [math.log(6 / count) / (target.beta * agents) + cost for count, cost in ((1, 0), (2, 0.5), (6, 1.5))]
+        assert target.block_bound() == pytest.approx(min(costs), rel=1e-12)
+
+
+RATES = ["agents", "epsilon", "alternatives", "blocs", "graded"]
+
+
+@pytest.mark.parametrize("name", RATES)
+def test_rates_and_their_neighbours(name):
+    claim = next(c for c in TARGET(alternatives=6).claims() if c.id == f"alabi2022.kemeny-exponential-rate-{name}")
+    assert audit_rate(claim, budget=Budget(), streams=Streams(0)).verdict == "consistent"
+    lower = dataclasses.replace(claim, exponent=claim.exponent - 0.5)
+    assert audit_rate(lower, budget=Budget(), streams=Streams(0)).verdict == "refuted"
+    higher = dataclasses.replace(claim, exponent=claim.exponent + 0.75, direction="equal")
+    assert audit_rate(higher, budget=Budget(), streams=Streams(0)).verdict == "refuted"
+
+
+def test_graded_majorities_pay_a_growing_share_of_the_entropy():
+    shares = []
+    for m in (4, 6, 8, 10, 12):
+        target = TARGET(epsilon=1.0, alternatives=m, agents=10**7, instance="graded")
+        shares.append(target.error() / target.entropy_bound())
+    assert (np.diff(shares) > 0).all()
+    assert shares[0] > 0.4
+
+
+def test_the_law_of_a_split_is_a_mallows_model():
+    target = TARGET(epsilon=1.0, alternatives=7, agents=500, instance="split")
+    majority, error = sys.modules[TARGET.__module__]._worst_split(7, 500, target.beta)
+    assert target.error() == pytest.approx(error, rel=1e-10)
+    assert 250 < majority <= 500
 
 
 def test_a_bound_that_is_too_small_is_refuted(monkeypatch):
