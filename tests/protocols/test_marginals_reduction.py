@@ -174,9 +174,24 @@ def test_the_packing_floor_with_delta_is_below_the_best_channel(d, distance, del
     )
     slack = delta * (1 + math.exp(epsilon))
     best = best_channel(target.words().tolist(), d, 1, epsilon * agents, slack)
-    assert 0 < target.packing_floor() <= best * (1 + 1e-7)
+    assert 0 < target.packing_floor() <= target.approximate_floor() * (1 + 1e-12)
+    assert target.approximate_floor() <= best * (1 + 1e-7)
     if d == 1:
         assert target.packing_floor() == pytest.approx(best, rel=1e-6)
+
+
+@pytest.mark.parametrize(("d", "distance"), [(4, 1), (6, 2), (8, 3)])
+def test_the_approximate_floor_tends_to_one_below_the_pure_one(d, distance):
+    target = TARGET(dimensions=d, padding=2, distance=distance, epsilon=0.2, agents=3)
+    assert target.packing_floor() < target.approximate_floor() <= target.floor()
+    floors = [
+        TARGET(
+            dimensions=d, padding=2, distance=distance, epsilon=0.2, agents=3, delta=delta, system="noisy-pairwise"
+        ).approximate_floor()
+        for delta in (1e-12, 1e-3, 0.05)
+    ]
+    assert floors == sorted(floors, reverse=True)
+    assert floors[0] == pytest.approx(target.approximate_floor(), rel=1e-9)
 
 
 def test_the_floor_does_not_underflow():
