@@ -343,54 +343,51 @@ class MarginalsReduction(dpaudit.Mechanism):
             explain=lambda alternatives: {"actual": _largest_floor(alternatives), "claimed": SHARE * alternatives**2},
             scope=f"m from 2 to 300, 1000, 3000 and 10000, at ϵ n = {AGENTS_SHARE:g} m; d = m / 2, where OPT = 0",
         )
-        spent = self.epsilon * self.agents
         if self.dimensions > _LONGEST_CODE:
             return
-        floor = self.floor()
         common = f"{self.system} errs, on average over the code, by at least"
+        pure = "" if self.delta == 0 else "delta is above 0; see alabi2022.theorem14"
         yield self._error_claim(
             "alabi2022.theorem13-packing",
             "Theorem 13, by packing",
             f"{common} what disjoint balls around the words leave to an ϵ-DP algorithm.",
             self.packing_floor(),
-            "" if self.delta == 0 else "delta is above 0; see alabi2022.theorem14",
+            pure,
         )
+        floor = self.floor()
         yield self._error_claim(
             "alabi2022.theorem13-floor",
             "Theorem 13, with the best constant",
             f"{common} what probabilities within e^(ϵ n) of each other allow.",
             floor,
-            "" if self.delta == 0 else "delta is above 0; see alabi2022.theorem14",
+            pure,
         )
         bound = SHARE * self.alternatives**2
-        many = AGENTS_SHARE * self.alternatives
         yield self._error_claim(
             "alabi2022.theorem13",
             f"Theorem 13, with n = o(m / ϵ) as n <= {AGENTS_SHARE:g} m / ϵ",
             f"{common} {SHARE:g} m^2.",
             bound,
-            "delta is above 0; see alabi2022.theorem14"
-            if self.delta > 0
-            else f"ϵ n = {spent:g} is above {AGENTS_SHARE:g} m = {many:g}"
-            if spent > many
-            else f"these d, t and code carry a floor of {floor:.4g} only, below {bound:.4g}"
-            if floor < bound
-            else "",
+            pure or self._beyond(floor, bound),
         )
-        approximate = self.approximate_floor()
         yield self._error_claim(
             "alabi2022.theorem14",
             "Theorem 14, by packing only",
             f"{common} what balls around the words leave to an (ϵ, δ)-DP algorithm, with δ (e^(ϵ n) - 1) / (e^ϵ - 1) "
             "for n replacements; that reaches n of the order of log(1 / δ) / ϵ, not sqrt(m) / ϵ, for which the theorem "
             "relies on fingerprinting.",
-            approximate,
-            "delta is 0; see alabi2022.theorem13-floor"
-            if self.delta == 0
-            else ""
-            if approximate > 0
-            else f"at n = {self.agents} group privacy leaves nothing of δ",
+            self.approximate_floor(),
+            "" if self.delta > 0 else "delta is 0; see alabi2022.theorem13-floor",
         )
+
+    def _beyond(self, floor: float, bound: float) -> str:
+        """Why Theorem 13 with its constants says nothing here."""
+        spent, most = self.epsilon * self.agents, AGENTS_SHARE * self.alternatives
+        if spent > most:
+            return f"ϵ n = {spent:g} is above {AGENTS_SHARE:g} m = {most:g}"
+        if floor < bound:
+            return f"these d, t and code carry a floor of {floor:.4g} only, below {bound:.4g}"
+        return ""
 
     def _ranking_claim(self, name: str, source: str, statement: str, sides: _OnRankings) -> dpaudit.LemmaClaim:
         """Claim about all rankings and all words: enumerated where that is possible, drawn otherwise."""
