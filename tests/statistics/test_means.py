@@ -2,9 +2,9 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, ttest_1samp
 
-from dpaudit.statistics import clopper_pearson, mean_interval
+from dpaudit.statistics import clopper_pearson, mean_interval, student_interval
 
 FALSE_ALARM = 1e-6
 SEED = 20240610
@@ -57,3 +57,27 @@ def test_interval_moves_with_the_unit_of_measurement():
     np.testing.assert_allclose(moved[1], 7 - 3 * plain[1])
     # The two sides bet differently, so the mirrored interval is near to the mirror image only.
     assert moved[2] - moved[0] == pytest.approx(3 * (plain[2] - plain[0]), rel=0.1)
+
+
+def test_student_interval_is_that_of_scipy():
+    values = np.random.default_rng(SEED).beta(2, 5, 300)
+    expected = ttest_1samp(values, 0.0).confidence_interval(0.99)
+    lower, estimate, upper = student_interval(values, support=(0.0, 1.0), confidence=0.99)
+    assert (lower, upper) == pytest.approx((expected.low, expected.high), rel=1e-12)
+    assert estimate == values.mean()
+
+
+def test_student_interval_is_rigorous_where_it_must_be():
+    rng = np.random.default_rng(SEED)
+    for values in (rng.random(500) < 0.1, rng.random(99), np.full(500, 0.25)):
+        options = {"support": (0.0, 1.0), "confidence": 0.99}
+        assert student_interval(values, **options) == mean_interval(values, **options)
+
+
+def test_student_interval_covers_on_a_skewed_law():
+    rng, repeats = np.random.default_rng(SEED), 2000
+    missed = 0
+    for _ in range(repeats):
+        lower, _, upper = student_interval(rng.beta(0.5, 5, 400), support=(0.0, 1.0), confidence=0.99)
+        missed += not lower <= 0.5 / 5.5 <= upper
+    assert missed <= binom.isf(FALSE_ALARM, repeats, 0.013)
