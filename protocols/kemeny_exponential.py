@@ -29,6 +29,7 @@ TABLE = "Alabi, Ghazi, Kumar, Manurangsi 2022, Table 1"
 _LISTED_ALTERNATIVES = 7
 _LARGEST = 18
 _LISTED_OUTPUTS = 2_000_000
+_LISTED_PAIRS = 30_000
 _LISTED_PROFILES = 5_000
 _SPLITS = 120
 _MANY = 10_000_000
@@ -90,7 +91,8 @@ class KemenyExponential(dpaudit.Mechanism):
         profiles = rankings.Profiles(
             agents=self.agents, alternatives=self.alternatives, relation=self.relation, neutral=True
         )
-        complete = profiles.count() * math.factorial(self.alternatives) <= _LISTED_OUTPUTS
+        pairs = profiles.count()
+        complete = pairs <= _LISTED_PAIRS and pairs * math.factorial(self.alternatives) <= _LISTED_OUTPUTS
         return dpaudit.Neighbouring(
             relation=self.relation,
             pairs=profiles.pairs if complete else profiles.patterns,
@@ -130,7 +132,7 @@ class KemenyExponential(dpaudit.Mechanism):
         items = np.arange(m)
         distance = np.maximum(np.abs(items[:, None] - items), 1)
         total = np.triu(1 / distance, k=1).sum()
-        # An odd agent gives every pair a margin of 1, and rounding up adds less than 2 each.
+        # An odd agent gives every pair a margin of 1, and rounding up adds at most 1 to each.
         scale = min(1.4 / self.beta, max(0.0, (n - 1 - 2 * self.pairs) / total))
         margins: np.ndarray = n % 2 + 2 * np.rint(scale / distance / 2).astype(np.int64)
         return margins
