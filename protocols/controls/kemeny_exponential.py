@@ -57,28 +57,28 @@ class _Broken(dpaudit.Mechanism):
         ]
 
 
-class ExponentialOnePairSensitivity(_Broken):
+class ExponentialOnePair(_Broken):
     """The average distance is taken to change by 1/n, as for one pair, instead of C(m, 2)/n."""
 
     def spent(self) -> float:
         return self.epsilon * self.alternatives * (self.alternatives - 1) / 2
 
 
-class ExponentialWithoutTheTwo(_Broken):
+class ExponentialWithoutTwo(_Broken):
     """The price is ϵ / Δ instead of ϵ / (2 Δ), as if the normaliser did not depend on the data."""
 
     def spent(self) -> float:
         return 2 * self.epsilon
 
 
-class ExponentialTotalForAverage(_Broken):
+class ExponentialNTwice(_Broken):
     """The price is that of the average distance, ϵ n / (2 C), but what it multiplies is the total distance times n."""
 
     def spent(self) -> float:
         return self.epsilon * self.agents
 
 
-class ExponentialOftenTheBest(_Broken):
+class ExponentialOftenBest(_Broken):
     """Every other run returns the Kemeny ranking itself, as if the draw had failed and a default were needed."""
 
     def spent(self) -> float:

@@ -29,10 +29,10 @@ FAST = {
     "clear-answer": 100_000,
     "biased-coin": 400_000,
     "occasional-truth": 1_000_000,
-    "exponential-one-pair-sensitivity": 20_000,
-    "exponential-without-the-two": 200_000,
-    "exponential-total-for-average": 20_000,
-    "exponential-often-the-best": 20_000,
+    "exponential-one-pair": 20_000,
+    "exponential-without-two": 200_000,
+    "exponential-n-twice": 20_000,
+    "exponential-often-best": 20_000,
 }
 CORRECT = [
     ("ldp-kwiksort-rr", {"epsilon": 1.0, "queries": 2, "alternatives": 4}),
