@@ -105,6 +105,7 @@ def test_a_law_that_is_off_by_one_is_refuted(monkeypatch):
     assert verdict("observation15-sharp", dimensions=2, padding=1).verdict == "refuted"
 
 
+@pytest.mark.slow
 def test_the_formula_for_the_cost_and_fact_2():
     assert verdict("kemeny-formula", dimensions=1, padding=1).verdict == "proved"
     assert verdict("kemeny-formula", dimensions=2, padding=1).verdict == "consistent"
