@@ -1,5 +1,6 @@
-"""Rankings: profiles, pairwise counts, Kendall tau, KwikSort, Kemeny, Mallows and PrefLib files."""
+"""Rankings: profiles, pairwise counts, Kendall tau, KwikSort, Kemeny, Gibbs, Mallows and PrefLib files."""
 
+from dpaudit.rankings.gibbs import Gibbs
 from dpaudit.rankings.kemeny import KemenyResult, kemeny
 from dpaudit.rankings.kendall import (
     average_kendall_tau,
@@ -30,6 +31,7 @@ from dpaudit.rankings.queries import margin_matrix, overload_probability, pair_t
 from dpaudit.rankings.quicksort import quicksort_comparisons, quicksort_expected_comparisons, quicksort_tail
 
 __all__ = [
+    "Gibbs",
     "KemenyResult",
     "Mallows",
     "PreferenceFile",
