@@ -1,9 +1,10 @@
 """Reusable local randomizers and noise, with their exact laws."""
 
 from dpaudit.randomizers.gaussian import GaussianNoise
+from dpaudit.randomizers.hypercube import HypercubeResponse
 from dpaudit.randomizers.laplace import LaplaceNoise
 from dpaudit.randomizers.randomized_response import RandomizedResponse
 from dpaudit.randomizers.shuffler import Shuffler
 from dpaudit.randomizers.thresholded import Thresholded
 
-__all__ = ["GaussianNoise", "LaplaceNoise", "RandomizedResponse", "Shuffler", "Thresholded"]
+__all__ = ["GaussianNoise", "HypercubeResponse", "LaplaceNoise", "RandomizedResponse", "Shuffler", "Thresholded"]

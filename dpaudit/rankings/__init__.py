@@ -1,9 +1,17 @@
-"""Rankings: profiles, pairwise counts, Kendall tau, KwikSort, Kemeny, Mallows and PrefLib files."""
+"""Rankings: profiles, pairwise counts, Kendall tau, KwikSort, Kemeny, Gibbs, Mallows and PrefLib files."""
 
+from dpaudit.rankings.gibbs import Gibbs
 from dpaudit.rankings.hierarchical import hierarchical
 from dpaudit.rankings.kemeny import KemenyResult, kemeny
-from dpaudit.rankings.kendall import average_kendall_tau, error_rate, kendall_cost, kendall_tau, sign_errors
-from dpaudit.rankings.kwiksort import comparisons, kwiksort
+from dpaudit.rankings.kendall import (
+    average_kendall_tau,
+    error_rate,
+    kendall_cost,
+    kendall_tau,
+    ranking_with_inversions,
+    sign_errors,
+)
+from dpaudit.rankings.kwiksort import comparisons, kwiksort, kwiksort_queries
 from dpaudit.rankings.kwiksort_exact import kwiksort_expected_cost, kwiksort_law, kwiksort_log_law
 from dpaudit.rankings.mallows import Mallows
 from dpaudit.rankings.neighbours import Profiles
@@ -17,12 +25,14 @@ from dpaudit.rankings.orders import (
     ranking_index,
 )
 from dpaudit.rankings.pairwise import answers, margins, pairwise_counts
+from dpaudit.rankings.partition import partition_counts
 from dpaudit.rankings.preflib import PreferenceFile, read_preflib, read_profile
 from dpaudit.rankings.profiles import Profile
-from dpaudit.rankings.queries import margin_matrix, pair_tally, random_subsets
+from dpaudit.rankings.queries import margin_matrix, overload_probability, pair_tally, random_subsets
 from dpaudit.rankings.quicksort import quicksort_comparisons, quicksort_expected_comparisons, quicksort_tail
 
 __all__ = [
+    "Gibbs",
     "KemenyResult",
     "Mallows",
     "PreferenceFile",
@@ -43,11 +53,14 @@ __all__ = [
     "kwiksort_expected_cost",
     "kwiksort_law",
     "kwiksort_log_law",
+    "kwiksort_queries",
     "margin_matrix",
     "margins",
+    "overload_probability",
     "pair_index",
     "pair_tally",
     "pairwise_counts",
+    "partition_counts",
     "positions",
     "quicksort_comparisons",
     "quicksort_expected_comparisons",
@@ -55,6 +68,7 @@ __all__ = [
     "random_subsets",
     "ranking_at",
     "ranking_index",
+    "ranking_with_inversions",
     "read_preflib",
     "read_profile",
     "sign_errors",

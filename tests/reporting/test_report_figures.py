@@ -1,9 +1,11 @@
 """Figures of the HTML report: well formed, escaped, of the right cell, with the values that they are drawn from."""
 
+import csv
 import math
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
+from urllib.parse import unquote
 
 import numpy as np
 import pytest
@@ -238,6 +240,14 @@ def test_the_values_are_in_tables(make_record: Callable[..., Record], make_resul
     assert page.count("<figure>") == page.count("Values of the figures") == 1
     for value in ("0.147152", "0.176582", "0.49"):
         assert f">{value}<" in page
+
+
+def test_the_values_can_be_downloaded(make_record: Callable[..., Record], make_result: Callable[..., Result]) -> None:
+    page = render_html(make_record(_growth(make_result, claim=HOSTILE)))
+    (link,) = re.findall(r'<a download="Growth.csv" href="data:text/csv;charset=utf-8,([^"]*)">', page)
+    rows = list(csv.reader(unquote(link).splitlines()))
+    assert rows[0] == ["agents", "value", "claimed growth"]
+    assert rows[-1] == ["1000", "0.1", "0.1"]
 
 
 @pytest.mark.parametrize(

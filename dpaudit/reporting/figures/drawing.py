@@ -5,6 +5,8 @@ Drawings take their colour from the text around them and tell lines apart by the
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -29,6 +31,13 @@ class Table:
     caption: str
     headers: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+
+    @property
+    def csv(self) -> str:
+        """The table as comma-separated values."""
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([self.headers, *self.rows])
+        return text.getvalue()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
