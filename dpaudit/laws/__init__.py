@@ -9,12 +9,13 @@ from dpaudit.laws.amplification import (
 )
 from dpaudit.laws.base import Comparison, Event, Law, compare
 from dpaudit.laws.continuous import GaussianLaw, LaplaceLaw
-from dpaudit.laws.counts import Bit, HockeyStick, hockey_stick, log_count_law, worst_others
+from dpaudit.laws.counts import Bit, HockeyStick, hockey_stick, log_count_law
 from dpaudit.laws.finite import FiniteLaw
 from dpaudit.laws.joint import ProductLaw, PublicMixtureLaw
 from dpaudit.laws.loss import PrivacyLoss
 from dpaudit.laws.profile import ProfileBounds
 from dpaudit.laws.shuffle import Shuffle, ShuffleLoss
+from dpaudit.laws.worst import worst_others
 
 __all__ = [
     "Bit",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -63,7 +62,7 @@ Group = tuple[int, Bit]
 
 
 @dataclass(frozen=True, slots=True)
-class _Tilted:
+class TiltedSum:
     """The law w of a sum: w(s) = exp(log_scale - tilt (s - mean)) v(s), where v is largest near the mean."""
 
     start: int
@@ -79,15 +78,15 @@ class _Tilted:
         return factors
 
 
-def _binomial(size: int, logit: float) -> tuple[int, np.ndarray]:
+def binomial_window(size: int, logit: float) -> tuple[int, np.ndarray]:
     """First value and probabilities of a binomial law around its mode, from ratios of neighbours."""
     if size == 0 or logit == -math.inf:
         return 0, np.ones(1)
     if logit == math.inf:
         return size, np.ones(1)
-    success = _logistic(logit)
+    success = logistic(logit)
     mode = min(size, int((size + 1) * success))
-    reach = int(_REACH * math.sqrt(size * success * _logistic(-logit))) + _MARGIN
+    reach = int(_REACH * math.sqrt(size * success * logistic(-logit))) + _MARGIN
     low, high = max(0, mode - reach), min(size, mode + reach)
     up, down = np.arange(mode, high), np.arange(mode, low, -1)
     values = np.concatenate(
@@ -100,30 +99,31 @@ def _binomial(size: int, logit: float) -> tuple[int, np.ndarray]:
     return low, values / values.sum()
 
 
-def _logistic(x: float) -> float:
+def logistic(x: float) -> float:
+    """1 / (1 + e^-x), accurate where it is tiny."""
     return 1 / (1 + math.exp(-x)) if x > -700 else math.exp(x)
 
 
-def _log_mixed(bit: Bit, tilt: float) -> float:
-    """Log of E[e^(tilt bit)]."""
-    return float(np.logaddexp(bit.log_zero, bit.log_one + tilt))
+def log_scale_of(bit: Bit, tilt: float) -> float:
+    """What one bit adds to the log-scale: minus the divergence of the tilted bit from the bit itself."""
+    return float(np.logaddexp(bit.log_zero, bit.log_one + tilt)) - tilt * logistic(bit.logit + tilt)
 
 
-def _tilted(groups: Sequence[Group], tilt: float) -> _Tilted:
+def tilted_sum(groups: Sequence[Group], tilt: float) -> TiltedSum:
+    """Law of a sum of bits, from that of the bits with their log-odds moved by ``tilt``."""
     start, values, mean, variance, log_scale = 0, np.ones(1), 0.0, 0.0, 0.0
     for size, bit in groups:
         if not size:
             continue
         logit = bit.logit + tilt
-        first, part = _binomial(size, logit)
+        first, part = binomial_window(size, logit)
         start += first
         values = _convolved(values, part)
-        success, failure = _logistic(logit), _logistic(-logit)
+        success, failure = logistic(logit), logistic(-logit)
         mean += size * success
         variance += size * success * failure
-        # log E[e^(tilt bit)] - tilt * success, minus the divergence of the tilted bit from the bit.
-        log_scale += size * (_log_mixed(bit, tilt) - tilt * success)
-    return _Tilted(start, values, tilt, mean, math.sqrt(variance), log_scale)
+        log_scale += size * log_scale_of(bit, tilt)
+    return TiltedSum(start, values, tilt, mean, math.sqrt(variance), log_scale)
 
 
 def _convolved(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -167,9 +167,9 @@ def log_count_law(groups: Sequence[Group]) -> np.ndarray:
     place = certain + 1
     while place < possible:
         # Aimed so far ahead that the places from here on are within reach on both sides of the mean.
-        near = _tilted(free, _tilt_to(free, place - certain))
+        near = tilted_sum(free, _tilt_to(free, place - certain))
         aim = min(place - certain + _TRUSTED * near.deviation, possible - certain - 0.5)
-        tilted = _tilted(free, _tilt_to(free, aim))
+        tilted = tilted_sum(free, _tilt_to(free, aim))
         end = min(possible, max(place + 1, certain + int(tilted.mean + _TRUSTED * tilted.deviation)))
         places = np.arange(place - certain, end - certain)
         with np.errstate(divide="ignore"):
@@ -184,7 +184,7 @@ def _tilt_to(groups: Sequence[Group], mean: float) -> float:
     high = low + max(bit.logit for _, bit in groups) - min(bit.logit for _, bit in groups)
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
-        below = math.fsum(size * _logistic(bit.logit + middle) for size, bit in groups) < mean
+        below = math.fsum(size * logistic(bit.logit + middle) for size, bit in groups) < mean
         low, high = (middle, high) if below else (low, middle)
     return (low + high) / 2
 
@@ -251,13 +251,11 @@ def hockey_stick(one: Bit, zero: Bit, others: Sequence[Group], epsilon: float) -
         raise ParameterError("hockey_stick: `one` must be at least as likely to be 1 as `zero`")
     if not epsilon >= 0:
         raise ParameterError(f"hockey_stick: epsilon must be at least 0, got {epsilon}")
-    excess = epsilon + zero.log_one - one.log_one
-    if not excess < 0:
+    decisive = decisive_tilt(one, zero, epsilon)
+    if decisive is None:
         return HockeyStick(log_delta=-math.inf, least=0, log_p=0.0, log_q=0.0)
-    log_gain = one.log_one + math.log(-math.expm1(excess))
-    # log(1 + (e^epsilon - 1) / a)
-    tilt = float(np.logaddexp(0.0, _log_expm1(epsilon) - log_gain))
-    tilted = _tilted(others, tilt)
+    log_gain, tilt = decisive
+    tilted = tilted_sum(others, tilt)
     v = tilted.values / tilted.values.max()
     mode = int(np.argmax(v))
     after = v[mode + 1 :]
@@ -274,49 +272,16 @@ def hockey_stick(one: Bit, zero: Bit, others: Sequence[Group], epsilon: float) -
     )
 
 
+def decisive_tilt(one: Bit, zero: Bit, epsilon: float) -> tuple[float, float] | None:
+    """Log of a = P(one = 1) - e^epsilon P(zero = 1), and log(1 + (e^epsilon - 1) / a); None where a is not above 0."""
+    excess = epsilon + zero.log_one - one.log_one
+    if not excess < 0:
+        return None
+    log_gain = one.log_one + math.log(-math.expm1(excess))
+    return log_gain, float(np.logaddexp(0.0, _log_expm1(epsilon) - log_gain))
+
+
 def _log_expm1(x: float) -> float:
     if x == 0:
         return -math.inf
     return math.log(math.expm1(x)) if x < 1 else x + math.log(-math.expm1(-x))
-
-
-def worst_others(one: Bit, zero: Bit, others: int, epsilon: float) -> tuple[int, HockeyStick]:
-    """How many of the other bits must be drawn as ``one`` for the sum to say most of one bit.
-
-    Parameters
-    ----------
-    one, zero, epsilon
-        As in `hockey_stick`.
-    others
-        Number of the other bits, each drawn as ``one`` or as ``zero``.
-
-    Returns
-    -------
-    ones : int
-        Of the other bits, those drawn as ``one``.
-    worst : HockeyStick
-        The largest divergence; exactly, since the search is complete.
-
-    Notes
-    -----
-    The divergence is not monotone in the number of ones, and its largest value not at an end: the sum is a whole
-    number, so it goes up and down with the place of the mode between two of them. But whoever is also told some of
-    the other reports knows more: with between k and l ones it is at most what k ones and the zeros that are always
-    there leave (data processing). Best-first search by that bound ends at the largest value over all numbers of ones.
-    **Checked against** enumeration of all numbers of ones.
-    """
-    if others < 0:
-        raise ParameterError(f"worst_others: the number of others must be at least 0, got {others}")
-
-    def bound(low: int, high: int) -> tuple[float, int, int, HockeyStick]:
-        found = hockey_stick(one, zero, [(low, one), (others - high, zero)], epsilon)
-        return -found.log_delta, low, high, found
-
-    queue = [bound(0, others)]
-    while True:
-        _, low, high, found = heapq.heappop(queue)
-        if low == high:
-            return low, found
-        middle = (low + high) // 2
-        heapq.heappush(queue, bound(low, middle))
-        heapq.heappush(queue, bound(middle + 1, high))

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from dpaudit.errors import CheckError, ParameterError
-from dpaudit.laws.counts import Bit, hockey_stick, log_count_law, worst_others
+from dpaudit.laws.counts import Bit, hockey_stick, log_count_law
 from dpaudit.laws.finite import FiniteLaw, outcome_key
+from dpaudit.laws.worst import worst_others
 
 _MOST_HISTOGRAMS = 1 << 20
 _MOST_DATASETS = 20_000

@@ -117,6 +117,17 @@ def test_worst_number_of_ones_is_the_worst_of_all(mirrored):
         assert every[ones] == found.log_delta
 
 
+@pytest.mark.parametrize(
+    ("zero", "one", "share"), [(0.45, 0.55, 0.02), (0.02, 0.5, 0.3), (0.3, 0.9, 0.6), (0.4, 0.6, 0.0)]
+)
+def test_worst_number_of_ones_among_many(zero, one, share):
+    """More than the numbers that are looked at together, so that the search has to choose between their groups."""
+    a, b, others = Bit.of(one), Bit.of(zero), 300
+    epsilon = share * math.log(one / zero)
+    every = [hockey_stick(a, b, [(k, a), (others - k, b)], epsilon).log_delta for k in range(others + 1)]
+    assert worst_others(a, b, others, epsilon)[1].log_delta == pytest.approx(max(every), rel=0, abs=1e-12)
+
+
 def test_worst_number_of_ones_need_not_be_at_an_end():
     one = Bit.of(1 / (1 + math.exp(-1.7)))
     ones, found = worst_others(one, one.flipped, 20, 0.085)
