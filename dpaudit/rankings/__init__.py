@@ -1,8 +1,11 @@
 """Rankings: profiles, pairwise counts, Kendall tau, KwikSort, Kemeny, Mallows and PrefLib files."""
 
 from dpaudit.rankings.kemeny import KemenyResult, kemeny
+from dpaudit.rankings.kemeny_law import noisy_kemeny_law
+from dpaudit.rankings.kemeny_weights import WeightedKemeny, kemeny_rankings, kemeny_weighted, weighted_cost
 from dpaudit.rankings.kendall import average_kendall_tau, error_rate, kendall_cost, kendall_tau, sign_errors
-from dpaudit.rankings.kwiksort import comparisons, kwiksort
+from dpaudit.rankings.kwiksort import KwikSortRuns, comparisons, kwiksort, kwiksort_runs
+from dpaudit.rankings.kwiksort_counted import kwiksort_counted_law, kwiksort_wrong_pairs
 from dpaudit.rankings.kwiksort_exact import kwiksort_expected_cost, kwiksort_law, kwiksort_log_law
 from dpaudit.rankings.mallows import Mallows
 from dpaudit.rankings.neighbours import Profiles
@@ -22,10 +25,12 @@ from dpaudit.rankings.queries import margin_matrix, pair_tally, random_subsets
 
 __all__ = [
     "KemenyResult",
+    "KwikSortRuns",
     "Mallows",
     "PreferenceFile",
     "Profile",
     "Profiles",
+    "WeightedKemeny",
     "all_rankings",
     "alternative_pairs",
     "answers",
@@ -34,14 +39,20 @@ __all__ = [
     "comparisons",
     "error_rate",
     "kemeny",
+    "kemeny_rankings",
+    "kemeny_weighted",
     "kendall_cost",
     "kendall_tau",
     "kwiksort",
+    "kwiksort_counted_law",
     "kwiksort_expected_cost",
     "kwiksort_law",
     "kwiksort_log_law",
+    "kwiksort_runs",
+    "kwiksort_wrong_pairs",
     "margin_matrix",
     "margins",
+    "noisy_kemeny_law",
     "pair_index",
     "pair_tally",
     "pairwise_counts",
@@ -52,4 +63,5 @@ __all__ = [
     "read_preflib",
     "read_profile",
     "sign_errors",
+    "weighted_cost",
 ]
