@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 _WORKER_KEY = "dpaudit"
 _DIGITS = 4
 
+LEAST_SAMPLES = 1000
+"""As `dpaudit.auditors.pair` has it; here too, because a session without audits imports nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Setting:
@@ -48,8 +51,8 @@ _SETTINGS = {
     "delta": _Setting(Real, lambda value: 0 <= value <= 1, "a number in [0, 1]"),
     "samples": _Setting(
         Integral,
-        lambda value: value >= 1,
-        "a whole number >= 1, such as 100000",
+        lambda value: value >= LEAST_SAMPLES,
+        f"a whole number >= {LEAST_SAMPLES}, such as 100000",
         "samples per input of a privacy audit by sampling",
     ),
     "confidence": _Setting(

@@ -12,6 +12,8 @@ from textwrap import dedent
 import pytest
 
 import dpaudit
+from dpaudit import pytest_plugin
+from dpaudit.auditors import pair
 
 ROOT = Path(dpaudit.__file__).parents[1]
 PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
@@ -163,6 +165,10 @@ DEFAULTS = """
 INI = "dpaudit_samples = 5_000\ndpaudit_seed = 7\ndpaudit_confidence = 0.9\n"
 
 
+def test_fewest_samples_are_those_of_the_auditor():
+    assert pytest_plugin.LEAST_SAMPLES == pair.LEAST_SAMPLES
+
+
 @pytest.mark.slow
 def test_what_a_call_leaves_out_comes_from_the_marker_and_then_from_the_ini_options(session):
     status, text = session(DEFAULTS, ini=INI)
@@ -229,7 +235,7 @@ def test_a_marker_that_cannot_be_used_names_its_test(session):
     for line in (
         f"{at}unknown: the marker privacy has no 'eps'; it takes epsilon, delta, samples, confidence, seed",
         f"{at}positional: the marker privacy takes keywords only, such as privacy(epsilon=1.0), got (1.0,)",
-        f"{at}value: the marker privacy needs as samples a whole number >= 1, such as 100000, got 1000000.0",
+        f"{at}value: the marker privacy needs as samples a whole number >= 1000, such as 100000, got 1000000.0",
         f"{at}parameter[1]: the marker privacy needs as confidence a number above 0 and below 1, such as 0.999, got 1",
         f"E       TypeError: {at}without_epsilon: give epsilon in the call of assert_private or in a marker privacy",
     ):
@@ -243,16 +249,21 @@ def test_a_marker_that_cannot_be_used_names_its_test(session):
         (
             "dpaudit_samples = 1e6",
             (),
-            "tox.ini: dpaudit_samples must be a whole number >= 1, such as 100000, got '1e6'",
+            "tox.ini: dpaudit_samples must be a whole number >= 1000, such as 100000, got '1e6'",
         ),
-        ("dpaudit_samples = 0", (), "dpaudit_samples must be a whole number >= 1, such as 100000, got '0'"),
+        ("dpaudit_samples = 0", (), "dpaudit_samples must be a whole number >= 1000, such as 100000, got '0'"),
+        ("", ("--dpaudit-samples=5",), "--dpaudit-samples: must be a whole number >= 1000, such as 100000, got '5'"),
         (
             "dpaudit_confidence = 1",
             (),
             "dpaudit_confidence must be a number above 0 and below 1, such as 0.999, got '1'",
         ),
         ("dpaudit_seed = -1", (), "dpaudit_seed must be a whole number >= 0, such as 1, got '-1'"),
-        ("", ("--dpaudit-samples=many",), "--dpaudit-samples: must be a whole number >= 1, such as 100000, got 'many'"),
+        (
+            "",
+            ("--dpaudit-samples=many",),
+            "--dpaudit-samples: must be a whole number >= 1000, such as 100000, got 'many'",
+        ),
         (
             "",
             ("--dpaudit-confidence=nan",),

@@ -100,7 +100,8 @@ def _decide(claim: RateClaim, fits: Mapping[str, Exponent]) -> tuple[Verdict, st
         return Verdict.INCONCLUSIVE, f"an exponent {resolution:g} beyond the claimed one is not excluded; {wanted}"
     slower = claim.direction == "at-most" and below
     return Verdict.CONSISTENT, (
-        f"an exponent of {highest:.3g} or more is excluded over this range" + ("; grows slower than claimed" * slower)
+        f"an exponent of {highest:.3g} or more{' beside the claimed factor' if claim.shape else ''} is excluded over "
+        "this range" + ("; grows slower than claimed" * slower)
     )
 
 

@@ -81,6 +81,8 @@ def main() -> NoReturn:
         if usage is None:
             traceback.print_exc()
         else:
-            sys.stderr.write(one_line(f"{usage()} (`dpaudit --help` shows the usage)"))
+            # The words of the library that reads choices, which say nothing to a user.
+            said = usage().replace("Value error, ", "")
+            sys.stderr.write(one_line(f"{said} (`dpaudit --help` shows the usage)"))
         status = EXIT_ERROR if usage is None else EXIT_UNUSABLE
     sys.exit(status)

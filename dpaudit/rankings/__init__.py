@@ -22,6 +22,7 @@ from dpaudit.rankings.pairwise import answers, margins, pairwise_counts
 from dpaudit.rankings.preflib import PreferenceFile, read_preflib, read_profile
 from dpaudit.rankings.profiles import Profile
 from dpaudit.rankings.queries import margin_matrix, pair_tally, random_subsets
+from dpaudit.rankings.quicksort import quicksort_comparisons, quicksort_expected_comparisons, quicksort_tail
 
 __all__ = [
     "KemenyResult",
@@ -57,6 +58,9 @@ __all__ = [
     "pair_tally",
     "pairwise_counts",
     "positions",
+    "quicksort_comparisons",
+    "quicksort_expected_comparisons",
+    "quicksort_tail",
     "random_subsets",
     "ranking_at",
     "ranking_index",

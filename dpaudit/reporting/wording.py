@@ -15,6 +15,7 @@ from dpaudit.reporting.numbers import DIGITS, format_interval, format_number, re
 
 _MEASURED_AS = {"bound": "value"}
 _BESIDE = ("tightness", "slack", "detection_limit", "detection_limit_delta", "trivial")
+_LIMITS = ("detection_limit", "detection_limit_delta")
 _LABELS = {
     "tightness": "tightness (claimed epsilon over measured)",
     "slack": "slack (claimed bound over measured value)",
@@ -68,7 +69,10 @@ def headline(result: Result) -> str:
         return result.note or "nothing measured"
     rows = {row.name: row for row in quantities(result)}
     parts = [_comparison(result, rows[name])]
-    parts += [f"{other.replace('_', ' ')} {rows[other].measured}" for other in _BESIDE if other in result.measured]
+    # What would have been found says nothing where something was.
+    skipped = _LIMITS if result.verdict is Verdict.REFUTED else ()
+    shown = [other for other in _BESIDE if other in result.measured and other not in skipped]
+    parts += [f"{other.replace('_', ' ')} {rows[other].measured}" for other in shown]
     return "; ".join(parts)
 
 
