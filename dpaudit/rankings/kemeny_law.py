@@ -31,7 +31,7 @@ def noisy_kemeny_law(
     margins : array_like of float, shape (3,)
         True weights less 1/2 of the pairs (0, 1), (0, 2), (1, 2), each in [-1/2, 1/2].
     log_below, log_density : callable
-        Logarithms of the noise's distribution function and of its density, which must be symmetric, and smooth but at 0.
+        Logarithms of the noise's distribution function and of its density: symmetric, and smooth but at 0.
     scale : float
         Scale of the noise, above 0: the quadrature resolves 40 of them around every margin.
 

@@ -37,7 +37,7 @@ def kwiksort_counted_law(before_probability: npt.ArrayLike) -> FloatArray:
     check_pair_probabilities(table, table)
     m = len(table)
     orders = all_rankings(m)
-    # KwikSort's parts are the contiguous pieces a, ..., b-1 of its output, and only pairs with their pivot are compared.
+    # The parts are the contiguous pieces a, ..., b-1 of the output, and only pairs with their pivot are compared.
     kept = table[orders[:, :, None], orders[:, None, :]]
     law = {(a, b): np.ones((factorial(m), 1)) for a in range(m + 1) for b in (a, a + 1) if b <= m}
     for length in range(2, m + 1):
