@@ -119,6 +119,10 @@ class _Central(dpaudit.Mechanism):
             return None
         return float(np.exp(law.log_probabilities) @ self.costs(np.asarray(law.outcomes), profile))
 
+    def cost_range(self, optimum: float) -> tuple[float, float]:
+        """Costs of all rankings: a ranking and its reverse together cost C(m, 2). Widened for rounding."""
+        return optimum - 1e-9, self.pairs - optimum + 1e-9
+
     def utility(
         self, name: str, statement: str, alpha: float, beta: float, inapplicable: str = ""
     ) -> dpaudit.UtilityClaim:
@@ -138,8 +142,8 @@ class _Central(dpaudit.Mechanism):
             bound=alpha * optimum + beta,
             exact=None if exact is None else lambda: exact,
             measure=measure,
-            support=(0.0, float(self.pairs)),
-            beside_support=(-float(self.pairs), float(self.pairs)),
+            support=self.cost_range(optimum),
+            beside_support=(-1e-9, self.pairs - 2 * optimum + 1e-9),
             trivial=self.pairs / 2,
             trivial_reason="a ranking drawn at random costs C(m, 2)/2 on every profile",
             quantity="expected average Kendall tau distance K(σ, Π)",
@@ -151,7 +155,25 @@ class _Central(dpaudit.Mechanism):
         )
 
 
-class NoisyMatrix(_Central):
+class _Weights(_Central):
+    """Noisy weights alone, whose privacy loss grows with every weight that changes."""
+
+    def neighbours(self) -> dpaudit.Neighbouring:
+        order = np.arange(self.alternatives)
+        rest = np.tile(order, (self.agents - 1, 1))
+        return dpaudit.Neighbouring(
+            relation="substitution",
+            pairs=[(np.vstack([order, rest]), np.vstack([order[::-1], rest]))],
+            complete=True,
+            scope=(
+                f"all profiles of {self.agents} agent{'s' if self.agents > 1 else ''} over {self.alternatives} "
+                "alternatives with one ranking replaced; the reverse, which changes every weight by 1/n, stands for all"
+                " others, because the loss depends on the changes alone and grows with them"
+            ),
+        )
+
+
+class NoisyMatrix(_Weights):
     """The noisy weights of Reduction I, before they are clipped."""
 
     @property
@@ -307,11 +329,12 @@ class NoisyPairwise(_Central):
         return np.asarray(wrong * (2 * ahead - MANY_AGENTS) * self.epsilon)
 
 
-class LongestRun(_Central):
+class LongestRun(_Weights):
     """What the longest run reveals: its first q noisy answers, and the fallback's noisy weights where q is too few.
 
     One replaced ranking, the reverse of the other, changes every weight by 1/n, and answers beyond 0 and 1 have the
-    largest ratio of densities whatever was compared before. So no run tells more about it than this one.
+    largest ratio of densities whatever was compared before. So no run tells more about it than this one. There is
+    nothing to sample: the view `transcript` is what runs reveal.
     """
 
     answers: int = dpaudit.parameter(3, minimum=0, doc="answers of KwikSort's queries that are revealed")
@@ -326,12 +349,6 @@ class LongestRun(_Central):
         if self.fallback_scale:
             queries.append((randomizers.LaplaceNoise(self.fallback_scale), self.pairs))
         return queries
-
-    def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
-        weights = self.weights(data)
-        return np.concatenate(
-            [noise.randomize(np.tile(weights[:count], (size, 1)), rng) for noise, count in self.parts], axis=1
-        )
 
     def law(self, data: Any) -> dpaudit.ProductLaw:
         weights = self.weights(data)
@@ -609,6 +626,7 @@ class DPKwikSortCapped(_Central):
         first = NoisyPairwise(**{k: v for k, v in self.parameters().items() if k not in ("cap", "xi", "budget")})
         ratio = self.main_noise.scale / first.main_noise.scale
         profile = self.profile()
+        low, high = self.cost_range(self.optimum(profile))
         source = f"{PAPER}, Reduction II"
 
         def difference(runs: int, rng: np.random.Generator) -> Mapping[str, np.ndarray]:
@@ -644,8 +662,8 @@ class DPKwikSortCapped(_Central):
                 bound=0.0,
                 measure=difference,
                 runs=4000,
-                support=(-float(self.pairs), float(self.pairs)),
-                beside_support=(0.0, float(self.pairs)),
+                support=(low - high, high - low),
+                beside_support=(low, high),
                 quantity="expected cost, Reduction II less I",
                 scope=f"{self.instance} profile of {self.agents} agents over {self.alternatives} alternatives",
                 inapplicable="" if self.alternatives <= EXACT_KEMENY else too_large,
