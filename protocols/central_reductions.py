@@ -244,7 +244,7 @@ class NoisyPairwise(_Central):
         law = rankings.noisy_kemeny_law(
             margins, log_below=noise.log_below, log_density=noise.log_density, scale=noise.scale
         )
-        return dpaudit.FiniteLaw(rankings.all_rankings(3), np.log(law))
+        return dpaudit.FiniteLaw.from_probabilities(rankings.all_rankings(3), law)
 
     @property
     def corollary(self) -> str:
@@ -496,7 +496,7 @@ class DPKwikSortCapped(_Central):
             if fallback is None:
                 return None
             law = law + counted[:, self.limit + 1 :].sum() * np.exp(fallback.log_probabilities)
-        return dpaudit.FiniteLaw(rankings.all_rankings(self.alternatives), np.log(law))
+        return dpaudit.FiniteLaw.from_probabilities(rankings.all_rankings(self.alternatives), law)
 
     def expected_cost(self, profile: rankings.Profile) -> float | None:
         """As the law has it, or by recursion over subsets where the cap cannot be exceeded."""
