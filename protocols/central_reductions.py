@@ -50,6 +50,11 @@ class _Central(dpaudit.Mechanism):
             raise dpaudit.ParameterError(
                 f"{self.name}: parameter 'delta' must be {need} with {self.noise} noise, got {self.delta}"
             )
+        if self.instance == "cyclic" and self.alternatives > EXACT_KEMENY:
+            raise dpaudit.ParameterError(
+                f"{self.name}: parameter 'alternatives' must be at most {EXACT_KEMENY} with the instance 'cyclic', whose "
+                f"optimum has no closed form here, got {self.alternatives}"
+            )
 
     @property
     def pairs(self) -> int:
@@ -112,11 +117,15 @@ class _Central(dpaudit.Mechanism):
         """K(σ, Π) of many rankings."""
         return np.asarray(rankings.average_kendall_tau(orders, profile))
 
-    def expected_cost(self, profile: rankings.Profile) -> float | None:
-        """E[K(σ, Π)] from the law over all rankings, where it is known."""
+    @property
+    def exact(self) -> bool:
+        """Whether the law over all rankings is known."""
+        raise NotImplementedError
+
+    def expected_cost(self, profile: rankings.Profile) -> float:
+        """E[K(σ, Π)] from the law over all rankings."""
         law = self.law(profile)
-        if not isinstance(law, dpaudit.FiniteLaw):
-            return None
+        assert isinstance(law, dpaudit.FiniteLaw)
         return float(np.exp(law.log_probabilities) @ self.costs(np.asarray(law.outcomes), profile))
 
     def cost_range(self, optimum: float) -> tuple[float, float]:
@@ -129,7 +138,6 @@ class _Central(dpaudit.Mechanism):
         """E[K(σ, Π)] <= alpha OPT(Π) + beta on the instance."""
         profile = self.profile()
         optimum = self.optimum(profile)
-        exact = self.expected_cost(profile)
 
         def measure(runs: int, rng: np.random.Generator) -> Mapping[str, np.ndarray]:
             cost = self.costs(self.sample(profile, runs, rng), profile)
@@ -140,7 +148,7 @@ class _Central(dpaudit.Mechanism):
             source=PAPER,
             statement=statement,
             bound=alpha * optimum + beta,
-            exact=None if exact is None else lambda: exact,
+            exact=(lambda: self.expected_cost(profile)) if self.exact else None,
             measure=measure,
             support=self.cost_range(optimum),
             beside_support=(-1e-9, self.pairs - 2 * optimum + 1e-9),
@@ -234,13 +242,17 @@ class NoisyPairwise(_Central):
             parts.append(rankings.kemeny_rankings(clipped, rng, gap=self.xi / (1 + self.xi)))
         return np.concatenate(parts)
 
+    @property
+    def exact(self) -> bool:
+        return self.alternatives <= 3
+
     def law(self, data: Any) -> dpaudit.FiniteLaw | None:
         """Law over the rankings of two or three alternatives."""
+        if not self.exact:
+            return None
         noise, margins = self.main_noise, self.weights(data) - 0.5
         if self.alternatives == 2:
             return dpaudit.FiniteLaw(rankings.all_rankings(2), noise.log_below(np.array([margins[0], -margins[0]])))
-        if self.alternatives > 3:
-            return None
         law = rankings.noisy_kemeny_law(
             margins, log_below=noise.log_below, log_density=noise.log_density, scale=noise.scale
         )
@@ -498,13 +510,16 @@ class DPKwikSortCapped(_Central):
             law = law + counted[:, self.limit + 1 :].sum() * np.exp(fallback.log_probabilities)
         return dpaudit.FiniteLaw.from_probabilities(rankings.all_rankings(self.alternatives), law)
 
-    def expected_cost(self, profile: rankings.Profile) -> float | None:
-        """As the law has it, or by recursion over subsets where the cap cannot be exceeded."""
-        if not self.capped and self.alternatives <= EXACT_COST:
-            return (
-                rankings.kwiksort_expected_cost(rankings.pairwise_counts(profile), self.before(profile)) / self.agents
-            )
-        return super().expected_cost(profile)
+    @property
+    def exact(self) -> bool:
+        return self.alternatives <= (3 if self.capped else EXACT_COST)
+
+    def expected_cost(self, profile: rankings.Profile) -> float:
+        """By recursion over subsets where the cap cannot be exceeded, else from the law."""
+        if self.capped:
+            return super().expected_cost(profile)
+        counts = rankings.pairwise_counts(profile)
+        return rankings.kwiksort_expected_cost(counts, self.before(profile)) / self.agents
 
     @property
     def corollary(self) -> str:
