@@ -52,8 +52,8 @@ class _Central(dpaudit.Mechanism):
             )
         if self.instance == "cyclic" and self.alternatives > EXACT_KEMENY:
             raise dpaudit.ParameterError(
-                f"{self.name}: parameter 'alternatives' must be at most {EXACT_KEMENY} with the instance 'cyclic', whose "
-                f"optimum has no closed form here, got {self.alternatives}"
+                f"{self.name}: parameter 'alternatives' must be at most {EXACT_KEMENY} with the instance 'cyclic', "
+                f"whose optimum has no closed form here, got {self.alternatives}"
             )
 
     @property
