@@ -8,6 +8,7 @@ agents who place i before j. One ranking replaced changes the C(m, 2) weights i 
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -84,6 +85,25 @@ class _Central(dpaudit.Mechanism):
             scope=f"all {profiles.scope}",
             domain=profiles,
         )
+
+    def own_claims(self) -> list[dpaudit.Claim]:
+        """What is claimed with this noise and budget."""
+        return []
+
+    def variants(self) -> list[dict[str, Any]]:
+        """Parameters that other claims of the paper are about, beginning with the noise that this is not."""
+        return [
+            {"noise": "laplace", "delta": 0.0} if self.noise == "gaussian" else {"noise": "gaussian", "delta": 1e-5}
+        ]
+
+    def claims(self) -> Sequence[dpaudit.Claim]:
+        """Every claim at every parameter; those about another noise or budget are inapplicable."""
+        claims = {claim.id: claim for claim in self.own_claims()}
+        for changed in self.variants():
+            about = f"it is about {', '.join(f'{key} = {value}' for key, value in changed.items() if key != 'delta')}"
+            for claim in type(self)(**{**self.parameters(), **changed}).own_claims():
+                claims.setdefault(claim.id, replace(claim, inapplicable=about))
+        return list(claims.values())
 
     # The profiles of the utility claims.
 
@@ -263,7 +283,7 @@ class NoisyPairwise(_Central):
         """Which corollary speaks of this noise."""
         return "alabi2022.corollary3" if self.noise == "laplace" else "alabi2022.corollary4"
 
-    def claims(self) -> Sequence[dpaudit.Claim]:
+    def own_claims(self) -> list[dpaudit.Claim]:
         budget = "ϵ" if self.noise == "laplace" else "(ϵ, δ)"
         source = f"{PAPER}, Corollary {self.corollary[-1]}"
         printed = NoisyMatrix(**{**self.matrix.parameters(), "calibration": "printed"}).main_noise
@@ -345,8 +365,8 @@ class LongestRun(_Weights):
     """What the longest run reveals: its first q noisy answers, and the fallback's noisy weights where q is too few.
 
     One replaced ranking, the reverse of the other, changes every weight by 1/n, and answers beyond 0 and 1 have the
-    largest ratio of densities whatever was compared before. So no run tells more about it than this one. There is
-    nothing to sample: the view `transcript` is what runs reveal.
+    largest ratio of densities whatever was compared before. So no run tells more about it than this one, and at δ = 0
+    the bound is met: this run is possible. There is nothing to sample: the view `transcript` is what runs reveal.
     """
 
     answers: int = dpaudit.parameter(3, minimum=0, doc="answers of KwikSort's queries that are revealed")
@@ -419,6 +439,12 @@ class DPKwikSortCapped(_Central):
             printed="noise Lap(q / (ϵn)), or Gaussian noise of deviation O(sqrt(q log(1/δ)) / (ϵn)), on each query",
             meant="the same at ϵ/2: Lap(2q / (ϵn))",
             reason="Theorem 5 wants (ϵ/2, δ) for the queries; q of them at ϵ/q and the fallback at ϵ/2 cost 3ϵ/2",
+        ),
+        dpaudit.Erratum(
+            where=f"{PAPER}, proof of Theorem 5",
+            printed="E[K(σ, w~)] <= Pr[E_q] E[K(σ^A, w~) | E_q] + Pr[not E_q] E[K(σ*, w~)], E_q: more than q queries",
+            meant="E_q and its complement the other way round",
+            reason="the algorithm returns σ^A within the cap and σ* beyond it, and the next line has ζ/m^4 before σ*",
         ),
         dpaudit.Erratum(
             where=f"{PAPER}, Algorithm 1",
@@ -526,7 +552,7 @@ class DPKwikSortCapped(_Central):
         """Which corollary speaks of this noise."""
         return "alabi2022.corollary6" if self.noise == "laplace" else "alabi2022.corollary7"
 
-    def claims(self) -> Sequence[dpaudit.Claim]:
+    def own_claims(self) -> list[dpaudit.Claim]:
         meant = "" if self.budget == "printed" else "-meant"
         budget = "ϵ" if self.noise == "laplace" else "(ϵ, δ)"
         spent = "ϵ/2 for" if meant else "ϵ for"
@@ -536,7 +562,7 @@ class DPKwikSortCapped(_Central):
         return [
             dpaudit.PrivacyClaim(
                 id=f"alabi2022.theorem5-budget{meant}",
-                statement=f"{spent} q queries and ϵ/2 for the fallback: any run is {budget}-differentially private.",
+                statement=f"{spent} q queries and ϵ/2 for the fallback: together they are {budget}-DP.",
                 view="longest-run",
                 **privacy,
             ),
@@ -576,6 +602,9 @@ class DPKwikSortCapped(_Central):
                 scope=f"every tournament of 2 to {EXACT_LAW} alternatives, every limit; the law is exact",
             ),
         ]
+
+    def variants(self) -> list[dict[str, Any]]:
+        return [*super().variants(), {"budget": "meant" if self.budget == "printed" else "printed"}]
 
     def _rates(self) -> list[dpaudit.RateClaim]:
         """Exact rates of the additive error on two opposed blocs, without the fallback."""
