@@ -96,7 +96,7 @@ class _Central(dpaudit.Mechanism):
             {"noise": "laplace", "delta": 0.0} if self.noise == "gaussian" else {"noise": "gaussian", "delta": 1e-5}
         ]
 
-    def claims(self) -> Sequence[dpaudit.Claim]:
+    def every_claim(self) -> Sequence[dpaudit.Claim]:
         """Every claim at every parameter; those about another noise or budget are inapplicable."""
         claims = {claim.id: claim for claim in self.own_claims()}
         for changed in self.variants():
@@ -282,6 +282,9 @@ class NoisyPairwise(_Central):
     def corollary(self) -> str:
         """Which corollary speaks of this noise."""
         return "alabi2022.corollary3" if self.noise == "laplace" else "alabi2022.corollary4"
+
+    def claims(self) -> Sequence[dpaudit.Claim]:
+        return self.every_claim()
 
     def own_claims(self) -> list[dpaudit.Claim]:
         budget = "ϵ" if self.noise == "laplace" else "(ϵ, δ)"
@@ -551,6 +554,9 @@ class DPKwikSortCapped(_Central):
     def corollary(self) -> str:
         """Which corollary speaks of this noise."""
         return "alabi2022.corollary6" if self.noise == "laplace" else "alabi2022.corollary7"
+
+    def claims(self) -> Sequence[dpaudit.Claim]:
+        return self.every_claim()
 
     def own_claims(self) -> list[dpaudit.Claim]:
         meant = "" if self.budget == "printed" else "-meant"
