@@ -3,6 +3,8 @@
 from dpaudit.rankings.gibbs import Gibbs
 from dpaudit.rankings.hierarchical import hierarchical
 from dpaudit.rankings.kemeny import KemenyResult, kemeny
+from dpaudit.rankings.kemeny_law import noisy_kemeny_law
+from dpaudit.rankings.kemeny_weights import WeightedKemeny, kemeny_rankings, kemeny_weighted, weighted_cost
 from dpaudit.rankings.kendall import (
     average_kendall_tau,
     error_rate,
@@ -11,7 +13,8 @@ from dpaudit.rankings.kendall import (
     ranking_with_inversions,
     sign_errors,
 )
-from dpaudit.rankings.kwiksort import comparisons, kwiksort, kwiksort_queries
+from dpaudit.rankings.kwiksort import KwikSortRuns, comparisons, kwiksort, kwiksort_queries, kwiksort_runs
+from dpaudit.rankings.kwiksort_counted import kwiksort_counted_law, kwiksort_wrong_pairs
 from dpaudit.rankings.kwiksort_exact import kwiksort_expected_cost, kwiksort_law, kwiksort_log_law
 from dpaudit.rankings.mallows import Mallows
 from dpaudit.rankings.neighbours import Profiles
@@ -34,10 +37,12 @@ from dpaudit.rankings.quicksort import quicksort_comparisons, quicksort_expected
 __all__ = [
     "Gibbs",
     "KemenyResult",
+    "KwikSortRuns",
     "Mallows",
     "PreferenceFile",
     "Profile",
     "Profiles",
+    "WeightedKemeny",
     "all_rankings",
     "alternative_pairs",
     "answers",
@@ -47,15 +52,21 @@ __all__ = [
     "error_rate",
     "hierarchical",
     "kemeny",
+    "kemeny_rankings",
+    "kemeny_weighted",
     "kendall_cost",
     "kendall_tau",
     "kwiksort",
+    "kwiksort_counted_law",
     "kwiksort_expected_cost",
     "kwiksort_law",
     "kwiksort_log_law",
     "kwiksort_queries",
+    "kwiksort_runs",
+    "kwiksort_wrong_pairs",
     "margin_matrix",
     "margins",
+    "noisy_kemeny_law",
     "overload_probability",
     "pair_index",
     "pair_tally",
@@ -72,4 +83,5 @@ __all__ = [
     "read_preflib",
     "read_profile",
     "sign_errors",
+    "weighted_cost",
 ]
