@@ -299,14 +299,6 @@ def _alternatives(pairs: int) -> int:
     return (1 + math.isqrt(8 * pairs + 1)) // 2
 
 
-def average_kendall_tau(order: np.ndarray, margins: np.ndarray, agents: int) -> np.ndarray:
-    """Average normalised Kendall tau distance of each ranking (runs, m) to the agents with these margins."""
-    places = rankings.positions(order)
-    i, j = np.triu_indices(order.shape[1], k=1)
-    sign = np.where(places[:, i] < places[:, j], 1.0, -1.0)
-    return np.asarray(((1 - sign * margins[:, i, j] / agents) / 2).mean(axis=1))
-
-
 def quicksort(votes: np.ndarray, queries: int, rng: np.random.Generator) -> np.ndarray:
     """LDP-QuickSort: QuickSort that asks the agents for each of its comparisons when it makes it; rankings (runs, m).
 
@@ -486,6 +478,8 @@ class DDPHelnaksort(_Answers, _Voters):
             if self.local_delta() > self.delta
             else ""
         )
+        unlisted = "real answers in random order have no exact law here" if self._real else ""
+        given = "" if self.agents_per_pair is None else "the number of agents on a pair is given, not drawn"
         setting = f"ϵ = {self.local_epsilon:.4g} of one agent, {self.on_a_pair} agents on a pair, {self.randomizer}"
         return [
             dpaudit.PrivacyClaim(
@@ -506,7 +500,7 @@ class DDPHelnaksort(_Answers, _Voters):
                 explain=self._explain_converse,
                 tolerance=1e-9,
                 scope=f"this randomizer at this δ; {setting}",
-                inapplicable="real answers in random order have no exact law here" if self._real else "",
+                inapplicable=unlisted,
             ),
             dpaudit.PrivacyClaim(
                 id="song2022.theorem3.1-local",
@@ -532,8 +526,7 @@ class DDPHelnaksort(_Answers, _Voters):
                     "its pair."
                 ),
                 view="received-by-lot",
-                inapplicable=inapplicable
-                or ("real answers in random order have no exact law here" if self._real else ""),
+                inapplicable=inapplicable or unlisted or given,
                 **amplified,
             ),
             *self._figures(),
@@ -588,9 +581,9 @@ class DDPHelnaksort(_Answers, _Voters):
                     )
                 else:
                     order = quicksort(votes, self.queries, rng)
-                    theirs = average_kendall_tau(order, margins, preferred.shape[1])
+                    theirs = rankings.margin_distance(order, margins, preferred.shape[1])
                 ours = _mean_distance(lambda seen: rankings.hierarchical(seen, rng), received, preferred)
-                best = average_kendall_tau(rankings.hierarchical(margins, rng), margins, preferred.shape[1])
+                best = rankings.margin_distance(rankings.hierarchical(margins, rng), margins, preferred.shape[1])
                 return {"value": ours - theirs, "ddp-helnaksort": ours, competitor: theirs, "without noise": best}
 
             return measure
@@ -699,7 +692,7 @@ def _mean_distance(
     """Average Kendall tau distance in every run, in the mean over several ways to draw pivots and break ties."""
     orders = aggregate(np.repeat(received, REPEATS, axis=0))
     margins = np.repeat(true_margins(preferred), REPEATS, axis=0)
-    distances = average_kendall_tau(orders, margins, preferred.shape[1])
+    distances = rankings.margin_distance(orders, margins, preferred.shape[1])
     return np.asarray(distances.reshape(-1, REPEATS).mean(axis=1))
 
 
@@ -755,65 +748,3 @@ class LDPQuickSort(_Answers, _Voters):
                 view="report",
             )
         ]
-
-
-class HierarchicalRankAggregation(dpaudit.Mechanism):
-    """HRA on the rankings themselves: the baseline without privacy."""
-
-    name = "hierarchical-rank-aggregation"
-    source = f"{PAPER}, Section 2.1.2; Ding, Han, Dezert, Yang 2018"
-    model = "none"
-    trust = (
-        "The curator sees every ranking; nothing is randomized but the order of alternatives that tie in everything."
-    )
-
-    alternatives: int = dpaudit.parameter(5, minimum=2, maximum=9, doc="m, largest number searched")
-    agents: int = dpaudit.parameter(7, minimum=1, doc="n, largest number searched")
-
-    def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
-        """Aggregate rankings of a profile of shape (n, m), or of a ``Profile``."""
-        return rankings.hierarchical(rankings.margins(rankings.pairwise_counts(data)), rng, size)
-
-    def claims(self) -> Sequence[dpaudit.Claim]:
-        profiles = {"profile": dpaudit.RankingProfiles(self.agents, self.alternatives)}
-        scope = f"any profile of up to {self.agents} agents over up to {self.alternatives} alternatives"
-        return [
-            dpaudit.LemmaClaim(
-                id="song2022.hra-condorcet",
-                source=f"{PAPER}, Section 2.1.2",
-                statement="HRA ranks by the majorities wherever these make an order of all alternatives.",
-                margin=_condorcet_margin,
-                variables=profiles,
-                scope=scope,
-            ),
-            dpaudit.LemmaClaim(
-                id="song2022.hra-without-pivot-error",
-                source=f"{PAPER}, Sections 1 and 4.2.1",
-                statement="Without pivots, HRA is at least as near to the agents as KwikSort is in the mean.",
-                margin=lambda profile: _kwiksort_cost(profile) - _hra_cost(profile),
-                variables=profiles,
-                explain=lambda profile: {"actual": _hra_cost(profile), "claimed": _kwiksort_cost(profile)},
-                scope=f"{scope}; total Kendall tau distance, ties broken as is best for HRA",
-            ),
-        ]
-
-
-def _condorcet_margin(profile: np.ndarray) -> float:
-    """Pairs that HRA ranks against an order that all majorities make; negative where there are any."""
-    margins = rankings.margins(rankings.pairwise_counts(profile))
-    wins = (margins > 0).sum(axis=1)
-    if sorted(wins.tolist()) != list(range(len(wins))):
-        return 0.0
-    found = rankings.hierarchical(margins, np.random.default_rng(0), 1)[0]
-    return -float(np.count_nonzero(wins[found] != np.arange(len(wins))[::-1]))
-
-
-def _hra_cost(profile: np.ndarray) -> float:
-    """Total Kendall tau distance of HRA, the smallest over many ways to break ties."""
-    counts = rankings.pairwise_counts(profile)
-    found = rankings.hierarchical(rankings.margins(counts), np.random.default_rng(0), 64)
-    return float(rankings.kendall_cost(found, counts).min())
-
-
-def _kwiksort_cost(profile: np.ndarray) -> float:
-    return float(rankings.kwiksort_expected_cost(rankings.pairwise_counts(profile)))

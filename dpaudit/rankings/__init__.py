@@ -10,6 +10,7 @@ from dpaudit.rankings.kendall import (
     error_rate,
     kendall_cost,
     kendall_tau,
+    margin_distance,
     ranking_with_inversions,
     sign_errors,
 )
@@ -64,6 +65,7 @@ __all__ = [
     "kwiksort_queries",
     "kwiksort_runs",
     "kwiksort_wrong_pairs",
+    "margin_distance",
     "margin_matrix",
     "margins",
     "noisy_kemeny_law",

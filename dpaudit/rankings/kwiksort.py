@@ -94,7 +94,7 @@ def kwiksort_runs(before: npt.ArrayLike, cap: int, rng: np.random.Generator) -> 
     table = np.asarray(before)
     if table.dtype != np.bool_:
         raise DataError(f"before holds values of type {table.dtype}; give booleans")
-    runs = _runs(table.shape, None, "before")
+    runs = runs_of(table.shape, None, "before")
     cap = as_positive_int(cap, "cap", least=0)
     m = table.shape[-1]
     rankings = np.empty((runs, m), dtype=np.int64)

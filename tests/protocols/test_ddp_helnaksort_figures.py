@@ -73,7 +73,7 @@ def test_answers_carry_the_noise_of_the_paper():
 def test_distance_is_the_average_kendall_tau_distance():
     orders = random_orders(6, 7, 5)
     aggregates = random_orders(6, 1, 5, seed=1)[:, 0]
-    found = MODULE.average_kendall_tau(aggregates, MODULE.true_margins(MODULE.truths(orders)), 7)
+    found = rankings.margin_distance(aggregates, MODULE.true_margins(MODULE.truths(orders)), 7)
     for run in range(6):
         counts = rankings.pairwise_counts(orders[run])
         assert found[run] == pytest.approx(rankings.average_kendall_tau(aggregates[run], counts, normalized=True))
@@ -145,7 +145,7 @@ def test_new_labels_are_no_help():
     """An aggregation that always returns the order of the labels is as far from the agents as a random one."""
     target = DDP(dispersion=3.0)
     preferred = MODULE.truths(target.electorates(2000, np.random.default_rng(SEED)))
-    distance = MODULE.average_kendall_tau(np.tile(np.arange(4), (2000, 1)), MODULE.true_margins(preferred), 100)
+    distance = rankings.margin_distance(np.tile(np.arange(4), (2000, 1)), MODULE.true_margins(preferred), 100)
     assert distance.mean() == pytest.approx(0.5, abs=6 * distance.std() / math.sqrt(2000))
 
 
@@ -191,14 +191,6 @@ def test_exact_calibration_uses_up_epsilon_and_delta():
     assert with_shuffler.keep > alone.keep
     # At one agent there is nothing to shuffle.
     assert MODULE.most_truthful(1, 0.5, 1e-4) == pytest.approx(alone.keep, abs=1e-8)
-
-
-def test_hra_lemmas_on_known_profiles():
-    assert MODULE._condorcet_margin(np.array([[1, 0, 2], [1, 2, 0], [0, 1, 2]])) == 0
-    assert MODULE._hra_cost(np.array([[0, 1, 2]] * 3)) == 0
-    worse = np.array([[0, 1, 2, 3], [0, 1, 2, 3], [0, 2, 3, 1], [1, 2, 3, 0], [2, 3, 0, 1], [3, 1, 2, 0], [3, 0, 2, 1]])
-    assert MODULE._hra_cost(worse) == 19
-    assert MODULE._kwiksort_cost(worse) == pytest.approx(18.5)
 
 
 @pytest.mark.slow
