@@ -73,13 +73,19 @@ class ShuffledResponse(dpaudit.Mechanism):
             complete=True,
             scope=(
                 f"all inputs (zeros, ones) of {self.users} users, one of them changed: those with the largest epsilon "
-                "of all"
+                "at δ of all; at δ = 0 all have the same, that of reports which all agree"
             ),
         )
 
     def claims(self) -> Sequence[dpaudit.Claim]:
         at = (self.epsilon, self.users, self.delta)
         return [
+            dpaudit.PrivacyClaim(
+                id="balcer2020.pure",
+                source="Balcer, Cheu 2020, on pure differential privacy",
+                statement="With δ = 0, shuffled reports need the ε0 of one report, and no more.",
+                epsilon=self.epsilon,
+            ),
             self._bound(
                 "feldman2021.theorem3.1", f"{FELDMAN} 2021, Theorem 3.1, for any randomizer", laws.clones_epsilon(*at)
             ),

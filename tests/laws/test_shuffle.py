@@ -163,6 +163,8 @@ def test_closed_bounds_lie_above_the_exact_epsilon():
         clones, stronger = (bound(local, users, 1e-6) for bound in (laws.clones_epsilon, laws.stronger_clones_epsilon))
         assert exact < stronger < clones
     assert laws.clones_epsilon(5.0, 100, 1e-6) == math.inf
+    # (e - 1) (4 sqrt(2 log 4e6 / ((e + 1) 1e4)) + 4 / 1e4) = 1.718282 * 0.114784.
+    assert laws.stronger_clones_epsilon(1.0, 10_000, 1e-6) == pytest.approx(math.log(1 + 1.718282 * 0.114784), rel=1e-4)
     # (e - 1) / (e + 1) = 0.46212, 8 sqrt(e log 4e6 / 1e4) = 0.51426, 8 e / 1e4 = 0.0021746.
     assert laws.clones_epsilon(1.0, 10_000, 1e-6) == pytest.approx(math.log(1 + 0.46212 * 0.516434), rel=1e-4)
 
