@@ -95,6 +95,8 @@ class UtilityClaim(Claim):
         What that method is, in words.
     quantity
         What is measured, in words.
+    beside
+        Known numbers that are reported beside the value, such as other bounds, by name.
     scope
         Inputs and randomness that the expectation is over, in words.
     """
@@ -111,6 +113,7 @@ class UtilityClaim(Claim):
     trivial: float | None = None
     trivial_reason: str = "a method that ignores its input does as well"
     quantity: str = "value"
+    beside: Mapping[str, float] = field(default_factory=dict)
     scope: str = ""
 
     def __post_init__(self) -> None:

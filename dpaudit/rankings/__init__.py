@@ -1,5 +1,12 @@
-"""Rankings: profiles, pairwise counts, Kendall tau, KwikSort, Kemeny, Mallows and PrefLib files."""
+"""Rankings: profiles, pairwise counts, Kendall tau, positional and other rules, KwikSort, Kemeny, Mallows, PrefLib."""
 
+from dpaudit.rankings.gaussian_error import (
+    largest_pair_distance,
+    order_kept_probability,
+    pair_distance_density,
+    pair_flip_probability,
+    three_way_error,
+)
 from dpaudit.rankings.kemeny import KemenyResult, kemeny
 from dpaudit.rankings.kendall import average_kendall_tau, error_rate, kendall_cost, kendall_tau, sign_errors
 from dpaudit.rankings.kwiksort import comparisons, kwiksort
@@ -16,14 +23,17 @@ from dpaudit.rankings.orders import (
     ranking_index,
 )
 from dpaudit.rankings.pairwise import answers, margins, pairwise_counts
+from dpaudit.rankings.positional import PositionalRule, rank_by_scores, ranking_histogram
 from dpaudit.rankings.preflib import PreferenceFile, read_preflib, read_profile
 from dpaudit.rankings.profiles import Profile
 from dpaudit.rankings.queries import margin_matrix, pair_tally, random_subsets
 from dpaudit.rankings.quicksort import quicksort_comparisons, quicksort_expected_comparisons, quicksort_tail
+from dpaudit.rankings.rules import copeland, histogram_margins, instant_runoff, kemeny_rankings
 
 __all__ = [
     "KemenyResult",
     "Mallows",
+    "PositionalRule",
     "PreferenceFile",
     "Profile",
     "Profiles",
@@ -33,16 +43,24 @@ __all__ = [
     "average_kendall_tau",
     "check_rankings",
     "comparisons",
+    "copeland",
     "error_rate",
+    "histogram_margins",
+    "instant_runoff",
     "kemeny",
+    "kemeny_rankings",
     "kendall_cost",
     "kendall_tau",
     "kwiksort",
     "kwiksort_expected_cost",
     "kwiksort_law",
     "kwiksort_log_law",
+    "largest_pair_distance",
     "margin_matrix",
     "margins",
+    "order_kept_probability",
+    "pair_distance_density",
+    "pair_flip_probability",
     "pair_index",
     "pair_tally",
     "pairwise_counts",
@@ -51,9 +69,12 @@ __all__ = [
     "quicksort_expected_comparisons",
     "quicksort_tail",
     "random_subsets",
+    "rank_by_scores",
     "ranking_at",
+    "ranking_histogram",
     "ranking_index",
     "read_preflib",
     "read_profile",
     "sign_errors",
+    "three_way_error",
 ]
