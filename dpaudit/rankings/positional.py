@@ -127,7 +127,7 @@ class PositionalRule:
         Returns
         -------
         ndarray of float64
-            Same shape. The noise on a total has variance ``scale^2 (m - 1)! sum_k s_k^2``, that on two totals covariance
+            Same shape. Noise on a total has variance ``scale^2 (m - 1)! sum_k s_k^2``, that on two totals covariance
             ``scale^2 (m - 2)! sum_{k != l} s_k s_l``. Where the latter is negative, which takes scores below 0, what is
             common to all totals is left out; no ranking depends on it.
         """
