@@ -10,6 +10,7 @@ x = τ / σ̂, and Q is the upper tail of the standard normal law.
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -23,6 +24,11 @@ OTHER_RULES = ("instant-runoff", "kemeny", "copeland")
 LARGEST_HISTOGRAM = 8
 LARGEST_AUDITED_HISTOGRAM = 5
 BATCH_CELLS = 1 << 21
+PROFILES = {
+    "simplex": "shares uniform on the simplex",
+    "compositions": "all histograms of N agents alike",
+    "independent": "every agent's ranking uniform",
+}
 
 
 class _NoisyHistogram(dpaudit.Mechanism):
@@ -216,7 +222,7 @@ class GaussianHistogram(dpaudit.Mechanism):
         shares = exponential / exponential.sum(axis=1, keepdims=True)
         if self.profiles == "compositions":
             return rng.multinomial(self.agents, shares).astype(float)
-        return shares * self.agents
+        return np.asarray(shares * self.agents)
 
     def errs(self, runs: int, rng: np.random.Generator) -> np.ndarray:
         """Whether noise changes the ranking, on profiles of their own for every run; shape (runs,)."""
@@ -265,83 +271,486 @@ class GaussianHistogram(dpaudit.Mechanism):
         argument = self.pairs * density * self.share_noise * math.sqrt(2 * math.pi) / tail
         return math.sqrt(-2 * math.log(argument)) if argument < 1 else 0.0
 
-    def equation26(self, x: float, *, factor: float) -> float:
-        """Eq. 26, with the factor of its last term: 1/2 as printed, 1 as Eq. 25 gives."""
+    def theorem2_at_best(self, *, density: float, tail: float = 1.0) -> float:
+        """Infimum of the right side of Theorem 2 over all τ > 0."""
+        return self.theorem2(self.tightest(density=density, tail=tail), density=density, tail=tail)
+
+    def equation26_at_best(self, *, factor: float) -> float:
+        """Infimum over τ of Eq. 26, with the factor of its last term: 1/2 as printed, 1 as Eq. 25 gives."""
+        from scipy.optimize import brentq
+
         slope = self.pairs * self.general_density * self.share_noise
-        return slope * x + factor * math.exp(-(x**2) / 2) / (math.sqrt(2 * math.pi) * x)
+        # The derivative vanishes where factor φ(x) (1 + 1 / x^2) = slope; the left side falls from infinity to 0.
+        x = brentq(lambda x: factor * _normal_density(x) * (1 + x**-2) - slope, 1e-9, 38.0)
+        return float(slope * x + factor * _normal_density(x) / x)
 
     def equation27(self) -> float:
-        """Eq. 27: τ = 2 √(ln N ln(2/δ)) / (ϵ N), which is x = √(2 ln N)."""
-        first = self.pairs * (math.factorial(self.alternatives) - 1)
-        first *= math.sqrt(2 * math.log(self.agents) * math.log(2 / self.failure)) / self.epsilon
-        return (first + 1 / (2 * math.sqrt(math.pi * math.log(self.agents)))) / self.agents
+        """Eq. 27, which is Theorem 2 and Eq. 25 at τ = 2 √(ln N ln(2/δ)) / (ϵ N)."""
+        log = math.log(self.agents)
+        first = math.sqrt(2 * log * math.log(2 / self.failure)) / self.epsilon
+        second = 1 / (2 * math.sqrt(math.pi * log))
+        return (self.pairs * (math.factorial(self.alternatives) - 1) * first + second) / self.agents
 
     def lemma3(self, x: float) -> float:
-        """Lemma 3."""
+        """Right side of Lemma 3."""
         return 2 * self.pairs * self.general_density * self.share_noise * x * _upper_tail(x / 2) + _upper_tail(x)
 
-    def union(self, density: float | None = None) -> float:
-        """C(M, 2) times 2 ∫ p_D(l) Q(l / σ̂) dl over all l > 0: union over the pairs. With a density, p_D is that."""
-        if density is not None:
-            return self.pairs * 2 * density * self.share_noise / math.sqrt(2 * math.pi)
-        assert self.positional is not None
-        return self.pairs * rankings.pair_flip_probability(self.positional, self.share_noise)
+    def lemma3_corrected(self, density: float) -> float:
+        """C(M, 2) 2 p_D(0) ∫ Q(l / σ̂) dl over all l > 0, which is C(M, 2) p_D(0) σ̂ √(2 / π)."""
+        return self.pairs * density * self.share_noise * math.sqrt(2 / math.pi)
+
+    def union(self, rule: rankings.PositionalRule) -> float:
+        """C(M, 2) 2 ∫ p_D(l) Q(l / σ̂) dl over all l > 0: the probabilities that a pair is reversed, added up."""
+        return self.pairs * rankings.pair_flip_probability(rule, self.share_noise)
 
     # Its claims.
 
     def claims(self) -> Sequence[dpaudit.Claim]:
-        found = [*self._privacy_claims()] if self.alternatives <= LARGEST_AUDITED_HISTOGRAM else []
+        found: list[dpaudit.Claim] = []
+        if self.alternatives <= LARGEST_AUDITED_HISTOGRAM:
+            found += self._privacy_claims()
         if self.alternatives <= LARGEST_HISTOGRAM:
-            found += [self._bound_on_error(**bound) for bound in self._bounds()]
-        return found
+            found += [*self._general_bounds(), self._scale_invariance(), *self._limits()]
+            if self.positional is not None:
+                found += [*self._bounds_of(self.positional), *self._steps_of(self.positional)]
+        return [*found, *self._formula_steps()]
 
-    def _privacy_claims(self) -> Sequence[dpaudit.Claim]:
+    def _privacy_claims(self) -> list[dpaudit.Claim]:
+        private: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.failure}
+        threshold = self._largest_epsilon()
         return [
             dpaudit.PrivacyClaim(
                 id="shang2014.theorem1",
                 source=f"{PAPER}, Theorem 1 and Equation 5",
                 statement="With σ^2 = 2 ln(2/δ) / ϵ^2 the noisy histogram is (ϵ, δ)-differentially private.",
-                epsilon=self.epsilon,
-                delta=self.failure,
                 view="histogram",
+                **private,
             ),
             dpaudit.PrivacyClaim(
                 id="shang2014.theorem1-scaled",
-                source=f"{PAPER}, Theorem 1 (Equation 4)",
-                statement="With the noise of Theorem 1 for the sensitivity of the relation it is (ϵ, δ)-DP.",
-                epsilon=self.epsilon,
-                delta=self.failure,
+                source=f"{PAPER}, Theorem 1, Equation 4",
+                statement="With the sensitivity of the relation as a factor of σ it is (ϵ, δ)-differentially private.",
                 view="scaled-histogram",
+                **private,
+            ),
+            dpaudit.LemmaClaim(
+                id="shang2014.theorem1-every-epsilon",
+                source=f"{PAPER}, Theorem 1, which states no range of ϵ",
+                statement="With σ^2 = 2 ln(2/δ) / ϵ^2 the noisy histogram is (ϵ, δ)-DP at every ϵ > 0.",
+                margin=lambda epsilon: 1 - self._delta_at(epsilon) / self.failure,
+                instances=[{"epsilon": threshold * factor} for factor in np.geomspace(1e-3, 1.01, 100).tolist()],
+                explain=lambda epsilon: {
+                    "claimed": self.failure,
+                    "actual": self._delta_at(epsilon),
+                    "holds up to epsilon": threshold,
+                },
+                scope=f"δ = {self.failure:g}, {self.relation}; exact δ at 100 ϵ up to 1.01 of where it fails first",
             ),
         ]
 
-    def _bounds(self) -> Sequence[dict[str, Any]]:
-        best = self.tightest(density=self.general_density)
-        return [
-            {
-                "id": "shang2014.theorem2",
-                "source": f"{PAPER}, Theorem 2",
-                "statement": "For every τ > 0 the error rate is at most C(M,2) (M! - 1) τ / √2 + Q(τ / σ̂).",
-                "bound": self.theorem2(best, density=self.general_density),
-                "beside": {"tightest tau": best * self.share_noise},
-            },
-        ]
+    def _delta_at(self, epsilon: float) -> float:
+        """Exact δ of the noisy histogram with the noise of Eq. 5 for another ϵ."""
+        scale = math.sqrt(2 * math.log(2 / self.failure)) / epsilon
+        sensitivity = 1.0 if self.relation == "add-remove" else math.sqrt(2)
+        laws = dpaudit.GaussianLaw(sensitivity, scale), dpaudit.GaussianLaw(0.0, scale)
+        delta = dpaudit.compare(*laws).delta(epsilon).upper
+        assert delta is not None
+        return delta
 
-    def _bound_on_error(self, **given: Any) -> dpaudit.UtilityClaim:
+    def _largest_epsilon(self) -> float:
+        """ϵ above which Eq. 5 gives too little noise: the first on a fine grid, refined."""
+        from scipy.optimize import brentq
+
+        def excess(log_epsilon: float) -> float:
+            return self._delta_at(math.exp(log_epsilon)) / self.failure - 1
+
+        grid = np.linspace(math.log(1e-6), math.log(1e3), 400).tolist()
+        first = next(i for i, log_epsilon in enumerate(grid) if excess(log_epsilon) > 0)
+        return math.exp(brentq(excess, grid[first - 1], grid[first], xtol=1e-12))
+
+    def _error_claim(self, name: str, where: str, statement: str, bound: float, **given: Any) -> dpaudit.UtilityClaim:
+        """P_e <= bound."""
         exact = self.exact_error()
         factorial = math.factorial(self.alternatives)
+        common: dict[str, Any] = {
+            "exact": None if exact is None else lambda: exact,
+            "measure": self.error_probabilities,
+            "runs": 20_000,
+            "trivial": 1 - 1 / factorial,
+            "trivial_reason": f"a ranking drawn at random errs with probability 1 - 1/{factorial}",
+            "quantity": "error rate",
+            "scope": f"{self.rule} with M = {self.alternatives}, N = {self.agents}, σ / N = {self.share_noise:.6g}, "
+            + PROFILES[self.profiles],
+            "inapplicable": "" if self.positional else "the bounds are for positional rules",
+        }
         return dpaudit.UtilityClaim(
-            **given,
-            exact=None if exact is None else lambda: exact,
-            measure=self.error_probabilities,
-            runs=20_000,
-            trivial=1 - 1 / factorial,
-            trivial_reason=f"a ranking drawn at random errs with probability 1 - 1/{factorial}",
-            quantity="error rate",
-            scope=f"{self.rule} with M = {self.alternatives}, N = {self.agents}, {self.profiles}",
+            id=f"shang2014.{name}", source=f"{PAPER}, {where}", statement=statement, bound=bound, **(common | given)
         )
+
+    def _general_bounds(self) -> list[dpaudit.Claim]:
+        general = self.general_density
+        best = self.tightest(density=general)
+        undefined = "" if best else "the logarithm in Eq. 24 is not negative, so its root is undefined"
+        first = self._lemma3_fails_from()
+        claims = [
+            self._error_claim(
+                "theorem2",
+                "Theorem 2",
+                "For every τ > 0 the error rate is at most C(M,2) (M! - 1) τ / √2 + Q(τ / σ̂).",
+                self.theorem2_at_best(density=general),
+                beside={"tightest tau": best * self.share_noise},
+            ),
+            self._error_claim(
+                "theorem2-corrected",
+                "Theorem 2, with the tail of every pair",
+                "For every τ > 0 the error rate is at most C(M,2) ((M! - 1) τ / √2 + Q(τ / σ̂)).",
+                self.theorem2_at_best(density=general, tail=self.pairs),
+                beside={"tightest tau": self.tightest(density=general, tail=self.pairs) * self.share_noise},
+            ),
+            self._error_claim(
+                "equation26",
+                "Equation 26",
+                "For every τ > 0 the error rate is at most C(M,2) (M! - 1) τ / √2 + σ̂ exp(-τ²/(2σ̂²)) / (2 √(2π) τ).",
+                self.equation26_at_best(factor=0.5),
+            ),
+            self._error_claim(
+                "equation26-meant",
+                "Equation 26, with the factor that Equation 25 gives",
+                "For every τ > 0 the error rate is at most C(M,2) (M! - 1) τ / √2 + σ̂ exp(-τ²/(2σ̂²)) / (√(2π) τ).",
+                self.equation26_at_best(factor=1.0),
+            ),
+            self._error_claim(
+                "lemma3",
+                "Lemma 3",
+                "For every τ > 0 the error rate is at most C(M,2) √2 (M! - 1) Q(τ / (2σ̂)) τ + Q(τ / σ̂), so at most 0.",
+                0.0,
+                trivial=None,
+                beside={"at tau = 1/sqrt 2": self.lemma3(1 / math.sqrt(2) / self.share_noise)}
+                | ({"fails from tau": first * self.share_noise} if first is not None else {}),
+            ),
+            self._error_claim(
+                "lemma3-corrected",
+                "Lemma 3, with the integral in place of Jensen's inequality and τ to infinity",
+                "The error rate is at most C(M,2) (M! - 1) σ̂ / √π.",
+                self.lemma3_corrected(general),
+            ),
+        ]
+        for name, where, value in (
+            ("theorem2-equation24", "Theorem 2 at Equation 24", self.theorem2(best, density=general)),
+            ("lemma3-equation24", "Lemma 3 at Equation 24", self.lemma3(best)),
+        ):
+            given = {"inapplicable": undefined} if undefined else {"beside": {"tau": best * self.share_noise}}
+            statement = f"The error rate is at most the right side of {where.partition(' at')[0]} at the τ of Eq. 24."
+            claims.append(self._error_claim(name, where, statement, value, **given))
+        if self.agents > 1:
+            statement = "The error rate is at most (C(M,2) (M! - 1) √(2 ln N ln(2/δ)) / ϵ + 1 / (2 √(π ln N))) / N."
+            claims.append(self._error_claim("equation27", "Equation 27", statement, self.equation27()))
+        return list(claims)
+
+    def _lemma3_fails_from(self) -> float | None:
+        """First x, of many, at which the right side of Lemma 3 is below the error rate, where that is known."""
+        exact = self.exact_error()
+        if exact is None:
+            return None
+        return next((x for x in np.geomspace(1e-3, 1e3, 6001).tolist() if self.lemma3(x) < exact), None)
+
+    def _scale_invariance(self) -> dpaudit.Claim:
+        cells = math.factorial(self.alternatives)
+
+        def margin(seed: int, log_factor: float) -> float:
+            histogram = np.random.default_rng(seed).normal(self.agents / cells, self.noise.scale, size=(1, cells))
+            orders = [
+                self.aggregate(q, np.random.default_rng(0)) for q in (histogram, math.exp(log_factor) * histogram)
+            ]
+            return 0.0 if np.array_equal(orders[0], orders[1]) else -1.0
+
+        return dpaudit.LemmaClaim(
+            id="shang2014.proposition1-meant",
+            source=f"{PAPER}, Equation 2 and Proposition 1",
+            statement="The ranking of α q̂ is that of q̂ for every α > 0, even where counts are negative.",
+            margin=margin,
+            variables={"seed": dpaudit.Integers(0, 2**32 - 1), "log_factor": dpaudit.Reals(-8.0, 8.0)},
+            scope=f"{self.rule}, noisy histograms drawn by seed, ln α from -8 to 8",
+        )
+
+    def _limits(self) -> list[dpaudit.Claim]:
+        scale = self.noise.scale
+
+        def at(agents: float) -> "GaussianHistogram":
+            return replace(self, agents=int(agents), delta=self.failure)
+
+        common: dict[str, Any] = {
+            "variable": "agents",
+            "points": [math.ceil(scale * 20 * 10 ** (i / 3)) for i in range(7)],
+            "quantity": "error rate",
+            "scope": f"{self.rule} with M = {self.alternatives}, ϵ = {self.epsilon:g}, δ = {self.failure:g}, "
+            + PROFILES[self.profiles],
+        }
+        if self.exact_error() is None:
+            common["measure"] = lambda agents, runs, rng: at(agents).error_probabilities(runs, rng).astype(float)
+            common["runs"] = 20_000
+        else:
+            common["exact"] = lambda agents: at(agents).exact_error()
+        if self.positional is not None:
+            return [
+                dpaudit.RateClaim(
+                    id="shang2014.theorem3",
+                    source=f"{PAPER}, Theorem 3 and the remark under Equation 27",
+                    statement="The error rate goes to 0 as N grows, at least as fast as √(ln N) / N.",
+                    exponent=-1.0,
+                    shape=lambda agents: math.sqrt(math.log(agents)),
+                    **common,
+                )
+            ]
+        return [
+            dpaudit.RateClaim(
+                id="shang2014.any-rule",
+                source=f"{PAPER}, Section I, second contribution",
+                statement="For any ranking rule the error rate goes to 0 as N grows (here: as fast as N^(-1/4)).",
+                exponent=-0.25,
+                **common,
+            )
+        ]
+
+    def _bounds_of(self, rule: rankings.PositionalRule) -> list[dpaudit.Claim]:
+        general, own = self.general_density, float(rankings.pair_distance_density(rule, 0.0))
+        best = self.tightest(density=own)
+        union = self.union(rule)
+        claims: list[dpaudit.Claim] = [
+            self._error_claim(
+                "lemma2",
+                "Lemma 2",
+                "For every τ > 0 the error rate is at most C(M,2) 2 ∫_0^τ p_D(l) Q(l / σ̂) dl + Q(τ / σ̂).",
+                # The derivative has the sign of C(M,2) 2 p_D(τ) σ̂ Q(x) / φ(x) - 1, which falls: the ends are smallest.
+                min(0.5, union),
+                beside={"as tau goes to 0": 0.5, "as tau grows": union},
+            ),
+            self._error_claim(
+                "lemma2-corrected",
+                "Lemma 2, with the tail of every pair",
+                "For every τ > 0 the error rate is at most C(M,2) (2 ∫_0^τ p_D(l) Q(l / σ̂) dl + Q(τ / σ̂)).",
+                union,
+            ),
+            self._error_claim(
+                "borda-bound",
+                "Section IV",
+                "For every τ > 0 the error rate is at most C(M,2) p_D(0) τ + Q(τ / σ̂), with the rule's own p_D(0).",
+                self.theorem2_at_best(density=own),
+                beside={"tightest tau": best * self.share_noise, "p_D(0)": own, "general bound on p_D(0)": general},
+            ),
+            self._error_claim(
+                "borda-bound-corrected",
+                "Section IV, by the corrected Lemma 3",
+                "The error rate is at most C(M,2) p_D(0) σ̂ √(2 / π), with the rule's own p_D(0).",
+                self.lemma3_corrected(own),
+            ),
+            dpaudit.UtilityClaim(
+                id="shang2014.equation22",
+                source=f"{PAPER}, Equation 22",
+                statement="The density of the distance at 0 is at most (M! - 1) / √2.",
+                bound=general,
+                exact=lambda: own,
+                support=(0.0, math.inf),
+                quantity="p_D(0)",
+                scope=f"{self.rule} with M = {self.alternatives}",
+            ),
+        ]
+        x = self.tightest(density=general)
+        curves = {
+            "theorem 2": self.theorem2(x, density=general),
+            "lemma 3 at its tau": self.lemma3(x),
+            "rule-specific": self.theorem2_at_best(density=own),
+        }
+        exact = self.exact_error()
+        beside = curves | {
+            "theorem 2 corrected": self.theorem2_at_best(density=general, tail=self.pairs),
+            "lemma 3 corrected": self.lemma3_corrected(general),
+            "rule-specific corrected": self.lemma3_corrected(own),
+            "union of the pairs": union,
+        }
+        return claims + [
+            self._error_claim(
+                f"figure{figure}",
+                f"Figure {figure}",
+                "The simulated error rate lies below the bounds of Theorem 2, Lemma 3 and the rule itself.",
+                min(curves.values()),
+                exact=None,
+                measure=self.errs,
+                runs=100_000,
+                beside=beside | ({} if exact is None else {"exact": exact}),
+            )
+            for figure in (2, 3)
+        ]
+
+    def _steps_of(self, rule: rankings.PositionalRule) -> list[dpaudit.Claim]:
+        norm, factorial = rule.gap_norm, math.factorial(self.alternatives)
+        printed_noise = math.sqrt(2 * math.log(2 / self.failure)) * math.exp(-(self.agents**2))
+
+        def density(distance: float, middle: float | None = None) -> float:
+            own = rule if middle is None else rankings.PositionalRule((1.0, middle, 0.0))
+            return float(rankings.pair_distance_density(own, distance))
+
+        def flips() -> dict[str, float]:
+            sizes = {"claimed": printed_noise, "actual": self.share_noise}
+            return {name: rankings.pair_flip_probability(rule, size) for name, size in sizes.items()}
+
+        gaps, counts = rule.gap_coefficients()
+
+        def exponential_density(s: float) -> float:
+            """(M! - 1) G(s), G the density of the same linear form of independent exponential variables."""
+            from scipy.integrate import quad
+
+            upper = [(gap / norm, count) for gap, count in zip(gaps.tolist(), counts.tolist(), strict=True) if gap > 0]
+            form = quad(
+                lambda t: math.cos(t * s) * math.exp(-sum(k * math.log1p((b * t) ** 2) for b, k in upper)),
+                0,
+                60 * math.sqrt(len(gaps)),
+                limit=500,
+            )
+            return float((factorial - 1) * form[0] / math.pi)
+
+        largest = rankings.largest_pair_distance(rule)
+        claims: list[dpaudit.Claim] = [
+            dpaudit.LemmaClaim(
+                id="shang2014.proposition1",
+                source=f"{PAPER}, Proposition 1",
+                statement="Noise with σ̂^2 = 2 ln(2/δ) / e^(2 N²) on the shares errs as often as that on the histogram.",
+                margin=lambda: -abs(flips()["claimed"] - flips()["actual"]),
+                instances=[{}],
+                complete=True,
+                explain=flips,
+                tolerance=1e-9,
+                scope=f"probability that a given pair is reversed, {self.rule} with M = {self.alternatives}",
+            ),
+            dpaudit.LemmaClaim(
+                id="shang2014.lemma1",
+                source=f"{PAPER}, Lemma 1",
+                statement="The density of the distance is largest at 0.",
+                margin=lambda distance, middle=None: density(0.0, middle) - density(distance, middle),
+                instances=[{"distance": distance} for distance in np.linspace(0, largest, 201).tolist()],
+                variables={"distance": dpaudit.Reals(0.0, 1 / math.sqrt(2)), "middle": dpaudit.Reals(0.0, 1.0)}
+                if self.alternatives == 3
+                else {},
+                tolerance=1e-9,
+                scope=f"{self.rule} at 201 distances" + "; scores (1, s, 0)" * (self.alternatives == 3),
+            ),
+            dpaudit.LemmaClaim(
+                id="shang2014.distance-range",
+                source=f"{PAPER}, Section III-B",
+                statement="The distance of a profile from the hyperplane of a pair is at most √2.",
+                margin=lambda: math.sqrt(2) - largest,
+                instances=[{}],
+                complete=True,
+                explain=lambda: {"claimed": math.sqrt(2), "actual": largest, "1 / sqrt 2": 1 / math.sqrt(2)},
+                scope=f"{self.rule} with M = {self.alternatives}",
+            ),
+            dpaudit.LemmaClaim(
+                id="shang2014.equation13",
+                source=f"{PAPER}, Equation 13",
+                statement="At every distance s the slice of the simplex has volume √M! G(s) / Γ(M! - 1).",
+                margin=lambda distance: -abs(density(distance) - exponential_density(distance)),
+                instances=[{"distance": distance} for distance in (0.0, 0.1, 0.2, 0.4, 1 / math.sqrt(2), 1.0)],
+                explain=lambda distance: {"claimed": exponential_density(distance), "actual": density(distance)},
+                tolerance=1e-6,
+                scope="both over the volume of the simplex",
+            ),
+        ]
+        if self.exact_error() is not None:
+            claims += self._regions_of(rule)
+        return claims
+
+    def _regions_of(self, rule: rankings.PositionalRule) -> list[dpaudit.Claim]:
+        def high(x: float) -> dict[str, float]:
+            beyond, _ = rankings.three_way_error(rule, self.share_noise, beyond=x * self.share_noise)
+            within = rankings.pair_flip_probability(rule, self.share_noise, within=x * self.share_noise)
+            everywhere, _ = rankings.three_way_error(rule, self.share_noise)
+            return {"claimed": self.pairs * within, "actual": everywhere - beyond}
+
+        def low(x: float) -> dict[str, float]:
+            error, mass = rankings.three_way_error(rule, self.share_noise, beyond=x * self.share_noise)
+            return {"claimed": mass * _upper_tail(x), "actual": error}
+
+        return [
+            dpaudit.LemmaClaim(
+                id=f"shang2014.equation{number}",
+                source=f"{PAPER}, Equation {number}",
+                statement=statement,
+                margin=lambda x, sides=sides: sides(x)["claimed"] - sides(x)["actual"],
+                instances=[{"x": x} for x in (0.01, 0.1, 0.5, 1.0, 2.0, 4.0)],
+                explain=sides,
+                tolerance=1e-9,
+                scope=f"x = τ / σ̂ at σ̂ = {self.share_noise:.6g}, {self.rule}, M = 3, integrated",
+            )
+            for number, sides, statement in (
+                (
+                    17,
+                    high,
+                    "Errors at profiles within τ of a hyperplane are at most C(M,2) reversals of a pair within τ.",
+                ),
+                (18, low, "Errors at profiles beyond τ of all hyperplanes are at most Q(τ / σ̂) of these profiles."),
+            )
+        ]
+
+    def _formula_steps(self) -> list[dpaudit.Claim]:
+        best = self.tightest(density=self.general_density)
+
+        def shared(x: float) -> dict[str, float]:
+            return {"claimed": x * _upper_tail(x / 2), "actual": _tail_integral(x)}
+
+        def printed(x: float) -> dict[str, float]:
+            return {"claimed": _normal_density(x) / (2 * x), "actual": _upper_tail(x)}
+
+        at_best = self.theorem2(best, density=self.general_density)
+        return [
+            dpaudit.LemmaClaim(
+                id="shang2014.equation24",
+                source=f"{PAPER}, Equation 24",
+                statement="No other τ makes the right side of Theorem 2 smaller.",
+                margin=lambda ratio: self.theorem2(ratio * best, density=self.general_density) - at_best,
+                variables={"ratio": dpaudit.Reals(1e-3, 30.0)},
+                instances=[{"ratio": 1 + step} for step in (-0.1, -1e-3, 1e-3, 0.1)],
+                scope="τ from a thousandth to 30 times that of Equation 24",
+                inapplicable="" if best else "the logarithm in Eq. 24 is not negative, so its root is undefined",
+            ),
+            dpaudit.LemmaClaim(
+                id="shang2014.equation26-step",
+                source=f"{PAPER}, Equations 23, 25 and 26",
+                statement="Q(x) is at most the last term of Equation 26, exp(-x²/2) / (2 √(2π) x).",
+                margin=lambda x: printed(x)["claimed"] - printed(x)["actual"],
+                instances=[{"x": x} for x in (0.25, 0.5, 1.0, 2.0, 4.0)],
+                explain=printed,
+                scope="x = ϵ N τ / √(2 ln(2/δ))",
+            ),
+            dpaudit.LemmaClaim(
+                id="shang2014.lemma3-jensen",
+                source=f"{PAPER}, Equation 28",
+                statement="The integral of Q from 0 to x is at most x Q(x / 2).",
+                margin=lambda x: shared(x)["claimed"] - shared(x)["actual"],
+                instances=[{"x": x} for x in (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)],
+                explain=shared,
+                scope="x = τ / σ̂",
+            ),
+            dpaudit.LemmaClaim(
+                id="shang2014.lemma3-jensen-reversed",
+                source=f"{PAPER}, Equation 28, the right way round",
+                statement="The integral of Q from 0 to x is at least x Q(x / 2).",
+                margin=lambda x: shared(x)["actual"] - shared(x)["claimed"],
+                variables={"x": dpaudit.Reals(0.0, 40.0)},
+                explain=lambda x: {"claimed": shared(x)["actual"], "actual": shared(x)["claimed"]},
+                scope="x from 0 to 40",
+            ),
+        ]
 
 
 def _upper_tail(x: float) -> float:
     """Q(x)."""
     return math.erfc(x / math.sqrt(2)) / 2
+
+
+def _normal_density(x: float) -> float:
+    return math.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
+
+
+def _tail_integral(x: float) -> float:
+    """∫_0^x Q."""
+    return x * _upper_tail(x) + _normal_density(0.0) - _normal_density(x)

@@ -109,6 +109,8 @@ def three_way_error(rule: PositionalRule, noise: float, *, beyond: float = 0.0) 
     """
     if rule.alternatives != 3:
         raise ParameterError(f"the error rate is integrated for 3 alternatives, got {rule.alternatives}")
+    if beyond >= largest_pair_distance(rule):
+        return 0.0, 0.0
     scores = np.array(rule.scores)[invert(all_rankings(3))]
     vertices = np.stack([scores[:, 0] - scores[:, 1], scores[:, 1] - scores[:, 2]], axis=1) / rule.gap_norm
     outer, outer_weights, inner, inner_weights = _quadrant(vertices, noise, beyond)
@@ -156,7 +158,6 @@ def _quadrant(
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Nodes and weights of a product rule on the quadrant, whose panels end where the density has a kink."""
     farthest = float(vertices.max())
-    start = min(start, farthest)
     lines = [_line(a, b) for a, b in combinations(vertices, 2) if np.abs(a - b).max() > 1e-12]
     crossings = [
         (line[2] * other[1] - other[2] * line[1]) / determinant
