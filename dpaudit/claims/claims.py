@@ -96,7 +96,8 @@ class UtilityClaim(Claim):
     quantity
         What is measured, in words.
     beside
-        Known numbers that are reported beside the value, such as other bounds, by name.
+        Known numbers that are reported beside the value, by name. Names that begin with ``bound`` or ``exact`` are
+        for what can be drawn with the value in one figure.
     scope
         Inputs and randomness that the expectation is over, in words.
     """

@@ -28,7 +28,7 @@ from dpaudit.rankings.preflib import PreferenceFile, read_preflib, read_profile
 from dpaudit.rankings.profiles import Profile
 from dpaudit.rankings.queries import margin_matrix, pair_tally, random_subsets
 from dpaudit.rankings.quicksort import quicksort_comparisons, quicksort_expected_comparisons, quicksort_tail
-from dpaudit.rankings.rules import copeland, histogram_margins, instant_runoff, kemeny_rankings
+from dpaudit.rankings.rules import copeland, histogram_margins, instant_runoff, kemeny_rankings, randomize_margins
 
 __all__ = [
     "KemenyResult",
@@ -69,6 +69,7 @@ __all__ = [
     "quicksort_expected_comparisons",
     "quicksort_tail",
     "random_subsets",
+    "randomize_margins",
     "rank_by_scores",
     "ranking_at",
     "ranking_histogram",

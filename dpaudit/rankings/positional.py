@@ -201,7 +201,11 @@ def rank_by_scores(scores: npt.ArrayLike, rng: np.random.Generator) -> IntArray:
     totals = np.asarray(scores, dtype=float)
     if totals.ndim != 2 or np.isnan(totals).any():
         raise DataError(f"scores of shape {totals.shape}: give numbers of shape (runs, m)")
-    return np.lexsort((rng.random(totals.shape), -totals), axis=1)
+    order = np.argsort(-totals, axis=1)
+    tied = (np.diff(np.take_along_axis(totals, order, axis=1), axis=1) == 0).any(axis=1)
+    if tied.any():
+        order[tied] = np.lexsort((rng.random((np.count_nonzero(tied), totals.shape[1])), -totals[tied]), axis=1)
+    return order
 
 
 @cache

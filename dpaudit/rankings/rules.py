@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from math import factorial
+from math import factorial, sqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,31 @@ def histogram_margins(histograms: npt.ArrayLike, alternatives: int) -> FloatArra
         In the order of ``alternative_pairs``.
     """
     return np.asarray(_checked(histograms, alternatives) @ _signs(alternatives))
+
+
+def randomize_margins(margins: npt.ArrayLike, alternatives: int, scale: float, rng: np.random.Generator) -> FloatArray:
+    """Add what independent Gaussian noise on the counts of all m! rankings adds to the margins.
+
+    Parameters
+    ----------
+    margins : array_like of float, shape (runs, m (m - 1) / 2)
+        In the order of ``alternative_pairs``.
+    alternatives
+        m.
+    scale
+        Standard deviation of the noise on one count.
+
+    Returns
+    -------
+    ndarray of float64
+        Same shape. The noise of a pair has variance ``scale^2 m!``; pairs that share an alternative have a covariance of
+        a third of it, negative where the alternative is first in one and second in the other; others have none.
+    """
+    values = np.asarray(margins, dtype=float)
+    unit = scale * sqrt(factorial(alternatives) / 3)
+    own = rng.normal(size=(len(values), alternatives))
+    first, second = alternative_pairs(alternatives).T
+    return np.asarray(values + unit * (own[:, first] - own[:, second] + rng.normal(size=values.shape)))
 
 
 def copeland(margins: npt.ArrayLike, alternatives: int, rng: np.random.Generator) -> IntArray:
