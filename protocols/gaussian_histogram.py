@@ -201,7 +201,7 @@ class GaussianHistogram(dpaudit.Mechanism):
         return np.concatenate(parts)
 
     def sample_by_statistics(self, profile: rankings.Profile, size: int, rng: np.random.Generator) -> np.ndarray:
-        """As ``sample``, for a positional rule or Copeland's and any M: a linear image of Gaussian noise is Gaussian."""
+        """As ``sample``, for a positional rule or Copeland's: a linear image of Gaussian noise is Gaussian."""
         m = self.alternatives
         if self.positional is not None:
             totals = np.broadcast_to(self.positional.score_profile(profile), (size, m))

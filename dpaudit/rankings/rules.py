@@ -48,7 +48,7 @@ def randomize_margins(margins: npt.ArrayLike, alternatives: int, scale: float, r
     Returns
     -------
     ndarray of float64
-        Same shape. The noise of a pair has variance ``scale^2 m!``; pairs that share an alternative have a covariance of
+        Same shape. Noise of a pair has variance ``scale^2 m!``; pairs that share an alternative have a covariance of
         a third of it, negative where the alternative is first in one and second in the other; others have none.
     """
     values = np.asarray(margins, dtype=float)
