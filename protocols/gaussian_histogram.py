@@ -24,6 +24,7 @@ OTHER_RULES = ("instant-runoff", "kemeny", "copeland")
 LARGEST_HISTOGRAM = 8
 LARGEST_AUDITED_HISTOGRAM = 5
 BATCH_CELLS = 1 << 21
+LITTLE_NOISE = 1e-6
 PROFILES = {
     "simplex": "shares uniform on the simplex",
     "compositions": "all histograms of N agents alike",
@@ -313,7 +314,7 @@ class GaussianHistogram(dpaudit.Mechanism):
         if self.alternatives <= LARGEST_AUDITED_HISTOGRAM:
             found += self._privacy_claims()
         if self.alternatives <= LARGEST_HISTOGRAM:
-            found += [*self._general_bounds(), self._scale_invariance(), *self._limits()]
+            found += [*self._general_bounds(), self._scale_invariance(), self._limit()]
             if self.positional is not None:
                 found += [*self._bounds_of(self.positional), *self._steps_of(self.positional)]
         return [*found, *self._formula_steps()]
@@ -476,56 +477,47 @@ class GaussianHistogram(dpaudit.Mechanism):
             scope=f"{self.rule}, noisy histograms drawn by seed, ln α from -8 to 8",
         )
 
-    def _limits(self) -> list[dpaudit.Claim]:
+    def _limit(self) -> dpaudit.Claim:
+        if self.positional is None:
+            agents = math.ceil(self.noise.scale / LITTLE_NOISE)
+            return self._error_claim(
+                "any-rule",
+                "Section I, second contribution",
+                "For any ranking rule the error rate goes to 0 as N grows; here to 0.01 at σ / N = 1e-6.",
+                0.01,
+                measure=replace(self, agents=agents, delta=self.failure).errs,
+                scope=f"{self.rule} with M = {self.alternatives}, N = {agents}, {PROFILES[self.profiles]}",
+                inapplicable="",
+            )
+        return self._rate(self.positional)
+
+    def _rate(self, rule: rankings.PositionalRule) -> dpaudit.Claim:
         def at(agents: float) -> "GaussianHistogram":
             return replace(self, agents=int(agents), delta=self.failure)
 
-        def points(error: float, decades: float) -> list[float]:
-            """Numbers of agents from where the error rate of a positional rule is about as large as said."""
-            rule = self.positional or rankings.PositionalRule.named("borda", self.alternatives)
-            largest = self.pairs * float(rankings.pair_distance_density(rule, 0.0)) * math.sqrt(2 / math.pi)
-            first = self.noise.scale * largest / error
-            return [math.ceil(first * 10 ** (decades * i / 6)) for i in range(7)]
-
-        common: dict[str, Any] = {
-            "variable": "agents",
-            "quantity": "error rate",
-            "scope": f"{self.rule} with M = {self.alternatives}, ϵ = {self.epsilon:g}, δ = {self.failure:g}, "
-            + PROFILES[self.profiles],
-        }
-        rule = self.positional
-        if rule is None or self.profiles != "simplex":
-            common["measure"] = lambda agents, runs, rng: at(agents).errs(runs, rng).astype(float)
+        quantity: dict[str, Any] = {"quantity": "error rate"}
+        if self.profiles != "simplex":
+            quantity["measure"] = lambda agents, runs, rng: at(agents).errs(runs, rng).astype(float)
         elif self.alternatives == 3:
-            common["exact"] = lambda agents: at(agents).exact_error()
+            quantity["exact"] = lambda agents: at(agents).exact_error()
         else:
-            common["exact"] = lambda agents: at(agents).union(rule)
-            common["quantity"] = "sum of the pairs' probabilities to be reversed, which the error rate cannot exceed"
-        if rule is not None:
-            return [
-                dpaudit.RateClaim(
-                    id="shang2014.theorem3",
-                    source=f"{PAPER}, Theorem 3 and the remark under Equation 27",
-                    statement="The error rate goes to 0 as N grows, at least as fast as √(ln N) / N.",
-                    points=points(0.2, decades=2),
-                    exponent=-1.0,
-                    shape=lambda agents: math.sqrt(math.log(agents)),
-                    runs=20_000,
-                    **common,
-                )
-            ]
-        return [
-            dpaudit.RateClaim(
-                id="shang2014.any-rule",
-                source=f"{PAPER}, Section I, second contribution",
-                statement="For any ranking rule the error rate goes to 0 as N grows (here: as fast as N^(-1/4)).",
-                # Where the error rate stays up, little noise shows it; elsewhere errors must still be seen.
-                points=points(0.01, decades=2) if self.rule == "copeland" else points(0.05, decades=1.5),
-                exponent=-0.25,
-                runs=100_000,
-                **common,
-            )
-        ]
+            quantity["exact"] = lambda agents: at(agents).union(rule)
+            quantity["quantity"] = "sum of the pairs' probabilities to be reversed, which the error rate cannot exceed"
+        # From where the bound of the corrected Lemma 3 is 0.2, over two decades.
+        first = self.agents * self.lemma3_corrected(float(rankings.pair_distance_density(rule, 0.0))) / 0.2
+        return dpaudit.RateClaim(
+            id="shang2014.theorem3",
+            source=f"{PAPER}, Theorem 3 and the remark under Equation 27",
+            statement="The error rate goes to 0 as N grows, at least as fast as √(ln N) / N.",
+            variable="agents",
+            points=[math.ceil(first * 10 ** (i / 3)) for i in range(7)],
+            exponent=-1.0,
+            shape=lambda agents: math.sqrt(math.log(agents)),
+            runs=20_000,
+            scope=f"{self.rule} with M = {self.alternatives}, ϵ = {self.epsilon:g}, δ = {self.failure:g}, "
+            + PROFILES[self.profiles],
+            **quantity,
+        )
 
     def _bounds_of(self, rule: rankings.PositionalRule) -> list[dpaudit.Claim]:
         general, own = self.general_density, float(rankings.pair_distance_density(rule, 0.0))
