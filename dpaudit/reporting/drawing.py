@@ -19,7 +19,7 @@ STYLES = (SOLID, DASHED, DOTTED, "10 3 2 3", "3 3", "12 4", "1.5 2", "6 2 1.5 2 
 """Dashes of lines, as many as a drawing can tell apart."""
 
 _LEAST_HEIGHT = 300
-_LEGEND, _ROW, _UNDER = 52, 17, 8
+_LEGEND, _ROW, _UNDER, _LETTER = 52, 17, 8, 6.5
 
 Point = tuple[float, float]
 
@@ -119,7 +119,9 @@ def svg(
     ]
     for value in x.ticks:
         parts.append(f'<path d="M{x.at(value):.1f} {BOTTOM}v4"/>')
-        parts.append(_text(x.at(value), BOTTOM + 16, format_number(value, digits=3), "middle"))
+        text = format_number(value, digits=3)
+        fits = x.at(value) + _LETTER * len(text) / 2 <= WIDTH
+        parts.append(_text(x.at(value) if fits else WIDTH, BOTTOM + 16, text, "middle" if fits else "end"))
     for value in y.ticks:
         parts.append(f'<path d="M{LEFT} {y.at(value):.1f}h-4"/>')
         parts.append(_text(LEFT - 7, y.at(value) + 4, format_number(value, digits=3), "end"))

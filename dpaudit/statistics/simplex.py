@@ -10,7 +10,8 @@ import numpy.typing as npt
 from dpaudit.errors import ParameterError
 
 _STEP = 0.1
-_REACH = 40.0
+_DECAY = 40.0
+_BENDS = 6.0
 _CHUNK = 1 << 20
 
 
@@ -25,8 +26,8 @@ def linear_form_density(
     Parameters
     ----------
     values, multiplicities : array_like, shape (g,)
-        Distinct coefficients, and how many of the n coefficients have each. No coefficient may have all but two of
-        them or more, since the density then jumps there.
+        Distinct coefficients, and how many of the n coefficients have each. No coefficient may have all but one of
+        them, since the density then jumps there.
     at : array_like of float
         Where the density is wanted.
 
@@ -58,12 +59,13 @@ def linear_form_density(
             f"values and multiplicities have shapes {coefficients.shape} and {counts.shape}; "
             "give one multiplicity of at least 1 for each value"
         )
-    if total < 4 or counts.max() > total - 3:
+    if total < 4 or counts.max() > total - 2:
         raise ParameterError(
             f"{total:.0f} coefficients of which {counts.max():.0f} are alike: give at least 4, with at most all but "
             "three alike, or else the density is not continuous"
         )
-    nodes = np.arange(0, _REACH, _STEP)
+    # Beyond the bends, where the last factor but one has set in, the integrand falls as exp(-(n - k - 1) u).
+    nodes = np.arange(0, _BENDS + _DECAY / (total - counts.max() - 1), _STEP)
     weights = np.cosh(nodes) * np.where(nodes == 0, 0.5, 1.0) * _STEP
     flat = points.ravel()
     density = np.empty(flat.shape)
