@@ -127,6 +127,8 @@ class UtilityClaim(Claim):
             raise ParameterError(f"claim {self.id}: a measured value needs a finite support, got {self.support}")
         if self.exact is None and self.measure is None and not self.inapplicable:
             raise ParameterError(f"claim {self.id}: give `exact` or `measure`, otherwise nothing can be audited")
+        for name in {"value", "trivial", "slack", "worst"} & set(self.beside):
+            raise ParameterError(f"claim {self.id}: {name!r} is not free for a number in `beside`; choose another name")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

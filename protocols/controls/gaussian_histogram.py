@@ -48,7 +48,7 @@ class _Broken(dpaudit.Mechanism):
         ]
 
 
-class HistogramHalfSensitivity(_Broken):
+class HistogramHalfNoise(_Broken):
     """The noise is for half the sensitivity."""
 
     def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
@@ -60,7 +60,7 @@ class HistogramHalfSensitivity(_Broken):
         return np.asarray(outputs[:, :1])
 
 
-class HistogramSharedNoise(_Broken):
+class HistogramOneNoise(_Broken):
     """One draw of the noise is used for all cells."""
 
     def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
@@ -71,7 +71,7 @@ class HistogramSharedNoise(_Broken):
         return np.asarray(np.round(outputs[:, :1] - outputs[:, -1:], 6))
 
 
-class HistogramRawOnTies(_Broken):
+class HistogramRawTies(_Broken):
     """Noisy counts are published rounded, with a ranking that the raw histogram decides where totals tie."""
 
     def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:

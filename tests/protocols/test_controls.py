@@ -31,9 +31,9 @@ FAST = {
     "clear-answer": 100_000,
     "biased-coin": 400_000,
     "occasional-truth": 1_000_000,
-    "histogram-half-sensitivity": 1_000_000,
-    "histogram-shared-noise": 20_000,
-    "histogram-raw-on-ties": 100_000,
+    "histogram-half-noise": 1_000_000,
+    "histogram-one-noise": 20_000,
+    "histogram-raw-ties": 100_000,
 }
 CORRECT = [
     ("ldp-kwiksort-rr", {"epsilon": 1.0, "queries": 2, "alternatives": 4}),
