@@ -9,7 +9,7 @@ import numpy as np
 from dpaudit.auditors.budget import Budget
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.claims import RateClaim
-from dpaudit.claims.evidence import Evidence, Interval, Witness
+from dpaudit.claims.evidence import Evidence, Growth, Interval, Witness
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import CheckError
 from dpaudit.statistics import Exponent, fitted_exponent, local_exponents
@@ -52,7 +52,8 @@ def audit_rate(claim: RateClaim, *, budget: Budget, streams: Streams) -> Evidenc
     """
     points = np.array(claim.points, dtype=float)
     values, samples = _values(claim, budget, streams)
-    shaped = values / _shape(claim)[:, None]
+    shape = _shape(claim)
+    shaped = values / shape[:, None]
     half = len(points) // 2
     confidence = 1 - budget.alpha / 3
 
@@ -64,14 +65,7 @@ def audit_rate(claim: RateClaim, *, budget: Budget, streams: Streams) -> Evidenc
     fits = {_FIT: exponent(0), _TAIL: exponent(half), _LIMIT: exponent(half, corrected=True)}
     verdict, note = _decide(claim, fits)
     means = values.mean(axis=1)
-    measured = {
-        name: Interval(lower=fit.lower, estimate=fit.estimate, upper=fit.upper) for name, fit in fits.items()
-    } | {
-        f"at {claim.variable} = {point:g}": Interval.exact(mean)
-        if claim.exact
-        else Interval(lower=None, upper=None, estimate=mean)
-        for point, mean in zip(claim.points, means.tolist(), strict=True)
-    }
+    measured = {name: Interval(lower=fit.lower, estimate=fit.estimate, upper=fit.upper) for name, fit in fits.items()}
     return Evidence(
         verdict=verdict,
         scope=f"{claim.quantity}; {claim.variable} from {points[0]:g} to {points[-1]:g}"
@@ -81,6 +75,12 @@ def audit_rate(claim: RateClaim, *, budget: Budget, streams: Streams) -> Evidenc
         witness=_witness(claim, means, fits) if verdict is Verdict.REFUTED else None,
         note=note,
         samples=samples,
+        growth=Growth(
+            variable=claim.variable,
+            points=tuple(points.tolist()),
+            values=tuple(means.tolist()),
+            shape=tuple(shape.tolist()),
+        ),
     )
 
 

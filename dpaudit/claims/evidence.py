@@ -69,6 +69,26 @@ class Curves:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Growth:
+    """Values of a quantity at the points of a rate claim.
+
+    Attributes
+    ----------
+    variable
+        What varies.
+    points, values
+        The points, ascending, and the exact value or measured mean at each.
+    shape
+        The claimed further factor at each point; 1 where none is claimed.
+    """
+
+    variable: str
+    points: tuple[float, ...]
+    values: tuple[float, ...]
+    shape: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """What a witness file needs beyond the record, to check a violation of a privacy claim on fresh samples.
 
@@ -111,4 +131,5 @@ class Evidence:
     note: str = ""
     samples: int = 0
     curves: Curves | None = None
+    growth: Growth | None = None
     finding: Finding | None = field(default=None, compare=False, repr=False)

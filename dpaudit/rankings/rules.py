@@ -125,9 +125,8 @@ def instant_runoff(histograms: npt.ArrayLike, alternatives: int, rng: np.random.
     for place in range(alternatives - 1, 0, -1):
         for left in np.unique(remaining):
             runs = np.flatnonzero(remaining == left)
-            votes = np.where(
-                _members(int(left), alternatives), weights[runs] @ _favourites(int(left), alternatives), np.inf
-            )
+            favourites = _favourites(int(left), alternatives)[:, None] == np.arange(alternatives)
+            votes = np.where(_members(int(left), alternatives), weights[runs] @ favourites.astype(float), np.inf)
             tied = votes == votes.min(axis=1, keepdims=True)
             rankings[runs, place] = np.argmax(np.where(tied, rng.random(tied.shape), -1.0), axis=1)
         remaining ^= 1 << rankings[:, place]
@@ -154,7 +153,6 @@ def _members(left: int, m: int) -> npt.NDArray[np.bool_]:
 
 
 @cache
-def _favourites(left: int, m: int) -> FloatArray:
-    """Indicator of the best of the alternatives left in every ranking, shape (m!, m)."""
-    best = np.where(_members(left, m), _places(m), m).argmin(axis=1)
-    return np.asarray(best[:, None] == np.arange(m), dtype=float)
+def _favourites(left: int, m: int) -> npt.NDArray[np.int8]:
+    """Best of the alternatives left in every ranking, shape (m!,)."""
+    return np.asarray(np.where(_members(left, m), _places(m), m).argmin(axis=1), dtype=np.int8)

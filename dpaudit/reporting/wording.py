@@ -13,7 +13,7 @@ from dpaudit.claims.record import METHOD_UNUSABLE, Record, Result, plain
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.numbers import DIGITS, format_interval, format_number, relation, telling_digits
 
-_MEASURED_AS = {"bound": "value"}
+_MEASURED_AS = {"bound": "value", "published": "value"}
 _BESIDE = ("tightness", "slack", "detection_limit", "detection_limit_delta", "trivial")
 _LIMITS = ("detection_limit", "detection_limit_delta")
 _LABELS = {
@@ -79,7 +79,7 @@ def headline(result: Result) -> str:
 def beside(result: Result) -> str:
     """Return the quantities that a utility result reports beside the audited one; empty where there are none."""
     others = set(_BESIDE) | set(_MEASURED_AS.values()) | {"worst"}
-    if result.kind != "utility":
+    if result.kind not in ("utility", "figure"):
         return ""
     rows = (row for row in quantities(result) if row.name not in others)
     return "; ".join(f"{row.label} {row.measured}" for row in rows)

@@ -3,7 +3,7 @@
 from dpaudit.statistics.anytime import anytime_lower, anytime_upper
 from dpaudit.statistics.betting import BettingMeans
 from dpaudit.statistics.fit import goodness_of_fit
-from dpaudit.statistics.means import mean_interval
+from dpaudit.statistics.means import mean_interval, student_interval
 from dpaudit.statistics.proportions import clopper_pearson, proportion_lower, proportion_upper
 from dpaudit.statistics.rates import Exponent, fitted_exponent, local_exponents
 from dpaudit.statistics.ratios import (
@@ -32,4 +32,5 @@ __all__ = [
     "proportion_lower",
     "proportion_upper",
     "refutable_epsilon",
+    "student_interval",
 ]

@@ -20,6 +20,7 @@ class _Broken(dpaudit.Mechanism):
     alternatives: int = dpaudit.parameter(3, minimum=3, maximum=5, doc="M")
 
     source = "a bug planted in the Gaussian histogram"
+    model = "central"
     trust = "As the Gaussian histogram: the adversary sees the noisy histogram."
 
     @property

@@ -44,7 +44,9 @@ def decide(*, runs=None, seed=1, confidence=0.999, **fields):
 def test_exact_values(grows, claimed, shape, direction, verdict):
     evidence = decide(exact=grows, exponent=claimed, shape=shape, direction=direction)
     assert evidence.verdict == verdict
-    assert evidence.measured["at m = 13"].lower == grows(13)
+    assert evidence.growth.points == POINTS
+    assert evidence.growth.values == tuple(map(grows, POINTS))
+    assert evidence.growth.shape == tuple((shape or (lambda m: 1))(m) for m in POINTS)
     assert (evidence.witness is not None) == (verdict == "refuted")
     if evidence.witness:
         assert evidence.witness.q == claimed

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpaudit.claims.claims import Erratum
-from dpaudit.claims.evidence import Curves, Interval, Witness
+from dpaudit.claims.evidence import Curves, Growth, Interval, Witness
 from dpaudit.claims.record import Record, Result, SystemEntry, plain, read_record, record_schema, summarise
 from dpaudit.claims.verdicts import Verdict, status_of
 from dpaudit.errors import RecordError
@@ -38,6 +38,8 @@ witnesses = st.builds(
     delta=sides,
 )
 curves = st.builds(Curves, **dict.fromkeys(Curves.__dataclass_fields__, st.lists(numbers, max_size=3).map(tuple)))
+floats = st.lists(numbers, max_size=3).map(tuple)
+growths = st.builds(Growth, variable=texts, points=floats, values=floats, shape=floats)
 results = st.builds(
     Result,
     **dict.fromkeys(("target", "claim", "kind", "source", "statement", "scope", "method", "reason", "note"), texts),
@@ -52,6 +54,7 @@ results = st.builds(
     measured=st.dictionaries(texts, intervals, max_size=2),
     witness=st.none() | witnesses,
     curves=st.none() | curves,
+    growth=st.none() | growths,
     samples=st.integers(0, 10**12),
     seed=st.integers(0, 2**64),
 )
@@ -119,9 +122,10 @@ def test_the_published_schema_is_up_to_date():
     )
 
 
-def test_a_record_from_before_there_were_curves_is_read():
+@pytest.mark.parametrize("since", ["curves", "growth"])
+def test_a_record_from_before_there_was_a_key_is_read(since):
     raw = json.loads(_record([_result()]).to_json())
-    assert raw["results"][0].pop("curves") is None
+    assert raw["results"][0].pop(since) is None
     jsonschema.validate(raw, SCHEMA)
     assert Record.from_json(json.dumps(raw)) == _record([_result()])
 

@@ -1,19 +1,22 @@
 """Figures of the HTML report: well formed, escaped, of the right cell, with the values that they are drawn from."""
 
+import csv
 import math
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
+from urllib.parse import unquote
 
 import numpy as np
 import pytest
 
-from dpaudit.claims.evidence import Curves, Interval
+from dpaudit.claims.evidence import Curves, Growth, Interval
 from dpaudit.claims.record import Record, Result
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting import render_html, render_json
-from dpaudit.reporting.figures import figures
+from dpaudit.reporting.figures import figures, trust_figure
 from dpaudit.reporting.groups import group_results
+from dpaudit.reporting.regions import region_maps
 
 HOSTILE = "</svg><script>alert('1')</script>&\""
 
@@ -110,9 +113,122 @@ def test_one_cell_of_a_claim_is_drawn_the_one_that_says_most(
     for results, number in ((proved, "profile-2"), (proved + refuted, "profile-4")):
         assert _drawn(make_record(*results))[0].get("id") == number
     (target,) = group_results(make_record(*proved, *refuted))
-    drawn = figures(target.claims[0])
-    assert drawn is not None
+    (drawn,) = figures(target.claims[0])
     assert "epsilon=4:" in drawn.caption
+
+
+def _growth(make_result: Callable[..., Result], verdict: Verdict = Verdict.CONSISTENT, **changes: object) -> Result:
+    growth = Growth(variable="agents", points=(10, 100, 1000), values=(8.0, 0.9, 0.1), shape=(1.0, 1.0, 1.0))
+    values = {
+        "claimed": {"exponent": -1.0},
+        "measured": {"exponent": Interval(lower=-1.05, estimate=-0.95, upper=-0.9)},
+        "growth": growth,
+        "kind": "rate",
+    }
+    return make_result(verdict, **(values | changes))
+
+
+def test_a_rate_is_drawn_against_the_claimed_growth(
+    make_record: Callable[..., Record], make_result: Callable[..., Result]
+) -> None:
+    (svg,) = _drawn(make_record(_growth(make_result)))
+    measured, claimed = ([p.split(",") for p in line.get("points").split()] for line in svg.iter("polyline"))
+    assert len(measured) == len(claimed) == 3
+    # Through the last value; on both logarithmic axes the claimed growth of 1 / agents is straight.
+    assert measured[-1] == claimed[-1]
+    heights = [float(y) for _, y in claimed]
+    assert heights[1] - heights[0] == pytest.approx(heights[2] - heights[1], abs=0.2)
+    assert "exponent -1" in (svg[1].text or "")
+    assert [circle.get("r") for circle in svg.iter("circle")] == ["2.5"] * 3
+
+
+def test_the_refuted_rate_is_the_one_that_is_drawn(
+    make_record: Callable[..., Record], make_result: Callable[..., Result]
+) -> None:
+    results = [
+        _growth(make_result, verdict, parameters={"epsilon": i})
+        for i, verdict in enumerate((Verdict.CONSISTENT, Verdict.REFUTED, Verdict.INCONCLUSIVE))
+    ]
+    assert _drawn(make_record(*results))[0].get("id") == "growth-2"
+    odd = _growth(make_result, growth=Growth(variable="n", points=(1, 2), values=(0.0, 1.0), shape=(1.0, 1.0)))
+    assert not _drawn(make_record(odd))
+
+
+def _bounded(make_result: Callable[..., Result], **changes: object) -> list[Result]:
+    return [
+        make_result(
+            Verdict.VACUOUS if bound > 1 else Verdict.CERTIFIED,
+            parameters={"agents": agents, "rule": "borda"} | changes,
+            claimed={"bound": bound},
+            measured={
+                "value": Interval(lower=value * 0.9, estimate=value, upper=value * 1.1),
+                "other_bound": Interval.exact(bound / 2),
+                "slack": Interval.exact(bound / value),
+            },
+            kind="utility",
+        )
+        for agents, value, bound in ((100, 0.2, 1.6), (1000, 0.05, 0.4), (10000, 0.01, 0.04))
+    ]
+
+
+def test_values_are_drawn_along_the_parameter_against_all_bounds(
+    make_record: Callable[..., Record], make_result: Callable[..., Result]
+) -> None:
+    page = make_record(*_bounded(make_result))
+    (svg,) = _drawn(page)
+    lines = [line.get("points").split() for line in svg.iter("polyline")]
+    assert [len(line) for line in lines] == [3, 3, 3]
+    texts = [text.text for text in svg.iter("text")]
+    assert {"value", "claimed bound", "other bound", "vacuous", "agents (log scale)"} <= set(texts)
+    assert "slack" not in texts
+    # The bounds are one, two, four times as high as they say: on a logarithmic axis a half is a constant distance.
+    claimed, other = ([float(p.split(",")[1]) for p in line] for line in lines[1:])
+    assert {round(b - a) for a, b in zip(claimed, other, strict=True)} == {round(other[0] - claimed[0])}
+    # Shaded: the first point up to half way to the second, and the swatch of the legend.
+    shade, _ = (rect for rect in svg.iter("rect"))
+    assert float(shade.get("x") or "nan") == pytest.approx(58)
+
+
+def test_every_setting_of_the_other_parameters_has_its_own_drawing(
+    make_record: Callable[..., Record], make_result: Callable[..., Result]
+) -> None:
+    few = [result for rule in ("borda", "veto") for result in _bounded(make_result, rule=rule)]
+    assert [svg.find("title").text.partition("at ")[2] for svg in _drawn(make_record(*few))] == [
+        "rule=borda",
+        "rule=veto",
+    ]
+    many = [result for i in range(6) for result in _bounded(make_result, rule=str(i))]
+    assert len(_drawn(make_record(*many))) == 4
+    assert "the first 4 of 6 settings" in render_html(make_record(*many))
+
+
+def test_two_values_make_no_line(make_record: Callable[..., Record], make_result: Callable[..., Result]) -> None:
+    assert not _drawn(make_record(*_bounded(make_result)[:2]))
+
+
+def test_a_region_map_has_every_verdict_in_its_place(
+    make_record: Callable[..., Record], make_result: Callable[..., Result]
+) -> None:
+    results = [
+        make_result(
+            Verdict.REFUTED if epsilon * agents > 4 else Verdict.PROVED,
+            parameters={"epsilon": epsilon, "agents": agents, "shuffle": True},
+        )
+        for epsilon in (0.5, 1.0, 10.0)
+        for agents in (2, 8)
+        if (epsilon, agents) != (0.5, 8)
+    ]
+    (target,) = group_results(make_record(*results))
+    (region,) = region_maps(target.claims[0])
+    assert (region.down, region.across, region.columns) == ("agents", "epsilon", ("0.5", "1", "10"))
+    found = [(row, [cell and cell.result.verdict.value for cell in cells]) for row, cells in region.rows]
+    assert found == [("2", ["proved", "proved", "refuted"]), ("8", [None, "refuted", "refuted"])]
+    page = render_html(make_record(*results))
+    assert "not audited" in page
+    assert 'href="#result-3"' in page
+    flat = [result for result in results if result.parameters["agents"] == 2]
+    (target,) = group_results(make_record(*flat))
+    assert region_maps(target.claims[0]) == ()
 
 
 def test_what_has_no_curves_has_no_figure(full_record: Record) -> None:
@@ -124,3 +240,42 @@ def test_the_values_are_in_tables(make_record: Callable[..., Record], make_resul
     assert page.count("<figure>") == page.count("Values of the figures") == 1
     for value in ("0.147152", "0.176582", "0.49"):
         assert f">{value}<" in page
+
+
+def test_the_values_can_be_downloaded(make_record: Callable[..., Record], make_result: Callable[..., Result]) -> None:
+    page = render_html(make_record(_growth(make_result, claim=HOSTILE)))
+    (link,) = re.findall(r'<a download="Growth.csv" href="data:text/csv;charset=utf-8,([^"]*)">', page)
+    rows = list(csv.reader(unquote(link).splitlines()))
+    assert rows[0] == ["agents", "value", "claimed growth"]
+    assert rows[-1] == ["1000", "0.1", "0.1"]
+
+
+@pytest.mark.parametrize(
+    ("model", "seen"),
+    [
+        ("local", "randomized reports"),
+        ("shuffle", "shuffled reports"),
+        ("central", "randomized output"),
+        ("none", None),
+    ],
+)
+def test_the_trust_model_says_what_the_adversary_sees(model: str, seen: str | None) -> None:
+    svg = ET.fromstring(trust_figure(model, 3))
+    texts = [text.text for text in svg.iter("text")]
+    assert texts[0] == "agents"
+    assert svg.get("id") == "trust-3"
+    # The adversary's line begins under the first hand-over that it sees.
+    said = [text for text in svg.iter("text") if "adversary" in (text.text or "")]
+    assert len(said) == (seen is not None)
+    if seen is not None:
+        first = next(text for text in svg.iter("text") if text.text == seen.split()[0] and _near(text, said[0]))
+        assert first is not None
+
+
+def _near(one: ET.Element, other: ET.Element) -> bool:
+    return abs(float(one.get("x") or "nan") - float(other.get("x") or "nan")) < 6
+
+
+def test_an_unknown_trust_model_is_not_drawn(full_record: Record) -> None:
+    assert trust_figure("", 1) == trust_figure("quantum", 1) == ""
+    assert "Who sees what" not in render_html(full_record)

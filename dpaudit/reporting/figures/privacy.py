@@ -1,7 +1,4 @@
-"""Figures of the HTML report, as SVG: for privacy the profile and the trade-off function of one cell of a claim.
-
-Every value is also in a table.
-"""
+"""The privacy profile and the trade-off function of one cell of a claim."""
 
 from __future__ import annotations
 
@@ -11,8 +8,20 @@ from collections.abc import Sequence
 from dpaudit.claims.evidence import Curves, Interval
 from dpaudit.claims.record import Result
 from dpaudit.claims.verdicts import Verdict
-from dpaudit.reporting.curves import drawn_utility
-from dpaudit.reporting.drawing import BOTTOM, DASHED, DOTTED, LEFT, RIGHT, SOLID, TOP, Axis, Figures, Line, Table, svg
+from dpaudit.reporting.figures.drawing import (
+    BOTTOM,
+    DASHED,
+    DOTTED,
+    LEFT,
+    RIGHT,
+    SOLID,
+    TOP,
+    Axis,
+    Figures,
+    Line,
+    Table,
+    svg,
+)
 from dpaudit.reporting.groups import Cell, ClaimGroup
 from dpaudit.reporting.numbers import format_interval, format_number
 
@@ -22,14 +31,11 @@ _DECADES = 12
 _LARGEST_EXPONENT = 700.0
 
 
-def figures(claim: ClaimGroup) -> Figures | None:
-    """Return the figures of the cell that says most: refuted by most, or else with the tightest claim.
-
-    Of a utility claim, those of its value along a parameter.
-    """
+def privacy_figures(claim: ClaimGroup) -> Figures | None:
+    """Return the figures of the cell that says most: refuted by most, or else with the tightest claim."""
     cells = [cell for cell in claim.cells if cell.result.curves and {"epsilon", "delta"} <= set(cell.result.claimed)]
     if not cells:
-        return drawn_utility(claim)
+        return None
     cell = max(cells, key=lambda cell: (cell.result.verdict is Verdict.REFUTED, _ratio(cell.result)))
     curves = cell.result.curves
     assert curves is not None
@@ -74,16 +80,22 @@ def _profile(cell: Cell, curves: Curves, what: str) -> str:
     y = Axis(label=label, low=low, high=highest if log else highest * 1.05, start=BOTTOM, end=TOP, log=log)
     lines = _bounds(curves.epsilon, curves.delta_lower, curves.delta_upper, "delta of the mechanism")
     point = f"({format_number(epsilon)}, {format_number(delta)})"
-    left, top = x.at(epsilon), y.at(delta)
-    marker = f'<path d="M{left - 5:.1f} {top:.1f}h10M{left:.1f} {top - 5:.1f}v10" stroke-width="2"/>'
-    marker += f'<circle cx="{left:.1f}" cy="{top:.1f}" r="5"/>'
     description = (
         f"delta falls from {_first(curves.delta_lower, curves.delta_upper, 0)} at epsilon "
         f"{format_number(curves.epsilon[0])} to {_first(curves.delta_lower, curves.delta_upper, -1)} at epsilon "
         f"{format_number(curves.epsilon[-1])}. The claim is the point {point}: it holds for this pair where the curve "
         "does not pass above it."
     )
-    return svg(f"profile-{cell.number}", f"Privacy profile, {what}", description, x, y, lines, marker, f"claim {point}")
+    return svg(
+        f"profile-{cell.number}",
+        f"Privacy profile, {what}",
+        description,
+        x,
+        y,
+        lines,
+        marker=(epsilon, delta),
+        marker_name=f"claim {point}",
+    )
 
 
 def _trade_off(cell: Cell, curves: Curves, what: str) -> str:

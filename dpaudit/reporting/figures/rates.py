@@ -1,0 +1,71 @@
+"""The values of a rate claim against the claimed growth."""
+
+from __future__ import annotations
+
+from dpaudit.claims.verdicts import Verdict
+from dpaudit.reporting.figures.drawing import (
+    BOTTOM,
+    DASHED,
+    LEFT,
+    RIGHT,
+    TOP,
+    Figures,
+    Line,
+    Table,
+    spanning,
+    svg,
+)
+from dpaudit.reporting.groups import ClaimGroup
+from dpaudit.reporting.numbers import format_interval, format_number
+
+_FIT = "exponent"
+
+
+def rate_figures(claim: ClaimGroup) -> Figures | None:
+    """Return the figure of the cell that says most: a refuted one, or else the last."""
+    cells = [cell for cell in claim.cells if cell.result.growth and "exponent" in cell.result.claimed]
+    if not cells:
+        return None
+    cell = max(cells, key=lambda cell: (cell.result.verdict is Verdict.REFUTED, cell.number))
+    growth, exponent = cell.result.growth, cell.result.claimed["exponent"]
+    assert growth is not None
+    claimed = [
+        growth.values[-1] * (point / growth.points[-1]) ** exponent * factor / growth.shape[-1]
+        for point, factor in zip(growth.points, growth.shape, strict=True)
+    ]
+    if not all(0 < value < float("inf") for value in (*growth.points, *growth.values, *claimed)):
+        return None
+    where = f" at {cell.label}" if cell.label else ""
+    x = spanning(growth.variable, growth.points, LEFT, RIGHT, log=True)
+    y = spanning("value", [*growth.values, *claimed], BOTTOM, TOP, log=True)
+    lines = [
+        Line(name="value", points=list(zip(growth.points, growth.values, strict=True)), marked=True),
+        Line(
+            name="claimed growth, through the last value",
+            points=list(zip(growth.points, claimed, strict=True)),
+            dashes=DASHED,
+        ),
+    ]
+    factor = " times the claimed further factor" if set(growth.shape) != {1.0} else ""
+    fitted = cell.result.measured.get(_FIT)
+    found = f" Found: {format_interval(fitted)}." if fitted and not factor else ""
+    description = (
+        f"Both axes are logarithmic, so that a power of {growth.variable} is a straight line. Claimed: exponent "
+        f"{format_number(exponent)}{factor}.{found} A value that grows faster than claimed lies below the dashed line "
+        "on the left."
+    )
+    name = f"growth-{cell.number}"
+    return Figures(
+        caption=f"Growth with {growth.variable}{where}, against the claim",
+        svg=(svg(name, f"Growth, {claim.claim}{where}", description, x, y, lines),),
+        tables=(
+            Table(
+                caption="Growth",
+                headers=(growth.variable, "value", "claimed growth"),
+                rows=tuple(
+                    tuple(format_number(number) for number in row)
+                    for row in zip(growth.points, growth.values, claimed, strict=True)
+                ),
+            ),
+        ),
+    )

@@ -1,0 +1,173 @@
+"""Measured values along a parameter, against the bounds that are claimed and those that stand beside them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import groupby, pairwise
+
+from dpaudit.claims.evidence import Interval
+from dpaudit.claims.verdicts import Verdict
+from dpaudit.reporting.figures.drawing import (
+    BOTTOM,
+    LEFT,
+    RIGHT,
+    SOLID,
+    STYLES,
+    TOP,
+    Axis,
+    Figures,
+    Line,
+    Point,
+    Table,
+    spanning,
+    svg,
+)
+from dpaudit.reporting.groups import Cell, ClaimGroup
+from dpaudit.reporting.numbers import format_interval, format_number
+
+_FEWEST_POINTS = 3
+_MOST_PANELS = 4
+_LOG_SPAN = 20
+"""Positive values this many times apart make an axis logarithmic."""
+
+Series = dict[str, list[tuple[float, Interval]]]
+
+
+def value_figures(claim: ClaimGroup) -> Figures | None:
+    """Return figures along the numeric parameter of the most values, one for each setting of the others, at most 4."""
+    cells = [cell for cell in claim.cells if "value" in cell.result.measured and "bound" in cell.result.claimed]
+    along = _longest(claim.varying, cells)
+    if along is None:
+        return None
+    panels = _panels(along, claim.varying, cells)
+    if not panels:
+        return None
+    shown = panels[:_MOST_PANELS]
+    more = f" (the first {_MOST_PANELS} of {len(panels)} settings)" if len(panels) > _MOST_PANELS else ""
+    drawn = [_panel(claim.claim, along, setting, panel) for setting, panel in shown]
+    return Figures(
+        caption=f"Measured value along {along}, against the bound{more}",
+        svg=tuple(image for image, _ in drawn),
+        tables=tuple(table for _, table in drawn),
+    )
+
+
+def _number(cell: Cell, name: str) -> float | None:
+    value = cell.result.parameters.get(name)
+    usable = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return float(value) if usable and value is not None else None
+
+
+def _longest(varying: Sequence[str], cells: Sequence[Cell]) -> str | None:
+    counts = {name: len({_number(cell, name) for cell in cells} - {None}) for name in varying}
+    longest = max(counts, key=lambda name: counts[name], default=None)
+    return longest if longest is not None and counts[longest] >= _FEWEST_POINTS else None
+
+
+def _panels(along: str, varying: Sequence[str], cells: Sequence[Cell]) -> list[tuple[str, list[Cell]]]:
+    others = [name for name in varying if name != along]
+
+    def setting(cell: Cell) -> str:
+        return ", ".join(f"{name}={cell.result.parameters.get(name)}" for name in others)
+
+    found = []
+    for text, group in groupby(sorted(cells, key=setting), key=setting):
+        # One cell for each value: that of the method that comes first.
+        panel = list({_number(cell, along): cell for cell in reversed(list(group))}.items())
+        usable = sorted((value, cell) for value, cell in panel if value is not None)
+        if len(usable) >= _FEWEST_POINTS:
+            found.append((text, [cell for _, cell in usable]))
+    return found
+
+
+def _panel(claim: str, along: str, setting: str, cells: Sequence[Cell]) -> tuple[str, Table]:
+    x_values = [_number(cell, along) or 0.0 for cell in cells]
+    series = _series(x_values, cells)
+    numbers = [
+        number
+        for line in series.values()
+        for _, interval in line
+        for number in (interval.lower, interval.upper, interval.estimate)
+        if number is not None and math.isfinite(number)
+    ]
+    positive = [number for number in numbers if number > 0]
+    log = bool(positive) and len(positive) >= len(numbers) - len(x_values) and max(positive) > _LOG_SPAN * min(positive)
+    x = spanning(along, x_values, LEFT, RIGHT, log=min(x_values) > 0 and max(x_values) >= _LOG_SPAN * min(x_values))
+    y = spanning("value", positive if log else numbers, BOTTOM, TOP, log=log)
+    lines = [
+        Line(
+            name=name,
+            points=_points(line, y),
+            dashes=style,
+            marked=name == "value",
+            bars=_bars(line, y) if name == "value" else (),
+        )
+        for (name, line), style in zip(series.items(), (*STYLES, *[SOLID] * len(series)), strict=False)
+    ]
+    vacuous = _stretches(x_values, [cell.result.verdict is Verdict.VACUOUS for cell in cells])
+    where = f"{along}{f', at {setting}' if setting else ''}"
+    image = svg(
+        f"values-{cells[0].number}",
+        f"{claim}, along {where}",
+        f"What was measured, with its interval, and the bounds, by {along}. A claim holds where the value does not "
+        "cross its bound; shaded where the claim is vacuous.",
+        x,
+        y,
+        [line for line in lines if line.points],
+        shaded=vacuous,
+        shaded_name="vacuous",
+    )
+    rows = tuple(
+        (
+            format_number(value),
+            *(next((format_interval(i) for at, i in line if at == value), "") for line in series.values()),
+            cell.result.verdict.value,
+        )
+        for value, cell in zip(x_values, cells, strict=True)
+    )
+    return image, Table(caption=f"Values by {where}", headers=(along, *series, "verdict"), rows=rows)
+
+
+def _series(x_values: Sequence[float], cells: Sequence[Cell]) -> Series:
+    """What is drawn: the value, the claimed bound, and what is measured beside it and called a bound."""
+    series: Series = {}
+    for value, cell in zip(x_values, cells, strict=True):
+        result = cell.result
+        series.setdefault("value", []).append((value, result.measured["value"]))
+        series.setdefault("claimed bound", []).append((value, Interval.exact(result.claimed["bound"])))
+        for name, interval in result.measured.items():
+            if name == "trivial" or "bound" in name.replace("_", " ").split():
+                series.setdefault(name.replace("_", " "), []).append((value, interval))
+    return series
+
+
+def _middle(interval: Interval) -> float | None:
+    if interval.estimate is not None:
+        return interval.estimate
+    known = [side for side in (interval.lower, interval.upper) if side is not None and math.isfinite(side)]
+    return sum(known) / len(known) if known else None
+
+
+def _points(line: Sequence[tuple[float, Interval]], y: Axis) -> list[Point]:
+    middles = ((at, _middle(interval)) for at, interval in line)
+    return [(at, value) for at, value in middles if value is not None and (value > 0 or not y.log)]
+
+
+def _bars(line: Sequence[tuple[float, Interval]], y: Axis) -> list[tuple[float, float, float]]:
+    floor = y.low if y.log else -math.inf
+    return [
+        (at, max(interval.lower, floor), max(interval.upper, floor))
+        for at, interval in line
+        if interval.lower is not None and interval.upper is not None and interval.lower < interval.upper
+    ]
+
+
+def _stretches(x_values: Sequence[float], chosen: Sequence[bool]) -> list[tuple[float, float]]:
+    """Intervals around the chosen values, each up to half way to the next one."""
+    edges = [
+        x_values[0],
+        *((a + b) / 2 for a, b in pairwise(x_values)),
+        x_values[-1],
+    ]
+    return [(edges[i], edges[i + 1]) for i, one in enumerate(chosen) if one]

@@ -1,0 +1,83 @@
+"""Region maps: the verdicts of a claim over two of its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dpaudit.reporting.groups import Cell, ClaimGroup
+
+_MOST_MAPS = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegionMap:
+    """Verdicts over a grid; a cell is None where the claim was not audited.
+
+    Attributes
+    ----------
+    setting
+        The parameters that vary but are fixed here, as text.
+    down, across
+        Names of the parameters along the rows and the columns.
+    columns
+        Values of ``across``.
+    rows
+        Each the value of ``down`` and a cell for every column.
+    """
+
+    setting: str
+    down: str
+    across: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Cell | None, ...]], ...]
+
+
+def region_maps(claim: ClaimGroup) -> tuple[RegionMap, ...]:
+    """Return the maps of a claim, over the two numeric parameters of the most values; one for each setting of the rest.
+
+    None where all verdicts are the same, where there are not two such parameters or too few cells to make a map, or so
+    many settings that the table of all cells is easier to read.
+    """
+    if len({cell.result.verdict for cell in claim.cells}) < 2:
+        return ()
+    values = {name: _values(name, claim.cells) for name in claim.varying}
+    numeric = sorted((name for name in values if len(values[name]) > 1), key=lambda name: -len(values[name]))
+    if len(numeric) < 2 or len(values[numeric[0]]) < 3:
+        return ()
+    across, down = numeric[:2]
+    rest = [name for name in claim.varying if name not in (across, down)]
+    settings: dict[str, dict[tuple[float, float], Cell]] = {}
+    for cell in claim.cells:
+        place = (_number(cell, down), _number(cell, across))
+        text = ", ".join(f"{name}={_text(claim, cell, name)}" for name in rest)
+        if place[0] is not None and place[1] is not None:
+            settings.setdefault(text, {}).setdefault((place[0], place[1]), cell)
+    maps = [_map(claim, text, down, across, cells) for text, cells in settings.items() if len(cells) > 3]
+    return tuple(maps) if len(maps) <= _MOST_MAPS else ()
+
+
+def _map(claim: ClaimGroup, setting: str, down: str, across: str, cells: dict[tuple[float, float], Cell]) -> RegionMap:
+    names = {("down", place[0]): _text(claim, cell, down) for place, cell in cells.items()}
+    names |= {("across", place[1]): _text(claim, cell, across) for place, cell in cells.items()}
+    lines, columns = (sorted({place[side] for place in cells}) for side in (0, 1))
+    return RegionMap(
+        setting=setting,
+        down=down,
+        across=across,
+        columns=tuple(names["across", value] for value in columns),
+        rows=tuple((names["down", line], tuple(cells.get((line, column)) for column in columns)) for line in lines),
+    )
+
+
+def _number(cell: Cell, name: str) -> float | None:
+    value = cell.result.parameters.get(name)
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _values(name: str, cells: Sequence[Cell]) -> set[float]:
+    return {value for cell in cells if (value := _number(cell, name)) is not None}
+
+
+def _text(claim: ClaimGroup, cell: Cell, name: str) -> str:
+    return cell.values[claim.varying.index(name)]
