@@ -24,7 +24,7 @@ OTHER_RULES = ("instant-runoff", "kemeny", "copeland")
 LARGEST_HISTOGRAM = 8
 LARGEST_AUDITED_HISTOGRAM = 5
 BATCH_CELLS = 1 << 21
-LITTLE_NOISE = 1e-6
+LITTLE_NOISE = 1e-9
 PROFILES = {
     "simplex": "shares uniform on the simplex",
     "compositions": "all histograms of N agents alike",
@@ -135,7 +135,10 @@ class GaussianHistogram(dpaudit.Mechanism):
                 f"{self.name}: parameter 'delta' must be above 0 and below 1, got {self.delta}"
             )
         if self.rule not in OTHER_RULES:
-            rankings.PositionalRule.named(self.rule, self.alternatives)
+            try:
+                rankings.PositionalRule.named(self.rule, self.alternatives)
+            except dpaudit.ParameterError as error:
+                raise dpaudit.ParameterError(f"{self.name}: parameter 'rule': {error}") from None
         elif self.rule != "copeland" and self.alternatives > LARGEST_HISTOGRAM:
             raise dpaudit.ParameterError(
                 f"{self.name}: parameter 'rule' {self.rule!r} needs the whole histogram, up to {LARGEST_HISTOGRAM} "
@@ -293,7 +296,7 @@ class GaussianHistogram(dpaudit.Mechanism):
 
         slope = self.pairs * self.general_density * self.share_noise
         # The derivative vanishes where factor φ(x) (1 + 1 / x^2) = slope; the left side falls from infinity to 0.
-        x = brentq(lambda x: factor * _normal_density(x) * (1 + x**-2) - slope, 1e-9, 38.0)
+        x = brentq(lambda x: factor * _normal_density(x) * (1 + x**-2) - slope, 1e-60, 38.0)
         return float(slope * x + factor * _normal_density(x) / x)
 
     def equation27(self) -> float:
@@ -318,14 +321,33 @@ class GaussianHistogram(dpaudit.Mechanism):
     # Its claims.
 
     def claims(self) -> Sequence[dpaudit.Claim]:
-        found: list[dpaudit.Claim] = []
-        if self.alternatives <= LARGEST_AUDITED_HISTOGRAM:
-            found += self._privacy_claims()
-        if self.alternatives <= LARGEST_HISTOGRAM:
-            found += [*self._general_bounds(), self._scale_invariance(), self._limit()]
-            if self.positional is not None:
-                found += [*self._bounds_of(self.positional), *self._steps_of(self.positional)]
-        return [*found, *self._formula_steps()]
+        rule = self.positional or rankings.PositionalRule.named("borda", self.alternatives)
+        private = _unless(
+            self.alternatives <= LARGEST_AUDITED_HISTOGRAM,
+            f"audited up to {LARGEST_AUDITED_HISTOGRAM} alternatives; further cells, which do not change, tell nothing",
+            self._privacy_claims(),
+        )
+        about_positional_rules = _unless(
+            self.positional is not None,
+            "it is about positional rules",
+            [
+                *self._general_bounds(),
+                *self._bounds_of(rule),
+                *self._steps_of(rule),
+                *_unless(
+                    self.exact_error() is not None,
+                    "integrated for 3 alternatives on the simplex",
+                    self._regions_of(rule),
+                ),
+                self._rate(rule),
+            ],
+        )
+        about_errors = _unless(
+            self.alternatives <= LARGEST_HISTOGRAM,
+            f"error rates are measured up to {LARGEST_HISTOGRAM} alternatives",
+            [self._scale_invariance(), *about_positional_rules, self._limit()],
+        )
+        return [*private, *about_errors, *self._formula_steps()]
 
     def _privacy_claims(self) -> list[dpaudit.Claim]:
         private: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.failure}
@@ -393,7 +415,6 @@ class GaussianHistogram(dpaudit.Mechanism):
             "quantity": "error rate",
             "scope": f"{self.rule} with M = {self.alternatives}, N = {self.agents}, σ / N = {self.share_noise:.6g}, "
             + PROFILES[self.profiles],
-            "inapplicable": "" if self.positional else "the bounds are for positional rules",
         }
         return dpaudit.UtilityClaim(
             id=f"shang2014.{name}", source=f"{PAPER}, {where}", statement=statement, bound=bound, **(common | given)
@@ -454,9 +475,10 @@ class GaussianHistogram(dpaudit.Mechanism):
             given = {"inapplicable": undefined} if undefined else {"beside": {"tau": best * self.share_noise}}
             statement = f"The error rate is at most the right side of {where.partition(' at')[0]} at the τ of Eq. 24."
             claims.append(self._error_claim(name, where, statement, value, **given))
-        if self.agents > 1:
-            statement = "The error rate is at most (C(M,2) (M! - 1) √(2 ln N ln(2/δ)) / ϵ + 1 / (2 √(π ln N))) / N."
-            claims.append(self._error_claim("equation27", "Equation 27", statement, self.equation27()))
+        statement = "The error rate is at most (C(M,2) (M! - 1) √(2 ln N ln(2/δ)) / ϵ + 1 / (2 √(π ln N))) / N."
+        alone = "" if self.agents > 1 else "its last term is divided by ln N, which is 0 for a single agent"
+        bound = self.equation27() if self.agents > 1 else 0.0
+        claims.append(self._error_claim("equation27", "Equation 27", statement, bound, inapplicable=alone))
         return list(claims)
 
     def _lemma3_fails_from(self) -> float | None:
@@ -486,18 +508,16 @@ class GaussianHistogram(dpaudit.Mechanism):
         )
 
     def _limit(self) -> dpaudit.Claim:
-        if self.positional is None:
-            agents = math.ceil(self.noise.scale / LITTLE_NOISE)
-            return self._error_claim(
-                "any-rule",
-                "Section I, second contribution",
-                "For any ranking rule the error rate goes to 0 as N grows; here to 0.01 at σ / N = 1e-6.",
-                0.01,
-                measure=replace(self, agents=agents, delta=self.failure).errs,
-                scope=f"{self.rule} with M = {self.alternatives}, N = {agents}, {PROFILES[self.profiles]}",
-                inapplicable="",
-            )
-        return self._rate(self.positional)
+        agents = math.ceil(self.noise.scale / LITTLE_NOISE)
+        return self._error_claim(
+            "any-rule",
+            "Section I, second contribution",
+            f"For any ranking rule the error rate goes to 0 as N grows; here to 0.01 at σ / N = {LITTLE_NOISE:g}.",
+            0.01,
+            exact=None,
+            measure=replace(self, agents=agents, delta=self.failure).errs,
+            scope=f"{self.rule} with M = {self.alternatives}, N = {agents}, {PROFILES[self.profiles]}",
+        )
 
     def _rate(self, rule: rankings.PositionalRule) -> dpaudit.Claim:
         def at(agents: float) -> "GaussianHistogram":
@@ -673,8 +693,6 @@ class GaussianHistogram(dpaudit.Mechanism):
                 scope="both over the volume of the simplex",
             ),
         ]
-        if self.exact_error() is not None:
-            claims += self._regions_of(rule)
         return claims
 
     def _regions_of(self, rule: rankings.PositionalRule) -> list[dpaudit.Claim]:
@@ -758,6 +776,11 @@ class GaussianHistogram(dpaudit.Mechanism):
                 scope="x from 0 to 40",
             ),
         ]
+
+
+def _unless(fits: bool, reason: str, claims: Sequence[dpaudit.Claim]) -> list[dpaudit.Claim]:
+    """The claims, inapplicable for a reason unless they fit."""
+    return [claim if fits or claim.inapplicable else replace(claim, inapplicable=reason) for claim in claims]
 
 
 def _upper_tail(x: float) -> float:
