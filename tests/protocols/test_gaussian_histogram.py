@@ -182,6 +182,23 @@ def test_bounds_are_the_smallest_right_sides_over_tau(setting):
     assert claim_of(target, "equation26-meant").bound == pytest.approx(meant, rel=1e-6)
 
 
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_corrected_bounds_are_the_union_over_pairs_at_densities_that_fall_from_zero(setting):
+    target = SYSTEM(**setting)
+    m, noise = target.alternatives, sigma(target) / target.agents
+    general = math.comb(m, 2) * (math.factorial(m) - 1) * noise / math.sqrt(math.pi)
+    assert claim_of(target, "lemma3-corrected").bound == pytest.approx(general)
+    rule = rankings.PositionalRule.named(target.rule, m)
+    own = math.comb(m, 2) * float(rankings.pair_distance_density(rule, 0.0)) * noise * math.sqrt(2 / math.pi)
+    assert claim_of(target, "borda-bound-corrected").bound == pytest.approx(own)
+    union = math.comb(m, 2) * rankings.pair_flip_probability(rule, noise)
+    assert claim_of(target, "lemma2-corrected").bound == pytest.approx(union)
+    assert union < own < general
+    # Where Equation 24 is defined, Theorem 2 holds for every tau: the union is below 1/pi, and that below 1/2.
+    if not claim_of(target, "theorem2-equation24").inapplicable:
+        assert own < 1 / math.pi
+
+
 @pytest.mark.parametrize("setting", [SETTINGS[0], SETTINGS[1], SETTINGS[3]])
 def test_equation_24_is_where_theorem_2_is_smallest(setting):
     target = SYSTEM(**setting)
