@@ -98,6 +98,12 @@ class GaussianHistogram(dpaudit.Mechanism):
             reason="the density of Y is positive everywhere, but a hyperplane farther than 1/√2 misses the simplex",
         ),
         dpaudit.Erratum(
+            where=f"{PAPER}, Equations 17 to 21 (Lemma 2 and Theorem 2)",
+            printed="the last term is Q(τ / σ̂)",
+            meant="C(M, 2) Q(τ / σ̂), by a union over the pairs as for the first term",
+            reason="near one hyperplane noise may cross another (Eq. 17), and beyond τ any of several (Eq. 18)",
+        ),
+        dpaudit.Erratum(
             where=f"{PAPER}, Equation 26",
             printed="the second term has the factor 1 / (2 √π)",
             meant="1 / √π",

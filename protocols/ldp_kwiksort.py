@@ -65,7 +65,7 @@ class _Report(dpaudit.Mechanism):
         """The identity against one ranking for each possible number of pairs ordered differently."""
         identity = np.arange(self.alternatives)
         for inversions in range(1, self.pairs + 1):
-            yield identity, _with_inversions(self.alternatives, inversions)
+            yield identity, rankings.ranking_with_inversions(self.alternatives, inversions)
 
 
 class RandomizedResponseReport(_Report):
@@ -619,18 +619,6 @@ def _coins_at_least(pairs: int, limit: float) -> float:
     from scipy.stats import binom
 
     return float(binom.sf(math.ceil(limit) - 1, pairs, 0.5))
-
-
-@cache
-def _with_inversions(alternatives: int, inversions: int) -> np.ndarray:
-    """A ranking that orders a given number of pairs differently from the identity."""
-    order: list[int] = []
-    for item in reversed(range(alternatives)):
-        # Items from the last on: putting one behind k of the later items makes k inversions.
-        jump = min(inversions, len(order))
-        order.insert(jump, item)
-        inversions -= jump
-    return np.array(order)
 
 
 @cache

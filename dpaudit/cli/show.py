@@ -28,7 +28,7 @@ def list_(
 
     table = Table(box=None, pad_edge=False, show_edge=False)
     for heading in ("target", "claim", "kind", "source"):
-        table.add_column(heading, overflow="fold")
+        table.add_column(heading, overflow="fold", no_wrap=heading == "target")
     for row in rows:
         for i, claim in enumerate(row["claims"]):
             table.add_row(row["target"] if i == 0 else "", claim["id"], claim["kind"], claim["source"])

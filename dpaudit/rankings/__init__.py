@@ -1,4 +1,4 @@
-"""Rankings: profiles, pairwise counts, Kendall tau, positional and other rules, KwikSort, Kemeny, Mallows, PrefLib."""
+"""Rankings: profiles, counts, Kendall tau, positional and other rules, KwikSort, Kemeny, Gibbs, Mallows, PrefLib."""
 
 from dpaudit.rankings.gaussian_error import (
     largest_pair_distance,
@@ -7,9 +7,17 @@ from dpaudit.rankings.gaussian_error import (
     pair_flip_probability,
     three_way_error,
 )
+from dpaudit.rankings.gibbs import Gibbs
 from dpaudit.rankings.kemeny import KemenyResult, kemeny
-from dpaudit.rankings.kendall import average_kendall_tau, error_rate, kendall_cost, kendall_tau, sign_errors
-from dpaudit.rankings.kwiksort import comparisons, kwiksort
+from dpaudit.rankings.kendall import (
+    average_kendall_tau,
+    error_rate,
+    kendall_cost,
+    kendall_tau,
+    ranking_with_inversions,
+    sign_errors,
+)
+from dpaudit.rankings.kwiksort import comparisons, kwiksort, kwiksort_queries
 from dpaudit.rankings.kwiksort_exact import kwiksort_expected_cost, kwiksort_law, kwiksort_log_law
 from dpaudit.rankings.mallows import Mallows
 from dpaudit.rankings.neighbours import Profiles
@@ -23,14 +31,16 @@ from dpaudit.rankings.orders import (
     ranking_index,
 )
 from dpaudit.rankings.pairwise import answers, margins, pairwise_counts
+from dpaudit.rankings.partition import partition_counts
 from dpaudit.rankings.positional import PositionalRule, rank_by_scores, ranking_histogram
 from dpaudit.rankings.preflib import PreferenceFile, read_preflib, read_profile
 from dpaudit.rankings.profiles import Profile
-from dpaudit.rankings.queries import margin_matrix, pair_tally, random_subsets
+from dpaudit.rankings.queries import margin_matrix, overload_probability, pair_tally, random_subsets
 from dpaudit.rankings.quicksort import quicksort_comparisons, quicksort_expected_comparisons, quicksort_tail
 from dpaudit.rankings.rules import copeland, histogram_margins, instant_runoff, kemeny_rankings, randomize_margins
 
 __all__ = [
+    "Gibbs",
     "KemenyResult",
     "Mallows",
     "PositionalRule",
@@ -55,15 +65,18 @@ __all__ = [
     "kwiksort_expected_cost",
     "kwiksort_law",
     "kwiksort_log_law",
+    "kwiksort_queries",
     "largest_pair_distance",
     "margin_matrix",
     "margins",
     "order_kept_probability",
+    "overload_probability",
     "pair_distance_density",
     "pair_flip_probability",
     "pair_index",
     "pair_tally",
     "pairwise_counts",
+    "partition_counts",
     "positions",
     "quicksort_comparisons",
     "quicksort_expected_comparisons",
@@ -74,6 +87,7 @@ __all__ = [
     "ranking_at",
     "ranking_histogram",
     "ranking_index",
+    "ranking_with_inversions",
     "read_preflib",
     "read_profile",
     "sign_errors",

@@ -42,8 +42,40 @@ def kwiksort(before: npt.ArrayLike, rng: np.random.Generator, size: int | None =
         _check_pairs(matrices[piece], piece.start)
     for piece in row_chunks(runs, m * m):
         chunk = np.broadcast_to(table, (runs, m, m))[piece]
-        rankings[piece] = invert(_places(chunk, rng))
+        rankings[piece] = invert(_places(chunk, rng)[0])
     return rankings
+
+
+def kwiksort_queries(before: npt.ArrayLike, rng: np.random.Generator) -> tuple[IntArray, BoolArray]:
+    """Run KwikSort on answers that may differ between the two directions of a pair, and say which it asked for.
+
+    Parameters
+    ----------
+    before : array_like of bool, shape (B, m, m)
+        Entry [b, i, p] says whether run b places item i before pivot p, if it asks. The diagonal is not read.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    rankings : ndarray of int64, shape (B, m)
+        Best first.
+    asked : ndarray of bool, shape (B, m, m)
+        Entry [b, i, p] says whether run b asked for item i and pivot p.
+
+    Raises
+    ------
+    ParameterError
+        When the shape does not fit.
+    DataError
+        When `before` is not of booleans.
+    """
+    table = np.asarray(before)
+    if table.dtype != np.bool_:
+        raise DataError(f"before holds values of type {table.dtype}; give booleans")
+    if table.ndim != 3 or table.shape[1] != table.shape[2] or table.shape[1] == 0:
+        raise ParameterError(f"before has shape {table.shape}; give (B, m, m)")
+    places, asked = _places(table, rng)
+    return invert(places), asked
 
 
 def comparisons(margins: npt.ArrayLike, rng: np.random.Generator, size: int | None = None) -> BoolArray:
@@ -117,18 +149,21 @@ def _check_pairs(before: BoolArray, first: int) -> None:
         )
 
 
-def _places(before: BoolArray, rng: np.random.Generator) -> IntArray:
+def _places(before: BoolArray, rng: np.random.Generator) -> tuple[IntArray, BoolArray]:
+    """Places of the items, and which pairs of an item and a pivot were compared."""
     runs, m = before.shape[:2]
     priority = rng.permuted(np.tile(np.arange(m), (runs, 1)), axis=1)
     start = np.zeros((runs, m), dtype=np.int64)
+    asked = np.zeros((runs, m, m), dtype=bool)
     run = np.arange(runs)
     for turn in range(m):
         pivot = priority[:, turn]
         base = start[run, pivot]
         block = start == base[:, None]
         block[run, pivot] = False
+        asked[run, :, pivot] = block
         to_left = before[run, :, pivot]
         place = base + np.count_nonzero(block & to_left, axis=1)
         start = np.where(block & ~to_left, place[:, None] + 1, start)
         start[run, pivot] = place
-    return start
+    return start, asked

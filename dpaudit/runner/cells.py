@@ -123,6 +123,8 @@ def build_cells(request: Request) -> list[Cell]:
     unknown_claims = set(request.claims)
     claim_names: set[str] = set()
     parameter_names: set[str] = set()
+    if request.figures is not None:
+        sources = _figure_sources(sources, request)
     for text, reference, plan in sources:
         target = reference.load()
         parameter_names.update(target.parameter_names())
@@ -148,6 +150,22 @@ def build_cells(request: Request) -> list[Cell]:
     elif not request.claims:
         cells = [cell for cell in cells if _claim_of(cell).kind != FigureClaim.kind]
     return [replace(cell, samples=_quick_samples(cell)) for cell in cells] if request.quick else cells
+
+
+def _figure_sources(
+    sources: Sequence[tuple[str, TargetReference, Plan | None]], request: Request
+) -> list[tuple[str, TargetReference, Plan | None]]:
+    """Targets whose plans measure a figure again that is wanted: no other has to take the parameters of ``--set``."""
+    plain_request = replace(request, set={}, data=None)
+    found = {
+        place: _cells_of(text, reference, plan, plain_request, None)
+        for place, (text, reference, plan) in enumerate(sources)
+    }
+    kept = _reproducing([cell for cells in found.values() for cell in cells], request.figures or ())
+    claims = {(cell.target, cell.claim) for cell in kept}
+    return [
+        sources[place] for place, cells in found.items() if any((cell.target, cell.claim) in claims for cell in cells)
+    ]
 
 
 def _reproducing(cells: Sequence[Cell], names: Sequence[str]) -> list[Cell]:

@@ -135,6 +135,20 @@ def test_no_number_is_published_at_other_parameters(run):
     assert found(record) == [("paper.figure1", 6, "certified")]
 
 
+def test_only_systems_with_figures_have_to_take_the_parameters(plan, run):
+    text = plan.read_text()
+    plan.with_name("other.toml").write_text(
+        text[: text.index("[[audit]]")].replace("dice.py", "other.py")
+        + '[[audit]]\ntarget = "coin"\nclaim = "coin.bound"\nset = {}\nexpect = "proved"\nreason = "arithmetic"\n'
+    )
+    (plan.parents[1] / "other.py").write_text(
+        "import dpaudit\n\n\nclass Coin(dpaudit.Mechanism):\n    sides: int = dpaudit.parameter(2, maximum=2)\n\n"
+        "    def claims(self):\n        return [dpaudit.UtilityClaim(id='coin.bound', statement='b', bound=0.9, "
+        "exact=lambda: 0.5)]\n"
+    )
+    assert found(run("reproduce", "paper.figure1", "--set", "sides=6")[1]) == [("paper.figure1", 6, "certified")]
+
+
 def test_quick_spends_a_tenth_and_says_so(run, dpaudit):
     _, record = run("check", "--quick")
     assert [result["samples"] for result in record["results"]] == [500, 500]

@@ -1,24 +1,25 @@
 """Every planted bug is found from samples; the protocols that they were planted in are never accused."""
 
+import copy
+
 import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.auditors import Budget, Streams
+from dpaudit.auditors import Budget, Streams, audit
 from dpaudit.auditors.audit import view_of
 from dpaudit.auditors.blackbox import audit_black_box
 from dpaudit.catalog import protocol_files, targets_in
 
 pytestmark = pytest.mark.slow
 
-CONTROLS = [
-    control
+EVERY = [
+    reference.load()
     for path in protocol_files()
     if path.parent.name == "controls"
     for reference in targets_in(str(path))
-    for control in [reference.load()]
-    if any(claim.kind == "privacy" for claim in control().claims())
 ]
+CONTROLS = [control for control in EVERY if any(claim.kind == "privacy" for claim in control().claims())]
 FAST = {
     "central-half-noise": 200_000,
     "central-unsplit-budget": 20_000,
@@ -31,15 +32,27 @@ FAST = {
     "clear-answer": 100_000,
     "biased-coin": 400_000,
     "occasional-truth": 1_000_000,
+    "local-uncapped": 100_000,
+    "local-counter-per-call": 200_000,
+    "local-full-fallback": 400_000,
+    "local-whole-budget-answer": 100_000,
+    "local-double-half-space": 20_000,
+    "local-unsplit-entries": 20_000,
+    "exponential-one-pair": 20_000,
+    "exponential-without-two": 200_000,
+    "exponential-n-twice": 20_000,
+    "exponential-often-best": 20_000,
     "histogram-half-noise": 1_000_000,
     "histogram-one-noise": 20_000,
     "histogram-raw-ties": 100_000,
 }
+BIASED = {"local-wrong-scale", "local-minus-half", "histogram-clipped"}  # private still
 CORRECT = [
     ("ldp-kwiksort-rr", {"epsilon": 1.0, "queries": 2, "alternatives": 4}),
     ("ldp-kwiksort-rr", {"epsilon": 1.0, "queries": 6, "alternatives": 4}),
     ("ldp-kwiksort-lap", {"epsilon": 1.0, "queries": 2, "alternatives": 4}),
     ("dp-kwiksort", {"epsilon": 1.0, "logarithm": "binary", "relation": "add-remove"}),
+    ("kemeny-exponential", {"epsilon": 1.0, "agents": 4, "relation": "add-remove"}),
 ]
 
 
@@ -52,7 +65,14 @@ def black_box(target, samples, seed):
 def test_there_are_enough_controls():
     assert len(CONTROLS) >= 8
     assert {control.name for control in CONTROLS} == set(FAST)
-    assert all(control.summary() for control in CONTROLS)
+    assert {control.name for control in EVERY} == set(FAST) | BIASED
+    assert all(control.summary() for control in EVERY)
+
+
+@pytest.mark.parametrize("control", [pytest.param(each, id=each.name) for each in EVERY if each.name in BIASED])
+def test_a_planted_bias_is_found(control):
+    (claim,) = control().claims()
+    assert audit(control(), claim, budget=Budget(), streams=Streams(0)).verdict == "refuted"
 
 
 @pytest.mark.parametrize(
@@ -100,8 +120,11 @@ def test_the_right_protocol_is_not_accused_under_the_default_budget(name, parame
 
 
 def test_the_controls_do_not_touch_their_input():
-    data = np.arange(4)
     for control in CONTROLS:
-        if "central" not in control.name and "histogram" not in control.name:
-            control().sample(data, 10, np.random.default_rng(0))
-    assert data.tolist() == [0, 1, 2, 3]
+        target = control()
+        claim = next(claim for claim in target.claims() if claim.kind == "privacy")
+        view, neighbouring = view_of(target, claim)
+        data, _ = next(iter(neighbouring))
+        before = copy.deepcopy(data)
+        view.sample(data, 10, np.random.default_rng(0))
+        assert repr(data) == repr(before), control.name
