@@ -154,7 +154,7 @@ class PositionalRule:
 
     def _of_each_ranking(self) -> FloatArray:
         """Score that every ranking gives each alternative, shape (m!, m)."""
-        return np.array(self.scores)[_places(self.alternatives)]
+        return np.array(self.scores)[all_places(self.alternatives)]
 
 
 def ranking_histogram(profile: Profile) -> IntArray:
@@ -209,7 +209,7 @@ def rank_by_scores(scores: npt.ArrayLike, rng: np.random.Generator) -> IntArray:
 
 
 @cache
-def _places(m: int) -> IntArray:
+def all_places(m: int) -> IntArray:
     """Place of every alternative in every ranking, shape (m!, m)."""
     _check_dense(m)
     places = invert(all_rankings(m))

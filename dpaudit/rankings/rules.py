@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from dpaudit.errors import DataError
 from dpaudit.rankings.orders import FloatArray, IntArray, all_rankings, alternative_pairs
-from dpaudit.rankings.positional import _places, rank_by_scores
+from dpaudit.rankings.positional import all_places, rank_by_scores
 
 _CHUNK = 1 << 22
 
@@ -136,7 +136,7 @@ def instant_runoff(histograms: npt.ArrayLike, alternatives: int, rng: np.random.
 
 def _checked(histograms: npt.ArrayLike, alternatives: int) -> FloatArray:
     weights = np.asarray(histograms, dtype=float)
-    if weights.ndim != 2 or weights.shape[1] != len(_places(alternatives)):
+    if weights.ndim != 2 or weights.shape[1] != len(all_places(alternatives)):
         raise DataError(f"histograms have shape {weights.shape}; give (runs, {factorial(alternatives)})")
     return weights
 
@@ -144,7 +144,7 @@ def _checked(histograms: npt.ArrayLike, alternatives: int) -> FloatArray:
 @cache
 def _signs(m: int) -> FloatArray:
     """1 where a ranking places the first of a pair before the second and -1 elsewhere, shape (m!, pairs)."""
-    places, pairs = _places(m), alternative_pairs(m)
+    places, pairs = all_places(m), alternative_pairs(m)
     return np.where(places[:, pairs[:, 0]] < places[:, pairs[:, 1]], 1.0, -1.0)
 
 
@@ -155,4 +155,4 @@ def _members(left: int, m: int) -> npt.NDArray[np.bool_]:
 @cache
 def _favourites(left: int, m: int) -> npt.NDArray[np.int8]:
     """Best of the alternatives left in every ranking, shape (m!,)."""
-    return np.asarray(np.where(_members(left, m), _places(m), m).argmin(axis=1), dtype=np.int8)
+    return np.asarray(np.where(_members(left, m), all_places(m), m).argmin(axis=1), dtype=np.int8)
