@@ -1,5 +1,12 @@
-"""Rankings: profiles, pairwise counts, Kendall tau, KwikSort, Kemeny, Gibbs, Mallows and PrefLib files."""
+"""Rankings: profiles, counts, Kendall tau, positional and other rules, KwikSort, Kemeny, Gibbs, Mallows, PrefLib."""
 
+from dpaudit.rankings.gaussian_error import (
+    largest_pair_distance,
+    order_kept_probability,
+    pair_distance_density,
+    pair_flip_probability,
+    three_way_error,
+)
 from dpaudit.rankings.gibbs import Gibbs
 from dpaudit.rankings.kemeny import KemenyResult, kemeny
 from dpaudit.rankings.kemeny_law import noisy_kemeny_law
@@ -28,16 +35,19 @@ from dpaudit.rankings.orders import (
 )
 from dpaudit.rankings.pairwise import answers, margins, pairwise_counts
 from dpaudit.rankings.partition import partition_counts
+from dpaudit.rankings.positional import PositionalRule, rank_by_scores, ranking_histogram
 from dpaudit.rankings.preflib import PreferenceFile, read_preflib, read_profile
 from dpaudit.rankings.profiles import Profile
 from dpaudit.rankings.queries import margin_matrix, overload_probability, pair_tally, random_subsets
 from dpaudit.rankings.quicksort import quicksort_comparisons, quicksort_expected_comparisons, quicksort_tail
+from dpaudit.rankings.rules import copeland, histogram_margins, instant_runoff, kemeny_of_margins, randomize_margins
 
 __all__ = [
     "Gibbs",
     "KemenyResult",
     "KwikSortRuns",
     "Mallows",
+    "PositionalRule",
     "PreferenceFile",
     "Profile",
     "Profiles",
@@ -48,8 +58,12 @@ __all__ = [
     "average_kendall_tau",
     "check_rankings",
     "comparisons",
+    "copeland",
     "error_rate",
+    "histogram_margins",
+    "instant_runoff",
     "kemeny",
+    "kemeny_of_margins",
     "kemeny_rankings",
     "kemeny_weighted",
     "kendall_cost",
@@ -62,10 +76,14 @@ __all__ = [
     "kwiksort_queries",
     "kwiksort_runs",
     "kwiksort_wrong_pairs",
+    "largest_pair_distance",
     "margin_matrix",
     "margins",
     "noisy_kemeny_law",
+    "order_kept_probability",
     "overload_probability",
+    "pair_distance_density",
+    "pair_flip_probability",
     "pair_index",
     "pair_tally",
     "pairwise_counts",
@@ -75,11 +93,15 @@ __all__ = [
     "quicksort_expected_comparisons",
     "quicksort_tail",
     "random_subsets",
+    "randomize_margins",
+    "rank_by_scores",
     "ranking_at",
+    "ranking_histogram",
     "ranking_index",
     "ranking_with_inversions",
     "read_preflib",
     "read_profile",
     "sign_errors",
+    "three_way_error",
     "weighted_cost",
 ]
