@@ -61,19 +61,20 @@ def audit_utility(claim: UtilityClaim, *, budget: Budget, streams: Streams) -> E
     else:
         method, value = "simulation", beside["value"]
     beside.pop("value", None)
+    known = {name: Interval.exact(number) for name, number in claim.beside.items()}
     if unbreakable:
         return Evidence(
             verdict=Verdict.VACUOUS,
             scope=scope,
             method="exact",
-            measured={"worst": Interval.exact(worst)},
+            measured={"worst": Interval.exact(worst), **known},
             note=f"nothing can violate it: the value is never worse than {worst:.6g}",
             samples=samples,
         )
 
     assert value.lower is not None
     assert value.upper is not None
-    measured = {"value": value, **beside}
+    measured = {"value": value, **beside, **known}
     if claim.trivial is not None:
         measured["trivial"] = Interval.exact(claim.trivial)
     at_best, at_worst = (value.lower, value.upper) if claim.direction == "at-most" else (value.upper, value.lower)

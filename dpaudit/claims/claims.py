@@ -98,6 +98,9 @@ class UtilityClaim(Claim):
         What that method is, in words.
     quantity
         What is measured, in words.
+    beside
+        Known numbers that are reported beside the value, by name; those with the word ``bound`` in their name are
+        drawn with it.
     scope
         Inputs and randomness that the expectation is over, in words.
     """
@@ -114,6 +117,7 @@ class UtilityClaim(Claim):
     trivial: float | None = None
     trivial_reason: str = "a method that ignores its input does as well"
     quantity: str = "value"
+    beside: Mapping[str, float] = field(default_factory=dict)
     scope: str = ""
 
     def __post_init__(self) -> None:
@@ -126,6 +130,8 @@ class UtilityClaim(Claim):
             raise ParameterError(f"claim {self.id}: a measured value needs a finite support, got {self.support}")
         if self.exact is None and self.measure is None and not self.inapplicable:
             raise ParameterError(f"claim {self.id}: give `exact` or `measure`, otherwise nothing can be audited")
+        for name in {"value", "trivial", "slack", "worst"} & set(self.beside):
+            raise ParameterError(f"claim {self.id}: {name!r} is not free for a number in `beside`; choose another name")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,17 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from dpaudit.errors import ParameterError
-from dpaudit.laws import FiniteLaw, Shuffle
+from dpaudit.laws import FiniteLaw, Law, Shuffle
 
 
 class LocalRandomizer(Protocol):
-    """What a shuffler needs of a local randomizer, such as `RandomizedResponse` or `Thresholded` noise."""
+    """What a shuffler needs: `RandomizedResponse`, `Thresholded` noise, `HypercubeResponse`, and others, have it."""
 
     def randomize(self, values: Any, rng: np.random.Generator) -> npt.NDArray[Any]:
-        """Report of every value, independently; same shape."""
+        """Report of every value along axis 0, independently; same shape."""
         ...
 
-    def law(self, value: Any) -> FiniteLaw:
+    def law(self, value: Any) -> Law:
         """Law of the report of one value."""
         ...
 
@@ -45,11 +45,40 @@ class Shuffler:
             raise ParameterError(f"a shuffler needs at least two possible inputs, got {list(self.inputs)}")
 
     def of(self, users: int) -> Shuffle:
-        """Laws of the shuffled reports of so many users, and the inputs on which they say most of one of them."""
-        return Shuffle([self.randomizer.law(value) for value in self.inputs], users)
+        """Laws of the shuffled reports of so many users, and the inputs on which they say most of one of them.
+
+        Raises
+        ------
+        ParameterError
+            A report has no finite law.
+        """
+        reports = [self.randomizer.law(value) for value in self.inputs]
+        finite = [law for law in reports if isinstance(law, FiniteLaw)]
+        if len(finite) < len(reports):
+            raise ParameterError(
+                f"the report of {type(self.randomizer).__name__} has a {type(reports[0]).__name__}; "
+                "shuffle one with finitely many reports, such as thresholded noise"
+            )
+        return Shuffle(finite, users)
 
     def randomize(self, values: npt.ArrayLike, size: int, rng: np.random.Generator) -> npt.NDArray[Any]:
-        """Shuffled reports of users with these inputs, shape (users,), in ``size`` runs: shape (size, users)."""
+        """Shuffled reports of all users in many runs.
+
+        Parameters
+        ----------
+        values
+            Inputs of the users along axis 0, shape (users, ...).
+        size
+            Number of runs.
+
+        Returns
+        -------
+        ndarray, shape (size, users, ...)
+            The reports of every run in an order of its own.
+        """
         array = np.asarray(values)
-        reports = self.randomizer.randomize(np.broadcast_to(array, (size, *array.shape)), rng)
-        return rng.permuted(reports, axis=1)
+        users = len(array)
+        reports = self.randomizer.randomize(np.concatenate([array] * size), rng)
+        order = rng.permuted(np.tile(np.arange(users), (size, 1)), axis=1)
+        shuffled: npt.NDArray[Any] = reports.reshape(size, *array.shape)[np.arange(size)[:, None], order]
+        return shuffled

@@ -1,5 +1,12 @@
-"""Rankings: profiles, pairwise counts, Kendall tau, KwikSort, Kemeny, Gibbs, Mallows and PrefLib files."""
+"""Rankings: profiles, counts, Kendall tau, positional and other rules, KwikSort, Kemeny, Gibbs, Mallows, PrefLib."""
 
+from dpaudit.rankings.gaussian_error import (
+    largest_pair_distance,
+    order_kept_probability,
+    pair_distance_density,
+    pair_flip_probability,
+    three_way_error,
+)
 from dpaudit.rankings.gibbs import Gibbs
 from dpaudit.rankings.hierarchical import hierarchical
 from dpaudit.rankings.kemeny import KemenyResult, kemeny
@@ -30,16 +37,19 @@ from dpaudit.rankings.orders import (
 )
 from dpaudit.rankings.pairwise import answers, margins, pairwise_counts
 from dpaudit.rankings.partition import partition_counts
+from dpaudit.rankings.positional import PositionalRule, rank_by_scores, ranking_histogram
 from dpaudit.rankings.preflib import PreferenceFile, read_preflib, read_profile
 from dpaudit.rankings.profiles import Profile
 from dpaudit.rankings.queries import margin_matrix, overload_probability, pair_tally, random_subsets
 from dpaudit.rankings.quicksort import quicksort_comparisons, quicksort_expected_comparisons, quicksort_tail
+from dpaudit.rankings.rules import copeland, histogram_margins, instant_runoff, kemeny_of_margins, randomize_margins
 
 __all__ = [
     "Gibbs",
     "KemenyResult",
     "KwikSortRuns",
     "Mallows",
+    "PositionalRule",
     "PreferenceFile",
     "Profile",
     "Profiles",
@@ -50,9 +60,13 @@ __all__ = [
     "average_kendall_tau",
     "check_rankings",
     "comparisons",
+    "copeland",
     "error_rate",
     "hierarchical",
+    "histogram_margins",
+    "instant_runoff",
     "kemeny",
+    "kemeny_of_margins",
     "kemeny_rankings",
     "kemeny_weighted",
     "kendall_cost",
@@ -65,11 +79,15 @@ __all__ = [
     "kwiksort_queries",
     "kwiksort_runs",
     "kwiksort_wrong_pairs",
+    "largest_pair_distance",
     "margin_distance",
     "margin_matrix",
     "margins",
     "noisy_kemeny_law",
+    "order_kept_probability",
     "overload_probability",
+    "pair_distance_density",
+    "pair_flip_probability",
     "pair_index",
     "pair_tally",
     "pairwise_counts",
@@ -79,11 +97,15 @@ __all__ = [
     "quicksort_expected_comparisons",
     "quicksort_tail",
     "random_subsets",
+    "randomize_margins",
+    "rank_by_scores",
     "ranking_at",
+    "ranking_histogram",
     "ranking_index",
     "ranking_with_inversions",
     "read_preflib",
     "read_profile",
     "sign_errors",
+    "three_way_error",
     "weighted_cost",
 ]

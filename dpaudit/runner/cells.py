@@ -131,6 +131,8 @@ def build_cells(request: Request) -> list[Cell]:
         unknown_parameters -= set(target.parameter_names())
         found = _cells_of(text, reference, plan, request, data)
         claim_names.update(cell.claim for cell in found)
+        if plan:
+            claim_names.update(audit.claim for audit in plan.audits if audit.target == target.name)
         kept = [cell for cell in found if not request.claims or cell.claim in request.claims]
         unknown_claims -= {cell.claim for cell in kept}
         cells.extend(kept)
@@ -259,6 +261,9 @@ def _cells_of(
         wanted = (request.method or "auto", request.features, request.stop_early)
         planned = sorted(planned, key=lambda audit: _differences(audit, wanted))
     for audit in planned:
+        # What is set need not suit the other claims.
+        if request.claims and audit.claim not in request.claims:
+            continue
         changed = replace(
             audit, set={**audit.set, **override}, samples=request.samples or audit.samples, **_way(request, audit)
         )

@@ -66,6 +66,25 @@ def test_any_randomizer_with_a_finite_law_can_be_shuffled():
         assert binomtest(int(hits.sum()), 60_000, math.exp(value)).pvalue > FALSE_ALARM / 10
 
 
+def test_reports_of_several_bits_stay_together():
+    inputs = [(0, 0), (0, 1), (1, 0), (1, 1)]
+    response = randomizers.HypercubeResponse(2, 1.0)
+    shuffler = randomizers.Shuffler(response, inputs=inputs)
+    law = shuffler.of(2).law((1, 0, 0, 1))
+    drawn = shuffler.randomize(np.array([[0, 0], [1, 1]]), 60_000, np.random.default_rng(SEED))
+    kinds = [tuple(map(bool, outcome)) for outcome in shuffler.of(2).outcomes]
+    number = np.array([kinds.index(kind) for kind in [(False, False), (False, True), (True, False), (True, True)]])
+    sent = number[drawn[..., 0] * 2 + drawn[..., 1]]
+    for histogram, value in zip(law.outcomes, law.log_probabilities, strict=True):
+        hits = np.all([(sent == i).sum(axis=1) == histogram[i] for i in range(4)], axis=0)
+        assert binomtest(int(hits.sum()), 60_000, math.exp(value)).pvalue > FALSE_ALARM / 10
+
+
+def test_real_reports_have_no_finite_law():
+    with pytest.raises(dpaudit.ParameterError, match="finitely many reports"):
+        randomizers.Shuffler(randomizers.GaussianNoise(1.0)).of(3)
+
+
 def test_a_shuffler_needs_two_inputs():
     with pytest.raises(dpaudit.ParameterError, match="two possible inputs"):
         randomizers.Shuffler(randomizers.RandomizedResponse(0.7), inputs=(1,))
