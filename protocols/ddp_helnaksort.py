@@ -17,7 +17,7 @@ import dpaudit
 from dpaudit import laws, randomizers, rankings
 
 PAPER = "Song, Lan, Li, Li 2022"
-CHEU = "Cheu, Smith, Ullman, Zeber, Zhilyaev 2019, Section 6"
+CHEU = "Cheu, Smith, Ullman, Zeber, Zhilyaev 2019, on protocols of single messages"
 NEGLIGIBLE = 1e-25
 REPEATS = 8
 
@@ -354,7 +354,7 @@ class DDPHelnaksort(_Answers, _Voters):
             where=f"{PAPER}, Theorem 2.1",
             printed="a randomizer that is (ϵ + ln n, δ)-LDP gives a shuffled protocol that is (ϵ, δ)-DP",
             meant="a shuffled protocol of single messages that is (ϵ, δ)-DP has a randomizer that is (ϵ + ln n, δ)-LDP",
-            reason=f"{CHEU}, which is cited for it, proves the latter; randomized response refutes the former",
+            reason=f"{CHEU}, is cited for it and proves the latter; randomized response refutes the former",
         ),
         dpaudit.Erratum(
             where=f"{PAPER}, Equation 2",
@@ -492,7 +492,7 @@ class DDPHelnaksort(_Answers, _Voters):
             ),
             dpaudit.LemmaClaim(
                 id="song2022.theorem2.1-meant",
-                source=f"{CHEU}, which {PAPER} cites",
+                source=f"{CHEU}; cited by {PAPER}",
                 statement="Where shuffled reports of n agents are (ϵ, δ)-DP, the randomizer is (ϵ + ln n, δ)-LDP.",
                 margin=self._converse_margin,
                 instances=[{}],

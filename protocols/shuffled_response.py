@@ -90,13 +90,13 @@ class ShuffledResponse(dpaudit.Mechanism):
                 "feldman2021.theorem3.1", f"{FELDMAN} 2021, Theorem 3.1, for any randomizer", laws.clones_epsilon(*at)
             ),
             self._bound(
-                "feldman2021.theorem3.2",
-                f"{FELDMAN} 2021, Theorem 3.2, for any randomizer, computed exactly",
+                "feldman2021.clones",
+                f"{FELDMAN} 2021, Section 3, for any randomizer, computed exactly",
                 crossing(laws.clones_delta, *at),
             ),
             self._bound(
-                "feldman2023.theorem3.2",
-                f"{FELDMAN} 2023, Theorem 3.2, for randomizers as its errata have it",
+                "feldman2023.closed-form",
+                f"{FELDMAN} 2023, Section 3, for randomizers as its errata have it",
                 laws.stronger_clones_epsilon(*at),
             ),
             self._bound(
@@ -105,7 +105,7 @@ class ShuffledResponse(dpaudit.Mechanism):
                 crossing(laws.blanket_hoeffding_delta, *at),
             ),
             self._bound(
-                "balle2019.lemma5.3", f"{BALLE}, Lemma 5.3, computed exactly", crossing(laws.blanket_delta, *at)
+                "balle2019.blanket", f"{BALLE}, Section 5, computed exactly", crossing(laws.blanket_delta, *at)
             ),
         ]
 

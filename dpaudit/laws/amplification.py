@@ -42,7 +42,7 @@ def stronger_clones_epsilon(local_epsilon: float, users: int, delta: float) -> f
     References
     ----------
     Feldman, McMillan, Talwar, "Stronger privacy amplification by shuffling for Renyi and approximate differential
-    privacy", SODA 2023, Theorem 3.2; its errata restrict the randomizers, and keep randomized response among them.
+    privacy", SODA 2023, Section 3; its errata restrict the randomizers, and keep randomized response among them.
     """
     _check(local_epsilon, users, delta)
     room = users / (8 * math.log(2 / delta)) - 1
@@ -61,7 +61,7 @@ def blanket_hoeffding_delta(epsilon: float, local_epsilon: float, users: int) ->
 
     References
     ----------
-    Balle, Bell, Gascon, Nissim, "The privacy blanket of the shuffle model", CRYPTO 2019, Lemma 5.3 and Section 5.
+    Balle, Bell, Gascon, Nissim, "The privacy blanket of the shuffle model", CRYPTO 2019, Section 5.
     """
     _check(local_epsilon, users)
     if not epsilon >= 0:
@@ -83,7 +83,7 @@ def blanket_delta(epsilon: float, local_epsilon: float, users: int) -> float:
 
     References
     ----------
-    Balle, Bell, Gascon, Nissim, "The privacy blanket of the shuffle model", CRYPTO 2019, Lemma 5.3.
+    Balle, Bell, Gascon, Nissim, "The privacy blanket of the shuffle model", CRYPTO 2019, Section 5.
     """
     return _among_coins(epsilon, local_epsilon, users, _share(local_epsilon))
 
@@ -95,7 +95,7 @@ def clones_delta(epsilon: float, local_epsilon: float, users: int) -> float:
 
     References
     ----------
-    Feldman, McMillan, Talwar, "Hiding among the clones", FOCS 2021, Theorem 3.2.
+    Feldman, McMillan, Talwar, "Hiding among the clones", FOCS 2021, Section 3.
     """
     return _among_coins(epsilon, local_epsilon, users, math.exp(-local_epsilon))
 

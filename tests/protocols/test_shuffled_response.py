@@ -18,7 +18,7 @@ def decide(name, **parameters):
 
 
 @pytest.mark.parametrize(
-    "name", ["balle2019.lemma5.3", "balle2019.hoeffding", "feldman2021.theorem3.2", "feldman2023.theorem3.2"]
+    "name", ["balle2019.blanket", "balle2019.hoeffding", "feldman2021.clones", "feldman2023.closed-form"]
 )
 def test_published_bounds_hold_with_room(name):
     claim, evidence = decide(name, epsilon=0.5, users=2000, delta=1e-6)
@@ -29,7 +29,7 @@ def test_published_bounds_hold_with_room(name):
 
 def test_exact_blanket_is_the_sharpest_of_the_published_bounds():
     bounds = {claim.id: claim.bound for claim in TARGET(epsilon=1.0, users=5000).claims() if claim.kind == "utility"}
-    assert min(bounds, key=bounds.get) == "balle2019.lemma5.3"
+    assert min(bounds, key=bounds.get) == "balle2019.blanket"
 
 
 def test_bounds_are_claimed_in_their_range_only():
