@@ -680,7 +680,9 @@ class DPKwikSortCapped(_Central):
         return NoisyPairwise(**{k: v for k, v in self.parameters().items() if k not in ("cap", "xi", "budget")})
 
     def _settings(self) -> tuple[tuple[str, Any], ...]:
-        return tuple({**self.parameters(), "agents": 1, "cap": "auto", "alternatives": 2}.items())
+        """What the crossovers depend on; neither agents nor the profile do."""
+        general = {"agents": 1, "alternatives": 2, "instance": "opposed", "cap": "auto"}
+        return tuple({**self.parameters(), **general}.items())
 
     def noise_ratio(self) -> float:
         """Scale of the noise of a query over that of a weight in Reduction I."""
