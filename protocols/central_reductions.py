@@ -35,13 +35,13 @@ Noise = randomizers.LaplaceNoise | randomizers.GaussianNoise
 class _Central(dpaudit.Mechanism):
     """What both reductions share: a trusted curator who adds noise to pairwise weights."""
 
-    epsilon: float = dpaudit.parameter(1.0, doc="ϵ, the whole budget")
+    epsilon: float = dpaudit.parameter(1.0, minimum=1e-3, doc="ϵ, the whole budget")
     delta: float = dpaudit.parameter(0.0, doc="δ: 0 with Laplace noise, above 0 with Gaussian noise")
     noise: Literal["laplace", "gaussian"] = dpaudit.parameter("laplace", doc="noise of a weight")
     calibration: Literal["printed", "classical", "tight"] = dpaudit.parameter(
         "printed", doc="of the noise: as printed, or to the true sensitivity, Gaussian noise classically or exactly"
     )
-    alternatives: int = dpaudit.parameter(3, minimum=2, doc="m")
+    alternatives: int = dpaudit.parameter(3, minimum=2, maximum=256, doc="m")
     agents: int = dpaudit.parameter(2, minimum=1, doc="n")
     instance: Literal["unanimous", "near-ties", "opposed", "cyclic"] = dpaudit.parameter(
         "near-ties", doc="profile of the utility claims: near-ties has margins of the size of the noise"

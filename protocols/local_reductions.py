@@ -138,7 +138,7 @@ class LocalPairwise(dpaudit.Mechanism):
         ),
     )
 
-    epsilon: float = dpaudit.parameter(1.0, doc="ϵ, the budget of one agent")
+    epsilon: float = dpaudit.parameter(1.0, maximum=700.0, doc="ϵ, the budget of one agent")
     alternatives: int = dpaudit.parameter(4, minimum=2, doc="m")
     agents: int = dpaudit.parameter(10_000, minimum=1, doc="n, for the utility claims")
     randomizer: Literal["vector", "entrywise"] = dpaudit.parameter(
@@ -191,7 +191,7 @@ class LocalPairwise(dpaudit.Mechanism):
         entry = self.report.error(n)
         vector, printed, entrywise = self.reports().values()
         worst = printed.response.loss
-        saved, one_pair = entrywise.error(n) / vector.error(n), one_pair_error(self.epsilon, m, n)
+        saved, one_pair = _quotient(entrywise.error(n), vector.error(n)), one_pair_error(self.epsilon, m, n)
         theorem8, corollary9 = f"{PAPER}, Theorem 8", f"{PAPER}, Corollary 9"
         scope = f"n = {n}, m = {m}; every w_jl has this error"
         return [
@@ -276,7 +276,7 @@ class LocalPairwise(dpaudit.Mechanism):
                 explain=lambda: {
                     "actual": vector.error(n),
                     "claimed": one_pair,
-                    "ratio": vector.error(n) / one_pair,
+                    "ratio": _quotient(vector.error(n), one_pair),
                 },
                 scope=f"ϵ = {self.epsilon:g}, m = {m}, n = {n}",
             ),
@@ -952,6 +952,11 @@ def one_pair_error(epsilon: float, alternatives: int, agents: float) -> float:
     Answers to other pairs count as 0, so that an entry's square is C(m, 2) / tanh(ϵ/2)^2 in expectation.
     """
     return math.sqrt((math.comb(alternatives, 2) * math.tanh(epsilon / 2) ** -2 - 1) / 4 / agents)
+
+
+def _quotient(error: float, other: float) -> float:
+    """Quotient of two errors; 1 where both have become 0 in double precision, as for one entry at a large ϵ."""
+    return error / other if other else 1.0
 
 
 def _least_cap(alternatives: int) -> int:

@@ -96,7 +96,7 @@ class MarginalsReduction(dpaudit.Mechanism):
 
     dimensions: int = dpaudit.parameter(2, minimum=1, doc="d, the length of a word")
     padding: int = dpaudit.parameter(2, minimum=0, doc="t, the items between j and j + d + t that no word moves")
-    epsilon: float = dpaudit.parameter(1.0, doc="ϵ of the system on the hard instances")
+    epsilon: float = dpaudit.parameter(1.0, maximum=700.0, doc="ϵ of the system on the hard instances")
     delta: float = dpaudit.parameter(0.0, doc="δ of the system; above 0 only for those with Gaussian noise")
     agents: int = dpaudit.parameter(1, minimum=1, doc="n, the agents who all hold π^x")
     distance: int = dpaudit.parameter(1, minimum=1, doc="least number of places where two words of the code differ")

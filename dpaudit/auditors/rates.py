@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -46,8 +47,9 @@ def audit_rate(claim: RateClaim, *, budget: Budget, streams: Streams) -> Evidenc
     Notes
     -----
     **Guarantee.** Exact values: the interval of an exponent is the range of the local ones, and involves no chance.
-    Measured ones: as `fitted_exponent`, the three intervals together. That all three must agree keeps curvature at
-    small points, or noise at large ones, from refuting a true claim.
+    Measured ones: as `fitted_exponent`, the three intervals together. Every verdict is about the range of the points:
+    that all three must agree keeps curvature at small points, or noise at large ones, from refuting, but not a
+    lower-order term that dominates the whole range; nor are logarithms told from a constant.
     **Checked against** power laws with lower-order terms and logarithms, and false refutations under noise.
     """
     points = np.array(claim.points, dtype=float)
@@ -99,10 +101,12 @@ def _scope(claim: RateClaim) -> str:
 
 def _decide(claim: RateClaim, fits: Mapping[str, Exponent]) -> tuple[Verdict, str]:
     margin, resolution = claim.resolution / 2, claim.resolution
+    if any(math.isnan(side) for fit in fits.values() for side in (fit.lower, fit.upper)):
+        return Verdict.INCONCLUSIVE, "the points are too small or too near to each other for double precision"
     above = min(fit.lower for fit in fits.values()) > claim.exponent + margin
     below = max(fit.upper for fit in fits.values()) < claim.exponent - margin
     if above or (below and claim.direction == "equal"):
-        return Verdict.REFUTED, f"grows {'faster' if above else 'slower'} than claimed"
+        return Verdict.REFUTED, f"grows {'faster' if above else 'slower'} than claimed over this range"
     judges = [fits[_TAIL], fits[_LIMIT]]
     highest, lowest = max(fit.upper for fit in judges), min(fit.lower for fit in judges)
     excluded = highest < claim.exponent + resolution

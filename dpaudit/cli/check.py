@@ -102,6 +102,7 @@ def run(
     from dpaudit.cli.progress import progress
     from dpaudit.reporting import check_writable
     from dpaudit.runner import build_cells
+    from dpaudit.runner.cells import figures_left_out
     from dpaudit.runner.check import run_request
 
     _validate(request, seconds, workers)
@@ -122,6 +123,8 @@ def run(
                 announce=not quiet,
             )
     emit(record, format_, output, quiet=quiet)
+    if not quiet and (left_out := figures_left_out(request)):
+        sys.stderr.write(f"dpaudit: {left_out} audits of published figures are left to `dpaudit reproduce`\n")
     if interrupted:
         sys.stderr.write(f"dpaudit: interrupted; {len(record.results)} of {len(cells)} results are kept\n")
         raise typer.Exit(130)
@@ -131,7 +134,8 @@ def run(
 def _status(record: Record) -> int:
     for result in record.results:
         if result.verdict == "error":
-            sys.stderr.write(one_line(f"{result.target}, {result.claim}: {result.note}"))
+            note = result.note.removeprefix(f"{result.claim}: ")
+            sys.stderr.write(one_line(f"{result.target}, {result.claim}: {note}"))
     return record.status
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import asdict, dataclass
 from typing import TypeVar
 
@@ -18,7 +19,7 @@ from dpaudit.reporting.wording import clean
 _RELATIVE = 1e-9
 """Numbers that differ by less are equal: another processor may round the last digits differently."""
 
-Key = tuple[str, str, str, int]
+Key = tuple[str, str, str, str, int]
 Value = TypeVar("Value")
 
 
@@ -36,6 +37,8 @@ class Change:
         Verdicts; None on the side that lacks the cell.
     details
         What differs besides, each as text: (name, old, new).
+    ok
+        Whether a cell that is new is as expected; True for all others.
     """
 
     target: str
@@ -45,6 +48,7 @@ class Change:
     old: str | None
     new: str | None
     details: tuple[tuple[str, str, str], ...] = ()
+    ok: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +60,8 @@ class RecordComparison:
 
     @property
     def same_verdicts(self) -> bool:
-        """Whether every cell of the old record is in the new one with its verdict."""
-        return not any(change.kind in ("verdict", "removed") for change in self.changes)
+        """Whether the new record has every cell of the old one with its verdict, and what is added is as expected."""
+        return not any(change.kind in ("verdict", "removed") or not change.ok for change in self.changes)
 
 
 def compare_records(old: Record, new: Record) -> RecordComparison:
@@ -65,7 +69,10 @@ def compare_records(old: Record, new: Record) -> RecordComparison:
 
     Numbers are equal up to a relative 1e-9; seeds, samples, timings and environments are not looked at.
     """
-    before, after = _by_cell(old), _by_cell(new)
+    several = {
+        cell for record in (old, new) for cell, count in Counter(map(_cell, record.results)).items() if count > 1
+    }
+    before, after = _by_cell(old, several), _by_cell(new, several)
     changes = []
     for key in dict.fromkeys([*before, *after]):
         change = _change(before.get(key), after.get(key))
@@ -74,13 +81,18 @@ def compare_records(old: Record, new: Record) -> RecordComparison:
     return RecordComparison(changes=tuple(changes), unchanged=len({*before, *after}) - len(changes))
 
 
-def _by_cell(record: Record) -> dict[Key, Result]:
+def _cell(result: Result) -> tuple[str, str, str]:
+    return result.target, result.claim, json.dumps(plain(result.parameters), sort_keys=True)
+
+
+def _by_cell(record: Record, several: Set[tuple[str, str, str]]) -> dict[Key, Result]:
+    """Results by cell; one that is audited in several ways is told apart by the method, and then by its place."""
     found: dict[Key, Result] = {}
     for result in record.results:
-        parameters = json.dumps(plain(result.parameters), sort_keys=True)
-        # A cell may be audited in several ways, which come in the order of the plan.
+        cell = _cell(result)
+        method = result.method if cell in several else ""
         place = 0
-        while (key := (result.target, result.claim, parameters, place)) in found:
+        while (key := (*cell, method, place)) in found:
             place += 1
         found[key] = result
     return found
@@ -106,6 +118,7 @@ def _change(old: Result | None, new: Result | None) -> Change | None:
         old=old.verdict.value if old else None,
         new=new.verdict.value if new else None,
         details=details,
+        ok=old is not None or present.ok,
     )
 
 

@@ -190,6 +190,19 @@ def _reproducing(cells: Sequence[Cell], names: Sequence[str]) -> list[Cell]:
     return [cell for cell in cells if cell.claim in kept]
 
 
+def figures_left_out(request: Request) -> int:
+    """Number of planned audits of published figures that a request does not ask for."""
+    if request.claims or request.figures is not None or request.data is not None:
+        return 0
+    return sum(
+        len(list(audit.cells()))
+        for _, reference, plan in _sources(request)
+        if plan
+        for audit in plan.audits
+        if audit.target == reference.load().name and audit.published is not None
+    )
+
+
 def read_data(path: str) -> tuple[str, str]:
     """Return a PrefLib file that can be read, and its SHA-256."""
     read_profile(path)

@@ -20,6 +20,7 @@ ALL_PROTOCOLS = "protocols"
 """Stands for all protocols of the catalogue, where one may load others."""
 
 _LOADS = "dpaudit.load("
+_LONGEST_NAME = 200
 
 _PACKAGE = Path(__file__).parents[1]
 _NOT_COUNTED = ("reporting", "cli", "catalog")
@@ -68,7 +69,7 @@ def check_reports(path: Path, files: Mapping[str, Callable[[Record], str]]) -> l
     Raises
     ------
     RecordError
-        There is no record, or one cannot be read.
+        There is no record in the folder.
     """
     records = sorted(path.rglob("record.json")) if path.is_dir() else [path]
     if not records:
@@ -77,7 +78,10 @@ def check_reports(path: Path, files: Mapping[str, Callable[[Record], str]]) -> l
 
 
 def _freshness(path: Path, files: Mapping[str, Callable[[Record], str]]) -> Freshness:
-    record = read_record(path)
+    try:
+        record = read_record(path)
+    except RecordError as error:
+        return Freshness(path=path, state="unknown", reasons=(str(error),))
     if not record.sources:
         return Freshness(path=path, state="unknown", reasons=("the record does not say what it was made from",))
     reasons = [reason for name, digest in record.sources.items() if (reason := _changed(name, digest))]
@@ -96,10 +100,13 @@ def _changed(name: str, digest: str) -> str:
         return "" if _digests(protocol_files()) == digest else "a protocol of the catalogue changed"
     root = catalogue_root()
     places = [Path(name), *([root / name] if root else [])]
-    found = next((place for place in places if place.is_file()), None)
-    if found is None:
-        return f"{name} is gone"
-    return "" if _digest(found) == digest else f"{name} changed"
+    try:
+        found = next((place for place in places if place.is_file()), None)
+        if found is None:
+            return f"{name} is gone"
+        return "" if _digest(found) == digest else f"{name} changed"
+    except OSError as error:
+        return f"{name[:_LONGEST_NAME]} cannot be read ({error.strerror})"
 
 
 def _name(path: Path) -> str:

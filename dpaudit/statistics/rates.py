@@ -35,7 +35,10 @@ def local_exponents(points: np.ndarray, values: np.ndarray, *, corrected: bool =
     """
     x, y = np.log(points), np.log(values)
     if corrected:
-        inverse = 1.0 / points
+        with np.errstate(over="ignore"):
+            inverse = 1.0 / points
+        if not np.isfinite(inverse).all():
+            return Exponent(lower=np.nan, estimate=np.nan, upper=np.nan)
         # On three points, with the constant and c eliminated.
         first, second = np.diff(inverse)[:-1], np.diff(inverse)[1:]
         slopes = (np.diff(y)[:-1] * second - np.diff(y)[1:] * first) / (

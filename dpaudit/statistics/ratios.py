@@ -109,8 +109,8 @@ def refutable_epsilon(
     from scipy.stats import binom
 
     def found(epsilon: float) -> bool:
-        rarer = q if epsilon <= possible else (1 - delta) / (1 + math.exp(epsilon))
-        p = min(1.0, math.exp(epsilon) * rarer + delta)
+        rarer = q if epsilon <= possible else (1 - delta) * math.exp(-epsilon) / (1 + math.exp(-epsilon))
+        p = min(1.0, math.exp(min(0.0, epsilon + math.log(rarer))) + delta) if rarer else delta
         # With the given power neither count is worse than its quantile at half the remaining probability.
         half = (1 - power) / 2
         # At delta = 0 fair coins assign the trials, so that the counts vary more than with `trials` on each input.
