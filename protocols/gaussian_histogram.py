@@ -126,7 +126,7 @@ class GaussianHistogram(dpaudit.Mechanism):
     epsilon: float = dpaudit.parameter(0.1, doc="ϵ")
     delta: float | Literal["0.1/n"] = dpaudit.parameter(5e-4, doc="δ, or a tenth over the number of agents")
     alternatives: int = dpaudit.parameter(3, minimum=3, maximum=20, doc="M")
-    agents: int = dpaudit.parameter(2000, minimum=1, doc="N")
+    agents: int = dpaudit.parameter(2000, minimum=1, maximum=10**13, doc="N")
     rule: str = dpaudit.parameter(
         "borda", doc="plurality, veto, borda, 2-approval, scores such as 1:0.5:0, instant-runoff, kemeny or copeland"
     )
@@ -538,7 +538,7 @@ class GaussianHistogram(dpaudit.Mechanism):
             quantity["exact"] = lambda agents: at(agents).union(rule)
             quantity["quantity"] = "sum of the pairs' probabilities to be reversed, which the error rate cannot exceed"
         # From where the bound of the corrected Lemma 3 is 0.2, over two decades.
-        first = self.agents * self.lemma3_corrected(float(rankings.pair_distance_density(rule, 0.0))) / 0.2
+        first = max(10.0, self.agents * self.lemma3_corrected(float(rankings.pair_distance_density(rule, 0.0))) / 0.2)
         return dpaudit.RateClaim(
             id="shang2014.theorem3",
             source=f"{PAPER}, Theorem 3 and the remark under Equation 27",
@@ -659,7 +659,7 @@ class GaussianHistogram(dpaudit.Mechanism):
                 id="shang2014.proposition1",
                 source=f"{PAPER}, Proposition 1",
                 statement="Noise with σ̂^2 = 2 ln(2/δ) / e^(2 N²) on the shares errs as often as that on the histogram.",
-                margin=lambda: -abs(flips()["claimed"] - flips()["actual"]),
+                margin=lambda: -abs(_relative(**flips())),
                 instances=[{}],
                 complete=True,
                 explain=flips,
@@ -712,15 +712,19 @@ class GaussianHistogram(dpaudit.Mechanism):
             error, mass = rankings.three_way_error(rule, self.share_noise, beyond=x * self.share_noise)
             return {"claimed": mass * _upper_tail(x), "actual": error}
 
+        # The farthest profile from both hyperplanes next to it: a mixture of one ballot with that of two swapped.
+        middle = rule.scores[1]
+        farthest = (1 + min(middle, 1 - middle)) / 3 * rankings.largest_pair_distance(rule)
+        far = [share * farthest / self.share_noise for share in (0.5, 0.9, 0.97, 0.99, 0.995)]
         return [
             dpaudit.LemmaClaim(
                 id=f"shang2014.equation{number}",
                 source=f"{PAPER}, Equation {number}",
                 statement=statement,
-                margin=lambda x, sides=sides: sides(x)["claimed"] - sides(x)["actual"],
-                instances=[{"x": x} for x in (0.01, 0.1, 0.5, 1.0, 2.0, 4.0)],
+                margin=lambda x, sides=sides: _relative(**sides(x)),
+                instances=[{"x": x} for x in (0.01, 0.1, 0.5, 1.0, 2.0, 4.0, *far)],
                 explain=sides,
-                tolerance=1e-9,
+                tolerance=1e-6,
                 scope=f"x = τ / σ̂ at σ̂ = {self.share_noise:.6g}, {self.rule}, M = 3, integrated",
             )
             for number, sides, statement in (
@@ -787,6 +791,11 @@ class GaussianHistogram(dpaudit.Mechanism):
 def _unless(fits: bool, reason: str, claims: Sequence[dpaudit.Claim]) -> list[dpaudit.Claim]:
     """The claims, inapplicable for a reason unless they fit."""
     return [claim if fits or claim.inapplicable else replace(claim, inapplicable=reason) for claim in claims]
+
+
+def _relative(claimed: float, actual: float) -> float:
+    """How far the actual value stays below the claimed one, as a share of the larger; 0 where both have vanished."""
+    return (claimed - actual) / max(claimed, actual) if max(claimed, actual) > 0 else 0.0
 
 
 def _upper_tail(x: float) -> float:
