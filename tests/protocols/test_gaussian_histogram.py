@@ -299,7 +299,7 @@ def test_equation_13_is_about_another_density():
         ("proposition1", {}, "refuted"),
         ("distance-range", {"alternatives": 4}, "proved"),
         ("equation17", {}, "refuted"),
-        ("equation18", {}, "consistent"),
+        ("equation18", {}, "refuted"),
         ("equation18", {"agents": 200}, "refuted"),
         ("equation22", {"alternatives": 6, "rule": "veto"}, "proved"),
         ("equation27", {}, "vacuous"),
