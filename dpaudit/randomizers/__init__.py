@@ -1,7 +1,30 @@
 """Reusable local randomizers and noise, with their exact laws."""
 
+from dpaudit.randomizers.attributes import Projection, SampledProjection, SampledResponse
 from dpaudit.randomizers.gaussian import GaussianNoise
+from dpaudit.randomizers.generalized import GeneralizedRandomizedResponse
 from dpaudit.randomizers.laplace import LaplaceNoise
+from dpaudit.randomizers.local_hashing import LocalHashing
+from dpaudit.randomizers.oracle import FrequencyOracle
+from dpaudit.randomizers.projection import HadamardResponse, SignProjection, hadamard
 from dpaudit.randomizers.randomized_response import RandomizedResponse
+from dpaudit.randomizers.simplex import clipped, norm_sub
+from dpaudit.randomizers.unary import UnaryEncoding
 
-__all__ = ["GaussianNoise", "LaplaceNoise", "RandomizedResponse"]
+__all__ = [
+    "FrequencyOracle",
+    "GaussianNoise",
+    "GeneralizedRandomizedResponse",
+    "HadamardResponse",
+    "LaplaceNoise",
+    "LocalHashing",
+    "Projection",
+    "RandomizedResponse",
+    "SampledProjection",
+    "SampledResponse",
+    "SignProjection",
+    "UnaryEncoding",
+    "clipped",
+    "hadamard",
+    "norm_sub",
+]
