@@ -1,7 +1,7 @@
 """SAFA and Harmony: frequencies of many attributes with small domains, each user asked about one of them.
 
 Source: Yang, Cheng, Su, Chen, Ren, Liu, "Collecting preference rankings under local differential privacy", 2018: SAFA
-is its Algorithms 1 and 2, and Theorems 1 to 4 are those of its technical report. Harmony: Nguyen et al., "Collecting and
+is its Algorithms 1 and 2, Theorems 1 to 4 are those of its technical report. Harmony: Nguyen et al., "Collecting and
 analyzing data from smart device users with local differential privacy", 2016.
 
 Symbols: epsilon is the paper's ε', attributes |A|, values |dom(A_j)|, the same m for all attributes here, agents n,

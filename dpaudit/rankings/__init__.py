@@ -1,4 +1,4 @@
-"""Rankings: profiles, pairwise counts, Kendall tau, KwikSort, Kemeny, Mallows, riffle independence and PrefLib files."""
+"""Rankings: profiles, pairwise counts, Kendall tau, KwikSort, Kemeny, Mallows, riffle independence, PrefLib files."""
 
 from dpaudit.rankings.kemeny import KemenyResult, kemeny
 from dpaudit.rankings.kendall import average_kendall_tau, error_rate, kendall_cost, kendall_tau, sign_errors

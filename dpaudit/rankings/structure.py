@@ -71,7 +71,7 @@ def triplet_information(joint: npt.ArrayLike) -> FloatArray:
     both = np.asarray(joint, dtype=float)
     inside = _plogp(both).sum(axis=(-2, -1))
     apart = _plogp(both.sum(axis=-1)).sum(axis=-1) + _plogp(both.sum(axis=-2)).sum(axis=-1)
-    return np.maximum(inside - apart, 0.0)
+    return np.asarray(np.maximum(inside - apart, 0.0))
 
 
 def information_cube(alternatives: int, values: npt.ArrayLike) -> FloatArray:
