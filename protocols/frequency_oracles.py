@@ -209,8 +209,8 @@ class Safa(_Collector):
                 margin=self._theorem3_margin,
                 instances=[{"values": self.values, "attributes": self.attributes, "frequency": self.frequency}],
                 variables={
-                    "values": dpaudit.Integers(2, 10_000),
-                    "attributes": dpaudit.Integers(1, 10_000),
+                    "values": dpaudit.Integers(2, 1000),
+                    "attributes": dpaudit.Integers(1, 500),
                     "frequency": dpaudit.Reals(0.0, 1.0),
                 },
                 explain=lambda values, attributes, frequency: {

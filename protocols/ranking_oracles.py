@@ -105,6 +105,11 @@ class ShReport(_Report):
 class OlhReport(_Report):
     """One of g hashes for every ranking, and the own ranking's hash by generalised randomized response."""
 
+    @property
+    def whole(self) -> bool:
+        """Never: with g hashes even three items make too many functions to be listed in a short time."""
+        return False
+
     def oracle(self, values: int) -> randomizers.FrequencyOracle:
         return randomizers.LocalHashing.optimal(values, self.epsilon)
 

@@ -254,14 +254,14 @@ class _Synthesis(dpaudit.Mechanism):
         source: str,
         statement: str,
         won: Callable[[Mapping[str, float]], bool],
-        others: Sequence[str] = (),
+        systems: Sequence[str],
         *,
         inapplicable: str = "",
     ) -> dpaudit.UtilityClaim:
         """P(won) >= 1/2 over runs, beside every system's error."""
 
         def once(orders: np.ndarray, rng: np.random.Generator) -> Mapping[str, Any]:
-            errors = self.errors(orders, others, rng)
+            errors = self.errors(orders, systems, rng)
             return {"value": bool(won(errors)), **errors}
 
         return dpaudit.UtilityClaim(
@@ -278,29 +278,26 @@ class _Synthesis(dpaudit.Mechanism):
             on_data=True,
         )
 
-    def errors(self, orders: np.ndarray, others: Sequence[str], rng: np.random.Generator) -> dict[str, float]:
-        """Average variation distance, cut at 1, of SAFARI, its kin, and other systems by name, on the same users."""
+    def errors(self, orders: np.ndarray, systems: Sequence[str], rng: np.random.Generator) -> dict[str, float]:
+        """Average variation distance, cut at 1, of systems by name, all on the same users."""
         truth = rankings.second_order_marginals(orders)
-        kin: dict[str, _Synthesis] = {
-            "safari": Safari(**self.parameters()),
-            "safari-noprivacy": SafariNoPrivacy(**self.parameters()),
-            "uniform": Uniform(**self.parameters()),
-        }
-        found = {
-            name: _distance(rankings.second_order_marginals(each.synthesise(orders, rng)), truth)
-            for name, each in kin.items()
-        }
-        if RANDOM_CHAIN in others:
-            random_chain = Safari(**{**self.parameters(), "chain": "random"})
-            found[RANDOM_CHAIN] = _distance(
-                rankings.second_order_marginals(random_chain.synthesise(orders, rng)), truth
-            )
-        elif others:
-            counts = np.bincount(rankings.ranking_index(orders), minlength=math.factorial(self.items))
-            for name in others:
-                flat = _flat(name)(epsilon=self.epsilon, items=self.items, postprocess=self.postprocess)
-                found[name] = _distance(flat.marginals(counts, rng), truth)
+        counts = np.bincount(rankings.ranking_index(orders), minlength=math.factorial(self.items))
+        found = {}
+        for name in systems:
+            if name in FLAT:
+                flat = _system(name)(epsilon=self.epsilon, items=self.items, postprocess=self.postprocess)
+                marginals = flat.marginals(counts, rng)
+            else:
+                marginals = rankings.second_order_marginals(self.kin(name).synthesise(orders, rng))
+            found[name] = min(1.0, float(rankings.variation_distances(marginals, truth, 2).mean()))
         return found
+
+    def kin(self, name: str) -> "_Synthesis":
+        """A system of this file at the same parameters."""
+        if name == RANDOM_CHAIN:
+            return Safari(**{**self.parameters(), "chain": "random"})
+        kinds: dict[str, type[_Synthesis]] = {each.name: each for each in (Safari, SafariNoPrivacy, Uniform)}
+        return kinds[name](**self.parameters())
 
 
 class SafariNoPrivacy(_Synthesis):
@@ -330,6 +327,7 @@ class SafariNoPrivacy(_Synthesis):
                 "Section II-B",
                 f"The riffle independent model is near: without noise the error is below {CLOSE} in most runs.",
                 lambda errors: errors["safari-noprivacy"] < CLOSE,
+                ("safari-noprivacy", "uniform"),
             )
         ]
 
@@ -350,7 +348,7 @@ class Uniform(_Synthesis):
                 "Figure 1: what the figure leaves out",
                 "Every flat baseline has a larger error than rankings drawn without any data, in most runs.",
                 lambda errors: errors["uniform"] < min(errors[name] for name in FLAT),
-                FLAT,
+                ("uniform", *FLAT),
             )
         ]
 
@@ -494,20 +492,21 @@ class Safari(_Synthesis):
                 "Figure 1(a) and Section IV-B",
                 "SAFARI's error is below that of every flat baseline in most runs.",
                 lambda errors: errors["safari"] < min(errors[name] for name in FLAT),
-                FLAT,
+                ("safari", "safari-noprivacy", "uniform", *FLAT),
             ),
             self._wins(
                 "figure1a-uniform",
                 "Figure 1(a): what the figure leaves out",
                 "SAFARI's error is below that of uniformly random rankings in most runs.",
                 lambda errors: errors["safari"] < errors["uniform"],
+                ("safari", "uniform"),
             ),
             self._wins(
                 "figure1a-small",
                 "Section IV-B",
                 "With fewer than four items the best flat baseline errs at most 0.05 more than SAFARI in most runs.",
                 lambda errors: min(errors[name] for name in FLAT) < errors["safari"] + CLOSE,
-                FLAT,
+                ("safari", "safari-noprivacy", "uniform", *FLAT),
                 inapplicable="" if self.items < 4 else "it is about fewer than four items",
             ),
             self._wins(
@@ -515,6 +514,7 @@ class Safari(_Synthesis):
                 "Figure 1(b) and Section IV-B",
                 f"SAFARI's error is at most {CLOSE} above that without privacy in most runs.",
                 lambda errors: errors["safari"] < errors["safari-noprivacy"] + CLOSE,
+                ("safari", "safari-noprivacy", "uniform"),
             ),
             dpaudit.UtilityClaim(
                 id="yang2018.figure1b-advantage",
@@ -546,7 +546,7 @@ class Safari(_Synthesis):
                 "Section III-A, Phase 2",
                 "The chain learned at ε/2 errs less in most runs than a random one with all of ε for Phase 4.",
                 lambda errors: errors["safari"] < errors[RANDOM_CHAIN],
-                (RANDOM_CHAIN,),
+                ("safari", RANDOM_CHAIN, "uniform"),
                 inapplicable="" if self.chain == "learned" else "the chain is not learned",
             ),
         ]
@@ -554,7 +554,7 @@ class Safari(_Synthesis):
     def _leads(self, half: "Safari", orders: np.ndarray, rng: np.random.Generator) -> Mapping[str, Any]:
         leads = []
         for system in (self, half):
-            errors = system.errors(orders, FLAT, rng)
+            errors = system.errors(orders, ("safari", *FLAT), rng)
             leads.append(min(errors[name] for name in FLAT) - errors["safari"])
         return {"value": leads[1] > leads[0], "lead at ε": leads[0], "lead at ε/2": leads[1]}
 
@@ -581,12 +581,8 @@ class Safari(_Synthesis):
 
 
 @cache
-def _flat(name: str) -> Any:
+def _system(name: str) -> Any:
     return dpaudit.load(name)
-
-
-def _distance(found: np.ndarray, truth: np.ndarray) -> float:
-    return min(1.0, float(rankings.variation_distances(found, truth, 2).mean()))
 
 
 def _label_order(items: int, thin: int) -> rankings.Chain:
