@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from dpaudit.randomizers.oracle import FrequencyOracle, check_oracle, check_trut
 from dpaudit.randomizers.randomized_response import RandomizedResponse
 
 
+@lru_cache(maxsize=8)
 def hadamard(order: int) -> npt.NDArray[np.int64]:
     """Sylvester's Hadamard matrix of +1 and -1, shape (order, order).
 
@@ -28,6 +30,7 @@ def hadamard(order: int) -> npt.NDArray[np.int64]:
     matrix = np.ones((1, 1), dtype=np.int64)
     while len(matrix) < order:
         matrix = np.block([[matrix, matrix], [matrix, -matrix]])
+    matrix.setflags(write=False)
     return matrix
 
 
