@@ -51,10 +51,11 @@ def random_laws(chain, rng):
 
 def brute_values(chain, order):
     """Attribute values by listing: the leaf's order, and the pattern of leaf and rest, among all in order."""
-    found = []
-    for leaf in chain.leaves:
-        if len(leaf) > 1:
-            found.append(list(itertools.permutations(leaf)).index(tuple(x for x in order if x in leaf)))
+    found = [
+        list(itertools.permutations(leaf)).index(tuple(x for x in order if x in leaf))
+        for leaf in chain.leaves
+        if len(leaf) > 1
+    ]
     for number, leaf in enumerate(chain.leaves[:-1]):
         inside = [x for x in order if x in leaf or x in chain.behind(number)]
         places = tuple(i for i, x in enumerate(inside) if x in leaf)
