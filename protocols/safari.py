@@ -19,7 +19,7 @@ from dpaudit import randomizers, rankings
 
 PAPER = "Yang, Cheng, Su, Chen, Ren, Liu 2018"
 FLAT = ("ranking-grr", "ranking-rappor", "ranking-sh", "ranking-olh")
-RANDOM_CHAIN = "random chain"
+RANDOM_CHAIN, FIXED_CHAIN = "random chain", "fixed chain"
 LISTED_ITEMS = 4
 CLOSE = 0.05
 """What "close" and "agree" are taken to mean: a variation distance of at most this."""
@@ -294,8 +294,8 @@ class _Synthesis(dpaudit.Mechanism):
 
     def kin(self, name: str) -> "_Synthesis":
         """A system of this file at the same parameters."""
-        if name == RANDOM_CHAIN:
-            return Safari(**{**self.parameters(), "chain": "random"})
+        if name in (RANDOM_CHAIN, FIXED_CHAIN):
+            return Safari(**{**self.parameters(), "chain": name.partition(" ")[0]})
         kinds: dict[str, type[_Synthesis]] = {each.name: each for each in (Safari, SafariNoPrivacy, Uniform)}
         return kinds[name](**self.parameters())
 
@@ -485,7 +485,6 @@ class Safari(_Synthesis):
         ]
 
     def _figure_claims(self) -> list[dpaudit.Claim]:
-        half = Safari(**{**self.parameters(), "epsilon": self.epsilon / 2})
         return [
             self._wins(
                 "figure1a",
@@ -522,11 +521,25 @@ class Safari(_Synthesis):
                 statement="SAFARI's lead over the best flat baseline is larger at ε/2 than at ε in most runs.",
                 bound=0.5,
                 direction="at-least",
-                measure=self._runs(lambda orders, rng: self._leads(half, orders, rng)),
+                measure=self._runs(self._leads_over_epsilon),
                 runs=100,
                 beside_support=(-1.0, 1.0),
                 quantity="share of the runs; beside it the leads",
                 scope=self._setting(),
+                on_data=True,
+            ),
+            dpaudit.UtilityClaim(
+                id="yang2018.figure1a-growth",
+                source=f"{PAPER}, Figure 1(a) and Section IV-B",
+                statement="SAFARI's lead over the flat baselines is larger with d items than with d - 1 in most runs.",
+                inapplicable="" if self.items > 3 else "there is no triplet of fewer than three items",
+                bound=0.5,
+                direction="at-least",
+                measure=self._runs(self._leads_over_items),
+                runs=100,
+                beside_support=(-1.0, 1.0),
+                quantity="share of the runs; beside it the leads",
+                scope=f"{self._setting()}; the same users without one item",
                 on_data=True,
             ),
             dpaudit.UtilityClaim(
@@ -546,17 +559,26 @@ class Safari(_Synthesis):
                 "Section III-A, Phase 2",
                 "The chain learned at ε/2 errs less in most runs than a random one with all of ε for Phase 4.",
                 lambda errors: errors["safari"] < errors[RANDOM_CHAIN],
-                ("safari", RANDOM_CHAIN, "uniform"),
+                ("safari", RANDOM_CHAIN, FIXED_CHAIN, "uniform"),
                 inapplicable="" if self.chain == "learned" else "the chain is not learned",
             ),
         ]
 
-    def _leads(self, half: "Safari", orders: np.ndarray, rng: np.random.Generator) -> Mapping[str, Any]:
-        leads = []
-        for system in (self, half):
-            errors = system.errors(orders, ("safari", *FLAT), rng)
-            leads.append(min(errors[name] for name in FLAT) - errors["safari"])
-        return {"value": leads[1] > leads[0], "lead at ε": leads[0], "lead at ε/2": leads[1]}
+    def _lead(self, orders: np.ndarray, rng: np.random.Generator) -> float:
+        """Error of the best flat baseline less SAFARI's."""
+        errors = self.errors(orders, ("safari", *FLAT), rng)
+        return min(errors[name] for name in FLAT) - errors["safari"]
+
+    def _leads_over_epsilon(self, orders: np.ndarray, rng: np.random.Generator) -> Mapping[str, Any]:
+        half = Safari(**{**self.parameters(), "epsilon": self.epsilon / 2})
+        at_full, at_half = self._lead(orders, rng), half._lead(orders, rng)
+        return {"value": at_half > at_full, "lead at ε": at_full, "lead at ε/2": at_half}
+
+    def _leads_over_items(self, orders: np.ndarray, rng: np.random.Generator) -> Mapping[str, Any]:
+        less = Safari(**{**self.parameters(), "items": self.items - 1, "profile": None})
+        others = orders[orders != self.items - 1].reshape(len(orders), self.items - 1)
+        here, there = self._lead(orders, rng), less._lead(others, rng)
+        return {"value": here > there, "lead at d": here, "lead at d - 1": there}
 
     def _safa_and_harmony(self, orders: np.ndarray, rng: np.random.Generator) -> Mapping[str, Any]:
         positions = rankings.positions(orders)
