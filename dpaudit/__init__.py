@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dpaudit.auditors import LowerBound, epsilon_lower_bound
     from dpaudit.auditors.features import float_bits
     from dpaudit.catalog import load
-    from dpaudit.claims.claims import Claim, Erratum, LemmaClaim, PrivacyClaim, RateClaim, UtilityClaim
+    from dpaudit.claims.claims import Claim, Erratum, FigureClaim, LemmaClaim, PrivacyClaim, RateClaim, UtilityClaim
     from dpaudit.claims.domains import Integers, RankingProfiles, Reals
     from dpaudit.claims.evidence import Curves, Evidence, Interval, Witness
     from dpaudit.claims.inputs import AnyTwo, DrawnPairs, InputDomain, Records, Vectors
@@ -70,6 +70,7 @@ __all__ = [
     "DrawnPairs",
     "Erratum",
     "Evidence",
+    "FigureClaim",
     "FiniteLaw",
     "GaussianLaw",
     "InputDomain",
@@ -122,7 +123,15 @@ _HOMES = {
         "dpaudit.auditors": ("LowerBound", "epsilon_lower_bound"),
         "dpaudit.auditors.features": ("float_bits",),
         "dpaudit.catalog": ("load",),
-        "dpaudit.claims.claims": ("Claim", "Erratum", "LemmaClaim", "PrivacyClaim", "RateClaim", "UtilityClaim"),
+        "dpaudit.claims.claims": (
+            "Claim",
+            "Erratum",
+            "FigureClaim",
+            "LemmaClaim",
+            "PrivacyClaim",
+            "RateClaim",
+            "UtilityClaim",
+        ),
         "dpaudit.claims.domains": ("Integers", "RankingProfiles", "Reals"),
         "dpaudit.claims.evidence": ("Curves", "Evidence", "Interval", "Witness"),
         "dpaudit.claims.inputs": ("AnyTwo", "DrawnPairs", "InputDomain", "Records", "Vectors"),

@@ -73,7 +73,9 @@ class Mechanism:
     source: ClassVar[str] = ""
     """Where the mechanism is published."""
     trust: ClassVar[str] = ""
-    """Trust model: who sees what."""
+    """Trust model in words: who sees what."""
+    model: ClassVar[Literal["", "none", "central", "local", "shuffle"]] = ""
+    """Trust model as reports draw it; ``none`` where nothing is private."""
     errata: ClassVar[Sequence[Erratum]] = ()
     """What is misprinted in the source and what is implemented instead."""
     own_randomness: ClassVar[bool] = False

@@ -37,6 +37,8 @@ class PlannedAudit:
         Expected verdict, and why.
     method, samples, stop_early, features
         As the options of ``dpaudit check``.
+    published, tolerance
+        For a claim about a figure: the published number, and how far from it the measured one may be.
     """
 
     __pydantic_config__ = _CONFIG
@@ -50,6 +52,8 @@ class PlannedAudit:
     samples: int | None = None
     stop_early: bool = False
     features: Literal["none", "float-bits"] = "none"
+    published: float | None = None
+    tolerance: float = 0.0
 
     def cells(self) -> Iterator[dict[str, Scalar]]:
         """Every combination of the parameter values, in the order written."""
@@ -135,6 +139,8 @@ def read_plan(path: str | Path) -> Plan:
                 f"{where}: key 'features': the method {audit.method!r} does not look at features of samples; leave "
                 "one of the keys 'features' and 'method' out"
             )
+        if audit.tolerance < 0 or (audit.tolerance and audit.published is None):
+            raise PlanError(f"{where}: key 'tolerance' must be at least 0 and stand beside 'published'; mend it")
         if any(isinstance(value, list) and not value for value in audit.set.values()):
             raise PlanError(f"{where}: key 'set' has an empty list; give at least one value")
         names = targets[audit.target].load().parameter_names()

@@ -23,6 +23,7 @@ class DPKwikSort(dpaudit.Mechanism):
 
     name = "dp-kwiksort"
     source = "Yan, Li, Liu 2020, Section 5.1.1; Hay, Elagina, Miklau 2017"
+    model = "central"
     trust = "A trusted curator sees every ranking; the adversary sees the aggregate ranking."
     errata = (
         dpaudit.Erratum(

@@ -26,6 +26,7 @@ class KwikSort(dpaudit.Mechanism):
 
     name = "kwiksort"
     source = "Yan, Li, Liu 2020, Section 2.1; Ailon, Charikar, Newman 2008"
+    model = "none"
     trust = "The curator sees every ranking; nothing is randomized but the pivots and the placement of ties."
 
     alternatives: int = dpaudit.parameter(5, minimum=2, maximum=12, doc="m, largest number searched")

@@ -7,7 +7,7 @@ from pathlib import Path
 import dpaudit
 from dpaudit.plan import plans
 from dpaudit.reporting import FORMATS
-from dpaudit.reporting.ledger import render_ledger
+from dpaudit.reporting.ledger import render_ledger, render_ledger_html
 
 REPORTS = Path(__file__).parent
 FILES = {"record.json": "json", "README.md": "markdown", "index.html": "html"}
@@ -27,6 +27,7 @@ def main() -> None:
         entries[folder.as_posix()] = record
         print(f"reports/{folder.as_posix()}: {dict(record.summary)}")
     (REPORTS / "README.md").write_text(render_ledger(entries), encoding="utf-8")
+    (REPORTS / "index.html").write_text(render_ledger_html(entries), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from dpaudit.auditors.agreement import find_disagreement, find_violation
 from dpaudit.auditors.blackbox import audit_black_box
 from dpaudit.auditors.budget import Budget
 from dpaudit.auditors.exact import audit_exact
+from dpaudit.auditors.figures import audit_figure
 from dpaudit.auditors.lemma import audit_lemma
 from dpaudit.auditors.likelihood import audit_likelihood
 from dpaudit.auditors.losses import knows_likelihood
@@ -15,7 +16,7 @@ from dpaudit.auditors.pace import OutOfTimeError
 from dpaudit.auditors.rates import audit_rate
 from dpaudit.auditors.streams import Streams
 from dpaudit.auditors.utility import audit_utility
-from dpaudit.claims.claims import Claim, LemmaClaim, PrivacyClaim, RateClaim, UtilityClaim
+from dpaudit.claims.claims import Claim, FigureClaim, LemmaClaim, PrivacyClaim, RateClaim, UtilityClaim
 from dpaudit.claims.evidence import Evidence
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.claims.verdicts import Verdict
@@ -53,6 +54,8 @@ def audit(target: Mechanism, claim: Claim, *, budget: Budget, streams: Streams) 
         return _audit_privacy(target, claim, budget, streams)
     if isinstance(claim, UtilityClaim):
         return audit_utility(claim, budget=budget, streams=streams)
+    if isinstance(claim, FigureClaim):
+        return audit_figure(claim, budget=budget, streams=streams)
     if isinstance(claim, RateClaim):
         return audit_rate(claim, budget=budget, streams=streams)
     if isinstance(claim, LemmaClaim):

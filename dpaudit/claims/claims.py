@@ -35,6 +35,8 @@ class Claim:
         Why the claim's own assumptions do not hold at these parameters; empty where they do.
     on_data
         Whether the claim is measured on the rankings of ``--data`` when there are any.
+    reproduces
+        The published figure or table that the claim measures again, such as ``Table 1``; empty for none.
     """
 
     kind: ClassVar[str]
@@ -44,6 +46,7 @@ class Claim:
     source: str = ""
     inapplicable: str = ""
     on_data: bool = False
+    reproduces: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +98,9 @@ class UtilityClaim(Claim):
         What that method is, in words.
     quantity
         What is measured, in words.
+    beside
+        Known numbers that are reported beside the value, by name; those with the word ``bound`` in their name are
+        drawn with it.
     scope
         Inputs and randomness that the expectation is over, in words.
     """
@@ -111,6 +117,7 @@ class UtilityClaim(Claim):
     trivial: float | None = None
     trivial_reason: str = "a method that ignores its input does as well"
     quantity: str = "value"
+    beside: Mapping[str, float] = field(default_factory=dict)
     scope: str = ""
 
     def __post_init__(self) -> None:
@@ -123,6 +130,8 @@ class UtilityClaim(Claim):
             raise ParameterError(f"claim {self.id}: a measured value needs a finite support, got {self.support}")
         if self.exact is None and self.measure is None and not self.inapplicable:
             raise ParameterError(f"claim {self.id}: give `exact` or `measure`, otherwise nothing can be audited")
+        for name in {"value", "trivial", "slack", "worst"} & set(self.beside):
+            raise ParameterError(f"claim {self.id}: {name!r} is not free for a number in `beside`; choose another name")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,6 +196,56 @@ class RateClaim(Claim):
             raise ParameterError(f"claim {self.id}: resolution must be a finite number above 0, got {self.resolution}")
         if (self.exact is None) == (self.measure is None) and not self.inapplicable:
             raise ParameterError(f"claim {self.id}: give `exact` or `measure`, one of the two")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FigureClaim(Claim):
+    """A published number, to be measured again.
+
+    The number itself, with how exactly it is printed or can be read off, comes from the audit plan (keys ``published``
+    and ``tolerance``); at parameters for which nothing is published, the quantity is measured all the same.
+
+    Attributes
+    ----------
+    measure
+        ``measure(runs, rng)`` returns ``runs`` independent values, whose mean is the number, or a mapping of named
+        arrays: ``value``; ``over`` where the number is the mean of ``value`` over that of ``over``; others are
+        reported beside it.
+    runs
+        Runs where no number is asked for.
+    factor
+        What the number is multiplied by: 100 for percent.
+    support, over_support, beside_support
+        Smallest and largest possible value of ``value``, of ``over`` and of the other arrays (None: as ``value``).
+    quantity, scope
+        What is measured, and over which inputs and randomness, in words.
+    published, tolerance
+        The published number, and how far from it the measured one may be; None where nothing is published.
+    """
+
+    kind: ClassVar[str] = "figure"
+
+    measure: Callable[[int, np.random.Generator], Measurements]
+    runs: int = 1000
+    factor: float = 1.0
+    support: tuple[float, float] = (0.0, 1.0)
+    over_support: tuple[float, float] | None = None
+    beside_support: tuple[float, float] | None = None
+    quantity: str = "value"
+    scope: str = ""
+    published: float | None = None
+    tolerance: float = 0.0
+
+    def __post_init__(self) -> None:
+        for support in (self.support, self.over_support or self.support, self.beside_support or self.support):
+            if not (math.isfinite(support[0]) and math.isfinite(support[1]) and support[0] < support[1]):
+                raise ParameterError(f"claim {self.id}: support must be finite (smallest, largest), got {support}")
+        if not (math.isfinite(self.factor) and self.factor > 0):
+            raise ParameterError(f"claim {self.id}: factor must be a finite number above 0, got {self.factor}")
+        if self.published is not None and not math.isfinite(self.published):
+            raise ParameterError(f"claim {self.id}: published must be a finite number, got {self.published}")
+        if not (math.isfinite(self.tolerance) and self.tolerance >= 0):
+            raise ParameterError(f"claim {self.id}: tolerance must be a finite number >= 0, got {self.tolerance}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,12 +39,13 @@ _MOST_BITS = 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemEntry:
-    """What a report says of a target besides its results."""
+    """What a report says of a target besides its results; ``model`` is its trust model, drawn where it is known."""
 
     title: str
     description: str
     source: str
     errata: tuple[Erratum, ...] = ()
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +92,10 @@ class Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """All results of one run, with what is needed to run it again."""
+    """All results of one run, with what is needed to run it again.
+
+    ``sources`` holds the SHA-256 of the files that the results were made from, and of the toolkit's code.
+    """
 
     __pydantic_config__: ClassVar[Any] = _FORBID_UNKNOWN
 
@@ -102,6 +106,7 @@ class Record:
     systems: Mapping[str, SystemEntry] = field(default_factory=dict)
     results: tuple[Result, ...]
     summary: Mapping[str, int]
+    sources: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, Any] = field(default_factory=dict)
     timing: Mapping[str, float] = field(default_factory=dict)
 

@@ -6,7 +6,7 @@ import os
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
@@ -65,19 +65,17 @@ def check(
         Path | None,
         typer.Option(metavar="DIR", help="Write record.json, report.md, index.html, junit.xml and witnesses/ there."),
     ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Spend a tenth of the samples.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress; only what is not as expected.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback when a target raises.")] = False,
 ) -> None:
     """Audit claims and gate on the verdicts."""
-    from dpaudit.cli.progress import progress
-    from dpaudit.reporting import check_writable
-    from dpaudit.runner import Request, build_cells
-    from dpaudit.runner.check import run_request
+    from dpaudit.runner import Request
 
     request = Request(
         targets=target or [],
         claims=claim or [],
-        set=_settings(set_ or []),
+        set=settings(set_ or []),
         data=data,
         samples=samples,
         confidence=confidence,
@@ -85,7 +83,27 @@ def check(
         stop_early=stop_early,
         features=features or "none",
         seed=seed,
+        quick=quick,
     )
+    run(request, seconds=seconds, workers=workers, format_=format_, output=output, quiet=quiet, debug=debug)
+
+
+def run(
+    request: Request,
+    *,
+    seconds: float | None,
+    workers: int | None,
+    format_: str,
+    output: Path | None,
+    quiet: bool,
+    debug: bool,
+) -> NoReturn:
+    """Run a request with progress, print and write its record, and leave with its status."""
+    from dpaudit.cli.progress import progress
+    from dpaudit.reporting import check_writable
+    from dpaudit.runner import build_cells
+    from dpaudit.runner.check import run_request
+
     _validate(request, seconds, workers)
     if output is not None:
         check_writable(output)
@@ -117,7 +135,14 @@ def _status(record: Record) -> int:
     return record.status
 
 
-def _settings(texts: list[str]) -> dict[str, list[Any]]:
+def settings(texts: list[str]) -> dict[str, list[Any]]:
+    """Read the values of ``--set``.
+
+    Raises
+    ------
+    ParameterError
+        One is not NAME=VALUE, or a name is set twice.
+    """
     settings: dict[str, list[Any]] = {}
     for text in texts:
         name, equals, values = text.partition("=")
@@ -133,6 +158,8 @@ def _validate(request: Request, seconds: float | None, workers: int | None) -> N
     from dpaudit.auditors.budget import Budget
     from dpaudit.runner.check import check_run
 
+    if request.quick and request.samples is not None:
+        raise ParameterError("--quick spends a tenth of the usual samples; leave it or --samples out")
     Budget(
         samples=request.samples,
         confidence=request.confidence,

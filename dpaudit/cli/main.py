@@ -11,9 +11,11 @@ import typer
 
 from dpaudit.claims.verdicts import EXIT_ERROR, EXIT_UNUSABLE
 from dpaudit.cli.check import check
+from dpaudit.cli.compare import compare
 from dpaudit.cli.init import init
 from dpaudit.cli.output import one_line
 from dpaudit.cli.report import report
+from dpaudit.cli.reproduce import reproduce
 from dpaudit.cli.show import list_, show
 from dpaudit.cli.verify import verify
 from dpaudit.errors import DpauditError
@@ -34,7 +36,9 @@ app.command("list")(list_)
 app.command("show")(show)
 app.command("check")(check)
 app.command("verify")(verify)
+app.command("reproduce")(reproduce)
 app.command("report")(report)
+app.command("compare")(compare)
 app.command("init")(init)
 
 

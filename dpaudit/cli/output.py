@@ -10,7 +10,7 @@ from pathlib import Path
 from dpaudit.claims.record import Record
 from dpaudit.errors import OutputError
 
-_PIPE_WIDTH = 120
+PIPE_WIDTH = 120
 
 
 def emit(record: Record, format_: str, output: Path | None, *, quiet: bool = False) -> None:
@@ -21,7 +21,7 @@ def emit(record: Record, format_: str, output: Path | None, *, quiet: bool = Fal
         from rich.console import Console
 
         # A pipe has no width; rich would take 80 columns, which breaks most lines.
-        width = None if sys.stdout.isatty() else _PIPE_WIDTH
+        width = None if sys.stdout.isatty() else PIPE_WIDTH
         console = Console(file=sys.stdout, highlight=False, width=width)
         with console.capture() as captured:
             print_console(record, console, only_unexpected=quiet)

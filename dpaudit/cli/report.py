@@ -12,16 +12,48 @@ from dpaudit.cli.output import copy_witnesses, emit
 
 
 def report(
-    record: Annotated[Path, typer.Argument(metavar="RECORD.json", help="A record that `dpaudit check` wrote.")],
+    record: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RECORD.json", help="A record that `dpaudit check` wrote; with --check also a folder of them."
+        ),
+    ],
     output: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write record.json, report.md, index.html and junit.xml there.")
     ] = None,
     format_: Annotated[
         Literal["text", "json", "markdown", "junit"], typer.Option("--format", help="What goes to standard output.")
     ] = "text",
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Say whether the record and the reports beside it match the code and the plans."),
+    ] = False,
 ) -> None:
-    """Render a record again, without running anything."""
+    """Render a record again, without running anything; or check that reports are up to date."""
+    if check:
+        raise typer.Exit(_check(record))
     found = read_record(record)
     emit(found, format_, output)
     if output is not None:
         copy_witnesses(found, record.parent, output)
+
+
+def _check(path: Path) -> int:
+    """Print a line per record; 0 where all are up to date, 1 otherwise."""
+    from dpaudit.reporting import FORMATS
+    from dpaudit.runner.freshness import check_reports
+
+    files = {
+        name: FORMATS[form]
+        for name, form in (
+            ("README.md", "markdown"),
+            ("report.md", "markdown"),
+            ("index.html", "html"),
+            ("junit.xml", "junit"),
+        )
+    }
+    found = check_reports(path, files)
+    for report in found:
+        reasons = f": {'; '.join(report.reasons)}" if report.reasons else ""
+        typer.echo(f"{report.path}: {report.state}{reasons}")
+    return 0 if all(report.state == "up to date" for report in found) else 1

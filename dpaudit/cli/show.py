@@ -8,7 +8,10 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from dpaudit.cli.output import PIPE_WIDTH
 from dpaudit.mechanism import Mechanism
+
+_NARROWEST_SOURCE = 30
 
 
 def list_(
@@ -28,11 +31,19 @@ def list_(
 
     table = Table(box=None, pad_edge=False, show_edge=False)
     for heading in ("target", "claim", "kind", "source"):
-        table.add_column(heading, overflow="fold")
+        table.add_column(
+            heading,
+            overflow="fold",
+            no_wrap=heading != "source",
+            min_width=_NARROWEST_SOURCE if heading == "source" else None,
+        )
     for row in rows:
         for i, claim in enumerate(row["claims"]):
             table.add_row(row["target"] if i == 0 else "", claim["id"], claim["kind"], claim["source"])
-    Console(highlight=False).print(table)
+    # Names are there to be copied: a pipe, or a narrow terminal, gets lines as long as it takes.
+    console = Console(highlight=False)
+    console.width = max(console.width if sys.stdout.isatty() else PIPE_WIDTH, console.measure(table).minimum)
+    console.print(table)
 
 
 def show(target: Annotated[str, typer.Argument(metavar="TARGET", help="As for `dpaudit check`.")]) -> None:

@@ -15,6 +15,7 @@ from dpaudit.errors import CheckError
 from dpaudit.laws.base import Comparison, Event, Law, compare
 from dpaudit.laws.continuous import GaussianComparison, LaplaceComparison, bounding_laplace_losses
 from dpaudit.laws.finite import FiniteComparison, FiniteLaw, outcome_key
+from dpaudit.laws.gaussian_product import GaussianProductComparison
 from dpaudit.laws.loss import PrivacyLoss
 
 _MAX_FLAT_OUTCOMES = 1 << 20
@@ -82,11 +83,16 @@ class ProductComparison(Comparison):
             return nothing, nothing
         return PrivacyLoss.composition(below), PrivacyLoss.composition(above)
 
-    def _gaussian(self) -> GaussianComparison | None:
+    def _gaussian(self) -> GaussianComparison | GaussianProductComparison | None:
+        """Gaussian parts in one, with the others beside it, where any Gaussian part differs."""
         ratios = [part.ratio for part in self.parts if isinstance(part, GaussianComparison)]
-        if len(ratios) < len(self.parts):
+        together = GaussianComparison(math.sqrt(math.fsum(ratio**2 for ratio in ratios)), 0.0, 1.0)
+        if ratios and len(ratios) == len(self.parts):
+            return together
+        if together.ratio == 0:
             return None
-        return GaussianComparison(math.sqrt(math.fsum(ratio**2 for ratio in ratios)), 0.0, 1.0)
+        others = [part for part in self.parts if not isinstance(part, GaussianComparison)]
+        return GaussianProductComparison(together, *ProductComparison(others).bounding_losses())
 
     def delta(self, epsilon: float) -> Interval:
         """Exact for finite or Gaussian parts, enclosed for Laplace parts."""

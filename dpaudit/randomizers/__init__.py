@@ -3,6 +3,7 @@
 from dpaudit.randomizers.attributes import Projection, SampledProjection, SampledResponse
 from dpaudit.randomizers.gaussian import GaussianNoise
 from dpaudit.randomizers.generalized import GeneralizedRandomizedResponse
+from dpaudit.randomizers.hypercube import HypercubeResponse
 from dpaudit.randomizers.laplace import LaplaceNoise
 from dpaudit.randomizers.local_hashing import LocalHashing
 from dpaudit.randomizers.oracle import FrequencyOracle
@@ -16,6 +17,7 @@ __all__ = [
     "GaussianNoise",
     "GeneralizedRandomizedResponse",
     "HadamardResponse",
+    "HypercubeResponse",
     "LaplaceNoise",
     "LocalHashing",
     "Projection",

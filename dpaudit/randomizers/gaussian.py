@@ -96,6 +96,11 @@ class GaussianNoise:
 
         return np.asarray(log_ndtr(np.asarray(threshold, dtype=float) / self.scale))
 
+    def log_density(self, values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Log-density of the noise."""
+        z = np.asarray(values, dtype=float) / self.scale
+        return np.asarray(-(z**2) / 2 - math.log(self.scale * math.sqrt(2 * math.pi)))
+
 
 def _check_target(epsilon: float, delta: float, sensitivity: float) -> None:
     if not (math.isfinite(epsilon) and epsilon > 0):

@@ -49,3 +49,7 @@ class LaplaceNoise:
         """Log-probability that the noise is below a threshold; accurate in both tails."""
         z = np.asarray(threshold, dtype=float) / self.scale
         return np.where(z < 0, np.minimum(z, 0) - math.log(2), np.log1p(-np.exp(-np.maximum(z, 0)) / 2))
+
+    def log_density(self, values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Log-density of the noise."""
+        return np.asarray(-np.abs(np.asarray(values, dtype=float)) / self.scale - math.log(2 * self.scale))

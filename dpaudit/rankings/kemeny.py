@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from dpaudit.errors import DpauditError, ParameterError
 from dpaudit.rankings.kendall import kendall_cost
-from dpaudit.rankings.orders import IntArray, alternative_pairs, invert
+from dpaudit.rankings.orders import FloatArray, IntArray, alternative_pairs, invert
 from dpaudit.rankings.pairwise import check_counts
 from dpaudit.rankings.subsets import level_sets, subset_bits
 
@@ -72,7 +72,8 @@ def kemeny(counts: npt.ArrayLike, *, method: Literal["auto", "dp", "milp"] = "au
         ranking = _dynamic_programme(table)
         cost = int(kendall_cost(ranking, table))
         return KemenyResult(tuple(ranking.tolist()), cost, cost)
-    ranking, bound = _integer_programme(table, gap)
+    ranking, dual = integer_programme(table.astype(np.float64), gap)
+    bound = ceil(dual - 1e-6 - 1e-9 * abs(dual))
     cost = int(kendall_cost(ranking, table))
     pairwise_bound = int(np.minimum(table, table.T).sum()) // 2
     return KemenyResult(tuple(ranking.tolist()), cost, min(cost, max(bound, pairwise_bound)))
@@ -109,7 +110,8 @@ def _subset_sums(values: IntArray) -> IntArray:
     return sums
 
 
-def _integer_programme(counts: IntArray, gap: float) -> tuple[IntArray, int]:
+def integer_programme(counts: FloatArray, gap: float) -> tuple[IntArray, float]:
+    """Ranking that the integer programme finds for a table of pairwise weights, and its dual bound on the cost."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array
 
@@ -148,4 +150,4 @@ def _integer_programme(counts: IntArray, gap: float) -> tuple[IntArray, int]:
     if len(np.unique(places)) != m:
         raise DpauditError(f"the integer programme for {m} alternatives returned no ranking; use method='dp' or a gap")
     dual = result.fun if result.mip_dual_bound is None else result.mip_dual_bound
-    return invert(places), ceil(dual - 1e-6 - 1e-9 * abs(dual))
+    return invert(places), float(dual)

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from dpaudit.errors import DataError
+from dpaudit.errors import DataError, ParameterError
 from dpaudit.rankings.orders import FloatArray, IntArray, check_rankings, invert
 from dpaudit.rankings.pairwise import check_counts, pairwise_counts
 from dpaudit.rankings.profiles import Profile
@@ -43,6 +43,37 @@ def kendall_tau(a: npt.ArrayLike, b: npt.ArrayLike) -> IntArray:
         in_right = right[..., j, None] < right[..., j + 1 :]
         distance += np.count_nonzero(in_left != in_right, axis=-1)
     return distance
+
+
+def ranking_with_inversions(alternatives: int, inversions: int) -> IntArray:
+    """Return a ranking that orders a given number of pairs differently from 0, 1, ..., m-1.
+
+    Parameters
+    ----------
+    alternatives : int
+        m.
+    inversions : int
+        Number of pairs, 0 to m (m-1) / 2.
+
+    Returns
+    -------
+    ndarray of int64, shape (m,)
+
+    Raises
+    ------
+    ParameterError
+        When the number of inversions is out of range.
+    """
+    pairs = alternatives * (alternatives - 1) // 2
+    if not 0 <= inversions <= pairs:
+        raise ParameterError(f"{alternatives} alternatives have {pairs} pairs; {inversions} cannot be inverted")
+    order: list[int] = []
+    for item in reversed(range(alternatives)):
+        # Items from the last on: putting one behind k of the later items makes k inversions.
+        jump = min(inversions, len(order))
+        order.insert(jump, item)
+        inversions -= jump
+    return np.array(order, dtype=np.int64)
 
 
 def kendall_cost(ranking: npt.ArrayLike, counts: npt.ArrayLike) -> IntArray:

@@ -1,5 +1,7 @@
 """KwikSort (Ailon, Charikar, Newman 2008): runs in batches and the comparisons they use."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
@@ -44,6 +46,112 @@ def kwiksort(before: npt.ArrayLike, rng: np.random.Generator, size: int | None =
         chunk = np.broadcast_to(table, (runs, m, m))[piece]
         rankings[piece] = invert(_places(chunk, rng))
     return rankings
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KwikSortRuns:
+    """Runs of KwikSort with the comparisons that they made.
+
+    Attributes
+    ----------
+    rankings
+        Best first, shape (B, m).
+    comparisons
+        Number of comparisons of each run, shape (B,).
+    asked
+        Whether a pair is among the first `cap` comparisons of the run, shape (B, m, m), symmetric.
+    """
+
+    rankings: IntArray
+    comparisons: IntArray
+    asked: BoolArray
+
+
+def kwiksort_runs(before: npt.ArrayLike, cap: int, rng: np.random.Generator) -> KwikSortRuns:
+    """Run KwikSort, the left part before the right one, and keep which pairs the first `cap` comparisons were about.
+
+    Within the part that it splits a pivot is compared in an order drawn anew for every run.
+
+    Parameters
+    ----------
+    before : array_like of bool, shape (B, m, m)
+        As for `kwiksort`.
+    cap : int
+        At least 0. A run that makes more comparisons is not cut short; only `asked` stops there.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    KwikSortRuns
+
+    Raises
+    ------
+    ParameterError
+        When the shape does not fit or `cap` is negative.
+    DataError
+        When `before` is not of booleans or contradicts itself on a pair.
+    """
+    table = np.asarray(before)
+    if table.dtype != np.bool_:
+        raise DataError(f"before holds values of type {table.dtype}; give booleans")
+    runs = _runs(table.shape, None, "before")
+    cap = as_positive_int(cap, "cap", least=0)
+    m = table.shape[-1]
+    rankings = np.empty((runs, m), dtype=np.int64)
+    total = np.empty(runs, dtype=np.int64)
+    asked = np.empty((runs, m, m), dtype=bool)
+    for piece in row_chunks(runs, m * m):
+        chunk = table[piece]
+        _check_pairs(chunk, piece.start)
+        blocks = np.empty(chunk.shape, dtype=bool)
+        places, starts = _sort(chunk, rng, blocks)
+        rankings[piece] = invert(places)
+        sizes = np.count_nonzero(blocks, axis=1)
+        total[piece] = sizes.sum(axis=1)
+        # Recursion, left before right: a part comes before those within it and those to the right of it.
+        turn = np.lexsort((-sizes, starts), axis=-1)
+        in_turn = np.take_along_axis(sizes, turn, axis=1)
+        earlier = np.empty_like(sizes)
+        np.put_along_axis(earlier, turn, np.cumsum(in_turn, axis=1) - in_turn, axis=1)
+        loop = rng.permuted(np.tile(np.arange(m), (len(chunk), 1)), axis=1)[:, :, None]
+        number = np.empty(blocks.shape, dtype=np.int64)
+        np.put_along_axis(number, loop, np.cumsum(np.take_along_axis(blocks, loop, axis=1), axis=1), axis=1)
+        first = blocks & (number + earlier[:, None, :] <= cap)
+        asked[piece] = first | first.transpose(0, 2, 1)
+    return KwikSortRuns(rankings, total, asked)
+
+
+def kwiksort_queries(before: npt.ArrayLike, rng: np.random.Generator) -> tuple[IntArray, BoolArray]:
+    """Run KwikSort on answers that may differ between the two directions of a pair, and say which it asked for.
+
+    Parameters
+    ----------
+    before : array_like of bool, shape (B, m, m)
+        Entry [b, i, p] says whether run b places item i before pivot p, if it asks. The diagonal is not read.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    rankings : ndarray of int64, shape (B, m)
+        Best first.
+    asked : ndarray of bool, shape (B, m, m)
+        Entry [b, i, p] says whether run b asked for item i and pivot p.
+
+    Raises
+    ------
+    ParameterError
+        When the shape does not fit.
+    DataError
+        When `before` is not of booleans.
+    """
+    table = np.asarray(before)
+    if table.dtype != np.bool_:
+        raise DataError(f"before holds values of type {table.dtype}; give booleans")
+    if table.ndim != 3 or table.shape[1] != table.shape[2] or table.shape[1] == 0:
+        raise ParameterError(f"before has shape {table.shape}; give (B, m, m)")
+    asked = np.empty(table.shape, dtype=bool)
+    places, _ = _sort(table, rng, asked)
+    return invert(places), asked
 
 
 def comparisons(margins: npt.ArrayLike, rng: np.random.Generator, size: int | None = None) -> BoolArray:
@@ -118,9 +226,18 @@ def _check_pairs(before: BoolArray, first: int) -> None:
 
 
 def _places(before: BoolArray, rng: np.random.Generator) -> IntArray:
+    return _sort(before, rng, None)[0]
+
+
+def _sort(before: BoolArray, rng: np.random.Generator, blocks: BoolArray | None) -> tuple[IntArray, IntArray]:
+    """Places of the items, and the first place of the part that each split as the pivot.
+
+    Column p of `blocks`, where given, is set to the items that pivot p was compared with.
+    """
     runs, m = before.shape[:2]
     priority = rng.permuted(np.tile(np.arange(m), (runs, 1)), axis=1)
     start = np.zeros((runs, m), dtype=np.int64)
+    first = np.zeros((runs, m), dtype=np.int64)
     run = np.arange(runs)
     for turn in range(m):
         pivot = priority[:, turn]
@@ -131,4 +248,7 @@ def _places(before: BoolArray, rng: np.random.Generator) -> IntArray:
         place = base + np.count_nonzero(block & to_left, axis=1)
         start = np.where(block & ~to_left, place[:, None] + 1, start)
         start[run, pivot] = place
-    return start
+        first[run, pivot] = base
+        if blocks is not None:
+            blocks[run, :, pivot] = block
+    return start, first

@@ -73,7 +73,7 @@ def kwiksort_law(before_probability: npt.ArrayLike) -> FloatArray:
         When the shape does not fit, m > 8 or the entries are not such probabilities.
     """
     table = _square(before_probability, "before_probability")
-    _check_probabilities(table, table)
+    check_pair_probabilities(table, table)
     return _law(table, np.multiply, np.add, lambda values, size: values / size, 1.0)
 
 
@@ -98,7 +98,7 @@ def kwiksort_log_law(log_before: npt.ArrayLike) -> FloatArray:
     table = _square(log_before, "log_before")
     off_diagonal = np.where(np.eye(table.shape[-1], dtype=bool), 0.0, table)
     with np.errstate(over="ignore"):
-        _check_probabilities(np.exp(off_diagonal), off_diagonal)
+        check_pair_probabilities(np.exp(off_diagonal), off_diagonal)
     return _law(table, np.add, np.logaddexp, lambda values, size: values - log(size), 0.0)
 
 
@@ -111,7 +111,8 @@ def _square(values: npt.ArrayLike, what: str) -> FloatArray:
     return table
 
 
-def _check_probabilities(table: FloatArray, shown: FloatArray) -> None:
+def check_pair_probabilities(table: FloatArray, shown: FloatArray) -> None:
+    """Refuse tables (..., m, m) in which the two probabilities of a pair are not in [0, 1] or do not add up to 1."""
     i, p = np.triu_indices(table.shape[-1], k=1)
     upper, lower = table[..., i, p], table[..., p, i]
     good = (upper >= 0) & (lower >= 0) & (np.abs(upper + lower - 1) <= _TOLERANCE)
@@ -177,13 +178,16 @@ def _law_columns(
     return law[m]
 
 
-def kwiksort_expected_cost(counts: npt.ArrayLike) -> float:
-    """Exact expected Kendall cost of KwikSort with majority comparisons and fair coins on ties.
+def kwiksort_expected_cost(counts: npt.ArrayLike, before_probability: npt.ArrayLike | None = None) -> float:
+    """Exact expected Kendall cost of KwikSort with independent comparisons.
 
     Parameters
     ----------
     counts : array_like of int, shape (m, m), m <= 14
         Pairwise counts of the profile.
+    before_probability : array_like of float, shape (m, m), optional
+        Entry [i, p] is the probability that item i is placed before pivot p, as for `kwiksort_law`; majority
+        comparisons with fair coins on ties when left out.
 
     Returns
     -------
@@ -196,13 +200,19 @@ def kwiksort_expected_cost(counts: npt.ArrayLike) -> float:
     DataError
         When `counts` is not a square matrix of non-negative integers.
     ParameterError
-        When m > 14.
+        When m > 14, or `before_probability` is no such table.
     """
     table = check_counts(counts)
     m = len(table)
     if m > MAX_COST:
         raise ParameterError(f"m is {m}; the expected cost is computed over 2^m subsets up to m = {MAX_COST}")
-    left = (1 + np.sign(table - table.T)) / 2
+    if before_probability is None:
+        left = (1 + np.sign(table - table.T)) / 2
+    else:
+        left = np.asarray(before_probability, dtype=np.float64)
+        if left.shape != table.shape:
+            raise ParameterError(f"before_probability has shape {left.shape}; give {table.shape}, as the counts have")
+        check_pair_probabilities(left, left)
     bits = subset_bits(m)
     paid = np.stack([_pivot_cost(p, left[:, p], table, bits) for p in range(m)])
     stages = np.zeros((m, 2, m + 1, 1 << m))

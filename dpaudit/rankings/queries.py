@@ -81,3 +81,54 @@ def margin_matrix(pair_margins: npt.ArrayLike, alternatives: int) -> npt.NDArray
     matrix[..., j, l] = values
     matrix[..., l, j] = -values
     return matrix
+
+
+def overload_probability(queries: int, sets: int, most: int) -> float:
+    """Exact probability that one of several sets of agents is assigned more than ``most`` of the queries.
+
+    Parameters
+    ----------
+    queries
+        Number of queries, at least 0, each assigned to a uniformly random set.
+    sets
+        Number of sets, at least 1.
+    most
+        Queries that a set may get, at least 0.
+
+    Returns
+    -------
+    float
+        O(queries^2 log sets) time. The numbers of queries are independent Poisson variables given their sum; sets are
+        joined by doubling, those with an overloaded one among them apart, so that only positive numbers are added and
+        a small probability keeps its digits.
+
+    Raises
+    ------
+    ParameterError
+        A number is out of range.
+    """
+    if queries < 0 or sets < 1 or most < 0:
+        raise ParameterError(f"{queries} queries to {sets} sets, at most {most} each: out of range")
+    from scipy.stats import poisson
+
+    if most >= queries:
+        return 0.0
+    loads = np.arange(queries + 1)
+    one = poisson.pmf(loads, queries / sets)
+    calm, full = np.where(loads <= most, one, 0.0), np.where(loads > most, one, 0.0)
+
+    def join(a: tuple[np.ndarray, np.ndarray], b: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        conv = [np.convolve(x, y)[: queries + 1] for x, y in ((a[0], b[0]), (a[1], b[0] + b[1]), (a[0], b[1]))]
+        return conv[0], conv[1] + conv[2]
+
+    empty = np.zeros(queries + 1)
+    empty[0] = 1.0
+    total, power = (empty, np.zeros(queries + 1)), (calm, full)
+    left = sets
+    while left:
+        if left & 1:
+            total = join(total, power)
+        left >>= 1
+        if left:
+            power = join(power, power)
+    return float(total[1][queries] / (total[0][queries] + total[1][queries]))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dpaudit.claims.record import Record
 from dpaudit.claims.verdicts import Verdict
-from dpaudit.reporting.figures import figures
+from dpaudit.reporting.figures import figures, trust_figure
 from dpaudit.reporting.groups import ClaimGroup, group_results
 from dpaudit.reporting.regions import region_maps
 from dpaudit.reporting.wording import (
@@ -52,7 +52,7 @@ def render_html(record: Record) -> str:
     """Return the record as one self-contained HTML page."""
     groups = group_results(record)
     return clean(
-        _template().render(
+        template("report.html.j2").render(
             record=record,
             groups=groups,
             counts=counts(record),
@@ -84,7 +84,8 @@ def _tally(claim: ClaimGroup) -> dict[Verdict, int]:
 
 
 @cache
-def _template() -> Template:
+def template(name: str) -> Template:
+    """Return a template of a page, with what all pages share."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -104,8 +105,9 @@ def _template() -> Template:
         reason=reason,
         region_maps=region_maps,
         standing=standing,
+        trust_figure=trust_figure,
         verify_command=verify_command,
         witness_lines=witness_lines,
         witness_link=witness_link,
     )
-    return environment.get_template("report.html.j2")
+    return environment.get_template(name)

@@ -36,9 +36,11 @@ class RegionMap:
 def region_maps(claim: ClaimGroup) -> tuple[RegionMap, ...]:
     """Return the maps of a claim, over the two numeric parameters of the most values; one for each setting of the rest.
 
-    None where there are not two such parameters, or too few cells to make a map, or so many settings that the table
-    of all cells is easier to read.
+    None where all verdicts are the same, where there are not two such parameters or too few cells to make a map, or so
+    many settings that the table of all cells is easier to read.
     """
+    if len({cell.result.verdict for cell in claim.cells}) < 2:
+        return ()
     values = {name: _values(name, claim.cells) for name in claim.varying}
     numeric = sorted((name for name in values if len(values[name]) > 1), key=lambda name: -len(values[name]))
     if len(numeric) < 2 or len(values[numeric[0]]) < 3:

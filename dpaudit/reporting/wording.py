@@ -13,8 +13,9 @@ from dpaudit.claims.record import METHOD_UNUSABLE, Record, Result, plain
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.numbers import DIGITS, format_interval, format_number, relation, telling_digits
 
-_MEASURED_AS = {"bound": "value"}
+_MEASURED_AS = {"bound": "value", "published": "value"}
 _BESIDE = ("tightness", "slack", "detection_limit", "detection_limit_delta", "trivial")
+_ACTUAL, _CLAIMED = "actual", "claimed"
 _LIMITS = ("detection_limit", "detection_limit_delta")
 _LABELS = {
     "tightness": "tightness (claimed epsilon over measured)",
@@ -69,6 +70,9 @@ def headline(result: Result) -> str:
         return result.note or "nothing measured"
     rows = {row.name: row for row in quantities(result)}
     parts = [_comparison(result, rows[name])]
+    if name in (_ACTUAL, _CLAIMED) and _ACTUAL in rows and _CLAIMED in rows:
+        # A lemma's own numbers, which say nothing about which of the two has to be larger.
+        parts = [f"{_ACTUAL} {rows[_ACTUAL].measured}, {_CLAIMED} {rows[_CLAIMED].measured}"]
     # What would have been found says nothing where something was.
     skipped = _LIMITS if result.verdict is Verdict.REFUTED else ()
     shown = [other for other in _BESIDE if other in result.measured and other not in skipped]
@@ -77,10 +81,10 @@ def headline(result: Result) -> str:
 
 
 def beside(result: Result) -> str:
-    """Return the quantities that a utility result reports beside the audited one; empty where there are none."""
-    others = set(_BESIDE) | set(_MEASURED_AS.values()) | {"worst"}
-    if result.kind != "utility":
+    """Return what a result reports beside the audited quantity and what belongs to it; empty where there is nothing."""
+    if result.kind == "privacy" or result.verdict is Verdict.ERROR:
         return ""
+    others = {*_BESIDE, *_MEASURED_AS.values(), "worst", _ACTUAL, _CLAIMED, "margin", _main_quantity(result)}
     rows = (row for row in quantities(result) if row.name not in others)
     return "; ".join(f"{row.label} {row.measured}" for row in rows)
 

@@ -9,9 +9,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, Features, Method, sees_features
+from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Features, Method, sees_features
+from dpaudit.auditors.lemma import DEFAULT_DRAWS
+from dpaudit.auditors.pair import LEAST_SAMPLES
 from dpaudit.catalog import TargetReference, called, find_targets, suggestion
-from dpaudit.claims.claims import Claim
+from dpaudit.claims.claims import Claim, FigureClaim, LemmaClaim, PrivacyClaim
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import DataError, ParameterError, PlanError, TargetError
 from dpaudit.mechanism import Mechanism
@@ -39,6 +41,11 @@ class Request:
         says what the request leaves open.
     seed
         Seed of the run, >= 0.
+    quick
+        Spend a tenth of the samples.
+    figures
+        Published figures and tables to measure again: ids of claims, how they begin, or what they reproduce; empty for
+        all of them. None: all claims but those of kind ``figure``, which are audited only where they are named.
     """
 
     targets: Sequence[str] = ()
@@ -51,6 +58,8 @@ class Request:
     stop_early: bool = False
     features: Features = "none"
     seed: int = 0
+    quick: bool = False
+    figures: Sequence[str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +76,10 @@ class Cell:
         Parameter values given; the others have their defaults.
     data
         PrefLib file whose profile the target gets, and its SHA-256.
+    plan
+        The plan's file; empty where there is none.
+    published
+        The published number and its tolerance, for a claim about a figure; None where there is none.
     """
 
     reference: TargetReference
@@ -81,6 +94,8 @@ class Cell:
     stop_early: bool = False
     features: Features = "none"
     data: tuple[str, str] | None = None
+    plan: str = ""
+    published: tuple[float, float] | None = None
 
     def instance(self) -> Mechanism:
         """Make the target with its parameters.
@@ -108,12 +123,16 @@ def build_cells(request: Request) -> list[Cell]:
     unknown_claims = set(request.claims)
     claim_names: set[str] = set()
     parameter_names: set[str] = set()
+    if request.figures is not None:
+        sources = _figure_sources(sources, request)
     for text, reference, plan in sources:
         target = reference.load()
         parameter_names.update(target.parameter_names())
         unknown_parameters -= set(target.parameter_names())
         found = _cells_of(text, reference, plan, request, data)
         claim_names.update(cell.claim for cell in found)
+        if plan:
+            claim_names.update(audit.claim for audit in plan.audits if audit.target == target.name)
         kept = [cell for cell in found if not request.claims or cell.claim in request.claims]
         unknown_claims -= {cell.claim for cell in kept}
         cells.extend(kept)
@@ -128,7 +147,47 @@ def build_cells(request: Request) -> list[Cell]:
             f"--set {name}: unknown parameter{suggestion(name, parameter_names)}; "
             f"known: {', '.join(sorted(parameter_names))}"
         )
-    return cells
+    if request.figures is not None:
+        cells = _reproducing(cells, request.figures)
+    elif not request.claims:
+        cells = [cell for cell in cells if _claim_of(cell).kind != FigureClaim.kind]
+    return [replace(cell, samples=_quick_samples(cell)) for cell in cells] if request.quick else cells
+
+
+def _figure_sources(
+    sources: Sequence[tuple[str, TargetReference, Plan | None]], request: Request
+) -> list[tuple[str, TargetReference, Plan | None]]:
+    """Targets whose plans measure a figure again that is wanted: no other has to take the parameters of ``--set``."""
+    plain_request = replace(request, set={}, data=None)
+    found = {
+        place: _cells_of(text, reference, plan, plain_request, None)
+        for place, (text, reference, plan) in enumerate(sources)
+    }
+    kept = _reproducing([cell for cells in found.values() for cell in cells], request.figures or ())
+    claims = {(cell.target, cell.claim) for cell in kept}
+    return [
+        sources[place] for place, cells in found.items() if any((cell.target, cell.claim) in claims for cell in cells)
+    ]
+
+
+def _reproducing(cells: Sequence[Cell], names: Sequence[str]) -> list[Cell]:
+    """Cells of claims that measure a published figure or table again, of those that are named."""
+    known: dict[str, str] = {}
+    for cell in cells:
+        claim = _claim_of(cell)
+        if claim.kind == FigureClaim.kind or claim.reproduces:
+            known[claim.id] = claim.reproduces
+    wanted = {
+        name: {known_id for known_id, what in known.items() if known_id.startswith(name) or what == name}
+        for name in names
+    }
+    unknown = [name for name, found in wanted.items() if not found]
+    if unknown:
+        raise TargetError(
+            f"unknown figure {unknown[0]!r}{suggestion(unknown[0], known)}; known: {', '.join(sorted(known))}"
+        )
+    kept = set(known).intersection(set().union(*wanted.values()) if names else known)
+    return [cell for cell in cells if cell.claim in kept]
 
 
 def read_data(path: str) -> tuple[str, str]:
@@ -173,7 +232,15 @@ def _cells_of(
         raise DataError(f"{target.name} takes no --data; leave it out, or choose a target that measures on rankings")
     # A plan's settings are synthetic; on data only what was asked for counts.
     planned = [audit for audit in plan.audits if audit.target == target.name] if plan and data is None else []
-    blank = Cell(reference=reference, called=text, target=target.name, claim="", parameters={}, data=data)
+    blank = Cell(
+        reference=reference,
+        called=text,
+        target=target.name,
+        claim="",
+        parameters={},
+        data=data,
+        plan=str(plan.path.resolve()) if plan else "",
+    )
     override = {name: values for name, values in request.set.items() if name in target.parameter_names()}
     if data is not None and (fixed := [name for name in DATA_SIZES if name in override]):
         raise ParameterError(f"--set {fixed[0]}: the data say how many {fixed[0]} there are; leave it out")
@@ -194,6 +261,9 @@ def _cells_of(
         wanted = (request.method or "auto", request.features, request.stop_early)
         planned = sorted(planned, key=lambda audit: _differences(audit, wanted))
     for audit in planned:
+        # What is set need not suit the other claims.
+        if request.claims and audit.claim not in request.claims:
+            continue
         changed = replace(
             audit, set={**audit.set, **override}, samples=request.samples or audit.samples, **_way(request, audit)
         )
@@ -231,7 +301,9 @@ def _with_expectation(cell: Cell, expectations: Mapping[tuple[str, ...], Cell]) 
     known = expectations.get(_identity(cell))
     if known is None and cell.method == "exact":
         known = expectations.get(_identity(replace(cell, method="auto")))
-    return replace(cell, expected=known.expected if known else None, reason=known.reason if known else "")
+    if known is None:
+        return replace(cell, expected=None, reason="", published=None)
+    return replace(cell, expected=known.expected, reason=known.reason, published=known.published)
 
 
 def _planned_cells(blank: Cell, audit: PlannedAudit) -> list[Cell]:
@@ -244,6 +316,7 @@ def _planned_cells(blank: Cell, audit: PlannedAudit) -> list[Cell]:
         samples=audit.samples,
         stop_early=audit.stop_early,
         features=audit.features,
+        published=None if audit.published is None else (audit.published, audit.tolerance),
     )
     cells = [replace(made, parameters=values) for values in audit.cells()]
     for cell in cells:
@@ -266,8 +339,25 @@ def _claims(cell: Cell) -> list[Claim]:
     return claims_of(cell.instance())
 
 
+def _claim_of(cell: Cell) -> Claim:
+    return next(claim for claim in _claims(cell) if claim.id == cell.claim)
+
+
+def _quick_samples(cell: Cell) -> int:
+    """A tenth of what the cell would spend, but not so little that nothing can come of it."""
+    claim = _claim_of(cell)
+    if isinstance(claim, PrivacyClaim):
+        usual, fewest = DEFAULT_SAMPLES, LEAST_SAMPLES
+    elif isinstance(claim, LemmaClaim):
+        usual, fewest = DEFAULT_DRAWS, 1
+    else:
+        usual, fewest = getattr(claim, "runs", 1), 20
+    spent = cell.samples or usual
+    return max(min(fewest, spent), spent // 10)
+
+
 def _is_on_data(cell: Cell, request: Request) -> bool:
-    claim = next(claim for claim in _claims(cell) if claim.id == cell.claim)
+    claim = _claim_of(cell)
     if not claim.on_data and cell.claim in request.claims:
         raise DataError(f"claim {cell.claim} is not measured on rankings; leave --data out")
     return claim.on_data

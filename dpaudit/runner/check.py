@@ -6,6 +6,7 @@ import os
 import platform
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,11 @@ from dpaudit.mechanism import Mechanism
 from dpaudit.plan import Scalar
 from dpaudit.runner.cells import Cell, Request, build_cells
 from dpaudit.runner.execute import Progress, Settings, audited, late_result, run_cells
+from dpaudit.runner.freshness import sources_of
 from dpaudit.runner.instances import claims_of
 from dpaudit.runner.version import dpaudit_version
 
-_LIBRARIES = ("numpy", "scipy", "hypothesis", "scikit-learn", "pydantic")
+_LIBRARIES = ("numpy", "scipy", "hypothesis", "scikit-learn", "statsmodels", "pydantic")
 
 
 def check(
@@ -143,7 +145,8 @@ def run_request(
     )
     results, interrupted = run_cells(cells, settings, workers=workers, seconds=seconds, progress=progress)
     systems = {cell.target: cell.reference.load() for cell in cells}
-    return _record(tuple(results), systems, request.seed, request.confidence, started), interrupted
+    record = _record(tuple(results), systems, request.seed, request.confidence, started)
+    return replace(record, sources=sources_of(cells)), interrupted
 
 
 def _check_instance(
@@ -210,6 +213,7 @@ def _system(target: type[Mechanism]) -> SystemEntry:
         description=target.trust,
         source=target.source,
         errata=tuple(target.errata),
+        model=target.model,
     )
 
 

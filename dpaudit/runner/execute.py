@@ -19,11 +19,11 @@ from pathlib import Path
 from dpaudit.auditors import Budget, Streams, audit
 from dpaudit.auditors.audit import view_of
 from dpaudit.auditors.pace import Announce
-from dpaudit.claims.claims import Claim, PrivacyClaim, RateClaim, UtilityClaim
+from dpaudit.claims.claims import Claim, FigureClaim, PrivacyClaim, RateClaim, UtilityClaim
 from dpaudit.claims.evidence import Evidence
 from dpaudit.claims.record import METHOD_RAISED, METHOD_UNUSABLE, Result, plain
 from dpaudit.claims.verdicts import Verdict, status_of
-from dpaudit.errors import DpauditError, TargetRaisedError
+from dpaudit.errors import DpauditError, PlanError, TargetRaisedError
 from dpaudit.mechanism import Mechanism
 from dpaudit.runner.cells import Cell
 from dpaudit.runner.instances import claims_of, described_parameters
@@ -261,7 +261,12 @@ def _duration(seconds: float) -> str:
 
 
 def _claim(cell: Cell, target: Mechanism) -> Claim:
-    return next(claim for claim in claims_of(target) if claim.id == cell.claim)
+    claim = next(claim for claim in claims_of(target) if claim.id == cell.claim)
+    if cell.published is not None:
+        if not isinstance(claim, FigureClaim):
+            raise PlanError(f"claim {claim.id} is about no figure; leave the key 'published' out of the plan")
+        claim = replace(claim, published=cell.published[0], tolerance=cell.published[1])
+    return claim
 
 
 def _show(error: BaseException, settings: Settings) -> None:
@@ -299,6 +304,8 @@ def _result(
                 relation = view_of(target, claim)[1].relation
     elif isinstance(claim, UtilityClaim):
         claimed = {"bound": claim.bound}
+    elif isinstance(claim, FigureClaim):
+        claimed = {} if claim.published is None else {"published": claim.published}
     elif isinstance(claim, RateClaim):
         claimed = {"exponent": claim.exponent}
     witness = evidence.witness

@@ -1,9 +1,9 @@
-"""Confidence intervals for proportions, ratios of proportions and means, goodness of fit, and fits of rates."""
+"""Confidence intervals for proportions, ratios and means, goodness of fit, fits of rates, densities on the simplex."""
 
 from dpaudit.statistics.anytime import anytime_lower, anytime_upper
 from dpaudit.statistics.betting import BettingMeans
 from dpaudit.statistics.fit import goodness_of_fit
-from dpaudit.statistics.means import mean_interval
+from dpaudit.statistics.means import mean_interval, student_interval
 from dpaudit.statistics.proportions import clopper_pearson, proportion_lower, proportion_upper
 from dpaudit.statistics.rates import Exponent, fitted_exponent, local_exponents
 from dpaudit.statistics.ratios import (
@@ -12,6 +12,7 @@ from dpaudit.statistics.ratios import (
     epsilon_lower,
     refutable_epsilon,
 )
+from dpaudit.statistics.simplex import linear_form_density, plane_image_density
 
 __all__ = [
     "BettingMeans",
@@ -24,9 +25,12 @@ __all__ = [
     "epsilon_lower",
     "fitted_exponent",
     "goodness_of_fit",
+    "linear_form_density",
     "local_exponents",
     "mean_interval",
+    "plane_image_density",
     "proportion_lower",
     "proportion_upper",
     "refutable_epsilon",
+    "student_interval",
 ]

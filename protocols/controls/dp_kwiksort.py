@@ -18,6 +18,7 @@ class _Broken(dpaudit.Mechanism):
     agents: int = dpaudit.parameter(2, minimum=1, doc="n")
 
     source = "a bug planted in DP-KwikSort"
+    model = "central"
     trust = "As DP-KwikSort: the adversary sees the aggregate ranking."
 
     def spent(self) -> float:

@@ -20,6 +20,7 @@ class _Broken(dpaudit.Mechanism):
     alternatives: int = dpaudit.parameter(4, minimum=2, doc="m")
 
     source = "a bug planted in LDP-KwikSort"
+    model = "local"
     trust = "As LDP-KwikSort: the adversary sees one agent's report."
 
     def honest(self, epsilon: float, queries: int, protocol: Any = RESPONSE) -> Any:

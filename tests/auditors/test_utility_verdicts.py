@@ -174,3 +174,11 @@ def test_intervals_and_refutations_at_equality(direction, record_property):
         missed += not value.lower <= truth <= value.upper
     record_property("missed", missed / audits)
     assert wrong <= missed <= binom.isf(FALSE_ALARM, audits, alpha)
+
+
+def test_known_numbers_are_reported_beside_every_verdict():
+    for bound in (0.1, 0.4, 2.0):
+        evidence = decide(bound=bound, exact=lambda: 0.3, beside={"bound of another paper": 0.7})
+        assert evidence.measured["bound of another paper"] == dpaudit.Interval.exact(0.7)
+    with pytest.raises(dpaudit.ParameterError, match="'slack'"):
+        decide(bound=0.4, exact=lambda: 0.3, beside={"slack": 0.7})

@@ -125,7 +125,7 @@ def dpaudit(folder, monkeypatch, capsys) -> Callable[..., Outcome]:
 
     def run(*arguments: str) -> Outcome:
         words = [str(argument) for argument in arguments]
-        if words and words[0] == "check" and "--workers" not in words:
+        if words and words[0] in ("check", "reproduce") and "--workers" not in words:
             words += ["--workers", "1"]
         monkeypatch.setattr(sys, "argv", ["dpaudit", *words])
         capsys.readouterr()

@@ -256,7 +256,37 @@ def test_malformed_joint_laws_are_refused():
         compare(ProductLaw([finite(1.0)]), ProductLaw([GaussianLaw(0.0, 1.0)]))
 
 
-def test_gaussian_among_other_kinds_has_no_exact_profile():
-    laws = [ProductLaw([GaussianLaw(x, 1.0), LaplaceLaw(x, 1.0)]) for x in (0.0, 1.0)]
-    with pytest.raises(CheckError, match="audit by sampling"):
-        compare(*laws).delta(0.5)
+def test_gaussian_among_other_kinds_is_enclosed():
+    """Against a double integral over both parts, by the midpoint rule."""
+    laws = [ProductLaw([GaussianLaw(x, 1.0), LaplaceLaw(x, 2.0)]) for x in (1.0, 0.0)]
+    y = np.arange(-30, 30, 1e-2) + 5e-3
+    gaussian, laplace = [
+        [np.exp(f) / np.exp(f).sum() for f in g]
+        for g in ([-((y - x) ** 2) / 2 for x in (1.0, 0.0)], [-abs(y - x) / 2 for x in (1.0, 0.0)])
+    ]
+    p, q = np.outer(gaussian[0], laplace[0]), np.outer(gaussian[1], laplace[1])
+    comparison = compare(*laws)
+    for epsilon in (-0.3, 0.0, 0.5, 1.7):
+        delta = comparison.delta(epsilon)
+        exact = np.maximum(p - math.exp(epsilon) * q, 0).sum()
+        assert delta.upper - delta.lower < 1e-4
+        assert delta.lower - 2e-5 <= exact <= delta.upper + 2e-5
+    epsilon = comparison.epsilon(1e-3)
+    assert comparison.delta(epsilon.lower).lower == pytest.approx(1e-3, rel=1e-9)
+    assert comparison.delta(epsilon.upper).upper == pytest.approx(1e-3, rel=1e-9)
+    assert comparison.max_divergence() == math.inf
+    event = comparison.worst_event(0.5, 1e-3)
+    loss = np.log(p) - np.log(q)
+    assert event.p == pytest.approx(p[loss > 0.5].sum(), abs=2e-3)
+    assert event.q == pytest.approx(q[loss > 0.5].sum(), abs=2e-3)
+
+
+def test_gaussian_among_finite_parts_is_exact():
+    """A coin of loss log 3 or -log 3 beside a Gaussian part: the average of two Gaussian profiles."""
+    gaussian = compare(GaussianLaw(1.0, 2.0), GaussianLaw(0.0, 2.0))
+    coins = [FiniteLaw.from_probabilities([0, 1], [p, 1 - p]) for p in (0.75, 0.25)]
+    both = compare(ProductLaw([coins[0], GaussianLaw(1.0, 2.0)]), ProductLaw([coins[1], GaussianLaw(0.0, 2.0)]))
+    delta = both.delta(0.4)
+    expected = 0.75 * gaussian.delta_at(0.4 - math.log(3)) + 0.25 * gaussian.delta_at(0.4 + math.log(3))
+    assert delta.lower == pytest.approx(expected, rel=1e-12)
+    assert delta.upper == pytest.approx(expected, rel=1e-12)

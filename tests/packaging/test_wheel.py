@@ -14,6 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "*.egg-info", "reports", "tests", "benchmarks")
+TEMPLATES = ("ledger.html.j2", "macros.html.j2", "report.html.j2", "style.css")
 
 pytestmark = pytest.mark.slow
 
@@ -34,6 +35,9 @@ def installed(wheel, tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
     _run("-m", "pip", "install", "--no-deps", "--target", folder, wheel, cwd=folder)
     return folder
+
+
+TEMPLATES = ("ledger.html.j2", "macros.html.j2", "report.html.j2", "style.css")
 
 
 def _run(*words, cwd, path=None):
@@ -58,7 +62,7 @@ def test_what_a_wheel_holds(wheel):
         "dpaudit/claims/record.schema.json",
         "dpaudit/cli/starter.py.txt",
         "dpaudit/cli/starter.toml.txt",
-        "dpaudit/reporting/templates/report.html.j2",
+        *(f"dpaudit/reporting/templates/{name}" for name in TEMPLATES),
         *(f"dpaudit/catalog/{path.relative_to(ROOT).as_posix()}" for path in (ROOT / "protocols").rglob("*.py")),
         *(f"dpaudit/catalog/{path.relative_to(ROOT).as_posix()}" for path in (ROOT / "audits").rglob("*.toml")),
     ]

@@ -1,27 +1,26 @@
 """Every planted bug is found from samples; the protocols that they were planted in are never accused."""
 
 import copy
-import itertools
 
 import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.auditors import Budget, Streams
+from dpaudit.auditors import Budget, Streams, audit
 from dpaudit.auditors.audit import view_of
 from dpaudit.auditors.blackbox import audit_black_box
+from dpaudit.auditors.exact import audit_exact
 from dpaudit.catalog import protocol_files, targets_in
 
 pytestmark = pytest.mark.slow
 
-CONTROLS = [
+EVERY = [
     reference.load()
     for path in protocol_files()
     if path.parent.name == "controls"
     for reference in targets_in(str(path))
 ]
-BY_PRIVACY = [control for control in CONTROLS if any(claim.kind == "privacy" for claim in control().claims())]
-BY_UTILITY = [control for control in CONTROLS if control not in BY_PRIVACY]
+CONTROLS = [control for control in EVERY if any(claim.kind == "privacy" for claim in control().claims())]
 FAST = {
     "central-half-noise": 200_000,
     "central-unsplit-budget": 20_000,
@@ -34,15 +33,41 @@ FAST = {
     "clear-answer": 100_000,
     "biased-coin": 400_000,
     "occasional-truth": 1_000_000,
+    "local-uncapped": 100_000,
+    "local-counter-per-call": 200_000,
+    "local-full-fallback": 400_000,
+    "local-whole-budget-answer": 100_000,
+    "local-double-half-space": 20_000,
+    "local-unsplit-entries": 20_000,
+    "exponential-one-pair": 20_000,
+    "exponential-without-two": 200_000,
+    "exponential-n-twice": 20_000,
+    "exponential-often-best": 20_000,
+    "weights-half-sensitivity": 20_000,
+    "weights-undivided-budget": 20_000,
+    "queries-add-remove": 20_000,
+    "cap-not-enforced": 20_000,
+    "fallback-full-budget": 20_000,
+    "queries-undivided-budget": 20_000,
+    "histogram-half-noise": 1_000_000,
+    "histogram-one-noise": 20_000,
+    "histogram-raw-ties": 100_000,
     "both-phases-at-epsilon": 100_000,
     "index-from-data": 50_000,
     "never-cleared": 20_000,
 }
+BIASED = {"local-wrong-scale", "local-minus-half", "histogram-clipped", "clipped-early", "shared-hash"}  # private still
+# A loss that is spread over many answers is beyond the reach of samples.
+EXACT = {"counter-not-shared"}
 CORRECT = [
     ("ldp-kwiksort-rr", {"epsilon": 1.0, "queries": 2, "alternatives": 4}),
     ("ldp-kwiksort-rr", {"epsilon": 1.0, "queries": 6, "alternatives": 4}),
     ("ldp-kwiksort-lap", {"epsilon": 1.0, "queries": 2, "alternatives": 4}),
     ("dp-kwiksort", {"epsilon": 1.0, "logarithm": "binary", "relation": "add-remove"}),
+    ("kemeny-exponential", {"epsilon": 1.0, "agents": 4, "relation": "add-remove"}),
+    ("noisy-pairwise", {"epsilon": 1.0, "calibration": "tight"}),
+    ("safari", {"epsilon": 1.0, "items": 4}),
+    ("harmony", {"epsilon": 1.0, "attributes": 3, "values": 4}),
 ]
 
 
@@ -54,15 +79,23 @@ def black_box(target, samples, seed):
 
 def test_there_are_enough_controls():
     assert len(CONTROLS) >= 8
-    assert {control.name for control in BY_PRIVACY} == set(FAST)
-    assert all(control.summary() for control in CONTROLS)
+    assert {control.name for control in CONTROLS} == set(FAST) | EXACT
+    assert {control.name for control in EVERY} == set(FAST) | EXACT | BIASED
+    assert all(control.summary() for control in EVERY)
+
+
+@pytest.mark.parametrize("control", [pytest.param(each, id=each.name) for each in EVERY if each.name in BIASED])
+def test_a_planted_bias_is_found(control):
+    (claim,) = control().claims()
+    assert audit(control(), claim, budget=Budget(), streams=Streams(0)).verdict == "refuted"
 
 
 @pytest.mark.parametrize(
     "control",
     [
         pytest.param(control, id=control.name, marks=pytest.mark.slow if FAST[control.name] > 500_000 else ())
-        for control in BY_PRIVACY
+        for control in CONTROLS
+        if control.name not in EXACT
     ],
 )
 def test_a_planted_bug_is_found(control):
@@ -71,18 +104,20 @@ def test_a_planted_bug_is_found(control):
     assert evidence.witness.epsilon > 1.0
 
 
-# A learned event takes its time: one seed for the reports that are rows of real numbers, five for the others.
-SEEDS = [
-    pytest.param(control, seed, id=f"{control.name}-{seed}")
-    for control in BY_PRIVACY
-    for seed in range(1, 2 if control.name in ("half-noise", "clear-answer") else 6)
-]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(("control", "seed"), SEEDS)
-def test_a_planted_bug_is_found_under_the_default_budget(control, seed):
-    assert black_box(control(), None, seed).verdict == "refuted"
+@pytest.mark.parametrize(
+    "control", [pytest.param(control, id=control.name) for control in CONTROLS if control.name not in EXACT]
+)
+def test_a_planted_bug_is_found_under_the_default_budget(control):
+    assert black_box(control(), None, seed=1).verdict == "refuted"
+
+
+@pytest.mark.parametrize("control", [control for control in CONTROLS if control.name in EXACT])
+def test_a_planted_bug_is_found_by_its_law(control):
+    target = control()
+    (claim,) = target.claims()
+    evidence, _ = audit_exact(target, claim, target.neighbours())
+    assert evidence.verdict == "refuted"
 
 
 @pytest.mark.parametrize(("name", "parameters"), CORRECT)
@@ -103,15 +138,13 @@ def test_the_right_protocol_is_not_accused_under_the_default_budget(name, parame
 
 
 def test_the_controls_do_not_touch_their_input():
-    for control in BY_PRIVACY:
-        for pair in itertools.islice(control().neighbours(), 2):
-            before = copy.deepcopy(pair)
-            for data in pair:
-                control().sample(data, 10, np.random.default_rng(0))
-            np.testing.assert_equal(pair, before)
-
-
-@pytest.mark.parametrize("control", BY_UTILITY, ids=lambda control: control.name)
-def test_a_planted_loss_of_utility_is_found(control):
-    record = dpaudit.check(control(), seed=0)
-    assert [result.verdict for result in record.results] == ["refuted"]
+    for control in CONTROLS:
+        target = control()
+        claim = next(claim for claim in target.claims() if claim.kind == "privacy")
+        view, neighbouring = view_of(target, claim)
+        data, _ = next(iter(neighbouring))
+        if control.name in EXACT:
+            continue
+        before = copy.deepcopy(data)
+        view.sample(data, 10, np.random.default_rng(0))
+        assert repr(data) == repr(before), control.name

@@ -133,7 +133,7 @@ def test_a_budget_beyond_the_range_of_doubles_is_still_computed(protocol, epsilo
 @pytest.mark.parametrize("m", [2, 3, 4, 5, 6, 9])
 def test_there_is_a_ranking_for_every_number_of_inversions(m):
     for inversions in range(math.comb(m, 2) + 1):
-        ranking = MODULE._with_inversions(m, inversions).tolist()
+        ranking = dpaudit.rankings.ranking_with_inversions(m, inversions).tolist()
         assert sorted(ranking) == list(range(m))
         assert disagreements(range(m), ranking) == inversions
 

@@ -6,7 +6,7 @@ from scipy.stats import kstest, laplace
 
 from dpaudit.errors import ParameterError
 from dpaudit.laws import LaplaceLaw, compare
-from dpaudit.randomizers import LaplaceNoise
+from dpaudit.randomizers import GaussianNoise, LaplaceNoise
 
 FALSE_ALARM = 1e-6
 SEED = 20240613
@@ -59,3 +59,10 @@ def test_impossible_scale_is_refused(scale):
 def test_impossible_epsilon_is_refused(epsilon):
     with pytest.raises(ParameterError, match="epsilon must be above 0"):
         LaplaceNoise.for_epsilon(epsilon, sensitivity=1.0)
+
+
+@pytest.mark.parametrize("noise", [LaplaceNoise(0.7), GaussianNoise(0.7)], ids=["laplace", "gaussian"])
+def test_density_is_the_derivative_of_the_distribution(noise):
+    x, step = np.linspace(-3, 3, 61) + 0.011, 1e-5
+    below = np.exp(noise.log_below(np.stack([x - step, x + step])))
+    assert np.exp(noise.log_density(x)) == pytest.approx((below[1] - below[0]) / (2 * step), rel=1e-6)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
-from dpaudit.errors import DataError
+from dpaudit.errors import DataError, ParameterError
 from dpaudit.rankings import (
     Profile,
     all_rankings,
@@ -15,6 +15,7 @@ from dpaudit.rankings import (
     kendall_tau,
     pairwise_counts,
     positions,
+    ranking_with_inversions,
     sign_errors,
 )
 
@@ -103,3 +104,13 @@ def test_sign_errors_refuse_nan_and_shapes():
         sign_errors(np.zeros((2, 2)), np.zeros((3, 3)))
     with pytest.raises(DataError, match="two alternatives"):
         error_rate([[0]], [[0]])
+
+
+def test_a_ranking_with_each_number_of_inversions():
+    for m in (1, 2, 4, 6):
+        for inversions in range(comb(m, 2) + 1):
+            ranking = ranking_with_inversions(m, inversions)
+            assert kendall_tau(ranking, np.arange(m)) == inversions
+    for wrong in (-1, 7):
+        with pytest.raises(ParameterError):
+            ranking_with_inversions(4, wrong)

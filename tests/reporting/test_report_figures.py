@@ -1,9 +1,11 @@
 """Figures of the HTML report: well formed, escaped, of the right cell, with the values that they are drawn from."""
 
+import csv
 import math
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
+from urllib.parse import unquote
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from dpaudit.claims.evidence import Curves, Growth, Interval
 from dpaudit.claims.record import Record, Result
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting import render_html, render_json
-from dpaudit.reporting.figures import figures
+from dpaudit.reporting.figures import figures, trust_figure
 from dpaudit.reporting.groups import group_results
 from dpaudit.reporting.regions import region_maps
 
@@ -238,3 +240,42 @@ def test_the_values_are_in_tables(make_record: Callable[..., Record], make_resul
     assert page.count("<figure>") == page.count("Values of the figures") == 1
     for value in ("0.147152", "0.176582", "0.49"):
         assert f">{value}<" in page
+
+
+def test_the_values_can_be_downloaded(make_record: Callable[..., Record], make_result: Callable[..., Result]) -> None:
+    page = render_html(make_record(_growth(make_result, claim=HOSTILE)))
+    (link,) = re.findall(r'<a download="Growth.csv" href="data:text/csv;charset=utf-8,([^"]*)">', page)
+    rows = list(csv.reader(unquote(link).splitlines()))
+    assert rows[0] == ["agents", "value", "claimed growth"]
+    assert rows[-1] == ["1000", "0.1", "0.1"]
+
+
+@pytest.mark.parametrize(
+    ("model", "seen"),
+    [
+        ("local", "randomized reports"),
+        ("shuffle", "shuffled reports"),
+        ("central", "randomized output"),
+        ("none", None),
+    ],
+)
+def test_the_trust_model_says_what_the_adversary_sees(model: str, seen: str | None) -> None:
+    svg = ET.fromstring(trust_figure(model, 3))
+    texts = [text.text for text in svg.iter("text")]
+    assert texts[0] == "agents"
+    assert svg.get("id") == "trust-3"
+    # The adversary's line begins under the first hand-over that it sees.
+    said = [text for text in svg.iter("text") if "adversary" in (text.text or "")]
+    assert len(said) == (seen is not None)
+    if seen is not None:
+        first = next(text for text in svg.iter("text") if text.text == seen.split()[0] and _near(text, said[0]))
+        assert first is not None
+
+
+def _near(one: ET.Element, other: ET.Element) -> bool:
+    return abs(float(one.get("x") or "nan") - float(other.get("x") or "nan")) < 6
+
+
+def test_an_unknown_trust_model_is_not_drawn(full_record: Record) -> None:
+    assert trust_figure("", 1) == trust_figure("quantum", 1) == ""
+    assert "Who sees what" not in render_html(full_record)

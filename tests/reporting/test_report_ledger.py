@@ -1,11 +1,12 @@
 """The ledger, and the console lines that stand for many cells."""
 
+import re
 from collections.abc import Callable
 
 from dpaudit.claims.record import Record, Result
 from dpaudit.claims.verdicts import Verdict
-from dpaudit.reporting import render_console
-from dpaudit.reporting.ledger import render_ledger
+from dpaudit.reporting import render_console, render_html
+from dpaudit.reporting.ledger import render_ledger, render_ledger_html
 
 Make = Callable[..., Record]
 
@@ -42,3 +43,29 @@ def test_a_cell_that_is_not_as_expected_keeps_its_line(make_record: Make, make_r
     text = render_console(make_record(*cells(make_result, 7, **same), *odd_ones))
     assert text.count("    proved ") == 1
     assert text.count("    refuted ") == 2
+
+
+def test_the_page_filters_without_script(make_record: Make, make_result: Callable[..., Result]) -> None:
+    proved = make_result(Verdict.PROVED, claim="a2020.theorem1", kind="privacy")
+    refuted = make_result(Verdict.REFUTED, claim="b2021.lemma2", kind="lemma")
+    page = render_ledger_html({"one": make_record(proved), "two": make_record(refuted)})
+    assert "<script" not in page
+    filters = {"paper": ["a2020", "b2021"], "kind": ["lemma", "privacy"], "verdict": ["proved", "refuted"]}
+    for name, values in filters.items():
+        for number, value in enumerate(values, start=1):
+            assert f'id="{name}-{number}"> {value}</label>' in page
+            assert f":root:has(#{name}-{number}:checked) .row:not(.{name}-is-{number})" in page
+    assert 'class="row paper-is-1 kind-is-2 verdict-is-1"' in page
+    assert 'class="row paper-is-2 kind-is-1 verdict-is-2"' in page
+    assert 'href="two/index.html#result-1"' in page
+
+
+def test_the_page_escapes_and_lists_each_erratum_once(full_record: Record) -> None:
+    page = render_ledger_html({"one": full_record, "two": full_record})
+    assert "<script" not in page
+    assert "<b>dice</b>" not in page
+    assert page.count("the other thing") == 1
+    assert "coin, coin" in page
+    # Links lead to results that the pages have.
+    anchors = set(re.findall(r"index\.html#(result-\d+)", page))
+    assert anchors <= set(re.findall(r'id="(result-\d+)"', render_html(full_record)))

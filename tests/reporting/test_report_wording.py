@@ -7,7 +7,7 @@ from dpaudit.claims.evidence import Interval
 from dpaudit.claims.record import Record, Result
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.groups import group_results
-from dpaudit.reporting.wording import clean, headline, quantities, reason, summary_line
+from dpaudit.reporting.wording import beside, clean, headline, quantities, reason, summary_line
 
 
 def test_parameters_that_vary_are_told_from_the_others(
@@ -94,3 +94,17 @@ def test_summary_line(make_record: Callable[..., Record], make_result: Callable[
 def test_clean_keeps_text_and_drops_what_steers() -> None:
     assert clean("a ϵ\tb\r\nc") == "a ϵ\tb\nc"
     assert clean("\x1b[31m\x00\udc80\u202e") == "�[31m���"
+
+
+def test_a_lemmas_two_numbers_stand_together(make_result):
+    measured = {"claimed": Interval.exact(4.0), "actual": Interval.exact(5.0), "margin": Interval.exact(-1.0)}
+    result = make_result(kind="lemma", claimed={}, measured={**measured, "witnesses": Interval.exact(2.0)})
+    assert headline(result) == "actual 5, claimed 4"
+    assert beside(result) == "witnesses 2"
+
+
+def test_what_a_rate_found_besides_is_said(make_result):
+    measured = {"exponent": Interval.exact(2.0), "exponent_in_the_limit": Interval.exact(1.9)}
+    result = make_result(kind="rate", claimed={"exponent": 2.0}, measured=measured)
+    assert headline(result) == "exponent 2 = claimed 2"
+    assert beside(result) == "exponent in the limit 1.9"

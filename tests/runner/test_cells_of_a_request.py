@@ -1,5 +1,6 @@
 """From plans, settings and claims to cells."""
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,17 @@ def test_settings_replace_the_plans_and_expectations_stay_where_they_match(plann
     # The default value of a parameter is the same cell as that value given.
     assert [cell.expected for cell in cells(target, set={"broken": ["false"]})] == ["proved", "proved", "refuted"]
     assert [cell.expected for cell in cells(target, set={"broken": ["true"]})] == [None, None, None]
+
+
+def test_what_is_set_need_suit_the_claims_that_are_named_only():
+    # The plan has other claims at a distance of 2, which no word of length 1 allows.
+    request = Request(targets=["marginals-reduction"], set={"dimensions": [1], "padding": [2]})
+    with pytest.raises(dpaudit.ParameterError, match="'distance' must be at most 1"):
+        build_cells(request)
+    (cell,) = build_cells(dataclasses.replace(request, claims=["alabi2022.observation16"]))
+    assert cell.expected == "refuted"
+    with pytest.raises(dpaudit.TargetError, match=r"did you mean 'alabi2022\.observation16'"):
+        build_cells(dataclasses.replace(request, claims=["alabi2022.observation61"]))
 
 
 def test_text_from_the_command_line_is_the_same_cell_as_the_plans_number(planned):

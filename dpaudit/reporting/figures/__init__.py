@@ -3,10 +3,11 @@
 from dpaudit.reporting.figures.drawing import Figures
 from dpaudit.reporting.figures.privacy import privacy_figures
 from dpaudit.reporting.figures.rates import rate_figures
+from dpaudit.reporting.figures.trust import trust_figure
 from dpaudit.reporting.figures.values import value_figures
 from dpaudit.reporting.groups import ClaimGroup
 
-__all__ = ["Figures", "figures"]
+__all__ = ["Figures", "figures", "trust_figure"]
 
 
 def figures(claim: ClaimGroup) -> list[Figures]:

@@ -5,6 +5,8 @@ Drawings take their colour from the text around them and tell lines apart by the
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,6 +19,7 @@ LEFT, RIGHT, TOP, BOTTOM = 58, 348, 12, 206
 SOLID, DASHED, DOTTED = "", "6 4", "1.5 4"
 STYLES = (SOLID, DASHED, DOTTED, "9 3 1.5 3", "12 5", "3 3", "1.5 7", "14 3 3 3 3 3")
 _LEGEND_LINE = 17
+_LETTER = 6.5
 _SHADE = ' fill="currentColor" fill-opacity="0.12" stroke="none"'
 
 Point = tuple[float, float]
@@ -29,6 +32,13 @@ class Table:
     caption: str
     headers: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+
+    @property
+    def csv(self) -> str:
+        """The table as comma-separated values."""
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([self.headers, *self.rows])
+        return text.getvalue()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +149,9 @@ def svg(
     parts.append(f'<path d="M{LEFT} {TOP}V{BOTTOM}H{RIGHT}"/>')
     for value in x.ticks:
         parts.append(f'<path d="M{x.at(value):.1f} {BOTTOM}v4"/>')
-        parts.append(_text(x.at(value), BOTTOM + 16, format_number(value, digits=3), "middle"))
+        text = format_number(value, digits=3)
+        fits = x.at(value) + _LETTER * len(text) / 2 <= WIDTH
+        parts.append(_text(x.at(value) if fits else WIDTH, BOTTOM + 16, text, "middle" if fits else "end"))
     for value in y.ticks:
         parts.append(f'<path d="M{LEFT} {y.at(value):.1f}h-4"/>')
         parts.append(_text(LEFT - 7, y.at(value) + 4, format_number(value, digits=3), "end"))

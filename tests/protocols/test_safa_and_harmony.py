@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import chi2
 
 import dpaudit
+from dpaudit.catalog import protocol_files, targets_in
 
 FALSE_ALARM = 1e-6
 SEED = 20261129
@@ -128,3 +129,18 @@ def test_ten_items_take_about_a_second():
     before = time.process_time()
     target.marginals(counts, np.random.default_rng(SEED))
     assert time.process_time() - before < 5
+
+
+def test_what_the_controls_compute_is_what_they_do():
+    """A shared hash by simulation; the bias of early clipping by simulated counts."""
+    (path,) = (path for path in protocol_files() if path.parent.name == "controls" and path.stem == "safari")
+    controls = {reference.load().name: reference.load() for reference in targets_in(str(path))}
+    shared, runs = controls["shared-hash"](agents=200), 4000
+    found = shared.estimates(runs, np.random.default_rng(SEED))
+    assert abs(found.mean()) < 6 * found.std() / math.sqrt(runs)
+    assert found.var() == pytest.approx(shared.variance(), rel=6 * math.sqrt(2 / runs))
+    clipped = controls["clipped-early"](agents=200)
+    p, q = math.e / (math.e + 3), 1 / (math.e + 3)
+    counts = np.random.default_rng(SEED).binomial(200, q / 3, 200_000)
+    estimates = np.maximum(3 * counts / 200 - q, 0) / (p - q)
+    assert abs(estimates.mean() - clipped.bias()) < 6 * estimates.std() / math.sqrt(200_000)

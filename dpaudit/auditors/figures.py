@@ -1,0 +1,105 @@
+"""The figure auditor: a published number against the same measured again."""
+
+from __future__ import annotations
+
+from dpaudit.auditors.budget import Budget
+from dpaudit.auditors.measure import measured_intervals
+from dpaudit.auditors.streams import Streams
+from dpaudit.claims.claims import FigureClaim
+from dpaudit.claims.evidence import Evidence, Interval, Witness
+from dpaudit.claims.verdicts import Verdict
+
+
+def audit_figure(claim: FigureClaim, *, budget: Budget, streams: Streams) -> Evidence:
+    """Measure a published number again.
+
+    Parameters
+    ----------
+    claim
+        The claim, with the published number where there is one.
+    budget, streams
+        Number of runs, confidence, and random streams.
+
+    Returns
+    -------
+    Evidence
+        ``certified`` where the whole interval is within the tolerance of the published number, ``refuted`` where it is
+        beyond, ``consistent`` where it is partly within; ``inapplicable`` where nothing is published, with the
+        measured number all the same; ``inconclusive`` where the number that is divided by may be 0.
+
+    Raises
+    ------
+    CheckError
+        A measurement has the wrong shape, is not a number, or lies outside its declared support.
+
+    Notes
+    -----
+    **Guarantee.** As `student_interval`, the intervals of numerator and denominator together: approximate.
+    **Checked against** means and quotients that are known, and the rate of false refutations.
+    """
+    samples = budget.samples or claim.runs
+    beside = measured_intervals(claim, samples, budget, streams)
+    value, over = beside.pop("value"), beside.pop("over", None)
+    number = value if over is None else _quotient(value, over)
+    scope = f"{claim.quantity}; {claim.scope or 'at these parameters'}"
+    if number is None:
+        return Evidence(
+            verdict=Verdict.INCONCLUSIVE,
+            scope=scope,
+            method="simulation",
+            measured=beside,
+            note="what the number is divided by may be 0; raise --samples",
+            samples=samples,
+        )
+    number = _scaled(number, claim.factor)
+    assert number.lower is not None
+    assert number.upper is not None
+    witness, note = None, ""
+    if claim.published is None:
+        verdict, note = Verdict.INAPPLICABLE, "nothing is published at these parameters"
+    else:
+        low, high = claim.published - claim.tolerance, claim.published + claim.tolerance
+        if number.lower > high or number.upper < low:
+            verdict = Verdict.REFUTED
+            above = number.lower > high
+            witness = Witness(
+                data=scope,
+                event={
+                    claim.quantity: "published",
+                    "p": f"measured at {'least' if above else 'most'}",
+                    "q": "published",
+                },
+                p=number.lower if above else number.upper,
+                q=claim.published,
+            )
+        elif low <= number.lower and number.upper <= high:
+            verdict = Verdict.CERTIFIED
+        else:
+            verdict = Verdict.CONSISTENT
+            note = "a published number outside of the interval and its tolerance would have been refuted"
+    return Evidence(
+        verdict=verdict,
+        scope=scope,
+        method="simulation",
+        measured={"value": number, **beside},
+        witness=witness,
+        note=note,
+        samples=samples,
+    )
+
+
+def _quotient(value: Interval, over: Interval) -> Interval | None:
+    """Interval of a quotient; None where the divisor is not known to be above 0."""
+    sides = (value.lower, value.upper, over.lower, over.upper, value.estimate, over.estimate)
+    assert not any(side is None for side in sides)
+    low, high, below, above, mean, by = (float(side or 0.0) for side in sides)
+    if below <= 0:
+        return None
+    return Interval(lower=min(low / below, low / above), estimate=mean / by, upper=max(high / below, high / above))
+
+
+def _scaled(interval: Interval, factor: float) -> Interval:
+    lower, estimate, upper = (
+        None if side is None else side * factor for side in (interval.lower, interval.estimate, interval.upper)
+    )
+    return Interval(lower=lower, estimate=estimate, upper=upper)

@@ -1,0 +1,26 @@
+"""``dpaudit compare``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from dpaudit.claims.record import read_record
+
+
+def compare(
+    old: Annotated[Path, typer.Argument(metavar="OLD.json", help="A record that `dpaudit check` wrote.")],
+    new: Annotated[Path, typer.Argument(metavar="NEW.json", help="Another one.")],
+    format_: Annotated[
+        Literal["text", "json", "markdown"], typer.Option("--format", help="What goes to standard output.")
+    ] = "text",
+) -> None:
+    """Say which verdicts and numbers changed: status 0 if no verdict did, 1 if one did or is gone."""
+    from dpaudit.reporting.compare import compare_records, render_comparison
+
+    found = compare_records(read_record(old), read_record(new))
+    sys.stdout.write(render_comparison(found, format_))
+    raise typer.Exit(0 if found.same_verdicts else 1)

@@ -1,0 +1,53 @@
+"""``dpaudit reproduce``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from dpaudit.auditors.budget import DEFAULT_CONFIDENCE
+from dpaudit.cli.check import run, settings
+
+
+def reproduce(
+    figure: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[FIGURE ...]", help="Ids of claims, how they begin, or names such as 'Table 1'. None: all."
+        ),
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE[,VALUE...]", help="Values of a parameter; several make a grid."),
+    ] = None,
+    data: Annotated[str | None, typer.Option(metavar="FILE", help="Measure on the rankings of a PrefLib file.")] = None,
+    samples: Annotated[int | None, typer.Option(metavar="N", help="Runs of a measurement.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Spend a tenth of the runs.")] = False,
+    seconds: Annotated[float | None, typer.Option(metavar="S", help="After S seconds begin no further figure.")] = None,
+    confidence: Annotated[float, typer.Option(metavar="C", help="Confidence of the whole run.")] = DEFAULT_CONFIDENCE,
+    seed: Annotated[int, typer.Option(metavar="N", help="Equal seeds give equal records.")] = 0,
+    workers: Annotated[int | None, typer.Option(metavar="N", help="Processes; by default one per processor.")] = None,
+    format_: Annotated[
+        Literal["text", "json", "markdown", "junit"], typer.Option("--format", help="What goes to standard output.")
+    ] = "text",
+    output: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write record.json, report.md, index.html and junit.xml there.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress; only what is not as expected.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback when a target raises.")] = False,
+) -> None:
+    """Measure the published figures of the papers again, against the published numbers."""
+    from dpaudit.runner import Request
+
+    request = Request(
+        set=settings(set_ or []),
+        data=data,
+        samples=samples,
+        confidence=confidence,
+        seed=seed,
+        quick=quick,
+        figures=figure or [],
+    )
+    run(request, seconds=seconds, workers=workers, format_=format_, output=output, quiet=quiet, debug=debug)

@@ -1,0 +1,188 @@
+"""Two records compared: which verdicts and which numbers changed between them."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import TypeVar
+
+from dpaudit.claims.evidence import Interval
+from dpaudit.claims.record import Record, Result, plain
+from dpaudit.reporting.groups import format_value
+from dpaudit.reporting.markdown import escape
+from dpaudit.reporting.numbers import format_interval, format_number
+from dpaudit.reporting.wording import clean
+
+_RELATIVE = 1e-9
+"""Numbers that differ by less are equal: another processor may round the last digits differently."""
+
+Key = tuple[str, str, str, int]
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One cell that is not the same in both records.
+
+    Attributes
+    ----------
+    target, claim, parameters
+        The cell.
+    kind
+        ``verdict``, ``numbers``, ``added`` or ``removed``.
+    old, new
+        Verdicts; None on the side that lacks the cell.
+    details
+        What differs besides, each as text: (name, old, new).
+    """
+
+    target: str
+    claim: str
+    parameters: str
+    kind: str
+    old: str | None
+    new: str | None
+    details: tuple[tuple[str, str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordComparison:
+    """What changed between two records, and how many cells did not."""
+
+    changes: tuple[Change, ...]
+    unchanged: int
+
+    @property
+    def same_verdicts(self) -> bool:
+        """Whether every cell of the old record is in the new one with its verdict."""
+        return not any(change.kind in ("verdict", "removed") for change in self.changes)
+
+
+def compare_records(old: Record, new: Record) -> RecordComparison:
+    """Compare two records cell by cell: target, claim and parameters say which belong together.
+
+    Numbers are equal up to a relative 1e-9; seeds, samples, timings and environments are not looked at.
+    """
+    before, after = _by_cell(old), _by_cell(new)
+    changes = []
+    for key in dict.fromkeys([*before, *after]):
+        change = _change(before.get(key), after.get(key))
+        if change is not None:
+            changes.append(change)
+    return RecordComparison(changes=tuple(changes), unchanged=len({*before, *after}) - len(changes))
+
+
+def _by_cell(record: Record) -> dict[Key, Result]:
+    found: dict[Key, Result] = {}
+    for result in record.results:
+        parameters = json.dumps(plain(result.parameters), sort_keys=True)
+        # A cell may be audited in several ways, which come in the order of the plan.
+        place = 0
+        while (key := (result.target, result.claim, parameters, place)) in found:
+            place += 1
+        found[key] = result
+    return found
+
+
+def _change(old: Result | None, new: Result | None) -> Change | None:
+    present = new or old
+    assert present is not None
+    details = tuple(_details(old, new)) if old and new else ()
+    if old is None or new is None:
+        kind = "added" if old is None else "removed"
+    elif old.verdict is not new.verdict:
+        kind = "verdict"
+    elif details:
+        kind = "numbers"
+    else:
+        return None
+    return Change(
+        target=present.target,
+        claim=present.claim,
+        parameters=", ".join(f"{name}={format_value(value)}" for name, value in present.parameters.items()),
+        kind=kind,
+        old=old.verdict.value if old else None,
+        new=new.verdict.value if new else None,
+        details=details,
+    )
+
+
+def _details(old: Result, new: Result) -> Iterator[tuple[str, str, str]]:
+    for name in ("method", "expected"):
+        one, other = getattr(old, name), getattr(new, name)
+        if one != other:
+            yield name, str(one), str(other)
+    yield from _differing("claimed ", old.claimed, new.claimed, _equal_numbers, format_number)
+    yield from _differing("", old.measured, new.measured, _equal_intervals, format_interval)
+
+
+def _differing(
+    prefix: str,
+    old: Mapping[str, Value],
+    new: Mapping[str, Value],
+    equal: Callable[[Value, Value], bool],
+    show: Callable[[Value], str],
+) -> Iterator[tuple[str, str, str]]:
+    for name in dict.fromkeys([*old, *new]):
+        if name not in old or name not in new:
+            before, after = (show(side[name]) if name in side else "none" for side in (old, new))
+            yield prefix + name, before, after
+        elif not equal(old[name], new[name]):
+            before, after = show(old[name]), show(new[name])
+            if before == after:
+                # The difference is beyond the printed digits.
+                before, after = json.dumps(plain(old[name])), json.dumps(plain(new[name]))
+            yield prefix + name, before, after
+
+
+def _equal_numbers(a: float | None, b: float | None) -> bool:
+    if a is None or b is None:
+        return a is b
+    return a == b or (math.isnan(a) and math.isnan(b)) or math.isclose(a, b, rel_tol=_RELATIVE)
+
+
+def _equal_intervals(a: Interval, b: Interval) -> bool:
+    sides = ((a.lower, b.lower), (a.upper, b.upper), (a.estimate, b.estimate))
+    return all(_equal_numbers(one, other) for one, other in sides)
+
+
+def render_comparison(comparison: RecordComparison, form: str) -> str:
+    """Return a comparison as ``text``, ``markdown`` or ``json``."""
+    if form == "json":
+        content = {"changes": [asdict(change) for change in comparison.changes], "unchanged": comparison.unchanged}
+        return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    lines = [_summary(comparison)]
+    if form == "markdown":
+        lines = [f"**{escape(lines[0])}**", ""]
+        if comparison.changes:
+            lines += ["| Claim | Parameters | Change | What differs |", "| --- | --- | --- | --- |"]
+        for change in comparison.changes:
+            columns = (f"{change.target}, {change.claim}", change.parameters, _headline(change), _differences(change))
+            lines.append("| " + " | ".join(escape(column) or "-" for column in columns) + " |")
+    else:
+        for change in comparison.changes:
+            where = f" at {change.parameters}" if change.parameters else ""
+            lines.append(f"{_headline(change)}: {change.target}, {change.claim}{where}")
+            lines += [f"    {name}: {before} -> {after}" for name, before, after in change.details]
+    return clean("\n".join(lines) + "\n")
+
+
+def _headline(change: Change) -> str:
+    if change.kind == "verdict":
+        return f"{change.old} -> {change.new}"
+    if change.kind == "numbers":
+        return f"{change.new}, other numbers"
+    return f"{change.kind} ({change.new or change.old})"
+
+
+def _differences(change: Change) -> str:
+    return "; ".join(f"{name}: {before} -> {after}" for name, before, after in change.details)
+
+
+def _summary(comparison: RecordComparison) -> str:
+    kinds = {"verdict": "other verdict", "removed": "removed", "added": "added", "numbers": "other numbers only"}
+    counts = {words: sum(change.kind == kind for change in comparison.changes) for kind, words in kinds.items()}
+    parts = [f"{count} {words}" for words, count in counts.items() if count]
+    return ", ".join([*parts, f"{comparison.unchanged} unchanged"])

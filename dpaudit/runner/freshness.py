@@ -1,0 +1,123 @@
+"""Whether a report still matches the code, plans and protocols that it was made from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from dpaudit.catalog import catalogue_root, protocol_files
+from dpaudit.claims.record import Record, read_record
+from dpaudit.errors import RecordError
+from dpaudit.runner.cells import Cell
+
+CODE = "dpaudit"
+"""Stands for the toolkit's own code among the sources."""
+
+ALL_PROTOCOLS = "protocols"
+"""Stands for all protocols of the catalogue, where one may load others."""
+
+_LOADS = "dpaudit.load("
+
+_PACKAGE = Path(__file__).parents[1]
+_NOT_COUNTED = ("reporting", "cli", "catalog")
+"""What decides no result. That the pages are as `reporting` makes them is checked by making them again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Freshness:
+    """The state of one report.
+
+    Attributes
+    ----------
+    path
+        Its record.
+    state
+        ``up to date``, ``outdated``, or ``unknown`` where the record does not say what it was made from.
+    reasons
+        What changed, or cannot be told.
+    """
+
+    path: Path
+    state: Literal["up to date", "outdated", "unknown"]
+    reasons: tuple[str, ...] = ()
+
+
+def sources_of(cells: Sequence[Cell]) -> dict[str, str]:
+    """SHA-256 of every file that the results of these cells come from, and of the toolkit's code."""
+    paths = {Path(path) for cell in cells for path in (cell.reference.path, cell.plan) if path}
+    # A module of an installed package has no file here.
+    found = {_name(path): _digest(path) for path in sorted(paths) if path.is_file()}
+    if any(_LOADS in path.read_text(encoding="utf-8") for path in paths if path.suffix == ".py" and path.is_file()):
+        found[ALL_PROTOCOLS] = _digests(protocol_files())
+    return {**found, CODE: _digests(_code())}
+
+
+def check_reports(path: Path, files: Mapping[str, Callable[[Record], str]]) -> list[Freshness]:
+    """Say of a record, or of every ``record.json`` in a folder and below it, whether it is up to date.
+
+    Parameters
+    ----------
+    path
+        A record or a folder.
+    files
+        What else lies beside a record, and how it is rendered from it; a file that is not there is not missed.
+
+    Raises
+    ------
+    RecordError
+        There is no record, or one cannot be read.
+    """
+    records = sorted(path.rglob("record.json")) if path.is_dir() else [path]
+    if not records:
+        raise RecordError(f"{path}: there is no record.json in this folder; name one that `dpaudit check` wrote")
+    return [_freshness(found, files) for found in records]
+
+
+def _freshness(path: Path, files: Mapping[str, Callable[[Record], str]]) -> Freshness:
+    record = read_record(path)
+    if not record.sources:
+        return Freshness(path=path, state="unknown", reasons=("the record does not say what it was made from",))
+    reasons = [reason for name, digest in record.sources.items() if (reason := _changed(name, digest))]
+    for name, render in files.items():
+        beside = path.with_name(name)
+        if beside.is_file() and beside.read_bytes() != render(record).encode("utf-8", "backslashreplace"):
+            reasons.append(f"{name} is not what is rendered from the record now")
+    return Freshness(path=path, state="outdated" if reasons else "up to date", reasons=tuple(reasons))
+
+
+def _changed(name: str, digest: str) -> str:
+    """Return what happened to a source; empty where it is the same."""
+    if name == CODE:
+        return "" if _digests(_code()) == digest else "the code of dpaudit changed"
+    if name == ALL_PROTOCOLS:
+        return "" if _digests(protocol_files()) == digest else "a protocol of the catalogue changed"
+    root = catalogue_root()
+    places = [Path(name), *([root / name] if root else [])]
+    found = next((place for place in places if place.is_file()), None)
+    if found is None:
+        return f"{name} is gone"
+    return "" if _digest(found) == digest else f"{name} changed"
+
+
+def _name(path: Path) -> str:
+    """Return the path as seen from the catalogue, or from here, or else as it is."""
+    for root in (catalogue_root(), Path.cwd()):
+        if root is not None and path.resolve().is_relative_to(root.resolve()):
+            return path.resolve().relative_to(root.resolve()).as_posix()
+    return path.as_posix()
+
+
+def _code() -> Iterator[Path]:
+    return (path for path in _PACKAGE.rglob("*.py") if path.relative_to(_PACKAGE).parts[0] not in _NOT_COUNTED)
+
+
+def _digests(paths: Iterable[Path]) -> str:
+    lines = sorted(f"{path.name}\0{_digest(path)}" for path in paths)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

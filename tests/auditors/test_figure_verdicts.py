@@ -1,0 +1,85 @@
+"""Published numbers against measured ones whose truth is known."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import dpaudit
+from dpaudit.auditors import Budget, Streams
+from dpaudit.auditors.figures import audit_figure
+
+FALSE_ALARM = 1e-6
+
+
+def decide(*, runs=20_000, seed=1, confidence=1 - FALSE_ALARM, **fields):
+    claim = dpaudit.FigureClaim(**{"id": "f", "statement": "", "measure": coin(0.3), **fields})
+    return audit_figure(claim, budget=Budget(samples=runs, confidence=confidence), streams=Streams(seed))
+
+
+def coin(p):
+    return lambda runs, rng: rng.random(runs) < p
+
+
+def quotient(a, b):
+    return lambda runs, rng: {"value": a + 0.01 * rng.random(runs), "over": b + 0.01 * rng.random(runs)}
+
+
+@pytest.mark.parametrize(
+    ("published", "tolerance", "verdict"),
+    [(0.3, 0.05, "certified"), (0.3, 0.001, "consistent"), (0.35, 0.01, "refuted"), (0.2, 0.05, "refuted"),
+     (0.31, 0.0, "consistent"), (None, 0.0, "inapplicable")],
+)  # fmt: skip
+def test_a_mean(published, tolerance, verdict):
+    evidence = decide(published=published, tolerance=tolerance)
+    assert evidence.verdict == verdict
+    assert evidence.measured["value"].lower < 0.3 < evidence.measured["value"].upper
+    assert (evidence.witness is not None) == (verdict == "refuted")
+    if evidence.witness:
+        assert evidence.witness.q == published
+        assert abs(evidence.witness.p - 0.3) < abs(published - 0.3)
+
+
+@pytest.mark.parametrize(("published", "verdict"), [(50.0, "certified"), (51.5, "refuted"), (48.0, "refuted")])
+def test_a_quotient_in_percent(published, verdict):
+    evidence = decide(measure=quotient(0.2, 0.405), factor=100, published=published, tolerance=0.5)
+    truth = 100 * 0.205 / 0.41
+    value = evidence.measured["value"]
+    assert value.lower < truth < value.upper
+    assert evidence.verdict == verdict
+    assert "over" not in evidence.measured
+
+
+def test_a_negative_quotient_keeps_its_sides():
+    value = decide(measure=quotient(-0.205, 0.405), support=(-1, 1), over_support=(0, 1)).measured["value"]
+    assert value.lower < -0.2 / 0.41 < value.upper < 0
+
+
+def test_what_may_be_divided_by_zero_is_inconclusive():
+    evidence = decide(measure=quotient(0.2, -0.005), over_support=(-1, 1), runs=100, published=1.0)
+    assert evidence.verdict == "inconclusive"
+    assert "may be 0" in evidence.note
+
+
+def test_false_refutations_stay_below_the_stated_rate():
+    verdicts = [decide(runs=200, seed=seed, confidence=0.8, published=0.3).verdict for seed in range(300)]
+    assert verdicts.count("refuted") <= binom.isf(FALSE_ALARM, 300, 0.2)
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"published": np.nan}, "published"),
+        ({"tolerance": -1.0}, "tolerance"),
+        ({"factor": 0.0}, "factor"),
+        ({"support": (0.0, np.inf)}, "support"),
+        ({"over_support": (1.0, 0.0)}, "support"),
+    ],
+)
+def test_unusable_claims_are_refused(fields, named):
+    with pytest.raises(dpaudit.ParameterError, match=named):
+        decide(**fields)
+
+
+def test_values_outside_their_support_are_named():
+    with pytest.raises(dpaudit.CheckError, match="'over' between"):
+        decide(measure=quotient(0.2, 3.0))

@@ -1,0 +1,184 @@
+"""``dpaudit reproduce``, and what ``check`` leaves to it; ``--quick``."""
+
+import json
+from textwrap import dedent
+
+import pytest
+
+PROTOCOL = '''
+    """A protocol with figures."""
+
+    import numpy as np
+
+    import dpaudit
+
+
+    class Dice(dpaudit.Mechanism):
+        """Throws."""
+
+        sides: int = 6
+
+        def claims(self):
+            measure = lambda runs, rng: (rng.integers(self.sides, size=runs) + 1) / self.sides
+            return [
+                dpaudit.FigureClaim(id="paper.figure1", statement="the mean", measure=measure, reproduces="Figure 1"),
+                dpaudit.FigureClaim(id="paper.figure2", statement="again", measure=measure, reproduces="Figure 2"),
+                dpaudit.UtilityClaim(
+                    id="paper.table1", statement="a bound", bound=0.9, measure=measure, reproduces="Table 1", runs=5000
+                ),
+                dpaudit.UtilityClaim(id="paper.bound", statement="another", bound=0.9, measure=measure, runs=5000),
+            ]
+'''
+PLAN = """
+    schema = "dpaudit.plan/1"
+    protocol = "../dice.py"
+
+    [[audit]]
+    target = "dice"
+    claim = "paper.figure1"
+    set = { sides = 6 }
+    published = 0.583
+    tolerance = 0.05
+    samples = 20_000
+    expect = "certified"
+    reason = "7 / 12"
+
+    [[audit]]
+    target = "dice"
+    claim = "paper.figure2"
+    set = { sides = [2, 6] }
+    published = 0.75
+    tolerance = 0.05
+    samples = 20_000
+    expect = "refuted"
+    reason = "true for a coin only"
+
+    [[audit]]
+    target = "dice"
+    claim = "paper.table1"
+    set = {}
+    expect = "certified"
+    reason = "7 / 12 is less"
+
+    [[audit]]
+    target = "dice"
+    claim = "paper.bound"
+    set = {}
+    expect = "certified"
+    reason = "7 / 12 is less"
+"""
+
+
+@pytest.fixture
+def plan(folder):
+    """A plan in ./audits, beside its protocol."""
+    (folder / "dice.py").write_text(dedent(PROTOCOL))
+    (folder / "audits").mkdir()
+    path = folder / "audits" / "dice.toml"
+    path.write_text(dedent(PLAN))
+    return path
+
+
+@pytest.fixture
+def run(plan, dpaudit):
+    """Exit status and record."""
+
+    def run(*words):
+        outcome = dpaudit(*words, "--format", "json")
+        return outcome.status, json.loads(outcome.out)
+
+    return run
+
+
+def found(record):
+    return [(result["claim"], result["parameters"]["sides"], result["verdict"]) for result in record["results"]]
+
+
+def test_reproduce_measures_figures_and_check_all_else(run):
+    status, record = run("reproduce")
+    assert status == 1  # figure 2 is true of a coin, against the plan's expectation
+    assert found(record) == [
+        ("paper.figure1", 6, "certified"),
+        ("paper.figure2", 2, "certified"),
+        ("paper.figure2", 6, "refuted"),
+        ("paper.table1", 6, "certified"),
+    ]
+    assert record["results"][0]["claimed"] == {"published": 0.583}
+    status, record = run("check")
+    assert [claim for claim, _, _ in found(record)] == ["paper.table1", "paper.bound"]
+    status, record = run("check", "--claim", "paper.figure1")
+    assert found(record) == [("paper.figure1", 6, "certified")]
+
+
+@pytest.mark.parametrize(
+    ("names", "claims"),
+    [(["paper.figure1"], {"paper.figure1"}), (["paper.fig"], {"paper.figure1", "paper.figure2"}),
+     (["Table 1"], {"paper.table1"})],
+)  # fmt: skip
+def test_figures_are_chosen_by_id_beginning_or_name(run, names, claims):
+    assert {claim for claim, _, _ in found(run("reproduce", *names)[1])} == claims
+
+
+def test_an_unknown_figure_is_named(plan, dpaudit):
+    status, _, err = dpaudit("reproduce", "paper.figrue1")
+    assert status == 2
+    assert "unknown figure 'paper.figrue1'" in err
+    assert "did you mean" in err
+
+
+def test_no_number_is_published_at_other_parameters(run):
+    _, record = run("reproduce", "paper.figure1", "--set", "sides=2")
+    assert found(record) == [("paper.figure1", 2, "inapplicable")]
+    value = record["results"][0]["measured"]["value"]
+    assert value["lower"] < 0.75 < value["upper"]
+    _, record = run("reproduce", "paper.figure1", "--set", "sides=6")
+    assert found(record) == [("paper.figure1", 6, "certified")]
+
+
+def test_only_systems_with_figures_have_to_take_the_parameters(plan, run):
+    text = plan.read_text()
+    plan.with_name("other.toml").write_text(
+        text[: text.index("[[audit]]")].replace("dice.py", "other.py")
+        + '[[audit]]\ntarget = "coin"\nclaim = "coin.bound"\nset = {}\nexpect = "proved"\nreason = "arithmetic"\n'
+    )
+    (plan.parents[1] / "other.py").write_text(
+        "import dpaudit\n\n\nclass Coin(dpaudit.Mechanism):\n    sides: int = dpaudit.parameter(2, maximum=2)\n\n"
+        "    def claims(self):\n        return [dpaudit.UtilityClaim(id='coin.bound', statement='b', bound=0.9, "
+        "exact=lambda: 0.5)]\n"
+    )
+    assert found(run("reproduce", "paper.figure1", "--set", "sides=6")[1]) == [("paper.figure1", 6, "certified")]
+
+
+def test_quick_spends_a_tenth_and_says_so(run, dpaudit):
+    _, record = run("check", "--quick")
+    assert [result["samples"] for result in record["results"]] == [500, 500]
+    assert all("--samples 500" in result["command"] for result in record["results"])
+    _, record = run("reproduce", "paper.figure1", "--quick")
+    assert record["results"][0]["samples"] == 2000
+    status, _, err = dpaudit("check", "--quick", "--samples", "5")
+    assert status == 2
+    assert "leave it or --samples out" in err
+
+
+def test_a_published_number_needs_a_claim_about_a_figure(plan, run):
+    plan.write_text(plan.read_text().replace('claim = "paper.bound"\n', 'claim = "paper.bound"\npublished = 1.0\n'))
+    status, record = run("check")
+    assert status in (1, 2)
+    assert "about no figure" in record["results"][-1]["note"]
+
+
+def test_a_tolerance_needs_a_published_number(plan, dpaudit):
+    plan.write_text(plan.read_text().replace("published = 0.583\n", ""))
+    status, _, err = dpaudit("reproduce")
+    assert status == 2
+    assert "key 'tolerance'" in err
+
+
+def test_records_are_json_that_a_report_reads(run, dpaudit, tmp_path):
+    _, record = run("reproduce", "paper.figure2")
+    path = tmp_path / "record.json"
+    path.write_text(json.dumps(record))
+    status, out, _ = dpaudit("report", str(path))
+    assert status == 0
+    assert "value" in out
+    assert "claimed 0.75" in out
