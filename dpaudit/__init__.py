@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dpaudit import randomizers, rankings, testing
+    from dpaudit import laws, randomizers, rankings, testing
     from dpaudit.auditors import LowerBound, epsilon_lower_bound
     from dpaudit.auditors.features import float_bits
     from dpaudit.catalog import load
@@ -108,6 +108,7 @@ __all__ = [
     "compare",
     "epsilon_lower_bound",
     "float_bits",
+    "laws",
     "load",
     "parameter",
     "randomizers",
@@ -158,6 +159,7 @@ _HOMES = {
             "ProductLaw",
             "PublicMixtureLaw",
             "compare",
+            "laws",
         ),
         "dpaudit.mechanism": ("Mechanism", "parameter"),
         "dpaudit.randomizers": ("randomizers",),

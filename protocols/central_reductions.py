@@ -22,6 +22,10 @@ RUNS_AT_ONCE = 1 << 15
 EXACT_KEMENY = 14
 EXACT_LAW = 5
 EXACT_COST = 12
+CROSSOVER = "alternatives from which on it holds"
+LARGEST_COMPARED = 128
+"""Up to it the tail of KwikSort's comparisons is exact."""
+
 MANY_AGENTS = 10**9
 """Agents in whose presence the noise is far below the weights, for rates in other things."""
 
@@ -161,7 +165,7 @@ class _Central(dpaudit.Mechanism):
 
         def measure(runs: int, rng: np.random.Generator) -> Mapping[str, np.ndarray]:
             cost = self.costs(self.sample(profile, runs, rng), profile)
-            return {"value": cost, "additive error at ratio 1": cost - optimum}
+            return {"value": cost, "additive error for ratio one": cost - optimum}
 
         return dpaudit.UtilityClaim(
             id=name,
@@ -671,10 +675,23 @@ class DPKwikSortCapped(_Central):
 
         return _largest_bloc_error(made.main_noise, distance)
 
+    def _first_reduction(self) -> NoisyPairwise:
+        """Reduction I at the same budget and calibration."""
+        return NoisyPairwise(**{k: v for k, v in self.parameters().items() if k not in ("cap", "xi", "budget")})
+
+    def _settings(self) -> tuple[tuple[str, Any], ...]:
+        """What the crossovers depend on; neither agents nor the profile do."""
+        general = {"agents": 1, "alternatives": 2, "instance": "opposed", "cap": "auto"}
+        return tuple({**self.parameters(), **general}.items())
+
+    def noise_ratio(self) -> float:
+        """Scale of the noise of a query over that of a weight in Reduction I."""
+        return self.main_noise.scale / self._first_reduction().main_noise.scale
+
     def _usefulness(self) -> list[dpaudit.UtilityClaim]:
         """Where Reduction II has less noise, and less error, than Reduction I at the same budget."""
-        first = NoisyPairwise(**{k: v for k, v in self.parameters().items() if k not in ("cap", "xi", "budget")})
-        ratio = self.main_noise.scale / first.main_noise.scale
+        first = self._first_reduction()
+        ratio = self.noise_ratio()
         profile = self.profile()
         low, high = self.cost_range(self.optimum(profile))
         source = f"{PAPER}, Reduction II"
@@ -692,6 +709,7 @@ class DPKwikSortCapped(_Central):
                 statement="The cap q is below the number of pairs: fewer queries than in Reduction I are paid for.",
                 bound=1 - 1 / self.pairs,
                 exact=lambda: self.limit / self.pairs,
+                beside={CROSSOVER: _crossover("cap", *self._settings())},
                 quantity="cap over number of pairs",
                 scope=f"{self.alternatives} alternatives, q = {self.limit} of {self.pairs}",
             ),
@@ -702,6 +720,7 @@ class DPKwikSortCapped(_Central):
                 bound=1.0 - 1e-6,
                 exact=lambda: ratio,
                 support=(0.0, math.inf),
+                beside={CROSSOVER: _crossover("noise", *self._settings())},
                 quantity="scale of the noise, Reduction II over I",
                 scope=f"{self.alternatives} alternatives, q = {self.limit}, both calibrations {self.calibration}",
             ),
@@ -726,7 +745,19 @@ def _before(noisy: np.ndarray, alternatives: int, rng: np.random.Generator) -> n
     return rankings.comparisons(rankings.margin_matrix(noisy - 0.5, alternatives), rng)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
+def _crossover(what: Literal["cap", "noise"], *settings: tuple[str, Any]) -> float:
+    """From how many alternatives on, up to the largest compared, Reduction II asks for less or has less noise."""
+    first = math.inf
+    for m in range(LARGEST_COMPARED, 1, -1):
+        made = DPKwikSortCapped(**{**dict(settings), "alternatives": m})
+        if not (made.limit < made.pairs if what == "cap" else made.noise_ratio() < 1):
+            break
+        first = float(m)
+    return first
+
+
+@lru_cache(maxsize=512)
 def _default_cap(alternatives: int, xi: float) -> int:
     """Least q that QuickSort exceeds with probability at most ξ/m^4."""
     low, high = 0, math.comb(alternatives, 2)

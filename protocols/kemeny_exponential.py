@@ -255,7 +255,7 @@ class KemenyExponential(dpaudit.Mechanism):
                 scope=many,
             ),
             dpaudit.RateClaim(
-                id="alabi2022.kemeny-exponential-rate-blocs",
+                id="alabi2022.kemeny-exponential-rate-opposed",
                 source=f"{TABLE}, without its logarithm",
                 statement="On two opposed blocs the additive error grows like m^3.",
                 variable="alternatives",

@@ -525,7 +525,7 @@ class LDPKwikSortRR(_Protocol):
             for name, estimate in estimates.items():
                 both = measured.setdefault(name, {"kendall-tau": [], "error-rate": []})
                 order = self.aggregate(estimate, rng)
-                both["kendall-tau"].append(_average_kendall_tau(order, margins, self.agents))
+                both["kendall-tau"].append(rankings.margin_distance(order, margins, self.agents))
                 both["error-rate"].append(rankings.error_rate(margins, estimate))
         return {
             name: {metric: np.concatenate(parts) for metric, parts in both.items()} for name, both in measured.items()
@@ -594,16 +594,6 @@ def _margins(orders: np.ndarray) -> np.ndarray:
     pairs = rankings.alternative_pairs(m)
     prefers = rankings.answers(orders.reshape(runs * agents, m), pairs)
     return rankings.margin_matrix(2.0 * prefers.reshape(runs, agents, -1).sum(axis=1) - agents, m)
-
-
-def _average_kendall_tau(orders: np.ndarray, margins: np.ndarray, agents: int) -> np.ndarray:
-    """Average normalised Kendall tau distance of each ranking (runs, m) to its profile, from the profile's margins."""
-    places = rankings.positions(orders)
-    j, l = np.triu_indices(orders.shape[1], k=1)  # noqa: E741 - the paper's index
-    sign = np.where(places[:, j] < places[:, l], 1.0, -1.0)
-    # (1 - sign * margin / n) / 2 of the agents disagree with the ranking on a pair.
-    disagreement: np.ndarray = (1 - sign * margins[:, j, l] / agents) / 2
-    return np.asarray(disagreement.mean(axis=1))
 
 
 def _response_flip(epsilon_k: float) -> float:

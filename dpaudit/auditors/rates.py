@@ -52,6 +52,15 @@ def audit_rate(claim: RateClaim, *, budget: Budget, streams: Streams) -> Evidenc
     """
     points = np.array(claim.points, dtype=float)
     values, samples = _values(claim, budget, streams)
+    if claim.measure is not None and (values == 0).any():
+        return Evidence(
+            verdict=Verdict.INCONCLUSIVE,
+            scope=_scope(claim),
+            method="simulation, fitted exponents",
+            note=f"at {claim.variable} = {claim.points[int(np.argmax((values == 0).any(axis=1)))]:g} a "
+            f"{_PARTS}th of the runs averages 0, which has no logarithm; raise --samples",
+            samples=samples,
+        )
     shape = _shape(claim)
     shaped = values / shape[:, None]
     half = len(points) // 2
@@ -68,8 +77,7 @@ def audit_rate(claim: RateClaim, *, budget: Budget, streams: Streams) -> Evidenc
     measured = {name: Interval(lower=fit.lower, estimate=fit.estimate, upper=fit.upper) for name, fit in fits.items()}
     return Evidence(
         verdict=verdict,
-        scope=f"{claim.quantity}; {claim.variable} from {points[0]:g} to {points[-1]:g}"
-        + (f"; {claim.scope}" if claim.scope else ""),
+        scope=_scope(claim),
         method="exact values, local exponents" if claim.exact else "simulation, fitted exponents",
         measured=measured,
         witness=_witness(claim, means, fits) if verdict is Verdict.REFUTED else None,
@@ -82,6 +90,11 @@ def audit_rate(claim: RateClaim, *, budget: Budget, streams: Streams) -> Evidenc
             shape=tuple(shape.tolist()),
         ),
     )
+
+
+def _scope(claim: RateClaim) -> str:
+    range_ = f"{claim.quantity}; {claim.variable} from {claim.points[0]:g} to {claim.points[-1]:g}"
+    return f"{range_}; {claim.scope}" if claim.scope else range_
 
 
 def _decide(claim: RateClaim, fits: Mapping[str, Exponent]) -> tuple[Verdict, str]:
@@ -146,7 +159,7 @@ def _values(claim: RateClaim, budget: Budget, streams: Streams) -> tuple[np.ndar
 
 
 def _check_positive(claim: RateClaim, values: np.ndarray, what: str) -> None:
-    bad = ~(np.isfinite(values) & (values > 0))
+    bad = ~(np.isfinite(values) & ((values > 0) | ((values == 0) & (what == "measure"))))
     if bad.any():
         place, part = np.argwhere(bad)[0]
         runs = f" on average over a {_PARTS}th of the runs" if what == "measure" else ""

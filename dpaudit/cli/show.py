@@ -82,6 +82,22 @@ def _example(target: type[Mechanism]) -> Mechanism | None:
     return None if required else instantiate(target, {})
 
 
+def _views(target: Mechanism) -> dict[str, str]:
+    """Each view in words; those of one class with the parameters in which they differ."""
+    views = target.views()
+    said = {}
+    for name, view in views.items():
+        alike = [other for other in views.values() if type(other) is type(view)]
+        own = {
+            key: value
+            for key, value in view.parameters().items()
+            if any(other.parameters()[key] != value for other in alike)
+        }
+        words = type(view).summary() or view.name
+        said[name] = words + (f" ({', '.join(f'{key}={value}' for key, value in own.items())})" if own else "")
+    return said
+
+
 def _show(target: type[Mechanism], console: Any) -> None:
     from dpaudit.runner.instances import claims_of
 
@@ -98,8 +114,8 @@ def _show(target: type[Mechanism], console: Any) -> None:
         console.print("\nIts claims depend on parameters without a default; give them with `dpaudit check --set`.")
         return
     console.print("\nViews")
-    for name, view in instance.views().items():
-        console.print(f"  {name}: {type(view).summary() or view.name}")
+    for name, words in _views(instance).items():
+        console.print(f"  {name}: {words}")
     console.print("\nClaims")
     for claim in claims_of(instance):
         console.print(f"  {claim.id} ({claim.kind}; {claim.source or 'no source given'})")

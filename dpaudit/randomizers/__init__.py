@@ -9,7 +9,9 @@ from dpaudit.randomizers.local_hashing import LocalHashing
 from dpaudit.randomizers.oracle import FrequencyOracle
 from dpaudit.randomizers.projection import HadamardResponse, SignProjection, hadamard
 from dpaudit.randomizers.randomized_response import RandomizedResponse
+from dpaudit.randomizers.shuffler import Shuffler
 from dpaudit.randomizers.simplex import clipped, norm_sub
+from dpaudit.randomizers.thresholded import Thresholded
 from dpaudit.randomizers.unary import UnaryEncoding
 
 __all__ = [
@@ -24,7 +26,9 @@ __all__ = [
     "RandomizedResponse",
     "SampledProjection",
     "SampledResponse",
+    "Shuffler",
     "SignProjection",
+    "Thresholded",
     "UnaryEncoding",
     "clipped",
     "hadamard",

@@ -8,6 +8,7 @@ from dpaudit.rankings.gaussian_error import (
     three_way_error,
 )
 from dpaudit.rankings.gibbs import Gibbs
+from dpaudit.rankings.hierarchical import hierarchical
 from dpaudit.rankings.kemeny import KemenyResult, kemeny
 from dpaudit.rankings.kemeny_law import noisy_kemeny_law
 from dpaudit.rankings.kemeny_weights import WeightedKemeny, kemeny_rankings, kemeny_weighted, weighted_cost
@@ -16,6 +17,7 @@ from dpaudit.rankings.kendall import (
     error_rate,
     kendall_cost,
     kendall_tau,
+    margin_distance,
     ranking_with_inversions,
     sign_errors,
 )
@@ -73,6 +75,7 @@ __all__ = [
     "comparisons",
     "copeland",
     "error_rate",
+    "hierarchical",
     "histogram_margins",
     "information_cube",
     "instant_runoff",
@@ -93,6 +96,7 @@ __all__ = [
     "kwiksort_wrong_pairs",
     "largest_pair_distance",
     "learn_chain",
+    "margin_distance",
     "margin_matrix",
     "margins",
     "noisy_kemeny_law",

@@ -138,6 +138,39 @@ def average_kendall_tau(
     return np.asarray(cost / (totals[0] * (m * (m - 1) / 2 if normalized else 1)), dtype=np.float64)
 
 
+def margin_distance(rankings: npt.ArrayLike, margins: npt.ArrayLike, agents: int) -> FloatArray:
+    """Average normalised Kendall tau distance of one ranking to each of many profiles, from the profiles' margins.
+
+    Parameters
+    ----------
+    rankings : array_like of int, shape (B, m)
+        One ranking for each profile.
+    margins : array_like of float, shape (B, m, m)
+        Entry [b, i, j] is the number of agents of profile b who prefer i to j less the number of the others.
+    agents : int
+        Agents of each profile.
+
+    Returns
+    -------
+    ndarray of float64, shape (B,)
+
+    Raises
+    ------
+    DataError
+        When a row is not a permutation or the shapes do not fit.
+    """
+    rows, table = check_rankings(rankings), np.asarray(margins, dtype=np.float64)
+    if rows.ndim != 2 or table.shape != (*rows.shape, rows.shape[1]):
+        raise DataError(
+            f"rankings of shape {rows.shape} with margins of shape {table.shape}; give (B, m) and (B, m, m)"
+        )
+    places = invert(rows)
+    i, j = np.triu_indices(rows.shape[1], k=1)
+    sign = np.where(places[:, i] < places[:, j], 1.0, -1.0)
+    # (1 - sign * margin / n) / 2 of the agents disagree with the ranking on a pair.
+    return np.asarray(((1 - sign * table[:, i, j] / agents) / 2).mean(axis=1))
+
+
 def sign_errors(margins: npt.ArrayLike, estimate: npt.ArrayLike) -> IntArray:
     """Count the pairs whose estimated margin has the opposite sign of the true one.
 

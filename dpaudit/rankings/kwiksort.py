@@ -36,7 +36,7 @@ def kwiksort(before: npt.ArrayLike, rng: np.random.Generator, size: int | None =
     table = np.asarray(before)
     if table.dtype != np.bool_:
         raise DataError(f"before holds values of type {table.dtype}; give booleans")
-    runs = _runs(table.shape, size, "before")
+    runs = runs_of(table.shape, size, "before")
     m = table.shape[-1]
     matrices = table.reshape(-1, m, m)
     rankings = np.empty((runs, m), dtype=np.int64)
@@ -94,7 +94,7 @@ def kwiksort_runs(before: npt.ArrayLike, cap: int, rng: np.random.Generator) -> 
     table = np.asarray(before)
     if table.dtype != np.bool_:
         raise DataError(f"before holds values of type {table.dtype}; give booleans")
-    runs = _runs(table.shape, None, "before")
+    runs = runs_of(table.shape, None, "before")
     cap = as_positive_int(cap, "cap", least=0)
     m = table.shape[-1]
     rankings = np.empty((runs, m), dtype=np.int64)
@@ -183,7 +183,7 @@ def comparisons(margins: npt.ArrayLike, rng: np.random.Generator, size: int | No
     table = np.asarray(margins)
     if table.dtype.kind not in "iuf":
         raise DataError(f"margins hold values of type {table.dtype}; give numbers")
-    runs = _runs(table.shape, size, "margins")
+    runs = runs_of(table.shape, size, "margins")
     m = table.shape[-1]
     i, p = np.triu_indices(m, k=1)
     upper, lower = np.sign(table[..., i, p]), np.sign(table[..., p, i])
@@ -201,7 +201,8 @@ def comparisons(margins: npt.ArrayLike, rng: np.random.Generator, size: int | No
     return before
 
 
-def _runs(shape: tuple[int, ...], size: int | None, what: str) -> int:
+def runs_of(shape: tuple[int, ...], size: int | None, what: str) -> int:
+    """Return the number of runs that one matrix and a size, or many matrices, stand for."""
     if len(shape) not in (2, 3) or shape[-1] != shape[-2] or shape[-1] == 0:
         raise ParameterError(f"{what} has shape {shape}; give (m, m) with a size, or (B, m, m)")
     if len(shape) == 2:

@@ -205,7 +205,8 @@ def _comparison(result: Result, row: Quantity) -> str:
     measured, claim = result.measured[row.name], _claimed(result, row.name)
     if _equal_but_for_rounding(result, row.name, measured, claim):
         return f"{start} = claimed {row.claimed}, up to rounding"
-    sign = relation(measured, claim)
+    # Of exponents neither is the better side: the verdict weighs three of them.
+    sign = "" if result.kind == "rate" else relation(measured, claim)
     return f"{start} {sign} claimed {row.claimed}" if sign else f"{start}, claimed {row.claimed}"
 
 
@@ -214,7 +215,12 @@ def _claimed(result: Result, name: str) -> float:
 
 
 def _digits(result: Result, name: str, measured: Interval | None, claim: float | None) -> int:
-    if measured is None or claim is None or _equal_but_for_rounding(result, name, measured, claim):
+    if (
+        measured is None
+        or claim is None
+        or result.kind == "rate"
+        or _equal_but_for_rounding(result, name, measured, claim)
+    ):
         return DIGITS
     return telling_digits(measured, claim)
 

@@ -81,6 +81,12 @@ def test_too_few_runs_are_inconclusive():
     assert "raise --samples" in evidence.note
 
 
+def test_a_mean_of_zero_is_inconclusive():
+    evidence = decide(measure=lambda m, runs, rng: (rng.random(runs) < 1e-3) * m, exponent=2, runs=60)
+    assert evidence.verdict == "inconclusive"
+    assert "averages 0" in evidence.note
+
+
 def test_false_refutations_stay_below_the_stated_rate():
     repeats, alpha = 200, 0.2
     verdicts = [
@@ -108,7 +114,7 @@ def test_runs_are_divided_into_equal_parts():
         ({"exact": lambda m: 0.0}, "`exact` gives 0 at m = 5"),
         ({"exact": lambda m: math.nan}, "`exact` gives nan at m = 5"),
         ({"exact": lambda m: 1.0, "shape": lambda m: -1}, "`shape` gives -1 at m = 5"),
-        ({"measure": lambda m, runs, rng: np.zeros(runs)}, "`measure` gives 0 on average"),
+        ({"measure": lambda m, runs, rng: -np.ones(runs)}, "`measure` gives -1 on average"),
         ({"measure": lambda m, runs, rng: np.zeros(3)}, r"returned shape \(3,\)"),
         ({"measure": lambda m, runs, rng: np.full(runs, "a")}, "one real number per run"),
     ],

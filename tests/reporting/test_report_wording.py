@@ -106,5 +106,5 @@ def test_a_lemmas_two_numbers_stand_together(make_result):
 def test_what_a_rate_found_besides_is_said(make_result):
     measured = {"exponent": Interval.exact(2.0), "exponent_in_the_limit": Interval.exact(1.9)}
     result = make_result(kind="rate", claimed={"exponent": 2.0}, measured=measured)
-    assert headline(result) == "exponent 2 = claimed 2"
+    assert headline(result) == "exponent 2, claimed 2"
     assert beside(result) == "exponent in the limit 1.9"

@@ -1,0 +1,48 @@
+"""A noisy number that is sent as one bit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from dpaudit.laws import FiniteLaw
+
+
+class Noise(Protocol):
+    """Additive noise with a symmetric law, such as `LaplaceNoise` or `GaussianNoise`."""
+
+    def randomize(self, values: npt.ArrayLike, rng: np.random.Generator) -> npt.NDArray[np.float64]:
+        """Every value plus its own noise."""
+        ...
+
+    def log_below(self, threshold: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Log-probability that the noise is below a threshold."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholded:
+    """Reports whether a value plus symmetric noise is above a threshold.
+
+    Parameters
+    ----------
+    noise
+        The noise.
+    threshold
+        The report is 1 above it, and 0 elsewhere.
+    """
+
+    noise: Noise
+    threshold: float = 0.5
+
+    def randomize(self, values: npt.ArrayLike, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+        """Report of every value, independently; same shape."""
+        return self.noise.randomize(values, rng) > self.threshold
+
+    def law(self, value: float) -> FiniteLaw:
+        """Law of the report of one value; both its probabilities keep their digits."""
+        gap = self.threshold - float(value)
+        return FiniteLaw([0, 1], np.minimum(0.0, [self.noise.log_below(gap), self.noise.log_below(-gap)]))

@@ -1,0 +1,213 @@
+"""The steps of DDP-Helnaksort and LDP-QuickSort, and the claims about the figures."""
+
+import math
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+import dpaudit
+from dpaudit import rankings
+from dpaudit.auditors import Budget, Streams, audit
+
+DDP, QUICK, HRA = (dpaudit.load(f) for f in ("ddp-helnaksort", "ldp-quicksort", "hierarchical-rank-aggregation"))
+MODULE = sys.modules[DDP.__module__]
+SEED = 20261121
+FALSE_ALARM = 1e-6
+
+
+class Truthful:
+    """A randomizer that leaves answers as they are."""
+
+    def randomize(self, values, rng):
+        return np.asarray(values)
+
+
+def claim_of(target, name):
+    return next(claim for claim in target.claims() if claim.id == f"song2022.{name}")
+
+
+def decide(name, samples, **parameters):
+    target = DDP(**parameters)
+    return audit(target, claim_of(target, name), budget=Budget(samples=samples), streams=Streams(1))
+
+
+def random_orders(runs, agents, m, seed=SEED):
+    return np.random.default_rng(seed).permuted(np.tile(np.arange(m), (runs, agents, 1)), axis=2)
+
+
+def test_all_true_answers_make_the_margins_of_the_profile():
+    orders = random_orders(4, 9, 5)
+    votes = MODULE.cast(MODULE.truths(orders), Truthful(), np.random.default_rng(0))
+    margins = MODULE.collect(votes, 10, np.random.default_rng(0))
+    for run in range(4):
+        exact = rankings.margins(rankings.pairwise_counts(orders[run]))
+        assert (margins[run] == exact).all()
+        assert (MODULE.true_margins(MODULE.truths(orders))[run] == exact).all()
+
+
+def test_every_agent_answers_k_different_questions():
+    votes = np.ones((3, 20, 6))
+    for queries in (1, 2, 6):
+        margins = MODULE.collect(votes, queries, np.random.default_rng(SEED))
+        assert np.triu(margins, 1).sum(axis=(1, 2)) == pytest.approx(20 * queries)
+        assert np.abs(margins).max() <= 20
+    runs = 3000
+    one = MODULE.collect(np.ones((runs, 1, 6)), 1, np.random.default_rng(SEED))
+    assert binomtest(int((one[:, 1, 2] > 0).sum()), runs, 1 / 6).pvalue > FALSE_ALARM
+
+
+def test_answers_carry_the_noise_of_the_paper():
+    target = DDP(epsilon=3.0, queries=2, delta=1e-3)
+    sigma = 2 * math.sqrt(2 * math.log(1250)) / 3
+    assert target.report.response.noise.scale == pytest.approx(sigma)
+    votes = MODULE.cast(np.ones((1, 50_000, 1), dtype=bool), target.report.response, np.random.default_rng(SEED))
+    from scipy.stats import norm
+
+    assert binomtest(int((votes > 0).sum()), 50_000, norm.cdf(0.5 / sigma)).pvalue > FALSE_ALARM
+
+
+def test_distance_is_the_average_kendall_tau_distance():
+    orders = random_orders(6, 7, 5)
+    aggregates = random_orders(6, 1, 5, seed=1)[:, 0]
+    found = rankings.margin_distance(aggregates, MODULE.true_margins(MODULE.truths(orders)), 7)
+    for run in range(6):
+        counts = rankings.pairwise_counts(orders[run])
+        assert found[run] == pytest.approx(rankings.average_kendall_tau(aggregates[run], counts, normalized=True))
+
+
+def test_quicksort_sorts_by_the_answers_that_it_asks_for():
+    truth = np.array([2, 0, 3, 1])
+    votes = MODULE.cast(MODULE.truths(np.tile(truth, (50, 5, 1))), Truthful(), np.random.default_rng(0))
+    assert (MODULE.quicksort(votes, 6, np.random.default_rng(SEED)) == truth).all()
+
+
+def quicksort_of_one_run(votes, queries, rng):
+    """LDP-QuickSort in one run, on lists: pivots in a random order, each splits the block that it is in."""
+    agents, m = len(votes), 3
+    number = {(0, 1): 0, (0, 2): 1, (1, 2): 2}
+    chance = min(1.0, queries / (8 / 3))
+    left = [queries] * agents
+    blocks = [[0, 1, 2]]
+    for pivot in rng.permutation(m).tolist():
+        place = next(i for i, block in enumerate(blocks) if pivot in block)
+        before, after = [], []
+        for item in blocks[place]:
+            if item == pivot:
+                continue
+            total = 0
+            for agent in range(agents):
+                if left[agent] > 0 and rng.random() < chance:
+                    left[agent] -= 1
+                    total += votes[agent][number[tuple(sorted((item, pivot)))]] * (1 if item < pivot else -1)
+            ahead = total > 0 or (total == 0 and rng.random() < 0.5)
+            (before if ahead else after).append(item)
+        blocks[place : place + 1] = [block for block in (before, [pivot], after) if block]
+    return [item for block in blocks for item in block]
+
+
+@pytest.mark.parametrize("queries", [1, 2])
+def test_quicksort_follows_the_law_of_one_run_after_another(queries):
+    """Two agents who would always be right: how often each ranking comes out shows how often they are asked."""
+    runs, slow_runs = 60_000, 6_000
+    votes = MODULE.cast(MODULE.truths(np.tile([0, 1, 2], (runs, 2, 1))), Truthful(), np.random.default_rng(0))
+    fast = np.bincount(
+        rankings.ranking_index(MODULE.quicksort(votes, queries, np.random.default_rng(SEED))), minlength=6
+    )
+    rng = np.random.default_rng(SEED)
+    slow = [quicksort_of_one_run(votes[0].tolist(), queries, rng) for _ in range(slow_runs)]
+    from scipy.stats import chi2_contingency
+
+    table = np.stack([fast, np.bincount(rankings.ranking_index(np.array(slow)), minlength=6)])
+    assert chi2_contingency(table[:, table.sum(axis=0) > 0]).pvalue > FALSE_ALARM
+
+
+def test_noise_makes_quicksort_err_as_often_as_the_answers():
+    """Two alternatives and one agent who answers everything: wrong as often as a false answer."""
+    response = QUICK(epsilon=2.0, queries=1, alternatives=2, delta=0.1).report.response
+    runs = 40_000
+    votes = MODULE.cast(np.ones((runs, 1, 1), dtype=bool), response, np.random.default_rng(SEED))
+    wrong = int((MODULE.quicksort(votes, 1, np.random.default_rng(1))[:, 0] == 1).sum())
+    assert binomtest(wrong, runs, math.exp(response.law(1).log_probabilities[0])).pvalue > FALSE_ALARM
+
+
+def test_samples_are_rankings():
+    profile = random_orders(1, 12, 4)[0]
+    for target in (DDP(epsilon=5.0, queries=2), QUICK(epsilon=5.0, queries=2), HRA(alternatives=4)):
+        drawn = target.sample(profile, 20, np.random.default_rng(SEED))
+        assert (np.sort(drawn, axis=1) == np.arange(4)).all()
+
+
+def test_new_labels_are_no_help():
+    """An aggregation that always returns the order of the labels is as far from the agents as a random one."""
+    target = DDP(dispersion=3.0)
+    preferred = MODULE.truths(target.electorates(2000, np.random.default_rng(SEED)))
+    distance = rankings.margin_distance(np.tile(np.arange(4), (2000, 1)), MODULE.true_margins(preferred), 100)
+    assert distance.mean() == pytest.approx(0.5, abs=6 * distance.std() / math.sqrt(2000))
+
+
+def test_a_profile_is_drawn_from_without_replacement():
+    profile = rankings.Profile.from_rankings([(0, 1, 2)] * 30 + [(2, 1, 0)] * 10)
+    target = DDP(alternatives=3, agents=40, profile=profile, drawn=25)
+    assert target.voters == 25
+    assert target.share == 25 / 3
+    orders = target.electorates(50, np.random.default_rng(SEED))
+    assert orders.shape == (50, 25, 3)
+    for run in orders:
+        kinds, counts = np.unique(run, axis=0, return_counts=True)
+        assert len(kinds) <= 2
+        assert counts.min() <= 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("figure2-kwiksort", {"epsilon": 16.0, "queries": 1}),
+        ("figure2-quicksort", {"epsilon": 16.0, "queries": 6}),
+        ("figure3", {"central_epsilon": 0.5, "queries": 6}),
+        ("figure4", {"central_epsilon": 0.5}),
+    ],
+)
+def test_figures_on_mallows_profiles(name, parameters):
+    assert decide(name, 12_000, **parameters).verdict == "certified"
+
+
+def test_figure_4_has_fewer_agents_than_pairs_on_the_synthetic_data():
+    assert decide("figure4-noise", None, central_epsilon=0.5, alternatives=15).verdict == "refuted"
+    assert decide("figure4-noise", None, central_epsilon=0.5, alternatives=4).verdict == "proved"
+    assert decide("figure4", None, central_epsilon=0.5, alternatives=15).verdict == "inapplicable"
+
+
+def test_exact_calibration_uses_up_epsilon_and_delta():
+    with_shuffler, alone = DDP(central_epsilon=0.5)._as_exact()
+    assert alone.keep - math.exp(0.5) * (1 - alone.keep) == pytest.approx(1e-4)
+    from dpaudit import randomizers
+
+    assert randomizers.Shuffler(with_shuffler).of(16).worst(0.5).delta == pytest.approx(1e-4, rel=1e-5)
+    assert with_shuffler.keep > alone.keep
+    # At one agent there is nothing to shuffle.
+    assert MODULE.most_truthful(1, 0.5, 1e-4) == pytest.approx(alone.keep, abs=1e-8)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif("DPAUDIT_DATA" not in os.environ, reason="set DPAUDIT_DATA to a folder of PrefLib .soc files")
+@pytest.mark.parametrize(
+    ("name", "parameters", "samples"),
+    [
+        ("figure2-kwiksort", {"epsilon": 1.0, "queries": 1}, 40_000),
+        ("figure2-quicksort", {"epsilon": 1.0, "queries": 1}, 60_000),
+        ("figure3", {"central_epsilon": 1.0, "queries": 4}, 10_000),
+        ("figure4", {"central_epsilon": 1.0}, 10_000),
+    ],
+)
+def test_figures_on_the_papers_own_data(name, parameters, samples):
+    found = sorted(Path(os.environ["DPAUDIT_DATA"]).rglob("*24-00000001.soc"))
+    if not found:
+        pytest.skip("no TurkDots in DPAUDIT_DATA")
+    profile = rankings.read_profile(found[0])
+    evidence = decide(name, samples, profile=profile, agents=profile.agents, **parameters)
+    assert evidence.verdict == "certified"

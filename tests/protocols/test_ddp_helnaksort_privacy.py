@@ -1,0 +1,203 @@
+"""What DDP-Helnaksort gives away: formulas and numbers of the paper against independent calculations."""
+
+import itertools
+import math
+import sys
+
+import numpy as np
+import pytest
+from scipy.stats import binom, norm
+
+import dpaudit
+from dpaudit.auditors import Budget, Streams, audit
+
+DDP = dpaudit.load("ddp-helnaksort")
+MODULE = sys.modules[DDP.__module__]
+SEED = 20261121
+
+
+def decide(name, samples=None, seed=1, **parameters):
+    target = DDP(**parameters)
+    claim = next(claim for claim in target.claims() if claim.id == f"song2022.{name}")
+    return audit(target, claim, budget=Budget(samples=samples), streams=Streams(seed))
+
+
+def keep_of(epsilon, delta, queries=1):
+    """Probability of a true answer after Gaussian noise and the threshold: Algorithm 1, literally."""
+    sigma = queries * math.sqrt(2 * math.log(1.25 / delta)) / epsilon
+    return norm.cdf(0.5 / sigma)
+
+
+def delta_of(keep, users, ones, epsilon):
+    """Divergence of the number of ones when one user's 1 becomes a 0, beside ``ones`` ones; both directions."""
+    others = np.convolve(
+        binom.pmf(np.arange(ones + 1), ones, keep), binom.pmf(np.arange(users - ones), users - 1 - ones, 1 - keep)
+    )
+    p, q = np.convolve(others, [1 - keep, keep]), np.convolve(others, [keep, 1 - keep])
+    level = math.exp(epsilon)
+    return max(np.maximum(p - level * q, 0).sum(), np.maximum(q - level * p, 0).sum())
+
+
+@pytest.mark.parametrize(
+    ("central", "users", "delta", "verdict"),
+    [
+        (0.25, 16, 1e-4, "refuted"),
+        (0.25, 100, 1e-6, "refuted"),
+        (0.5, 16, 1e-4, "proved"),
+        (0.25, 2, 1e-4, "proved"),
+        (0.1, 2, 0.01, "refuted"),
+        (1.0, 16, 1e-4, "proved"),
+    ],
+)
+def test_theorem_3_1_by_enumerating_all_inputs(central, users, delta, verdict):
+    keep = keep_of(central + math.log(users), delta)
+    exact = max(delta_of(keep, users, ones, central) for ones in range(users))
+    evidence = decide("theorem3.1-central", central_epsilon=central, agents_per_pair=users, delta=delta)
+    assert evidence.verdict == verdict == ("refuted" if exact > delta else "proved")
+    assert evidence.measured["delta"].lower == pytest.approx(exact, rel=1e-9, abs=1e-15)
+    if verdict == "refuted":
+        assert evidence.witness.p - math.exp(central) * evidence.witness.q == pytest.approx(exact, rel=1e-9)
+
+
+def test_the_number_in_the_documentation():
+    """Central epsilon 0.25, 16 agents, delta 1e-4: 35 times the claimed delta."""
+    evidence = decide("theorem3.1-central", central_epsilon=0.25, agents_per_pair=16, delta=1e-4)
+    assert evidence.measured["delta"].lower == pytest.approx(0.0034741, rel=1e-4)
+    assert evidence.measured["epsilon"].lower == pytest.approx(0.43785, rel=1e-4)
+    assert sorted(evidence.witness.data + evidence.witness.neighbour) == [0, 1, 15, 16]
+
+
+def test_the_papers_own_settings():
+    assert DDP(central_epsilon=0.5).on_a_pair == 16
+    assert decide("theorem3.1-central", central_epsilon=0.5).verdict == "refuted"
+    assert decide("theorem3.1-central", central_epsilon=1.0).verdict == "proved"
+    for epsilon in (0.5, 1.0):
+        assert decide("theorem3.1-central", epsilon=epsilon).verdict == "inapplicable"
+
+
+@pytest.mark.parametrize("users", [2, 16, 300])
+def test_theorem_2_1_fails_for_randomized_response(users):
+    epsilon = 1.0
+    keep = 1 / (1 + math.exp(-epsilon) / users)
+    exact = max(delta_of(keep, users, ones, epsilon) for ones in range(users))
+    parameters = {"central_epsilon": epsilon, "agents_per_pair": users, "randomizer": "randomized-response"}
+    evidence = decide("theorem2.1", **parameters)
+    assert evidence.verdict == "refuted"
+    assert evidence.measured["delta"].lower == pytest.approx(exact, rel=1e-9)
+    assert evidence.measured["delta"].lower > 0.35
+    assert decide("theorem2.1-meant", **parameters).verdict == "proved"
+
+
+def test_theorem_2_1_needs_its_premise():
+    evidence = decide("theorem2.1", central_epsilon=8.0, agents_per_pair=2, randomizer="gaussian")
+    assert evidence.verdict == "inapplicable"
+    assert "not (ϵ, δ)-LDP" in evidence.note
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "queries"),
+    [
+        pytest.param(epsilon, queries, marks=pytest.mark.slow if queries > 1 else ())
+        for epsilon, queries in itertools.product([1.0, 7.9, 8.1], [1, 4])
+    ],
+)
+def test_theorem_3_1_local_for_raw_answers(epsilon, queries):
+    ratio = math.sqrt(queries) * epsilon / (queries * math.sqrt(2 * math.log(1.25e4)))
+    exact = norm.cdf(ratio / 2 - epsilon / ratio) - math.exp(epsilon) * norm.cdf(-ratio / 2 - epsilon / ratio)
+    evidence = decide("theorem3.1-local", epsilon=epsilon, queries=queries, randomizer="gaussian")
+    assert evidence.measured["delta"].lower == pytest.approx(exact, rel=1e-6, abs=1e-14)
+    assert evidence.verdict == ("refuted" if exact > 1e-4 else "proved")
+    assert (evidence.verdict == "refuted") == (epsilon == 8.1 and queries == 1)
+
+
+@pytest.mark.parametrize(("epsilon", "queries"), [(1.0, 1), (8.0, 3), (40.0, 6)])
+def test_theorem_3_1_local_for_thresholded_answers(epsilon, queries):
+    keep = keep_of(epsilon, 1e-4, queries)
+    delta = 0.0
+    for wrong in range(queries + 1):
+        p, q = keep ** (queries - wrong) * (1 - keep) ** wrong, keep**wrong * (1 - keep) ** (queries - wrong)
+        delta += math.comb(queries, wrong) * max(p - math.exp(epsilon) * q, 0)
+    evidence = decide("theorem3.1-local", epsilon=epsilon, queries=queries)
+    assert evidence.measured["delta"].upper == pytest.approx(delta, rel=1e-9, abs=1e-15)
+    largest = queries * math.log(keep / (1 - keep))
+    assert evidence.measured["epsilon"].upper <= largest * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("name", ["randomized-response", "laplace-threshold"])
+def test_the_other_randomizers(name):
+    answer = MODULE.local_randomizer(name, 1.5, 0.1).law(1)
+    keep = 1 / (1 + math.exp(-1.5)) if name == "randomized-response" else 1 - math.exp(-0.75) / 2
+    assert math.exp(answer.log_probabilities[1]) == pytest.approx(keep)
+
+
+def test_by_lot_is_the_mean_over_the_number_of_agents():
+    central, agents, pairs = 0.25, 30, 6
+    view = DDP(central_epsilon=central, agents=agents).views()["received-by-lot"]
+    keep = keep_of(central + math.log(agents / pairs), 1e-4)
+    weights = binom.pmf(np.arange(agents), agents - 1, 1 / pairs)
+    alike = sum(w * delta_of(keep, k + 1, k, central) for k, w in enumerate(weights))
+    worst = sum(w * max(delta_of(keep, k + 1, j, central) for j in range(k + 1)) for k, w in enumerate(weights))
+    p, q = view.law((1, 1)), view.law((0, 1))
+    assert max(p.against(q).delta(central).upper, q.against(p).delta(central).upper) == pytest.approx(alike, rel=1e-9)
+    assert view.delta_at_most(central) == pytest.approx(worst, rel=1e-9)
+    assert alike <= worst
+    assert view.neighbours().complete == (worst <= view.delta)
+
+
+@pytest.mark.slow
+def test_by_lot_samples_follow_the_law():
+    evidence = decide("theorem3.1-central-by-lot", central_epsilon=0.5)
+    # The audit holds 100,000 samples on both inputs against the law, at a false-alarm rate of 1e-6.
+    assert evidence.method == "exact"
+    assert evidence.verdict == "refuted"
+
+
+def test_without_a_shuffler_the_answer_itself_is_seen():
+    evidence = decide("theorem3.1-central", central_epsilon=0.25, agents_per_pair=16, shuffle=False)
+    keep = keep_of(0.25 + math.log(16), 1e-4)
+    assert evidence.measured["delta"].lower == pytest.approx(keep - math.exp(0.25) * (1 - keep))
+
+
+@pytest.mark.slow
+def test_real_answers_say_more_than_bits():
+    evidence = decide("theorem3.1-central", 200_000, central_epsilon=0.25, agents_per_pair=2, randomizer="gaussian")
+    assert evidence.verdict == "refuted"
+    assert evidence.method == "likelihood"
+    assert decide("theorem3.1-central", central_epsilon=0.25, agents_per_pair=2).verdict == "proved"
+
+
+def test_a_setting_given_either_way_is_one_setting():
+    central = DDP(central_epsilon=0.25, agents_per_pair=16)
+    local = DDP(epsilon=0.25 + math.log(16), agents_per_pair=16)
+    assert central.epsilon == local.epsilon == DDP(epsilon=9.0, central_epsilon=0.25, agents_per_pair=16).epsilon
+    assert central.amplified == pytest.approx(local.amplified, abs=1e-15)
+
+
+def test_likelihood_of_real_answers_is_the_mean_over_all_ways_to_assign_them():
+    view = DDP(central_epsilon=0.5, agents_per_pair=5, randomizer="gaussian").views()["received"]
+    sigma = view.response.scale
+    outputs = view.sample((2, 3), 7, np.random.default_rng(SEED))
+    found = {yes: view.log_likelihood(outputs, (5 - yes, yes)) for yes in (3, 2)}
+    for i, row in enumerate(outputs):
+        exact = {}
+        for yes in (3, 2):
+            chosen = list(itertools.combinations(range(5), yes))
+            densities = [norm.pdf(row, [float(j in ones) for j in range(5)], sigma).prod() for ones in chosen]
+            exact[yes] = np.mean(densities)
+        assert found[3][i] - found[2][i] == pytest.approx(math.log(exact[3] / exact[2]), rel=1e-9)
+
+
+def test_converse_margin_is_log_n_at_most():
+    """Shuffling never makes epsilon larger, so the converse holds with up to log n to spare."""
+    for users in (2, 10, 200):
+        evidence = decide("theorem2.1-meant", central_epsilon=1.0, agents_per_pair=users)
+        assert evidence.verdict == "proved"
+        assert 0 <= evidence.measured["margin"].lower <= math.log(users) + 1e-9
+
+
+def test_more_than_one_query_is_outside_the_theorem():
+    assert decide("theorem3.1-central", central_epsilon=0.5, queries=2).verdict == "inapplicable"
+    with pytest.raises(dpaudit.ParameterError, match="queries"):
+        DDP(queries=7)
+    with pytest.raises(dpaudit.ParameterError, match="central_epsilon"):
+        DDP(central_epsilon=0.0, agents_per_pair=1)
