@@ -19,6 +19,8 @@ from dpaudit.laws.gaussian_product import GaussianProductComparison
 from dpaudit.laws.loss import PrivacyLoss
 
 _MAX_FLAT_OUTCOMES = 1 << 20
+_MAX_NESTED_OUTCOMES = 1 << 15
+"""The same where a part is itself a product or a mixture: its outcomes are nested, and slow to go through."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,8 +42,10 @@ class ProductLaw(Law):
 
     def flattened(self) -> FiniteLaw | None:
         """Return the same law with its outcomes listed, if it is finite and not too long."""
-        finite = [part for part in self.parts if isinstance(part, FiniteLaw)]
-        if len(finite) < len(self.parts) or math.prod(len(part.outcomes) for part in finite) > _MAX_FLAT_OUTCOMES:
+        finite = [flat for part in self.parts if (flat := flattened(part)) is not None]
+        nested = not all(isinstance(part, FiniteLaw) for part in self.parts)
+        most = _MAX_NESTED_OUTCOMES if nested else _MAX_FLAT_OUTCOMES
+        if len(finite) < len(self.parts) or math.prod(len(part.outcomes) for part in finite) > most:
             return None
         outcomes = list(itertools.product(*(part.outcomes for part in finite)))
         log_p = finite[0].log_probabilities

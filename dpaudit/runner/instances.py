@@ -18,8 +18,8 @@ from dpaudit.rankings import read_profile
 DATA_PARAMETER = "profile"
 """Parameter that takes the rankings of a data file."""
 
-DATA_SIZES = ("agents", "alternatives")
-"""Parameters that the data decide."""
+DATA_SIZES = {"agents": "agents", "alternatives": "alternatives", "items": "alternatives"}
+"""Parameters that the data decide, each with the property of the profile that it is."""
 
 
 def instantiate(
@@ -36,7 +36,7 @@ def instantiate(
     if data is not None:
         profile = read_profile(data[0])
         given[DATA_PARAMETER] = profile
-        given.update({name: getattr(profile, name) for name in DATA_SIZES if name in known})
+        given.update({name: getattr(profile, size) for name, size in DATA_SIZES.items() if name in known})
     missing = [name for name, _, default, _ in target.parameter_table() if default == "required" and name not in given]
     if missing:
         raise ParameterError(f"{target.name} needs a value for {', '.join(missing)}; give it with --set {missing[0]}=…")

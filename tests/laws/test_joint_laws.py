@@ -224,6 +224,9 @@ def test_mixture_of_laplace_parts_averages_their_deltas():
 def test_nested_laws_are_flattened_or_left_alone():
     nested = PublicMixtureLaw(["x"], np.zeros(1), [ProductLaw([PARTS[0][0], PARTS[1][0]])])
     assert flattened(nested).outcomes[5] == ("x", ("outcome 1", "outcome 2"))
+    product = flattened(ProductLaw([PARTS[0][0], nested]))
+    assert len(product.outcomes) == len(PARTS[0][0].outcomes) * len(flattened(nested).outcomes)
+    assert np.exp(product.log_probabilities).sum() == pytest.approx(1)
     assert flattened(ProductLaw([LaplaceLaw(0.0, 1.0), PARTS[0][0]])) is None
     assert flattened(PublicMixtureLaw(["x"], np.zeros(1), [LaplaceLaw(0.0, 1.0)])) is None
     assert flattened(GaussianLaw(0.0, 1.0)) is None
