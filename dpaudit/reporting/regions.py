@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dpaudit.reporting.groups import Cell, ClaimGroup
 
 _MOST_MAPS = 12
+_MOST_OF_THEM = 0.9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,11 +43,12 @@ def region_maps(claim: ClaimGroup) -> tuple[RegionMap, ...]:
     if len({cell.result.verdict for cell in claim.cells}) < 2:
         return ()
     values = {name: _values(name, claim.cells) for name in claim.varying}
-    numeric = sorted((name for name in values if len(values[name]) > 1), key=lambda name: -len(values[name]))
+    free = _free(claim, values)
+    numeric = sorted((name for name in free if len(values[name]) > 1), key=lambda name: -len(values[name]))
     if len(numeric) < 2 or len(values[numeric[0]]) < 3:
         return ()
     across, down = numeric[:2]
-    rest = [name for name in claim.varying if name not in (across, down)]
+    rest = [name for name in free if name not in (across, down)]
     settings: dict[str, dict[tuple[float, float], Cell]] = {}
     for cell in claim.cells:
         place = (_number(cell, down), _number(cell, across))
@@ -55,6 +57,25 @@ def region_maps(claim: ClaimGroup) -> tuple[RegionMap, ...]:
             settings.setdefault(text, {}).setdefault((place[0], place[1]), cell)
     maps = [_map(claim, text, down, across, cells) for text, cells in settings.items() if len(cells) > 3]
     return tuple(maps) if len(maps) <= _MOST_MAPS else ()
+
+
+def _free(claim: ClaimGroup, values: Mapping[str, set[float]]) -> list[str]:
+    """Parameters that vary, without numbers that the others determine, as one budget does another."""
+    free = list(claim.varying)
+    while determined := [name for name in free if len(values[name]) > 1 and _is_determined(claim, name, free)]:
+        free.remove(max(determined, key=lambda name: len(values[name])))
+    return free
+
+
+def _is_determined(claim: ClaimGroup, name: str, free: Sequence[str]) -> bool:
+    others = [other for other in free if other != name]
+    seen: dict[tuple[str, ...], set[str]] = {}
+    for cell in claim.cells:
+        seen.setdefault(tuple(_text(claim, cell, other) for other in others), set()).add(_text(claim, cell, name))
+    alone = sum(len(texts) == 1 for texts in seen.values())
+    # A few cells may be set up in another way. Where the settings are no more than the values, as along a line, nothing
+    # says which of the parameters depends on which.
+    return alone >= _MOST_OF_THEM * len(seen) and len(seen) > len({_text(claim, cell, name) for cell in claim.cells})
 
 
 def _map(claim: ClaimGroup, setting: str, down: str, across: str, cells: dict[tuple[float, float], Cell]) -> RegionMap:

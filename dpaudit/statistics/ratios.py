@@ -120,7 +120,7 @@ def refutable_epsilon(
             return bool(conditional_epsilon_lower(hits_p, hits_q, alpha=alpha) > claimed)
         return bool(epsilon_lower(hits_p, trials, hits_q, trials, delta=delta, alpha=alpha) > claimed)
 
-    if not (q > 0 and math.isfinite(claimed)):
+    if not (q > 0 and delta < 1 and math.isfinite(claimed)):
         return math.inf
     possible = math.log((1 - delta) / q)
     low, high = claimed, possible

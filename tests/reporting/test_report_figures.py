@@ -242,6 +242,25 @@ def test_the_values_are_in_tables(make_record: Callable[..., Record], make_resul
         assert f">{value}<" in page
 
 
+def test_a_parameter_that_two_others_determine_is_no_axis(
+    make_record: Callable[..., Record], make_result: Callable[..., Result]
+) -> None:
+    results = [
+        make_result(
+            Verdict.REFUTED if users < 10 else Verdict.PROVED,
+            parameters={"epsilon": central + math.log(users), "central": central, "users": users, "delta": delta},
+        )
+        for central in (0.1, 0.5, 1.0)
+        for users in (2, 16, 100)
+        for delta in (1e-4, 1e-2)
+    ]
+    (target,) = group_results(make_record(*results))
+    maps = region_maps(target.claims[0])
+    assert [{region.down, region.across} for region in maps] == [{"central", "users"}] * 2
+    assert [region.setting for region in maps] == ["delta=0.0001", "delta=0.01"]
+    assert all(cell is not None for region in maps for _, cells in region.rows for cell in cells)
+
+
 def test_the_values_can_be_downloaded(make_record: Callable[..., Record], make_result: Callable[..., Result]) -> None:
     page = render_html(make_record(_growth(make_result, claim=HOSTILE)))
     (link,) = re.findall(r'<a download="Growth.csv" href="data:text/csv;charset=utf-8,([^"]*)">', page)
