@@ -151,7 +151,8 @@ class ShuffledAnswers(_Answers):
             complete=True,
             scope=(
                 f"all inputs (agents against, agents for) of the {self.agents} agents on one pair of alternatives, one "
-                "of them changed: those with the largest delta, and those with the largest epsilon, of all"
+                "of them changed: those with the largest delta, and those with the largest epsilon, of all; who was "
+                "asked about which pair is public"
             ),
         )
 
@@ -214,7 +215,8 @@ class AnswersOfDrawnAgents(_Answers):
             complete=bound <= self.delta,
             scope=(
                 f"one of {self.agents} agents reverses its ranking, all others have one ranking, and the number of "
-                f"agents on a pair is drawn; for any rankings of the others delta is at most {bound:.6g}"
+                f"agents on a pair is drawn, and then public, with who was asked; for any rankings of the others delta "
+                f"is at most {bound:.6g}"
             ),
         )
 

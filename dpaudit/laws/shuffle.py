@@ -18,6 +18,8 @@ from dpaudit.laws.worst import worst_others
 
 _MOST_HISTOGRAMS = 1 << 20
 _MOST_DATASETS = 20_000
+_MOST_STEPS = 1 << 28
+"""About a minute's work where there are more than two reports."""
 _SAME = 1e-12
 _ROUNDS = 100
 
@@ -228,9 +230,12 @@ class Shuffle:
 
     def _neighbours(self) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
         inputs = len(self.reports)
-        if math.comb(self.users - 1 + inputs - 1, inputs - 1) * inputs * (inputs - 1) > _MOST_DATASETS:
+        datasets = math.comb(self.users - 1 + inputs - 1, inputs - 1) * inputs * (inputs - 1)
+        steps = datasets * self.users * (self.users + 1) ** (self.log_reports.shape[1] - 1)
+        if datasets > _MOST_DATASETS or (self._bits is None and steps > _MOST_STEPS):
             raise CheckError(
-                f"{self.users} users with {inputs} inputs have too many data sets to try; take fewer users or inputs"
+                f"{self.users} users with {inputs} inputs and {self.log_reports.shape[1]} kinds of report have too many "
+                "data sets to try; take fewer users, or merge reports that say the same (`merged`)"
             )
         for bars in itertools.combinations(range(self.users - 1 + inputs - 1), inputs - 1):
             edges = (-1, *bars, self.users - 1 + inputs - 1)
