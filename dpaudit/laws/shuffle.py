@@ -231,10 +231,11 @@ class Shuffle:
     def _neighbours(self) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
         inputs = len(self.reports)
         datasets = math.comb(self.users - 1 + inputs - 1, inputs - 1) * inputs * (inputs - 1)
-        steps = datasets * self.users * (self.users + 1) ** (self.log_reports.shape[1] - 1)
+        kinds = self.log_reports.shape[1]
+        steps = datasets * self.users * (self.users + 1) ** (kinds - 1)
         if datasets > _MOST_DATASETS or (self._bits is None and steps > _MOST_STEPS):
             raise CheckError(
-                f"{self.users} users with {inputs} inputs and {self.log_reports.shape[1]} kinds of report have too many "
+                f"{self.users} users with {inputs} inputs and {kinds} kinds of report have too many "
                 "data sets to try; take fewer users, or merge reports that say the same (`merged`)"
             )
         for bars in itertools.combinations(range(self.users - 1 + inputs - 1), inputs - 1):
