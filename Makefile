@@ -32,7 +32,8 @@ lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy dpaudit
-	for file in protocols/*.py protocols/controls/*.py; do $(BIN)/mypy $$file || exit 1; done
+	$(BIN)/mypy protocols/*.py
+	$(BIN)/mypy protocols/controls/*.py
 	$(BIN)/lint-imports
 
 format: $(STAMP)

@@ -138,7 +138,7 @@ class LocalPairwise(dpaudit.Mechanism):
         ),
     )
 
-    epsilon: float = dpaudit.parameter(1.0, maximum=700.0, doc="ϵ, the budget of one agent")
+    epsilon: float = dpaudit.parameter(1.0, maximum=1e6, doc="ϵ, the budget of one agent")
     alternatives: int = dpaudit.parameter(4, minimum=2, doc="m")
     agents: int = dpaudit.parameter(10_000, minimum=1, doc="n, for the utility claims")
     randomizer: Literal["vector", "entrywise"] = dpaudit.parameter(

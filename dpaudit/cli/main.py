@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import sys
 import traceback
@@ -64,14 +65,28 @@ def options(
         raise typer.Exit(EXIT_UNUSABLE)
 
 
+_ESCAPE = "dpaudit.escape"
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    """Replace what an encoding lacks by the escapes of JSON, which there mean the same."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    units = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass")
+    codes = (int.from_bytes(units[i : i + 2], "big") for i in range(0, len(units), 2))
+    return "".join(f"\\u{code:04x}" for code in codes), error.end
+
+
+codecs.register_error(_ESCAPE, _escaped)
+
+
 def main() -> NoReturn:
     """Run the command line; usage errors, and errors that dpaudit raises on purpose, become one line and status 2."""
     # As with `python -m`, a target may be a module in the current folder; last, so that it shadows nothing.
     sys.path.append("")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # What an encoding lacks becomes an escape, which in JSON means the same.
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors=_ESCAPE)
     try:
         status = app(standalone_mode=False)
     except DpauditError as error:

@@ -178,7 +178,7 @@ def test_the_block_bound_is_the_least_of_the_blocks():
         assert target.block_bound() == pytest.approx(min(costs), rel=1e-12)
 
 
-RATES = ["agents", "epsilon", "alternatives", "blocs", "graded"]
+RATES = ["agents", "epsilon", "alternatives", "opposed", "graded"]
 
 
 @pytest.mark.parametrize("name", RATES)
