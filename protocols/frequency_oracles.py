@@ -240,8 +240,8 @@ class Safa(_Collector):
             dpaudit.LemmaClaim(
                 id="yang2018.safa-theorem4",
                 source=f"{REPORT}, Theorem 4",
-                statement="For a value that nobody holds, SAFA's variance is below Harmony's at every domain size below "
-                "the printed crossover.",
+                statement="For a value nobody holds, SAFA's variance is below Harmony's at every domain size below the "
+                "printed crossover.",
                 margin=lambda values: (
                     self.harmony_variance(values, 0.0) - self.exact_variance(values, self.attributes, 0.0)
                 ),
@@ -261,8 +261,8 @@ class Safa(_Collector):
             dpaudit.LemmaClaim(
                 id="yang2018.safa-theorem4-meant",
                 source=f"{REPORT}, Theorem 4, with Harmony's exact variance",
-                statement="For a value that nobody holds, SAFA's variance is below Harmony's if m < e^2 + e + 2 + 1/|A|, "
-                "and not otherwise.",
+                statement="For values nobody holds SAFA's variance is below Harmony's for m < e^2 + e + 2 + 1/|A|, and "
+                "not otherwise.",
                 inapplicable=other,
                 margin=self._crossover_margin,
                 instances=[{"values": values} for values in _sizes(4 * self.true_crossover())],
@@ -283,7 +283,7 @@ class Safa(_Collector):
                 },
                 scope=(
                     f"ε' = {self.epsilon:g}, m = {self.values}; a value of frequency 0, and one of frequency 1/m; the "
-                    "users who are asked for one attribute, their counts debiased by their number, so |A| does not matter"
+                    "users who are asked for one attribute, their counts debiased by their number, so for any |A|"
                 ),
             ),
         ]
