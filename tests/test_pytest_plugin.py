@@ -15,6 +15,8 @@ import dpaudit
 from dpaudit import pytest_plugin
 from dpaudit.auditors import pair
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(dpaudit.__file__).parents[1]
 PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
 README = PYPROJECT.with_name("README.md")

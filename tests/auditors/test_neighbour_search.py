@@ -12,6 +12,8 @@ from dpaudit.auditors import Streams
 from dpaudit.auditors.search import Found, find_pair
 from dpaudit.claims.inputs import pair_key
 
+pytestmark = pytest.mark.slow
+
 SEEDS = range(12)
 
 

@@ -15,6 +15,8 @@ from dpaudit.auditors.scores import ColumnScore, OutcomeScore, score_from_json, 
 from dpaudit.auditors.selection import Event, select_events
 from dpaudit.auditors.trees import BoostedScore
 
+pytestmark = pytest.mark.slow
+
 SEED = 20260302
 
 

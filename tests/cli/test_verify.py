@@ -8,6 +8,8 @@ import pytest
 
 import dpaudit as package
 
+pytestmark = pytest.mark.slow
+
 LEAKS = '''\
 import numpy as np
 

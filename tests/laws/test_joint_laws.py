@@ -256,6 +256,7 @@ def test_malformed_joint_laws_are_refused():
         compare(ProductLaw([finite(1.0)]), ProductLaw([GaussianLaw(0.0, 1.0)]))
 
 
+@pytest.mark.slow
 def test_gaussian_among_other_kinds_is_enclosed():
     """Against a double integral over both parts, by the midpoint rule."""
     laws = [ProductLaw([GaussianLaw(x, 1.0), LaplaceLaw(x, 2.0)]) for x in (1.0, 0.0)]

@@ -12,6 +12,8 @@ import dpaudit
 from dpaudit import rankings
 from dpaudit.auditors import Budget, Streams, audit
 
+pytestmark = pytest.mark.slow
+
 FALSE_ALARM = 1e-6
 SEED = 20261121
 FIRST = dpaudit.load("noisy-pairwise")

@@ -14,6 +14,8 @@ from dpaudit import rankings
 from dpaudit.auditors import Budget, Streams, audit
 from dpaudit.catalog import protocol_files, targets_in
 
+pytestmark = pytest.mark.slow
+
 FALSE_ALARM = 1e-6
 SEED = 20261121
 SYSTEM = dpaudit.load("gaussian-histogram")

@@ -15,6 +15,8 @@ import dpaudit
 from dpaudit import rankings
 from dpaudit.auditors import Budget, Streams, audit
 
+pytestmark = pytest.mark.slow
+
 FALSE_ALARM = 1e-6
 SEED = 20261123
 RR, LAP = dpaudit.load("ldp-kwiksort-rr"), dpaudit.load("ldp-kwiksort-lap")

@@ -11,6 +11,8 @@ from scipy.stats import chisquare, laplace
 import dpaudit
 from dpaudit.auditors.exact import audit_exact
 
+pytestmark = pytest.mark.slow
+
 FALSE_ALARM = 1e-6
 SEED = 20261121
 RR, LAP = dpaudit.load("ldp-kwiksort-rr"), dpaudit.load("ldp-kwiksort-lap")

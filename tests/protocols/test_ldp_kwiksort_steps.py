@@ -12,6 +12,8 @@ from scipy.stats import chi2_contingency, norm
 
 import dpaudit
 
+pytestmark = pytest.mark.slow
+
 FALSE_ALARM = 1e-6
 SEED = 20261122
 RR, LAP = dpaudit.load("ldp-kwiksort-rr"), dpaudit.load("ldp-kwiksort-lap")

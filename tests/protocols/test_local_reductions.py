@@ -14,6 +14,8 @@ from dpaudit import rankings
 from dpaudit.auditors import Budget, Streams, audit
 from dpaudit.auditors.exact import audit_exact
 
+pytestmark = pytest.mark.slow
+
 FALSE_ALARM = 1e-6
 SEED = 20261127
 PAIRWISE, INTERACTIVE = dpaudit.load("local-pairwise"), dpaudit.load("ldp-kwiksort-interactive")

@@ -12,6 +12,8 @@ import dpaudit
 from dpaudit import rankings
 from dpaudit.laws.joint import flattened
 
+pytestmark = pytest.mark.slow
+
 FALSE_ALARM = 1e-6
 SEED = 20261130
 SAFARI, NOPRIV, UNIFORM = (dpaudit.load(name) for name in ("safari", "safari-noprivacy", "uniform"))

@@ -14,6 +14,8 @@ import pytest
 import dpaudit
 from dpaudit.auditors import Budget, Streams, audit
 
+pytestmark = pytest.mark.slow
+
 
 def structured(items):
     outputs = np.empty(len(items), dtype=object)

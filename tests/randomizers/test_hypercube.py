@@ -13,6 +13,8 @@ from dpaudit.laws import FiniteLaw, compare
 from dpaudit.randomizers import HypercubeResponse
 from dpaudit.randomizers.hypercube import HypercubeLaw
 
+pytestmark = pytest.mark.slow
+
 FALSE_ALARM = 1e-6
 SEED = 20261125
 CASES = list(itertools.product([1, 2, 3, 4, 5, 6, 7], [0.3, 1.0, 4.0], ["split", "both"]))

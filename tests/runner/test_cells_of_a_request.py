@@ -55,6 +55,7 @@ def test_settings_replace_the_plans_and_expectations_stay_where_they_match(plann
     assert [cell.expected for cell in cells(target, set={"broken": ["true"]})] == [None, None, None]
 
 
+@pytest.mark.slow
 def test_what_is_set_need_suit_the_claims_that_are_named_only():
     # The plan has other claims at a distance of 2, which no word of length 1 allows.
     request = Request(targets=["marginals-reduction"], set={"dimensions": [1], "padding": [2]})

@@ -22,6 +22,8 @@ from dpaudit.runner.check import run_request
 from dpaudit.runner.plaindata import NotDataError, from_data, to_data
 from dpaudit.runner.witnesses import read_witness
 
+pytestmark = pytest.mark.slow
+
 FALSE_ALARM = 1e-6
 TARGETS = '''\
 import numpy as np

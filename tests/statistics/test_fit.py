@@ -6,6 +6,8 @@ from scipy.stats import binom, multinomial
 
 from dpaudit.statistics import goodness_of_fit
 
+pytestmark = pytest.mark.slow
+
 FALSE_ALARM = 1e-6
 SEED = 20240611
 LEVEL = 1e-3
