@@ -230,6 +230,8 @@ class _Voters(dpaudit.Mechanism):
     profile: rankings.Profile | None = dpaudit.parameter(None, doc="real rankings (--data), not the Mallows model")
     drawn: int = dpaudit.parameter(100, minimum=1, doc="agents drawn from the data in every run, at most all")
 
+    synthetic = ("dispersion",)
+
     @property
     def pairs(self) -> int:
         """Number of pairs of alternatives."""

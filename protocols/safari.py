@@ -143,6 +143,7 @@ class _Synthesis(dpaudit.Mechanism):
     profile: rankings.Profile | None = dpaudit.parameter(None, doc="real rankings (--data), not a model")
 
     source = PAPER
+    synthetic = ("users", "dispersion")
 
     def validate(self) -> None:
         if self.profile is not None and self.profile.alternatives != self.items:

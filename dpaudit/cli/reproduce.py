@@ -15,7 +15,9 @@ def reproduce(
     figure: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[FIGURE ...]", help="Ids of claims, how they begin, or names such as 'Table 1'. None: all."
+            metavar="[FIGURE ...]",
+            help="Papers (song2022), figures and tables ('Figure 2': that of every paper; 'song2022 figure 2': that of "
+            "one), or ids of claims and how they begin. None: all.",
         ),
     ] = None,
     set_: Annotated[

@@ -230,10 +230,27 @@ def audited(cell: Cell, target: Mechanism, settings: Settings) -> Outcome:
     except (Exception, SystemExit) as error:
         _show(error, settings)
         evidence = failure(error)
+    evidence = _unless_too_few(cell, evidence)
     witness = None
     if settings.output is not None and isinstance(claim, PrivacyClaim):
         witness = make_witness(cell, claim, evidence, budget, streams, _command(cell, settings))
     return Outcome(result=_result(cell, settings, evidence, target, claim), witness=witness)
+
+
+def _unless_too_few(cell: Cell, evidence: Evidence) -> Evidence:
+    """Evidence as it is, or ``inconclusive`` where it falls short of what is expected of more samples.
+
+    That a fraction of the plan's samples finds neither a proof nor a violation is no news about the claim.
+    """
+    stronger = cell.expected in (Verdict.CERTIFIED, Verdict.REFUTED)
+    if cell.planned is None or not (stronger and evidence.verdict is Verdict.CONSISTENT and evidence.samples):
+        return evidence
+    return replace(
+        evidence,
+        verdict=Verdict.INCONCLUSIVE,
+        note=f"{cell.samples} samples are too few to tell whether it is {cell.expected}, which the plan expects of "
+        f"{cell.planned}; leave --quick out, or raise --samples",
+    )
 
 
 def _announcer(cell: Cell) -> Announce:
