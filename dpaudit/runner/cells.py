@@ -385,7 +385,8 @@ def _usual_samples(cell: Cell) -> tuple[int, int]:
         return DEFAULT_SAMPLES, LEAST_SAMPLES
     if isinstance(claim, LemmaClaim):
         return DEFAULT_DRAWS, 1
-    return getattr(claim, "runs", 1), 20
+    # Fewer runs than 40 cannot tell at the confidence of a long run whether most of them are won.
+    return getattr(claim, "runs", 1), 40
 
 
 def _with_planned_samples(cell: Cell) -> Cell:
