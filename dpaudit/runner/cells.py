@@ -329,9 +329,7 @@ def _with_expectation(cell: Cell, expectations: Mapping[tuple[str, ...], Cell]) 
         known = expectations.get(_identity(replace(cell, method="auto")))
     if known is None:
         return replace(cell, expected=None, reason="", published=None)
-    return replace(
-        cell, expected=known.expected, reason=known.reason, published=known.published, planned=known.samples
-    )
+    return replace(cell, expected=known.expected, reason=known.reason, published=known.published, planned=known.samples)
 
 
 def _planned_cells(blank: Cell, audit: PlannedAudit) -> list[Cell]:

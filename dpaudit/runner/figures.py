@@ -34,7 +34,7 @@ def named_figures(known: Mapping[str, str], names: Sequence[str]) -> set[str]:
             titles = figure_titles(known)
             near = suggestion(name, [*known, *titles, *known.values(), *map(str.lower, titles)])
             raise TargetError(
-                f"unknown figure {name!r}{near}; known: {', '.join(titles)}; a claim's id, and how ids begin, will do too"
+                f"unknown figure {name!r}{near}; known: {', '.join(titles)}; ids of claims will do too"
             )
         found |= meant
     return found
