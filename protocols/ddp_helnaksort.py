@@ -67,6 +67,11 @@ class _Answers(dpaudit.Mechanism):
 class Report(_Answers):
     """What one agent sends: its K answers; which pairs it was asked about is no secret and depends on no ranking."""
 
+    notation = (
+        "an input holds the agent's true answers, 1 where the first of the pair is preferred; an output holds "
+        "the noisy ones"
+    )
+
     queries: int = dpaudit.parameter(1, minimum=1, doc="K")
 
     @property
@@ -99,6 +104,11 @@ class ShuffledAnswers(_Answers):
     Inputs are (agents who prefer the second alternative, agents who prefer the first). Of two possible answers, what
     is seen is how many say that the first is preferred.
     """
+
+    notation = (
+        "an input is how many agents prefer the second of the pair, and how many the first; the output is how "
+        "many of the shuffled answers say that the first is preferred"
+    )
 
     agents: int = dpaudit.parameter(16, minimum=1, doc="n', agents who are asked about the pair")
     claimed: float = dpaudit.parameter(0.25, minimum=0.0, doc="epsilon at which the worst inputs are wanted")
@@ -163,6 +173,11 @@ class AnswersOfDrawnAgents(_Answers):
     Inputs are (the preference of that agent, the preference of all others), 0 or 1. Which agents were asked about the
     pair is public: the output is how many others were, and how many of all answers are 1.
     """
+
+    notation = (
+        "an input is the preference of one agent and that of all others, 0 or 1; an output is how many others "
+        "were asked about that agent's pair, and how many of all answers are 1"
+    )
 
     agents: int = dpaudit.parameter(100, minimum=1, doc="n")
     pairs: int = dpaudit.parameter(6, minimum=1, doc="C(m, 2)")
