@@ -221,29 +221,17 @@ class AnswersOfDrawnAgents(_Answers):
         )
 
 
-class AnswersOfSecretDraws(_Answers):
+class AnswersOfSecretDraws(ShuffledAnswers):
     """What the curator receives of all pairs when every agent draws its pair, and nobody else knows which.
 
     A report is (pair, noisy answer), and the multiset of the reports of all agents is seen. Inputs are (agents with the
-    reverse of a ranking, agents with that ranking); the output is how many answers, of all pairs, agree with the
-    ranking. Here that says all that the multiset says: whether an answer agrees depends on no pair, and which pairs
-    were drawn depends on no ranking. So the reports are worth the answers of n agents, not n', on one pair.
+    reverse of a ranking, agents with that ranking), and what is seen is how many answers, of all pairs, agree with the
+    ranking. That says all that the multiset says: whether an answer agrees depends on no pair, and which pairs were
+    drawn depends on no ranking. So these reports are the answers of n agents, not n', on one pair, however pairs are
+    drawn, as long as every agent draws by the same rule.
     """
 
     agents: int = dpaudit.parameter(100, minimum=1, doc="n")
-    pairs: int = dpaudit.parameter(6, minimum=1, doc="C(m, 2)")
-    claimed: float = dpaudit.parameter(0.25, minimum=0.0, doc="epsilon at which the worst inputs are wanted")
-
-    def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
-        agreeing = np.zeros(size, dtype=int)
-        for bit, agents in enumerate(data):
-            keep = math.exp(local_randomizer(self.randomizer, self.epsilon, self.delta).law(bit).log_probabilities[1])
-            drawn = rng.multinomial(int(agents), np.full(self.pairs, 1 / self.pairs), size)
-            agreeing += rng.binomial(drawn, keep).sum(axis=1)
-        return agreeing
-
-    def law(self, data: Any) -> dpaudit.FiniteLaw:
-        return shuffled(self.randomizer, self.epsilon, self.delta, self.agents).law(data)
 
     def delta_at_most(self, epsilon: float) -> float:
         """Bound for all rankings: the privacy blanket.
@@ -517,7 +505,7 @@ class DDPHelnaksort(_Answers, _Voters):
                 AnswersOfDrawnAgents(agents=self.agents, pairs=self.pairs, **shared) if self.shuffle else self.report
             ),
             "received-of-secret-draws": (
-                AnswersOfSecretDraws(agents=self.everybody, pairs=self.pairs, **shared) if self.shuffle else self.report
+                AnswersOfSecretDraws(agents=self.everybody, **shared) if self.shuffle else self.report
             ),
         }
 
