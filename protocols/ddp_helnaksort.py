@@ -502,7 +502,7 @@ class DDPHelnaksort(_Answers, _Voters):
             "report": self.report,
             "received": ShuffledAnswers(agents=self.on_a_pair, **shared) if self.shuffle else self.report,
             "received-by-lot": (
-                AnswersOfDrawnAgents(agents=self.agents, pairs=self.pairs, **shared) if self.shuffle else self.report
+                AnswersOfDrawnAgents(agents=self.voters, pairs=self.pairs, **shared) if self.shuffle else self.report
             ),
             "received-of-secret-draws": (
                 AnswersOfSecretDraws(agents=self.everybody, **shared) if self.shuffle else self.report

@@ -154,6 +154,7 @@ def test_a_profile_is_drawn_from_without_replacement():
     target = DDP(alternatives=3, agents=40, profile=profile, drawn=25)
     assert target.voters == 25
     assert target.share == 25 / 3
+    assert [target.views()[view].agents for view in ("received-by-lot", "received-of-secret-draws")] == [25, 25]
     orders = target.electorates(50, np.random.default_rng(SEED))
     assert orders.shape == (50, 25, 3)
     for run in orders:
