@@ -80,6 +80,8 @@ class Mechanism:
     """What is misprinted in the source and what is implemented instead."""
     synthetic: ClassVar[Sequence[str]] = ()
     """Parameters that only describe made-up inputs, and mean nothing beside the rankings of ``--data``."""
+    notation: ClassVar[str] = ""
+    """How inputs and outputs are written, in a sentence: what a reader who recomputes a witness has to know."""
     own_randomness: ClassVar[bool] = False
     """Whether ``sample`` draws from a source that ``rng`` does not seed, as some libraries do: runs then differ."""
     _checked_fields: ClassVar[tuple[Any, ...]]

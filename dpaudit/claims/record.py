@@ -39,13 +39,18 @@ _MOST_BITS = 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemEntry:
-    """What a report says of a target besides its results; ``model`` is its trust model, drawn where it is known."""
+    """What a report says of a target besides its results.
+
+    ``model`` is its trust model, drawn where it is known; ``notations`` says by view how inputs and outputs are
+    written.
+    """
 
     title: str
     description: str
     source: str
     errata: tuple[Erratum, ...] = ()
     model: str = ""
+    notations: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +99,8 @@ class Result:
 class Record:
     """All results of one run, with what is needed to run it again.
 
-    ``sources`` holds the SHA-256 of the files that the results were made from, and of the toolkit's code.
+    ``command`` makes the whole record again; ``sources`` holds the SHA-256 of the files that the results were made
+    from, and of the toolkit's code.
     """
 
     __pydantic_config__: ClassVar[Any] = _FORBID_UNKNOWN
@@ -106,6 +112,7 @@ class Record:
     systems: Mapping[str, SystemEntry] = field(default_factory=dict)
     results: tuple[Result, ...]
     summary: Mapping[str, int]
+    command: str = ""
     sources: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, Any] = field(default_factory=dict)
     timing: Mapping[str, float] = field(default_factory=dict)
@@ -143,6 +150,19 @@ class Record:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"])
             raise RecordError(f"{name}: key '{where}': {first['msg']}; write the record again") from None
+
+
+def joined(first: Record, second: Record) -> Record:
+    """Return the results of two runs as one record, for a page that shows both; seed and confidence are the first's."""
+    results = (*first.results, *second.results)
+    return dataclasses.replace(
+        first,
+        systems={**first.systems, **second.systems},
+        results=results,
+        summary=summarise(results),
+        command=" && ".join(command for command in (first.command, second.command) if command),
+        sources={**first.sources, **second.sources},
+    )
 
 
 def summarise(results: tuple[Result, ...]) -> dict[str, int]:

@@ -58,6 +58,16 @@ class ClaimGroup:
         return str(said.pop()) if len(said) == 1 else ""
 
     @property
+    def anchor(self) -> str:
+        """Place of the claim on a page."""
+        return f"claim-{self.cells[0].number}"
+
+    @property
+    def ok(self) -> bool:
+        """Whether every cell is as expected."""
+        return all(cell.result.ok for cell in self.cells)
+
+    @property
     def nature(self) -> str:
         """Kind of the claim, and for privacy the view and the neighbouring relation."""
         words = [self.shared("kind")]
@@ -77,6 +87,10 @@ class TargetGroup:
     def title(self) -> str:
         """Name of the target and what it is."""
         return f"{self.name}: {self.entry.title}" if self.entry and self.entry.title else self.name
+
+    def notation(self, claim: ClaimGroup) -> str:
+        """How inputs and outputs are written in the view of a claim; empty where nothing says it."""
+        return self.entry.notations.get(claim.shared("view"), "") if self.entry else ""
 
     @property
     def cells(self) -> Iterator[tuple[ClaimGroup, Cell]]:

@@ -51,12 +51,14 @@ def _add_cases(suite: ET.Element, target: TargetGroup) -> None:
         case = ET.SubElement(suite, "testcase", _TIME, classname=target.name, name=name)
         outcome = _outcome(result)
         if outcome is None:
-            ET.SubElement(case, "system-out").text = _details(claim, cell)
+            ET.SubElement(case, "system-out").text = _details(claim, cell, target.notation(claim))
         else:
             kind = result.verdict.value if outcome == "error" else "refuted"
             if outcome == "failure" and result.verdict is not Verdict.REFUTED:
                 kind = "unexpected"
-            ET.SubElement(case, outcome, type=kind, message=_message(result)).text = _details(claim, cell)
+            ET.SubElement(case, outcome, type=kind, message=_message(result)).text = _details(
+                claim, cell, target.notation(claim)
+            )
 
 
 def _outcome(result: Result) -> str | None:
@@ -69,7 +71,7 @@ def _message(result: Result) -> str:
     return " ".join(f"{result.verdict}: {reason(result) or standing(result)}; {headline(result)}".split())
 
 
-def _details(claim: ClaimGroup, cell: Cell) -> str:
+def _details(claim: ClaimGroup, cell: Cell, notation: str) -> str:
     result = cell.result
     lines = [f"{result.verdict}: {headline(result)}", standing(result)]
     if not result.ok:
@@ -84,6 +86,7 @@ def _details(claim: ClaimGroup, cell: Cell) -> str:
         ("scope", result.scope),
         ("method", result.method),
         ("note", result.note if result.ok else ""),
+        ("notation", notation if result.witness else ""),
         *witness_lines(result),
         ("repeat", result.command),
         ("verify the witness", verify_command(result)),

@@ -61,11 +61,13 @@ def _page(record: Record, detail: _Detail, *, most: int | None = None) -> str:
         lines += [f"| {verdict} | {count} | {escape(verdict.meaning)} |" for verdict, count in counts(record).items()]
         lines.append("")
     lines += [escape(provenance(record)) + ".", ""]
-    bad = [(claim, cell) for target in groups for claim, cell in target.cells if not cell.result.ok]
+    if record.command:
+        lines += ["To make the whole record again:", "", *_block(record.command, "sh"), ""]
+    bad = [(target, claim, cell) for target in groups for claim, cell in target.cells if not cell.result.ok]
     if bad:
         lines += ["## Needs attention", ""]
-        for claim, cell in bad[:most]:
-            lines += _attention(claim, cell)
+        for target, claim, cell in bad[:most]:
+            lines += _attention(claim, cell, target.notation(claim))
         if bad[most:] and most is not None:
             lines += [f"{len(bad) - most} more are not listed here: they are in the other formats of this report.", ""]
     if detail < _Detail.ALL:
@@ -89,7 +91,7 @@ def _part(record: Record, target: TargetGroup) -> Record:
     return replace(record, results=tuple(cell.result for _, cell in target.cells))
 
 
-def _attention(claim: ClaimGroup, cell: Cell) -> Iterator[str]:
+def _attention(claim: ClaimGroup, cell: Cell, notation: str) -> Iterator[str]:
     """All there is to say of a result that is not ok, what to do first."""
     result = cell.result
     where = f" at {cell.label}" if cell.label else ""
@@ -104,6 +106,7 @@ def _attention(claim: ClaimGroup, cell: Cell) -> Iterator[str]:
         ("parameters", claim.constant),
         ("scope", result.scope),
         ("samples", str(result.samples) if result.samples else ""),
+        ("notation", notation if result.witness else ""),
     )
     yield ""
     yield from _witness(result)
@@ -131,7 +134,7 @@ def _target(record: Record, target: TargetGroup, detail: _Detail) -> Iterator[st
     yield ""
     if detail is _Detail.ALL:
         for claim in target.claims:
-            yield from _claim(claim)
+            yield from _claim(claim, target.notation(claim))
     yield from ("</details>", "")
 
 
@@ -142,7 +145,7 @@ def _standing(result: Result) -> str:
 _SHARED = ("statement", "source", "scope", "reason", "note")
 
 
-def _claim(claim: ClaimGroup) -> Iterator[str]:
+def _claim(claim: ClaimGroup, notation: str) -> Iterator[str]:
     """What a claim's cells that are ok share, one command for all of them, and what is not common to all."""
     fine = replace(claim, cells=tuple(cell for cell in claim.cells if cell.result.ok))
     if not fine.cells:
@@ -157,6 +160,7 @@ def _claim(claim: ClaimGroup) -> Iterator[str]:
         ("scope", shared["scope"]),
         ("expected because", shared["reason"]),
         ("note", shared["note"]),
+        ("notation", notation if any(cell.result.witness for cell in fine.cells) else ""),
     )
     yield ""
     yield from _command("To repeat one:" if len(fine.cells) > 1 else "To repeat it:", fine.cells[0].result.command)

@@ -33,9 +33,7 @@ def named_figures(known: Mapping[str, str], names: Sequence[str]) -> set[str]:
         if not meant:
             titles = figure_titles(known)
             near = suggestion(name, [*known, *titles, *known.values(), *map(str.lower, titles)])
-            raise TargetError(
-                f"unknown figure {name!r}{near}; known: {', '.join(titles)}; ids of claims will do too"
-            )
+            raise TargetError(f"unknown figure {name!r}{near}; known: {', '.join(titles)}; ids of claims will do too")
         found |= meant
     return found
 
