@@ -242,15 +242,17 @@ def _unless_too_few(cell: Cell, evidence: Evidence) -> Evidence:
 
     That a fraction of the plan's samples finds neither a proof nor a violation is no news about the claim.
     """
-    stronger = cell.expected in (Verdict.CERTIFIED, Verdict.REFUTED)
-    if cell.planned is None or not (stronger and evidence.verdict is Verdict.CONSISTENT and evidence.samples):
+    if cell.planned is None or not evidence.samples:
         return evidence
-    return replace(
-        evidence,
-        verdict=Verdict.INCONCLUSIVE,
-        note=f"{cell.samples} samples are too few to tell whether it is {cell.expected}, which the plan expects of "
-        f"{cell.planned}; leave --quick out, or raise --samples",
+    spent = f"the plan spends {cell.planned} samples here, not {cell.samples}"
+    if evidence.verdict is Verdict.INCONCLUSIVE:
+        return replace(evidence, note=f"{evidence.note}; {spent}" if evidence.note else spent)
+    if evidence.verdict is not Verdict.CONSISTENT or cell.expected not in (Verdict.CERTIFIED, Verdict.REFUTED):
+        return evidence
+    note = (
+        f"too few samples to tell whether it is {cell.expected}, as expected; {spent}: leave --quick or --samples out"
     )
+    return replace(evidence, verdict=Verdict.INCONCLUSIVE, note=note)
 
 
 def _announcer(cell: Cell) -> Announce:

@@ -190,10 +190,8 @@ def test_too_few_samples_for_what_a_plan_expects_are_no_news(plan, run, fewer):
     plan.write_text(plan.read_text().replace("samples = 20_000", "samples = 400", 1).replace("[2, 6]", "6"))
     status, record = run("reproduce", "paper.figure1", *fewer)
     assert (status, found(record)) == (3, [("paper.figure1", 6, "inconclusive")])
-    assert (
-        "40 samples are too few to tell whether it is certified, which the plan expects of 400"
-        in (record["results"][0]["note"])
-    )
+    note = record["results"][0]["note"]
+    assert note.startswith("too few samples to tell whether it is certified, as expected; the plan spends 400 ")
     # With the plan's own samples the same verdict is news, and so is another one with fewer.
     plan.write_text(plan.read_text().replace("samples = 400", "samples = 40", 1))
     status, record = run("reproduce", "paper.figure1")
