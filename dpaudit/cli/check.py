@@ -65,7 +65,9 @@ def check(
         Path | None,
         typer.Option(metavar="DIR", help="Write record.json, report.md, index.html, junit.xml and witnesses/ there."),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Spend a tenth of the samples.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Spend a tenth of the samples; what these cannot tell is inconclusive.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress; only what is not as expected.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback when a target raises.")] = False,
 ) -> None:

@@ -68,7 +68,10 @@ def _outcome(result: Result) -> str | None:
 
 
 def _message(result: Result) -> str:
-    return " ".join(f"{result.verdict}: {reason(result) or standing(result)}; {headline(result)}".split())
+    """The line that lists of failures show."""
+    told = result.note if result.verdict is Verdict.ERROR and result.note else headline(result)
+    why = "" if result.verdict is Verdict.ERROR else f"{reason(result) or standing(result)}; "
+    return " ".join(f"{result.verdict}: {why}{told}".split())
 
 
 def _details(claim: ClaimGroup, cell: Cell, notation: str) -> str:

@@ -270,6 +270,8 @@ def test_junit_says_what_to_do_about_a_failure(full_record: Record) -> None:
         assert "\nrepeat: dpaudit check" in text
         assert "\nnext step: " in text or "\nnote: " in text
         assert (problem.get("message") or "").split(":")[0] in set(Verdict)
+    messages = [problem.get("message") for problem in root.iter("error")]
+    assert "error: raised KeyError: 'x'" in messages
 
 
 def test_junit_fails_whatever_is_not_ok(full_record: Record) -> None:
