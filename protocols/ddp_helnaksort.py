@@ -246,6 +246,11 @@ class AnswersOfSecretDraws(ShuffledAnswers):
     drawn, as long as every agent draws by the same rule.
     """
 
+    notation = (
+        "an input is how many agents hold the reverse of a ranking, and how many that ranking; the output is how many "
+        "of all the shuffled answers agree with it"
+    )
+
     agents: int = dpaudit.parameter(100, minimum=1, doc="n")
 
     def delta_at_most(self, epsilon: float) -> float:
