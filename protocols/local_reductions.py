@@ -22,6 +22,8 @@ TABLE_CELLS = 1 << 23
 LISTED_ALTERNATIVES = 6
 MOST_COUNTS = 64
 FEW_ENTRIES = 12
+MANY_AGENTS = 900_000_000
+"""Agents in whose presence the noise stays below the weights, for rates in the budget."""
 RATIO = 5.0
 
 Ties = Literal["split", "both"]
@@ -322,13 +324,13 @@ class LocalPairwise(dpaudit.Mechanism):
                 reproduces="Table 2",
                 statement="The additive error grows like 1/ϵ as ϵ falls.",
                 variable="epsilon",
-                points=tuple(self.epsilon * 2.0**k for k in range(-6, 1)),
+                points=tuple(self.epsilon * 2.0**k for k in range(-8, 1)),
                 exponent=-1.0,
                 direction="equal",
-                measure=lambda point, runs, rng: self._with(epsilon=point).excess(runs, rng),
-                runs=2000,
+                measure=lambda point, runs, rng: self._with(epsilon=point, agents=MANY_AGENTS).excess(runs, rng),
+                runs=20_000,
                 quantity=f"Kemeny score above the least, {self.instance} instances",
-                scope=f"n = {n}, m = {m}",
+                scope=f"n = {MANY_AGENTS}, m = {m}",
             ),
             dpaudit.RateClaim(
                 id="alabi2022.corollary9-rate-alternatives",
@@ -880,7 +882,7 @@ class LDPKwikSortInteractive(dpaudit.Mechanism):
                 scope=f"n = {n}, m = {m}, q = {q}",
             ),
             self._rate("agents", [2e6 * 2.8**k for k in range(7)], -0.5, None),
-            self._rate("epsilon", [self.epsilon * 2.0**k for k in range(-4, 3)], -1.0, None),
+            self._rate("epsilon", [self.epsilon * 2.0**k for k in range(-5, 4)], -1.0, None),
             self._rate("alternatives", [4, 6, 9, 14, 22, 34, 50], 2.5, lambda k: math.log(k) * (1 - 1 / k)),
         ]
 
@@ -894,7 +896,9 @@ class LDPKwikSortInteractive(dpaudit.Mechanism):
         self, variable: str, points: Sequence[float], exponent: float, shape: Callable[[float], float] | None
     ) -> dpaudit.RateClaim:
         def measure(point: float, runs: int, rng: np.random.Generator) -> np.ndarray:
-            changed = {variable: point if variable == "epsilon" else int(point), "instance": "near-tie"}
+            changed: dict[str, Any] = {"instance": "near-tie", variable: int(point)}
+            if variable == "epsilon":
+                changed |= {"epsilon": point, "agents": MANY_AGENTS}
             return LDPKwikSortInteractive(**{**self.parameters(), **changed}).excess(runs, rng)
 
         growth = {
@@ -920,7 +924,7 @@ class LDPKwikSortInteractive(dpaudit.Mechanism):
             scope={
                 "agents": f"m = {self.alternatives}",
                 "alternatives": "C(m, 2) in place of m^2",
-                "epsilon": f"n = {self.agents}, m = {self.alternatives}",
+                "epsilon": f"n = {MANY_AGENTS}, m = {self.alternatives}",
             }[variable],
         )
 
