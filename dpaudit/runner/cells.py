@@ -183,11 +183,7 @@ def _figure_sources(
 
     With data these are the figures that can be measured on rankings.
     """
-    plain_request = replace(request, set={}, data=None)
-    found: list[dict[str, Claim]] = []
-    for text, reference, plan in sources:
-        claims = {cell.claim: _claim_of(cell) for cell in _cells_of(text, reference, plan, plain_request, None)}
-        found.append({name: each for name, each in claims.items() if each.kind == FigureClaim.kind or each.reproduces})
+    found = _figure_claims(sources, request)
     every = {name: claim for claims in found for name, claim in claims.items()}
     kept = named_figures({name: claim.reproduces for name, claim in every.items()}, request.figures or ())
     if request.data is not None:
@@ -199,6 +195,32 @@ def _figure_sources(
             )
         kept &= set(on_data)
     return [source for source, claims in zip(sources, found, strict=True) if kept & set(claims)], sorted(kept)
+
+
+def _figure_claims(
+    sources: Sequence[tuple[str, TargetReference, Plan | None]], request: Request
+) -> list[dict[str, Claim]]:
+    """Claims of each target that measure a figure again, by id."""
+    plain_request = replace(request, set={}, data=None)
+    found = []
+    for text, reference, plan in sources:
+        claims = {cell.claim: _claim_of(cell) for cell in _cells_of(text, reference, plan, plain_request, None)}
+        found.append({name: each for name, each in claims.items() if each.kind == FigureClaim.kind or each.reproduces})
+    return found
+
+
+def figures_not_on_data(request: Request) -> list[str]:
+    """Figures and tables that were asked for and have no part that is measured on rankings, where there are data."""
+    if request.figures is None or request.data is None:
+        return []
+    every = {name: claim for claims in _figure_claims(_sources(request), request) for name, claim in claims.items()}
+    reproduced = {name: claim.reproduces for name, claim in every.items()}
+    wanted = named_figures(reproduced, request.figures)
+    titles = {
+        on_data: figure_titles({name: reproduced[name] for name in wanted if every[name].on_data is on_data})
+        for on_data in (True, False)
+    }
+    return [title for title in titles[False] if title not in titles[True]]
 
 
 def figures_left_out(request: Request) -> int:

@@ -250,6 +250,8 @@ def test_figures_on_data_have_the_settings_of_the_plan_and_not_its_expectations(
         assert outcome.out, outcome.err
         results = json.loads(outcome.out)["results"]
         assert outcome.status == 0, outcome.err
+        assert ("not measured on rankings: " in outcome.err) == ("rank" in names or not names)
+        assert ("rank Table 2\n" in outcome.err) == ("not measured" in outcome.err)
         assert [result["parameters"]["epsilon"] for result in results] == [2.0, 4.0]
         for result in results:
             assert (result["claim"], result["verdict"], result["expected"]) == ("rank.figure1", "certified", None)
