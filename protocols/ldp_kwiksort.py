@@ -589,11 +589,8 @@ def _batches(runs: int, agents: int) -> list[int]:
 
 
 def _margins(orders: np.ndarray) -> np.ndarray:
-    """Margins (runs, m, m) of profiles of shape (runs, n, m)."""
-    runs, agents, m = orders.shape
-    pairs = rankings.alternative_pairs(m)
-    prefers = rankings.answers(orders.reshape(runs * agents, m), pairs)
-    return rankings.margin_matrix(2.0 * prefers.reshape(runs, agents, -1).sum(axis=1) - agents, m)
+    """Margins (runs, m, m) of profiles of shape (runs, n, m), as the estimates' numbers are."""
+    return rankings.profile_margins(orders).astype(float)
 
 
 def _response_flip(epsilon_k: float) -> float:
