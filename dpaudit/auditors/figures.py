@@ -1,6 +1,8 @@
-"""The figure auditor: a published number against the same measured again."""
+"""The figure auditor: a published number, or what is said of a figure, against the same measured again."""
 
 from __future__ import annotations
+
+import math
 
 from dpaudit.auditors.budget import Budget
 from dpaudit.auditors.measure import measured_intervals
@@ -9,6 +11,12 @@ from dpaudit.claims.claims import FigureClaim
 from dpaudit.claims.evidence import Evidence, Interval, Witness
 from dpaudit.claims.verdicts import Verdict
 
+_DETECTED = {
+    "equal": "a published number outside of the interval and its tolerance would have been refuted",
+    "at-most": "an interval wholly above the bound and its tolerance would have refuted it",
+    "at-least": "an interval wholly below the bound and its tolerance would have refuted it",
+}
+
 
 def audit_figure(claim: FigureClaim, *, budget: Budget, streams: Streams) -> Evidence:
     """Measure a published number again.
@@ -16,16 +24,17 @@ def audit_figure(claim: FigureClaim, *, budget: Budget, streams: Streams) -> Evi
     Parameters
     ----------
     claim
-        The claim, with the published number where there is one.
+        The claim, with the published number, or the bound of an inequality, where there is one.
     budget, streams
         Number of runs, confidence, and random streams.
 
     Returns
     -------
     Evidence
-        ``certified`` where the whole interval is within the tolerance of the published number, ``refuted`` where it is
-        beyond, ``consistent`` where it is partly within; ``inapplicable`` where nothing is published, with the
-        measured number all the same; ``inconclusive`` where the number that is divided by may be 0.
+        ``certified`` where the whole interval is within the tolerance of the published number, or on the right side of
+        the bound; ``refuted`` where it is beyond; ``consistent`` where it is partly within, or where times are within;
+        ``inapplicable`` where nothing is published, with the measured number all the same; ``inconclusive`` where the
+        number that is divided by may be 0.
 
     Raises
     ------
@@ -58,25 +67,28 @@ def audit_figure(claim: FigureClaim, *, budget: Budget, streams: Streams) -> Evi
     if claim.published is None:
         verdict, note = Verdict.INAPPLICABLE, "nothing is published at these parameters"
     else:
-        low, high = claim.published - claim.tolerance, claim.published + claim.tolerance
+        low, high = _allowed(claim, claim.published)
         if number.lower > high or number.upper < low:
             verdict = Verdict.REFUTED
             above = number.lower > high
             witness = Witness(
                 data=scope,
                 event={
-                    claim.quantity: "published",
+                    claim.quantity: "published" if claim.direction == "equal" else claim.direction.replace("-", " "),
                     "p": f"measured at {'least' if above else 'most'}",
-                    "q": "published",
+                    "q": "published" if claim.direction == "equal" else "claimed",
                 },
                 p=number.lower if above else number.upper,
                 q=claim.published,
             )
+        elif claim.timed:
+            verdict = Verdict.CONSISTENT
+            note = f"times of this machine; beyond {claim.published:g} by more than {claim.tolerance:g} it is refuted"
         elif low <= number.lower and number.upper <= high:
             verdict = Verdict.CERTIFIED
         else:
             verdict = Verdict.CONSISTENT
-            note = "a published number outside of the interval and its tolerance would have been refuted"
+            note = _DETECTED[claim.direction]
     return Evidence(
         verdict=verdict,
         scope=scope,
@@ -86,6 +98,13 @@ def audit_figure(claim: FigureClaim, *, budget: Budget, streams: Streams) -> Evi
         note=note,
         samples=samples,
     )
+
+
+def _allowed(claim: FigureClaim, published: float) -> tuple[float, float]:
+    """Smallest and largest number that the claim, with its tolerance, lets be."""
+    low = -math.inf if claim.direction == "at-most" else published - claim.tolerance
+    high = math.inf if claim.direction == "at-least" else published + claim.tolerance
+    return low, high
 
 
 def _quotient(value: Interval, over: Interval) -> Interval | None:

@@ -103,8 +103,8 @@ def profile_margins(rankings: npt.ArrayLike) -> IntArray:
             for place in range(m):
                 places[rows[:, place], row] = place
             columns = places.reshape(m, some.stop - some.start, -1)
-            for j in range(m - 1):
-                counts[j, j + 1 :, some] += _true_in_rows(columns[j] < columns[j + 1 :])
+            for first in range(m - 1):
+                counts[first, first + 1 :, some] += _true_in_rows(columns[first] < columns[first + 1 :])
     margin = np.moveaxis(counts, 2, 0) * 2
     j, l = np.triu_indices(m, k=1)  # noqa: E741
     margin[:, j, l] -= agents

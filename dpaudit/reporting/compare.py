@@ -67,7 +67,8 @@ class RecordComparison:
 def compare_records(old: Record, new: Record) -> RecordComparison:
     """Compare two records cell by cell: target, claim and parameters say which belong together.
 
-    Numbers are equal up to a relative 1e-9; seeds, samples, timings and environments are not looked at.
+    Numbers are equal up to a relative 1e-9; seeds, samples, environments and times, also measured ones, are
+    not looked at.
     """
     several = {
         cell for record in (old, new) for cell, count in Counter(map(_cell, record.results)).items() if count > 1
@@ -128,7 +129,8 @@ def _details(old: Result, new: Result) -> Iterator[tuple[str, str, str]]:
         if one != other:
             yield name, str(one), str(other)
     yield from _differing("claimed ", old.claimed, new.claimed, _equal_numbers, format_number)
-    yield from _differing("", old.measured, new.measured, _equal_intervals, format_interval)
+    if not (old.timed or new.timed):
+        yield from _differing("", old.measured, new.measured, _equal_intervals, format_interval)
 
 
 def _differing(

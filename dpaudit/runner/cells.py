@@ -196,11 +196,18 @@ def figures_left_out(request: Request) -> int:
         return 0
     return sum(
         len(list(audit.cells()))
-        for _, reference, plan in _sources(request)
+        for text, reference, plan in _sources(request)
         if plan
         for audit in plan.audits
-        if audit.target == reference.load().name and audit.published is not None
+        if audit.target == reference.load().name and _is_figure(text, reference, audit)
     )
+
+
+def _is_figure(text: str, reference: TargetReference, audit: PlannedAudit) -> bool:
+    cell = Cell(
+        reference=reference, called=text, target=audit.target, claim=audit.claim, parameters=next(audit.cells())
+    )
+    return audit.published is not None or _claim_of(cell).kind == FigureClaim.kind
 
 
 def read_data(path: str) -> tuple[str, str]:
