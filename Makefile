@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 PEERS_STAMP := .venv-peers/.installed
 
-.PHONY: check test test-fast examples lint format reports bench clean
+.PHONY: check test test-fast examples lint format reports reproduce bench clean
 
 $(STAMP): pyproject.toml hatch_build.py
 	$(PYTHON) -m venv .venv
@@ -40,8 +40,11 @@ format: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-reports: $(STAMP)  ## regenerate the committed reports
+reports: $(STAMP)  ## regenerate the committed reports that are outdated
 	$(BIN)/python reports/make.py
+
+reproduce: $(STAMP)  ## the same, and measure the published figures of the papers again
+	$(BIN)/python reports/make.py --reproduce
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/protocol.py

@@ -106,9 +106,9 @@ class Times:
 class Record:
     """All results of one run, with what is needed to run it again.
 
-    ``sources`` holds the SHA-256 of the files that the results were made from, and of the toolkit's code. ``timing``
-    holds seconds; in JSON also, as ``measured``, what the timed results measured, by their place among the results,
-    which are then written without it.
+    ``command`` makes the whole record again; ``sources`` holds the SHA-256 of the files that the results were made
+    from, and of the toolkit's code. ``timing`` holds seconds; in JSON also, as ``measured``, what the timed results
+    measured, by their place among the results, which are then written without it.
     """
 
     __pydantic_config__: ClassVar[Any] = _FORBID_UNKNOWN
@@ -120,6 +120,7 @@ class Record:
     systems: Mapping[str, SystemEntry] = field(default_factory=dict)
     results: tuple[Result, ...]
     summary: Mapping[str, int]
+    command: str = ""
     sources: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, Any] = field(default_factory=dict)
     timing: Mapping[str, float | Mapping[str, Times]] = field(default_factory=dict)
@@ -188,6 +189,19 @@ def _with_times(record: Record) -> Record:
         for place, result in enumerate(record.results)
     )
     return dataclasses.replace(record, results=results, timing=timing)
+
+
+def joined(first: Record, second: Record) -> Record:
+    """Return the results of two runs as one record, for a page that shows both; seed and confidence are the first's."""
+    results = (*first.results, *second.results)
+    return dataclasses.replace(
+        first,
+        systems={**first.systems, **second.systems},
+        results=results,
+        summary=summarise(results),
+        command=" && ".join(command for command in (first.command, second.command) if command),
+        sources={**first.sources, **second.sources},
+    )
 
 
 def summarise(results: tuple[Result, ...]) -> dict[str, int]:

@@ -58,6 +58,16 @@ class ClaimGroup:
         return str(said.pop()) if len(said) == 1 else ""
 
     @property
+    def anchor(self) -> str:
+        """Place of the claim on a page."""
+        return f"claim-{self.cells[0].number}"
+
+    @property
+    def ok(self) -> bool:
+        """Whether every cell is as expected."""
+        return all(cell.result.ok for cell in self.cells)
+
+    @property
     def nature(self) -> str:
         """Kind of the claim, and for privacy the view and the neighbouring relation."""
         words = [self.shared("kind")]

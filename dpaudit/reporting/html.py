@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -9,13 +10,15 @@ from typing import TYPE_CHECKING
 from dpaudit.claims.record import Record
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.figures import figures, trust_figure
-from dpaudit.reporting.groups import ClaimGroup, group_results
+from dpaudit.reporting.groups import ClaimGroup, TargetGroup, group_results
+from dpaudit.reporting.reading import most_telling, verdict_counts, verdict_sentence, whys, worked_out
 from dpaudit.reporting.regions import region_maps
 from dpaudit.reporting.wording import (
     clean,
     conclusion,
     counts,
     headline,
+    numbers_line,
     provenance,
     quantities,
     reason,
@@ -40,12 +43,17 @@ SYMBOLS = {
 }
 
 
+_MOST_NAMED = 4
+_MOST_ROWS = 6
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column of numbers in a claim's table, one entry per cell."""
+    """A column of a claim's table, one entry per cell."""
 
     title: str
     entries: tuple[str, ...]
+    numeric: bool = True
 
 
 def render_html(record: Record) -> str:
@@ -55,6 +63,7 @@ def render_html(record: Record) -> str:
         template("report.html.j2").render(
             record=record,
             groups=groups,
+            title=_title(groups),
             counts=counts(record),
             conclusion=conclusion(record),
             provenance=provenance(record),
@@ -63,7 +72,33 @@ def render_html(record: Record) -> str:
     )
 
 
-def _columns(claim: ClaimGroup) -> list[Column]:
+def _title(groups: Sequence[TargetGroup]) -> str:
+    names = [target.name for target in groups]
+    if not names:
+        return "Audit"
+    shown = names if len(names) <= _MOST_NAMED else [*names[: _MOST_NAMED - 1], f"{len(names) - _MOST_NAMED + 1} more"]
+    return "Audit of " + (" and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]])))
+
+
+def _columns(claim: ClaimGroup) -> tuple[list[Column], str]:
+    """Return the columns of a claim's table that tell its cells apart, and what is the same in all of them as text."""
+    cells = [cell.result for cell in claim.cells]
+    columns = [
+        Column(title="expected", entries=tuple(standing(result) for result in cells), numeric=False),
+        *(
+            Column(title=name, entries=tuple(cell.values[place] for cell in claim.cells), numeric=False)
+            for place, name in enumerate(claim.varying)
+        ),
+        *_quantity_columns(claim),
+        Column(title="method", entries=tuple(result.method for result in cells), numeric=False),
+        Column(title="samples", entries=tuple(str(result.samples or "") for result in cells)),
+    ]
+    same = [column for column in columns[1:] if len(set(column.entries)) == 1 and column.entries[0]]
+    shared = [claim.constant, *(f"{column.title} {column.entries[0]}" for column in same)]
+    return [column for column in columns if len(set(column.entries)) > 1], ", ".join(filter(None, shared))
+
+
+def _quantity_columns(claim: ClaimGroup) -> list[Column]:
     rows = [{row.name: row for row in quantities(cell.result)} for cell in claim.cells]
     labels = {name: quantity.label for row in rows for name, quantity in row.items()}
     columns = []
@@ -76,11 +111,6 @@ def _columns(claim: ClaimGroup) -> list[Column]:
         else:
             columns.append(Column(title=label, entries=measured))
     return columns
-
-
-def _tally(claim: ClaimGroup) -> dict[Verdict, int]:
-    verdicts = [cell.result.verdict for cell in claim.cells]
-    return {verdict: verdicts.count(verdict) for verdict in Verdict if verdict in verdicts}
 
 
 @cache
@@ -99,15 +129,21 @@ def template(name: str) -> Template:
     environment.globals.update(
         symbols=SYMBOLS,
         columns=_columns,
-        tally=_tally,
         figures=figures,
         headline=headline,
+        most_rows=_MOST_ROWS,
+        most_telling=most_telling,
+        numbers_line=numbers_line,
         reason=reason,
         region_maps=region_maps,
         standing=standing,
         trust_figure=trust_figure,
+        verdict_counts=verdict_counts,
+        verdict_sentence=verdict_sentence,
         verify_command=verify_command,
         witness_lines=witness_lines,
+        whys=whys,
         witness_link=witness_link,
+        worked_out=worked_out,
     )
     return environment.get_template(name)

@@ -1,9 +1,10 @@
-"""The ledger: every claim of several records on one page."""
+"""The ledger: every claim of several records on one page, by paper."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dpaudit.claims.claims import Erratum
@@ -13,20 +14,17 @@ from dpaudit.reporting.groups import ClaimGroup, group_results
 from dpaudit.reporting.html import template
 from dpaudit.reporting.markdown import escape
 from dpaudit.reporting.numbers import format_interval
+from dpaudit.reporting.reading import most_telling
+from dpaudit.reporting.reading import verdict_counts as claim_verdicts
 from dpaudit.reporting.wording import clean, headline
 
-_TIGHTNESS_DIGITS = 3
+CONTROLS = "control"
+"""What the ids of claims of deliberately broken protocols begin with: they are no paper's."""
 
-_TELLING = (
-    Verdict.ERROR,
-    Verdict.REFUTED,
-    Verdict.INCONCLUSIVE,
-    Verdict.VACUOUS,
-    Verdict.PROVED,
-    Verdict.CERTIFIED,
-    Verdict.CONSISTENT,
-    Verdict.INAPPLICABLE,
-)
+_TIGHTNESS_DIGITS = 3
+_PAPER = re.compile(r"^(.*?\b(?:19|20)\d\d)\b(?:, )?(.*)$", re.DOTALL)
+_PLACE = re.compile(r"\b([A-Z][a-z]+)s? ([0-9IVX]+(?:[.-][0-9A-Z]+)*)")
+_HOLDS = {Verdict.PROVED, Verdict.CERTIFIED, Verdict.CONSISTENT}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +61,10 @@ class LedgerRow:
         """What the claim's id begins with."""
         return self.claim.partition(".")[0]
 
+    def has(self, verdict: Verdict) -> bool:
+        """Whether the claim has this verdict at any parameters."""
+        return any(verdict is found for found, _ in self.verdicts)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Misprint:
@@ -70,6 +72,40 @@ class Misprint:
 
     erratum: Erratum
     targets: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paper:
+    """The claims of one paper, in the order of their places in it: Corollary 3, Corollary 12, Theorem 2.
+
+    Attributes
+    ----------
+    key
+        What the ids of its claims begin with.
+    name
+        Authors and year, as the sources of its claims have them; the key where they do not.
+    misprints
+        Its errata.
+    """
+
+    key: str
+    name: str
+    rows: tuple[LedgerRow, ...]
+    misprints: tuple[Misprint, ...]
+
+    @property
+    def holding(self) -> int:
+        """Number of claims that hold wherever they were audited and apply."""
+        return sum({verdict for verdict, _ in row.verdicts} - {Verdict.INAPPLICABLE} <= _HOLDS for row in self.rows)
+
+    def having(self, verdict: Verdict) -> int:
+        """Return the number of claims that have this verdict at some parameters."""
+        return sum(row.has(verdict) for row in self.rows)
+
+    def place(self, row: LedgerRow) -> str:
+        """Return where in the paper a claim stands; its whole source where that is another."""
+        found = _PAPER.match(row.source)
+        return found[2] if found and found[1] == self.name else row.source
 
 
 def ledger_rows(records: Mapping[str, Record]) -> list[LedgerRow]:
@@ -80,6 +116,16 @@ def ledger_rows(records: Mapping[str, Record]) -> list[LedgerRow]:
         for target in group_results(record)
         for claim in target.claims
     ]
+
+
+def papers(records: Mapping[str, Record]) -> list[Paper]:
+    """Return the papers of several records, that of the most claims first and the controls last."""
+    by_key: dict[str, list[LedgerRow]] = {}
+    for row in ledger_rows(records):
+        by_key.setdefault(row.paper, []).append(row)
+    found = misprints(records)
+    listed = [_paper(key, rows, found) for key, rows in by_key.items()]
+    return sorted(listed, key=lambda paper: (paper.key == CONTROLS, -len(paper.rows), paper.key))
 
 
 def misprints(records: Mapping[str, Record]) -> list[Misprint]:
@@ -106,6 +152,7 @@ def render_ledger(records: Mapping[str, Record]) -> str:
     records
         Records by the folder, relative to the ledger, that holds their report as ``README.md``.
     """
+    listed = papers(records)
     lines = [
         "# Ledger of all claims",
         "",
@@ -113,14 +160,20 @@ def render_ledger(records: Mapping[str, Record]) -> str:
         "was audited, and the evidence is that of the most telling one. The names link to the full reports; "
         "`index.html` is the same with filters.",
         "",
+        "| Paper | Claims | Hold wherever audited | Refuted somewhere | Vacuous somewhere | Errata |",
+        "| --- | ---: | ---: | ---: | ---: | ---: |",
+        *(
+            f"| {escape(paper.name)} | {len(paper.rows)} | {paper.holding} | {paper.having(Verdict.REFUTED)} "
+            f"| {paper.having(Verdict.VACUOUS)} | {len(paper.misprints)} |"
+            for paper in listed
+        ),
+        "",
         "| Verdict | Results | Meaning |",
         "| --- | ---: | --- |",
         *(f"| {verdict} | {count} | {verdict.meaning} |" for verdict, count in verdict_counts(records).items()),
-        "",
-        "| System | Claim | Verdicts | Evidence | Statement and source |",
-        "| --- | --- | --- | --- | --- |",
-        *map(_markdown_row, ledger_rows(records)),
     ]
+    for paper in listed:
+        lines += ["", f"## {escape(paper.name)}", "", *_markdown_section(paper)]
     errata = misprints(records)
     if errata:
         lines += ["", "## Errata", ""]
@@ -141,45 +194,69 @@ def render_ledger_html(records: Mapping[str, Record]) -> str:
     records
         Records by the folder, relative to the ledger, that holds their report as ``index.html``.
     """
-    rows = ledger_rows(records)
+    listed = papers(records)
     return clean(
         template("ledger.html.j2").render(
-            rows=rows,
+            papers=listed,
+            controls=CONTROLS,
             counts=verdict_counts(records),
             errata=misprints(records),
-            papers=sorted({row.paper for row in rows}),
-            kinds=sorted({row.kind for row in rows}),
+            kinds=sorted({row.kind for paper in listed for row in paper.rows}),
+            refuted=Verdict.REFUTED,
+            vacuous=Verdict.VACUOUS,
         )
     )
 
 
+def _paper(key: str, rows: Sequence[LedgerRow], found: Sequence[Misprint]) -> Paper:
+    names = Counter(match[1] for row in rows if key != CONTROLS and (match := _PAPER.match(row.source)))
+    name = names.most_common(1)[0][0] if names else key
+    own = tuple(misprint for misprint in found if misprint.erratum.where.startswith(name))
+    if key == CONTROLS:
+        name = "Controls: deliberately broken protocols"
+    paper = Paper(key=key, name=name, rows=(), misprints=own)
+    ordered = rows if key == CONTROLS else sorted(rows, key=lambda row: _place_key(paper.place(row)))
+    return Paper(key=key, name=name, rows=tuple(ordered), misprints=own)
+
+
+def _place_key(place: str) -> tuple[bool, str, tuple[tuple[int, str], ...]]:
+    """Order of places: by what it is and its number, wherever in the text it is named; places without a number last."""
+    found = _PLACE.search(place)
+    if found is None:
+        return True, place, ()
+    parts = re.split(r"[.-]", found[2])
+    return False, found[1], tuple((int(part), "") if part.isdigit() else (0, part) for part in parts)
+
+
 def _row(folder: str, target: str, claim: ClaimGroup) -> LedgerRow:
-    counts = Counter(cell.result.verdict for cell in claim.cells)
-    telling = min(claim.cells, key=lambda cell: _TELLING.index(cell.result.verdict))
+    telling = most_telling(claim)
     result = telling.result
     tightness = next((result.measured[name] for name in ("tightness", "slack") if name in result.measured), None)
     where = f" at {telling.label}" if telling.label else ""
     return LedgerRow(
         folder=folder,
-        anchor=f"result-{telling.number}",
+        anchor=claim.anchor,
         target=target,
         claim=claim.claim,
         kind=result.kind,
         statement=result.statement,
         source=result.source,
-        verdicts=tuple((verdict, counts[verdict]) for verdict in _TELLING if counts[verdict]),
+        verdicts=claim_verdicts(claim),
         evidence=f"{headline(result)}{where}; {result.method}",
         tightness="" if tightness is None else format_interval(tightness, digits=_TIGHTNESS_DIGITS),
     )
 
 
-def _markdown_row(row: LedgerRow) -> str:
-    several = sum(count for _, count in row.verdicts) > 1
-    columns = (
-        f"[{escape(row.target)}]({row.folder}/README.md)",
-        f"`{row.claim}`",
-        ", ".join(f"**{verdict}**" + (f" x {count}" if several else "") for verdict, count in row.verdicts),
-        escape(row.evidence),
-        escape(" ".join(part for part in (row.statement, f"({row.source})" if row.source else "") if part)),
-    )
-    return "| " + " | ".join(columns) + " |"
+def _markdown_section(paper: Paper) -> Iterator[str]:
+    yield "| Where | Claim | Verdicts | Evidence | Statement |"
+    yield "| --- | --- | --- | --- | --- |"
+    for row in paper.rows:
+        several = sum(count for _, count in row.verdicts) > 1
+        columns = (
+            escape(paper.place(row)),
+            f"[{escape(row.claim)}]({row.folder}/README.md), {escape(row.target)}",
+            ", ".join(f"**{verdict}**" + (f" x {count}" if several else "") for verdict, count in row.verdicts),
+            escape(row.evidence),
+            escape(row.statement),
+        )
+        yield "| " + " | ".join(columns) + " |"

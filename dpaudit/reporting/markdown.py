@@ -32,6 +32,8 @@ def render_markdown(record: Record) -> str:
         lines += [f"| {verdict} | {count} | {escape(verdict.meaning)} |" for verdict, count in counts(record).items()]
         lines.append("")
     lines += [escape(provenance(record)) + ".", ""]
+    if record.command:
+        lines += ["To make the whole record again:", "", *_block(record.command, "sh"), ""]
     for target in groups:
         lines += _target(target)
     errata = [line for target in groups for line in _errata(target)]

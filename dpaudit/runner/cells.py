@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -60,6 +61,22 @@ class Request:
     seed: int = 0
     quick: bool = False
     figures: Sequence[str] | None = None
+
+    @property
+    def command(self) -> str:
+        """The command that asks for the same."""
+        words = ["dpaudit", *(["check", *self.targets] if self.figures is None else ["reproduce", *self.figures])]
+        for claim in self.claims:
+            words += ["--claim", claim]
+        for name, values in self.set.items():
+            words += ["--set", f"{name}={','.join(map(str, values))}"]
+        options = {"--data": self.data, "--samples": self.samples, "--method": self.method}
+        for option, value in options.items():
+            words += [] if value is None else [option, str(value)]
+        words += ["--stop-early"] if self.stop_early else []
+        words += [] if self.features == "none" else ["--features", self.features]
+        words += ["--quick"] if self.quick else []
+        return shlex.join([*words, "--confidence", repr(self.confidence), "--seed", str(self.seed)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -146,7 +146,8 @@ def run_request(
     results, interrupted = run_cells(cells, settings, workers=workers, seconds=seconds, progress=progress)
     systems = {cell.target: cell.reference.load() for cell in cells}
     record = _record(tuple(results), systems, request.seed, request.confidence, started)
-    return replace(record, sources=sources_of(cells)), interrupted
+    command = request.command if seconds is None else f"{request.command} --seconds {seconds:g}"
+    return replace(record, command=command, sources=sources_of(cells)), interrupted
 
 
 def _check_instance(

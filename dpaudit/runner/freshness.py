@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import Literal
 
 from dpaudit.catalog import catalogue_root, protocol_files
-from dpaudit.claims.record import Record, read_record
+from dpaudit.claims.record import Record, joined, read_record
 from dpaudit.errors import RecordError
 from dpaudit.runner.cells import Cell
 
@@ -18,6 +19,9 @@ CODE = "dpaudit"
 
 ALL_PROTOCOLS = "protocols"
 """Stands for all protocols of the catalogue, where one may load others."""
+
+RECORD, REPRODUCED = "record.json", "reproduced.json"
+"""The record that a report is made from; that of the published figures, which takes longer, may lie beside it."""
 
 _LOADS = "dpaudit.load("
 _LONGEST_NAME = 200
@@ -56,7 +60,31 @@ def sources_of(cells: Sequence[Cell]) -> dict[str, str]:
     return {**found, CODE: _digests(_code())}
 
 
-def check_reports(path: Path, files: Mapping[str, Callable[[Record], str]]) -> list[Freshness]:
+def read_records(path: Path) -> Record:
+    """Return a record, with that of the published figures beside it where there is one.
+
+    Raises
+    ------
+    RecordError
+        A file cannot be read or is not a record.
+    """
+    return reduce(joined, map(read_record, _together(path)))
+
+
+def is_up_to_date(path: Path) -> bool:
+    """Whether a record is there, can be read, and matches everything that it was made from."""
+    try:
+        record = read_record(path)
+    except RecordError:
+        return False
+    return bool(record.sources) and not any(_changes(record))
+
+
+def check_reports(
+    path: Path,
+    files: Mapping[str, Callable[[Record], str]],
+    ledgers: Mapping[str, Callable[[Mapping[str, Record]], str]] | None = None,
+) -> list[Freshness]:
     """Say of a record, or of every ``record.json`` in a folder and below it, whether it is up to date.
 
     Parameters
@@ -65,31 +93,54 @@ def check_reports(path: Path, files: Mapping[str, Callable[[Record], str]]) -> l
         A record or a folder.
     files
         What else lies beside a record, and how it is rendered from it; a file that is not there is not missed.
+    ledgers
+        What lies in the folder itself, and how it is rendered from all records below it.
 
     Raises
     ------
     RecordError
         There is no record in the folder.
     """
-    records = sorted(path.rglob("record.json")) if path.is_dir() else [path]
+    records = sorted(path.rglob(RECORD)) if path.is_dir() else [path]
     if not records:
         raise RecordError(f"{path}: there is no record.json in this folder; name one that `dpaudit check` wrote")
-    return [_freshness(found, files) for found in records]
+    found = [_freshness(record, files) for record in records]
+    if path.is_dir() and path / RECORD not in records and all(report.state != "unknown" for report in found):
+        every = {record.parent.relative_to(path).as_posix(): read_records(record) for record in records}
+        for name, render in (ledgers or {}).items():
+            ledger = path / name
+            if ledger.is_file():
+                reasons = _differs(ledger, render(every))
+                found.append(Freshness(path=ledger, state="outdated" if reasons else "up to date", reasons=reasons))
+    return found
 
 
 def _freshness(path: Path, files: Mapping[str, Callable[[Record], str]]) -> Freshness:
     try:
-        record = read_record(path)
+        records = [read_record(found) for found in _together(path)]
     except RecordError as error:
         return Freshness(path=path, state="unknown", reasons=(str(error),))
-    if not record.sources:
+    if not all(record.sources for record in records):
         return Freshness(path=path, state="unknown", reasons=("the record does not say what it was made from",))
-    reasons = [reason for name, digest in record.sources.items() if (reason := _changed(name, digest))]
+    reasons = list(dict.fromkeys(change for record in records for change in _changes(record)))
     for name, render in files.items():
-        beside = path.with_name(name)
-        if beside.is_file() and beside.read_bytes() != render(record).encode("utf-8", "backslashreplace"):
-            reasons.append(f"{name} is not what is rendered from the record now")
+        if path.with_name(name).is_file():
+            reasons += _differs(path.with_name(name), render(reduce(joined, records)))
     return Freshness(path=path, state="outdated" if reasons else "up to date", reasons=tuple(reasons))
+
+
+def _together(path: Path) -> list[Path]:
+    beside = path.with_name(REPRODUCED)
+    return [path, beside] if path.name == RECORD and beside.is_file() else [path]
+
+
+def _differs(path: Path, text: str) -> tuple[str, ...]:
+    same = path.read_bytes() == text.encode("utf-8", "backslashreplace")
+    return () if same else (f"{path.name} is not what is rendered from the record now",)
+
+
+def _changes(record: Record) -> Iterator[str]:
+    return filter(None, (_changed(name, digest) for name, digest in record.sources.items()))
 
 
 def _changed(name: str, digest: str) -> str:

@@ -15,6 +15,7 @@ from dpaudit.claims.record import Record, Result
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting import render_html, render_json
 from dpaudit.reporting.figures import figures, trust_figure
+from dpaudit.reporting.figures.drawing import Axis
 from dpaudit.reporting.groups import group_results
 from dpaudit.reporting.regions import region_maps
 
@@ -293,6 +294,74 @@ def test_the_trust_model_says_what_the_adversary_sees(model: str, seen: str | No
 
 def _near(one: ET.Element, other: ET.Element) -> bool:
     return abs(float(one.get("x") or "nan") - float(other.get("x") or "nan")) < 6
+
+
+def test_published_numbers_stand_beside_those_measured_again(
+    make_record: Callable[..., Record], make_result: Callable[..., Result]
+) -> None:
+    results = [
+        make_result(
+            verdict,
+            claim="paper.figure5",
+            kind="figure",
+            parameters={"agents": agents},
+            claimed={"published": published},
+            measured={"value": Interval(lower=measured - 1, estimate=measured, upper=measured + 1)},
+        )
+        for agents, published, measured, verdict in (
+            (100, 10.0, 10.5, Verdict.CERTIFIED),
+            (200, 20.0, -10.0, Verdict.REFUTED),
+        )
+    ]
+    unpublished = make_result(claim="paper.figure5", kind="figure", parameters={"agents": 300}, claimed={}, measured={})
+    (svg,) = _drawn(make_record(*results, unpublished))
+    dots = [float(circle.get("cx") or "nan") for circle in svg.iter("circle")][:-1]
+    crosses = [
+        float(path.get("d", "M0").split()[0][1:]) + 5 for path in svg.iter("path") if "m0 -10" in path.get("d", "")
+    ][:-1]
+    # From -11 to 20: dots at 10.5 and -10, crosses at 10 and 20, on one scale.
+    scale = (crosses[1] - crosses[0]) / 10
+    assert dots[0] - crosses[0] == pytest.approx(0.5 * scale, abs=0.2)
+    assert dots[1] - crosses[0] == pytest.approx(-20 * scale, abs=0.2)
+    texts = [text.text or "" for text in svg.iter("text")]
+    assert {"certified at agents=100", "refuted at agents=200", "0", "10"} <= set(texts)
+
+
+def test_what_was_measured_beside_it_is_drawn_along_the_parameter(
+    make_record: Callable[..., Record], make_result: Callable[..., Result]
+) -> None:
+    results = [
+        make_result(
+            parameters={"epsilon": epsilon},
+            kind="utility",
+            claimed={},
+            measured={
+                "value": Interval.exact(-0.1),
+                "rr": Interval(lower=0.1, estimate=0.2, upper=0.3),
+                "lap": Interval(lower=0.2, estimate=0.3 / epsilon, upper=0.5),
+                "other_bound": Interval.exact(1.0),
+            },
+        )
+        for epsilon in (0.5, 1.0, 1.5)
+    ]
+    (svg,) = _drawn(make_record(*results))
+    assert (svg.get("id") or "").startswith("beside-")
+    texts = [text.text for text in svg.iter("text")]
+    assert {"rr", "lap"} <= set(texts)
+    assert "other bound" not in texts
+    assert len(list(svg.iter("polyline"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ticks"),
+    [
+        (-11.0, 20.0, [-10.0, 0.0, 10.0, 20.0]),
+        (0.0, 1.0, [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]),
+        (-0.3, 0.0, [-0.3, -0.2, -0.1, 0.0]),
+    ],
+)
+def test_ticks_are_round_numbers(low: float, high: float, ticks: list[float]) -> None:
+    assert Axis(label="x", low=low, high=high, start=0, end=100).ticks == pytest.approx(ticks)
 
 
 def test_an_unknown_trust_model_is_not_drawn(full_record: Record) -> None:

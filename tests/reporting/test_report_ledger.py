@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dpaudit.claims.record import Record, Result
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting import render_console, render_html
-from dpaudit.reporting.ledger import render_ledger, render_ledger_html
+from dpaudit.reporting.ledger import papers, render_ledger, render_ledger_html
 
 Make = Callable[..., Record]
 
@@ -19,7 +19,7 @@ def test_a_claim_has_one_row_with_its_verdicts_counted(make_record: Make, make_r
     proved = cells(make_result, 3, verdict=Verdict.PROVED)
     refuted = [make_result(parameters={"epsilon": 9.0}, verdict=Verdict.REFUTED)]
     ledger = render_ledger({"system": make_record(*proved, *refuted), "other|<b>": make_record(*proved)})
-    rows = [line for line in ledger.splitlines() if f"`{proved[0].claim}`" in line]
+    rows = [line for line in ledger.splitlines() if f"[{proved[0].claim}](" in line]
     assert len(rows) == 2
     assert "**refuted** x 1, **proved** x 3" in rows[0]
     assert "epsilon=9" in rows[0]
@@ -46,18 +46,58 @@ def test_a_cell_that_is_not_as_expected_keeps_its_line(make_record: Make, make_r
 
 
 def test_the_page_filters_without_script(make_record: Make, make_result: Callable[..., Result]) -> None:
-    proved = make_result(Verdict.PROVED, claim="a2020.theorem1", kind="privacy")
-    refuted = make_result(Verdict.REFUTED, claim="b2021.lemma2", kind="lemma")
+    proved = make_result(Verdict.PROVED, claim="a2020.theorem1", kind="privacy", source="A 2020, Theorem 1")
+    refuted = make_result(Verdict.REFUTED, claim="b2021.lemma2", kind="lemma", source="B 2021, Lemma 2")
     page = render_ledger_html({"one": make_record(proved), "two": make_record(refuted)})
     assert "<script" not in page
-    filters = {"paper": ["a2020", "b2021"], "kind": ["lemma", "privacy"], "verdict": ["proved", "refuted"]}
+    filters = {"paper": ["A 2020", "B 2021"], "kind": ["lemma", "privacy"], "verdict": ["proved", "refuted"]}
     for name, values in filters.items():
         for number, value in enumerate(values, start=1):
             assert f'id="{name}-{number}"> {value}</label>' in page
-            assert f":root:has(#{name}-{number}:checked) .row:not(.{name}-is-{number})" in page
-    assert 'class="row paper-is-1 kind-is-2 verdict-is-1"' in page
-    assert 'class="row paper-is-2 kind-is-1 verdict-is-2"' in page
-    assert 'href="two/index.html#result-1"' in page
+            assert f":root:has(#{name}-{number}:checked) .by-{name}:not(.{name}-is-{number})" in page
+    sections = re.findall('<section class="by-paper paper-is-([0-9]+)".*?</section>', page, flags=re.DOTALL)
+    assert sections == ["1", "2"]
+    assert 'class="row by-kind by-verdict kind-is-2 verdict-is-1"' in page
+    assert 'class="row by-kind by-verdict kind-is-1 verdict-is-2"' in page
+    assert 'href="two/index.html#claim-1"' in page
+
+
+def test_claims_stand_by_paper_in_the_order_of_their_places(
+    make_record: Make, make_result: Callable[..., Result]
+) -> None:
+    places = ["Theorem 2", "proof of Theorem 10", "Section 4.10", "Section 4.2", "Corollary 3", "the abstract"]
+    rows = [make_result(claim=f"a2020.c{i}", source=f"A, B 2020, {place}") for i, place in enumerate(places)]
+    cited = make_result(claim="a2020.c9", source="C 1999, Theorem 7")
+    controls = [make_result(Verdict.REFUTED, claim=f"control.c{i}", source="A bug.") for i in range(9)]
+    found = papers({"one": make_record(*rows, cited), "two": make_record(*controls)})
+    assert [paper.name for paper in found] == ["A, B 2020", "Controls: deliberately broken protocols"]
+    assert [found[0].place(row) for row in found[0].rows] == [
+        "Corollary 3",
+        "Section 4.2",
+        "Section 4.10",
+        "Theorem 2",
+        "C 1999, Theorem 7",
+        "proof of Theorem 10",
+        "the abstract",
+    ]
+
+
+def test_a_claim_counts_as_holding_only_where_nothing_speaks_against_it(
+    make_record: Make, make_result: Callable[..., Result]
+) -> None:
+    sets = {
+        "holds": [Verdict.PROVED, Verdict.CONSISTENT, Verdict.INAPPLICABLE],
+        "refuted": [Verdict.PROVED, Verdict.REFUTED, Verdict.VACUOUS],
+        "undecided": [Verdict.PROVED, Verdict.INCONCLUSIVE],
+    }
+    results = [
+        make_result(verdict, claim=f"a2020.{name}", parameters={"epsilon": float(i)})
+        for name, verdicts in sets.items()
+        for i, verdict in enumerate(verdicts)
+    ]
+    (paper,) = papers({"one": make_record(*results)})
+    assert len(paper.rows) == 3
+    assert (paper.holding, paper.having(Verdict.REFUTED), paper.having(Verdict.VACUOUS)) == (1, 1, 1)
 
 
 def test_the_page_escapes_and_lists_each_erratum_once(full_record: Record) -> None:
@@ -67,5 +107,5 @@ def test_the_page_escapes_and_lists_each_erratum_once(full_record: Record) -> No
     assert page.count("the other thing") == 1
     assert "coin, coin" in page
     # Links lead to results that the pages have.
-    anchors = set(re.findall(r"index\.html#(result-\d+)", page))
-    assert anchors <= set(re.findall(r'id="(result-\d+)"', render_html(full_record)))
+    anchors = set(re.findall(r"index\.html#(claim-\d+)", page))
+    assert anchors <= set(re.findall(r'id="(claim-\d+)"', render_html(full_record)))

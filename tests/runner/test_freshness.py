@@ -1,5 +1,6 @@
 """Whether reports are up to date: after a change of the plan, the protocol, the code, or the pages themselves."""
 
+import dataclasses
 import json
 from textwrap import dedent
 
@@ -9,7 +10,7 @@ import dpaudit
 from dpaudit.cli import main
 from dpaudit.reporting import render_html
 from dpaudit.runner import freshness
-from dpaudit.runner.freshness import check_reports
+from dpaudit.runner.freshness import check_reports, read_records
 
 PROTOCOL = '''
     """A protocol."""
@@ -114,3 +115,43 @@ def test_the_command_prints_a_line_for_each_record(made, monkeypatch, capsys, ch
 def test_a_folder_without_records_is_refused(tmp_path):
     with pytest.raises(dpaudit.RecordError, match=r"no record\.json"):
         check_reports(tmp_path, FILES)
+
+
+def test_the_figures_that_were_reproduced_belong_to_the_report(made):
+    folder = made / "report"
+    record = dpaudit.read_record(folder / "record.json")
+    figures = dataclasses.replace(
+        record, sources={**record.sources, "other.toml": "0" * 64}, command="dpaudit reproduce"
+    )
+    (folder / "reproduced.json").write_text(figures.to_json())
+    found, reasons = state(made)
+    assert found == "outdated"
+    assert reasons == ["other.toml is gone", "index.html is not what is rendered from the record now"]
+    figures = dataclasses.replace(figures, sources=record.sources)
+    (folder / "reproduced.json").write_text(figures.to_json())
+    both = read_records(folder / "record.json")
+    assert len(both.results) == 2
+    assert both.summary == {"proved": 2}
+    assert both.command == f"{record.command} && dpaudit reproduce"
+    (folder / "index.html").write_text(render_html(both))
+    assert state(made) == ("up to date", [])
+
+
+def test_the_ledger_is_checked_too(made):
+    (made / "README.md").write_text("an old ledger")
+    ledger = {"README.md": lambda records: f"ledger of {list(records)}"}
+    assert [report.state for report in check_reports(made, FILES, ledger)] == ["up to date", "outdated"]
+    (made / "README.md").write_text("ledger of ['report']")
+    assert [report.state for report in check_reports(made, FILES, ledger)] == ["up to date", "up to date"]
+
+
+def test_the_command_of_a_record_makes_it_again(made, capsys, monkeypatch):
+    record = dpaudit.check("sum.toml", samples=30, seed=4, confidence=0.99)
+    assert record.command == "dpaudit check sum.toml --samples 30 --confidence 0.99 --seed 4"
+    monkeypatch.setattr("sys.argv", [*record.command.split(), "--format", "json"])
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 0
+    again = json.loads(capsys.readouterr().out)
+    assert again["results"] == json.loads(record.to_json())["results"]
+    assert again["command"] == record.command

@@ -93,7 +93,8 @@ class Axis:
         raw = (self.high - self.low) / 5
         scale = 10.0 ** math.floor(math.log10(raw))
         step = next(factor * scale for factor in (1, 2, 2.5, 5, 10) if factor * scale >= raw * (1 - 1e-9))
-        return [self.low + i * step for i in range(int((self.high - self.low) / step + 1e-9) + 1)]
+        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+        return [i * step for i in range(first, last + 1)]
 
 
 def spanning(label: str, values: Sequence[float], start: float, end: float, *, log: bool) -> Axis:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 from dpaudit.claims.evidence import Interval
@@ -31,25 +32,60 @@ _MOST_PANELS = 4
 _LOG_SPAN = 20
 """Positive values this many times apart make an axis logarithmic."""
 
+_VALUE = "value"
+
 Series = dict[str, list[tuple[float, Interval]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Drawn:
+    """What is drawn along a parameter.
+
+    Attributes
+    ----------
+    name
+        What the ids of the drawings begin with.
+    caption, reading
+        Of the figure and of how to read it; ``{along}`` stands for the parameter.
+    table
+        What the values are called.
+    series
+        Lines by name, from the values of the parameter and the cells.
+    all_measured
+        Whether every line was measured, and shows its points and intervals.
+    """
+
+    name: str
+    caption: str
+    reading: str
+    table: str
+    series: Callable[[Sequence[float], Sequence[Cell]], Series]
+    all_measured: bool
 
 
 def value_figures(claim: ClaimGroup) -> Figures | None:
     """Return figures along the numeric parameter of the most values, one for each setting of the others, at most 4."""
     cells = [cell for cell in claim.cells if "value" in cell.result.measured and "bound" in cell.result.claimed]
+    return _figures(claim, cells, _AGAINST_BOUNDS)
+
+
+def beside_figures(claim: ClaimGroup) -> Figures | None:
+    """Return figures of what was measured beside the audited quantity, as that of every system that it compares."""
+    cells = [cell for cell in claim.cells if len(_beside(cell)) > 1]
+    return _figures(claim, cells, _COMPARED)
+
+
+def _figures(claim: ClaimGroup, cells: Sequence[Cell], drawn: _Drawn) -> Figures | None:
     along = _longest(claim.varying, cells)
-    if along is None:
+    panels = [] if along is None else _panels(along, claim.varying, cells)
+    if along is None or not panels:
         return None
-    panels = _panels(along, claim.varying, cells)
-    if not panels:
-        return None
-    shown = panels[:_MOST_PANELS]
     more = f" (the first {_MOST_PANELS} of {len(panels)} settings)" if len(panels) > _MOST_PANELS else ""
-    drawn = [_panel(claim.claim, along, setting, panel) for setting, panel in shown]
+    made = [_panel(claim.claim, along, setting, panel, drawn) for setting, panel in panels[:_MOST_PANELS]]
     return Figures(
-        caption=f"Measured value along {along}, against the bound{more}",
-        svg=tuple(image for image, _ in drawn),
-        tables=tuple(table for _, table in drawn),
+        caption=drawn.caption.format(along=along) + more,
+        svg=tuple(image for image, _ in made),
+        tables=tuple(table for _, table in made),
     )
 
 
@@ -81,9 +117,9 @@ def _panels(along: str, varying: Sequence[str], cells: Sequence[Cell]) -> list[t
     return found
 
 
-def _panel(claim: str, along: str, setting: str, cells: Sequence[Cell]) -> tuple[str, Table]:
+def _panel(claim: str, along: str, setting: str, cells: Sequence[Cell], drawn: _Drawn) -> tuple[str, Table]:
     x_values = [_number(cell, along) or 0.0 for cell in cells]
-    series = _series(x_values, cells)
+    series = drawn.series(x_values, cells)
     numbers = [
         number
         for line in series.values()
@@ -100,18 +136,17 @@ def _panel(claim: str, along: str, setting: str, cells: Sequence[Cell]) -> tuple
             name=name,
             points=_points(line, y),
             dashes=style,
-            marked=name == "value",
-            bars=_bars(line, y) if name == "value" else (),
+            marked=drawn.all_measured or name == _VALUE,
+            bars=_bars(line, y) if drawn.all_measured or name == _VALUE else (),
         )
         for (name, line), style in zip(series.items(), (*STYLES, *[SOLID] * len(series)), strict=False)
     ]
     vacuous = _stretches(x_values, [cell.result.verdict is Verdict.VACUOUS for cell in cells])
     where = f"{along}{f', at {setting}' if setting else ''}"
     image = svg(
-        f"values-{cells[0].number}",
-        f"{claim}, along {where}",
-        f"What was measured, with its interval, and the bounds, by {along}. A claim holds where the value does not "
-        "cross its bound; shaded where the claim is vacuous.",
+        f"{drawn.name}-{cells[0].number}",
+        f"{claim}, {drawn.name} along {where}",
+        drawn.reading.format(along=along),
         x,
         y,
         [line for line in lines if line.points],
@@ -126,7 +161,7 @@ def _panel(claim: str, along: str, setting: str, cells: Sequence[Cell]) -> tuple
         )
         for value, cell in zip(x_values, cells, strict=True)
     )
-    return image, Table(caption=f"Values by {where}", headers=(along, *series, "verdict"), rows=rows)
+    return image, Table(caption=f"{drawn.table} by {where}", headers=(along, *series, "verdict"), rows=rows)
 
 
 def _series(x_values: Sequence[float], cells: Sequence[Cell]) -> Series:
@@ -134,11 +169,28 @@ def _series(x_values: Sequence[float], cells: Sequence[Cell]) -> Series:
     series: Series = {}
     for value, cell in zip(x_values, cells, strict=True):
         result = cell.result
-        series.setdefault("value", []).append((value, result.measured["value"]))
+        series.setdefault(_VALUE, []).append((value, result.measured[_VALUE]))
         series.setdefault("claimed bound", []).append((value, Interval.exact(result.claimed["bound"])))
         for name, interval in result.measured.items():
             if name == "trivial" or "bound" in name.replace("_", " ").split():
                 series.setdefault(name.replace("_", " "), []).append((value, interval))
+    return series
+
+
+def _beside(cell: Cell) -> dict[str, Interval]:
+    """What was measured of others than the audited quantity, by name."""
+    result = cell.result
+    if result.kind not in ("utility", "figure"):
+        return {}
+    names = {*result.measured} - {_VALUE, "over", "slack", "trivial"}
+    return {name: result.measured[name] for name in sorted(names) if "bound" not in name.replace("_", " ").split()}
+
+
+def _beside_series(x_values: Sequence[float], cells: Sequence[Cell]) -> Series:
+    series: Series = {}
+    for value, cell in zip(x_values, cells, strict=True):
+        for name, interval in _beside(cell).items():
+            series.setdefault(name.replace("_", " "), []).append((value, interval))
     return series
 
 
@@ -171,3 +223,22 @@ def _stretches(x_values: Sequence[float], chosen: Sequence[bool]) -> list[tuple[
         x_values[-1],
     ]
     return [(edges[i], edges[i + 1]) for i, one in enumerate(chosen) if one]
+
+
+_AGAINST_BOUNDS = _Drawn(
+    name="values",
+    caption="Measured value along {along}, against the bound",
+    reading="What was measured, with its interval, and the bounds, by {along}. A claim holds where the value does not "
+    "cross its bound; shaded where the claim is vacuous.",
+    table="Values",
+    series=_series,
+    all_measured=False,
+)
+_COMPARED = _Drawn(
+    name="beside",
+    caption="What was measured beside it, along {along}",
+    reading="Everything that was measured beside the audited quantity, with intervals, by {along}.",
+    table="Measured beside it",
+    series=_beside_series,
+    all_measured=True,
+)

@@ -1,0 +1,96 @@
+"""Published numbers beside the same measured again, one row for each."""
+
+from __future__ import annotations
+
+import math
+from html import escape
+
+from dpaudit.reporting.figures.drawing import Figures, Table, spanning
+from dpaudit.reporting.groups import Cell, ClaimGroup
+from dpaudit.reporting.numbers import format_interval, format_number
+
+_WIDTH, _LEFT, _RIGHT, _TOP, _ROW = 680, 16, 660, 14, 36
+_MOST_ROWS = 40
+_LONGEST_LABEL = 100
+
+
+def published_figures(claim: ClaimGroup) -> Figures | None:
+    """Return a figure of all cells that measure a published number, a cross for it and a dot with its interval."""
+    cells = [cell for cell in claim.cells if _is_drawn(cell)]
+    if not cells:
+        return None
+    shown = cells[:_MOST_ROWS]
+    more = f" (the first {_MOST_ROWS} of {len(cells)})" if len(cells) > _MOST_ROWS else ""
+    rows = tuple(
+        (
+            cell.label or cell.result.claim,
+            format_number(cell.result.claimed["published"]),
+            format_interval(cell.result.measured["value"]),
+            cell.result.verdict.value,
+        )
+        for cell in cells
+    )
+    return Figures(
+        caption=f"Published and measured again{more}",
+        svg=(_drawing(claim.claim, shown),),
+        tables=(
+            Table(caption="Published and measured", headers=("at", "published", "measured", "verdict"), rows=rows),
+        ),
+    )
+
+
+def _is_drawn(cell: Cell) -> bool:
+    return "published" in cell.result.claimed and all(map(math.isfinite, _numbers(cell)))
+
+
+def _numbers(cell: Cell) -> list[float]:
+    measured = cell.result.measured.get("value")
+    sides = (None,) * 3 if measured is None else (measured.lower, measured.estimate, measured.upper)
+    return [cell.result.claimed["published"], *(math.nan if side is None else side for side in sides)]
+
+
+def _drawing(claim: str, cells: list[Cell]) -> str:
+    name = f"published-{cells[0].number}"
+    x = spanning("", [number for cell in cells for number in _numbers(cell)], _LEFT, _RIGHT, log=False)
+    bottom = _TOP + _ROW * len(cells)
+    height = bottom + 54
+    parts = [
+        f'<svg id="{name}" role="img" aria-labelledby="{name}-title {name}-desc" viewBox="0 0 {_WIDTH} {height}" '
+        f'width="{_WIDTH}" height="{height}" fill="none" stroke="currentColor" font-size="11">',
+        f'<title id="{name}-title">{escape(claim)}: published and measured again</title>',
+        f'<desc id="{name}-desc">One row for each setting: a cross at the published number, a dot at the measured one, '
+        "and a line over its interval, under its setting and verdict.</desc>",
+        f'<path d="M{_LEFT} {bottom}H{_RIGHT}"/>',
+    ]
+    for value in x.ticks:
+        parts.append(
+            f'<path d="M{x.at(value):.1f} {bottom}v4M{x.at(value):.1f} {_TOP - 8}V{bottom}" stroke-opacity="0.2"/>'
+        )
+        parts.append(_text(x.at(value), bottom + 16, format_number(value, digits=3), "middle"))
+    for i, cell in enumerate(cells):
+        published, lower, estimate, upper = map(x.at, _numbers(cell))
+        top = _TOP + _ROW * i
+        middle = top + 14
+        label = cell.label or cell.result.claim
+        short = label if len(label) <= _LONGEST_LABEL else f"{label[: _LONGEST_LABEL - 1]}…"
+        parts += [
+            _text(_LEFT, top, f"{cell.result.verdict} at {short}", "start"),
+            f'<path d="M{lower:.1f} {middle}H{upper:.1f}" stroke-width="2"/>',
+            f'<circle cx="{estimate:.1f}" cy="{middle}" r="3" fill="currentColor"/>',
+            f'<path d="M{published - 5:.1f} {middle - 5}l10 10m0 -10l-10 10" stroke-width="1.5"/>',
+        ]
+    legend = bottom + 44
+    parts += [
+        f'<path d="M{_LEFT - 5} {legend - 9}l10 10m0 -10l-10 10" stroke-width="1.5"/>',
+        _text(_LEFT + 14, legend, "published", "start"),
+        f'<path d="M{_LEFT + 110} {legend - 4}h24" stroke-width="2"/>',
+        f'<circle cx="{_LEFT + 122}" cy="{legend - 4}" r="3" fill="currentColor"/>',
+        _text(_LEFT + 142, legend, "measured again, with its interval", "start"),
+    ]
+    return "\n".join([*parts, "</svg>"])
+
+
+def _text(x: float, y: float, text: str, anchor: str) -> str:
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="currentColor" stroke="none">{escape(text)}</text>'
+    )
