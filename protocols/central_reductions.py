@@ -208,6 +208,11 @@ class _Weights(_Central):
 class NoisyMatrix(_Weights):
     """The noisy weights of Reduction I, before they are clipped."""
 
+    notation = (
+        "an input lists the agents' rankings, best first; an output holds a noisy weight for each pair (0, "
+        "1), (0, 2), …"
+    )
+
     @property
     def main_noise(self) -> Noise:
         """As printed for m^2 queries; the true sensitivities are C(m, 2)/n and sqrt(C(m, 2))/n."""
@@ -226,6 +231,7 @@ class NoisyPairwise(_Central):
 
     name = "noisy-pairwise"
     trust = "A trusted curator sees every ranking; the adversary sees the ranking, or every noisy weight."
+    notation = "an input lists the agents' rankings, best first; the output is a ranking"
     errata = (
         dpaudit.Erratum(
             where=f"{PAPER}, Fact 2 and Theorem 1",
@@ -376,6 +382,11 @@ class LongestRun(_Weights):
     the bound is met: this run is possible. There is nothing to sample: the view `transcript` is what runs reveal.
     """
 
+    notation = (
+        "an input lists the agents' rankings, best first; an output holds the noisy answers about the pairs "
+        "(0, 1), (0, 2), … and then, where there is a fallback, the noisy weights of all pairs"
+    )
+
     answers: int = dpaudit.parameter(3, minimum=0, doc="answers of KwikSort's queries that are revealed")
     query_scale: float = dpaudit.parameter(1.0, above=0, doc="scale of their noise")
     fallback_scale: float = dpaudit.parameter(0.0, minimum=0, doc="scale of the fallback's Laplace noise; 0: none")
@@ -400,6 +411,11 @@ class Transcript(_Central):
     Columns: for every pair whether it was asked about, for every pair the answer or 0, whether the fallback ran, and
     its noisy weights or zeros. The pivots do not depend on the data.
     """
+
+    notation = (
+        "an input lists the agents' rankings, best first; an output says for every pair (0, 1), (0, 2), … "
+        "whether it was asked about, then the answers, then whether the fallback ran, then its noisy weights"
+    )
 
     cap: int = dpaudit.parameter(3, minimum=0, doc="q")
     query_scale: float = dpaudit.parameter(1.0, above=0, doc="scale of the answers' noise")
@@ -440,6 +456,7 @@ class DPKwikSortCapped(_Central):
 
     name = "dp-kwiksort-capped"
     trust = "A trusted curator sees every ranking; the adversary sees the ranking, or every noisy weight computed."
+    notation = "an input lists the agents' rankings, best first; the output is a ranking"
     errata = (
         dpaudit.Erratum(
             where=f"{PAPER}, Corollaries 6 and 7",

@@ -67,6 +67,11 @@ class _Answers(dpaudit.Mechanism):
 class Report(_Answers):
     """What one agent sends: its K answers; which pairs it was asked about is no secret and depends on no ranking."""
 
+    notation = (
+        "an input holds the agent's true answers, 1 where the first of the pair is preferred; an output holds "
+        "the noisy ones"
+    )
+
     queries: int = dpaudit.parameter(1, minimum=1, doc="K")
 
     @property
@@ -99,6 +104,11 @@ class ShuffledAnswers(_Answers):
     Inputs are (agents who prefer the second alternative, agents who prefer the first). Of two possible answers, what
     is seen is how many say that the first is preferred.
     """
+
+    notation = (
+        "an input is how many agents prefer the second of the pair, and how many the first; the output is how "
+        "many of the shuffled answers say that the first is preferred"
+    )
 
     agents: int = dpaudit.parameter(16, minimum=1, doc="n', agents who are asked about the pair")
     claimed: float = dpaudit.parameter(0.25, minimum=0.0, doc="epsilon at which the worst inputs are wanted")
@@ -164,6 +174,11 @@ class AnswersOfDrawnAgents(_Answers):
     pair is public: the output is how many others were, and how many of all answers are 1.
     """
 
+    notation = (
+        "an input is the preference of one agent and that of all others, 0 or 1; an output is how many others "
+        "were asked about that agent's pair, and how many of all answers are 1"
+    )
+
     agents: int = dpaudit.parameter(100, minimum=1, doc="n")
     pairs: int = dpaudit.parameter(6, minimum=1, doc="C(m, 2)")
     claimed: float = dpaudit.parameter(0.25, minimum=0.0, doc="epsilon at which the worst inputs are wanted")
@@ -217,6 +232,53 @@ class AnswersOfDrawnAgents(_Answers):
                 f"one of {self.agents} agents reverses its ranking, all others have one ranking, and the number of "
                 f"agents on a pair is drawn, and then public, with who was asked; for any rankings of the others delta "
                 f"is at most {bound:.6g}"
+            ),
+        )
+
+
+class AnswersOfSecretDraws(ShuffledAnswers):
+    """What the curator receives of all pairs when every agent draws its pair, and nobody else knows which.
+
+    A report is (pair, noisy answer), and the multiset of the reports of all agents is seen. Inputs are (agents with the
+    reverse of a ranking, agents with that ranking), and what is seen is how many answers, of all pairs, agree with the
+    ranking. That says all that the multiset says: whether an answer agrees depends on no pair, and which pairs were
+    drawn depends on no ranking. So these reports are the answers of n agents, not n', on one pair, however pairs are
+    drawn, as long as every agent draws by the same rule.
+    """
+
+    notation = (
+        "an input is how many agents hold the reverse of a ranking, and how many that ranking; the output is how many "
+        "of all the shuffled answers agree with it"
+    )
+
+    agents: int = dpaudit.parameter(100, minimum=1, doc="n")
+
+    def delta_at_most(self, epsilon: float) -> float:
+        """Bound for all rankings: the privacy blanket.
+
+        Let a noisy answer be false with probability q, and be t = 1 - 2q. Whatever an agent's ranking, with probability
+        2q its report is as good as drawn uniformly from all 2 C(m, 2), else it is the true answer on a uniform pair.
+        Who is told which of the other agents sent what of the latter kind knows more, and is left with the report of
+        one agent among M uniform ones, M binomial(n - 1, 2q). There delta is the mean of (L_0 + ... + L_M)_+ / (M + 1),
+        where L_i, of M + 1 uniform reports, is the likelihood of report i under the one ranking less e^ϵ times that
+        under the other, both relative to a uniform report: 1 - e^ϵ ± t (e^ϵ + 1) on a pair that they order differently,
+        1 - e^ϵ ± t (e^ϵ - 1) on another, either sign with probability 1/2. The former are the latter with a larger
+        spread, so larger in the convex order, and the mean is largest where the rankings order all pairs differently.
+        Then it does not depend on the pairs, and is that of one bit among M fair coins.
+        """
+        one = shuffled(self.randomizer, self.epsilon, self.delta, 1).law((0, 1))
+        return laws.blanket_delta(epsilon, one.log_probabilities[1] - one.log_probabilities[0], self.agents)
+
+    def neighbours(self) -> dpaudit.Neighbouring:
+        bound = self.delta_at_most(self.claimed)
+        return dpaudit.Neighbouring(
+            relation="substitution",
+            pairs=worst_inputs(self.randomizer, self.epsilon, self.delta, self.agents, self.claimed),
+            complete=bound <= self.delta,
+            scope=(
+                f"(agents with the reverse of a ranking, agents with the ranking), {self.agents} in all, one of them "
+                "reversed: of such inputs those with the largest delta, and with the largest epsilon; nobody else "
+                f"knows which pair an agent drew; for any rankings delta is at most {bound:.6g}"
             ),
         )
 
@@ -349,7 +411,7 @@ class DDPHelnaksort(_Answers, _Voters):
     model = "shuffle"
     trust = (
         "Agents trust a shuffler, which sees who sends what, and nobody else; the curator sees the answers about every "
-        "pair in random order."
+        "pair in random order. Whether it knows who was asked about which pair is left open, and each is audited."
     )
     errata = (
         dpaudit.Erratum(
@@ -357,6 +419,12 @@ class DDPHelnaksort(_Answers, _Voters):
             printed="a randomizer that is (ϵ + ln n, δ)-LDP gives a shuffled protocol that is (ϵ, δ)-DP",
             meant="a shuffled protocol of single messages that is (ϵ, δ)-DP has a randomizer that is (ϵ + ln n, δ)-LDP",
             reason=f"{CHEU}, is cited for it and proves the latter; randomized response refutes the former",
+        ),
+        dpaudit.Erratum(
+            where=f"{PAPER}, Algorithm 1, line 3, and Section 3.2",
+            printed="an agent's preference on a randomly selected pair, that is being queried",
+            meant="left open who selects the pair, and who knows it; there are claims for known and for secret pairs",
+            reason="the proof of Theorem 3.1 hides an answer among the n' on its pair, which fits pairs that are known",
         ),
         dpaudit.Erratum(
             where=f"{PAPER}, Equation 2",
@@ -422,6 +490,11 @@ class DDPHelnaksort(_Answers, _Voters):
         return max(1, math.floor(self.share))
 
     @property
+    def everybody(self) -> int:
+        """n, the agents on all pairs."""
+        return self.voters if self.agents_per_pair is None else self.agents_per_pair * self.pairs
+
+    @property
     def local_epsilon(self) -> float:
         """ϵ of one agent."""
         return self.epsilon if self.central_epsilon is None else self.central_epsilon + math.log(self.share)
@@ -449,7 +522,10 @@ class DDPHelnaksort(_Answers, _Voters):
             "report": self.report,
             "received": ShuffledAnswers(agents=self.on_a_pair, **shared) if self.shuffle else self.report,
             "received-by-lot": (
-                AnswersOfDrawnAgents(agents=self.agents, pairs=self.pairs, **shared) if self.shuffle else self.report
+                AnswersOfDrawnAgents(agents=self.voters, pairs=self.pairs, **shared) if self.shuffle else self.report
+            ),
+            "received-of-secret-draws": (
+                AnswersOfSecretDraws(agents=self.everybody, **shared) if self.shuffle else self.report
             ),
         }
 
@@ -515,7 +591,10 @@ class DDPHelnaksort(_Answers, _Voters):
             dpaudit.PrivacyClaim(
                 id="song2022.theorem3.1-central",
                 source=f"{PAPER}, Theorem 3.1",
-                statement="At K = 1 the shuffled answers of n' agents about a pair are (ϵ - ln n', δ)-DP.",
+                statement=(
+                    "At K = 1 the shuffled answers of n' agents about a pair are (ϵ - ln n', δ)-DP, for a curator who "
+                    "knows which agents it asked about the pair."
+                ),
                 view="received",
                 inapplicable=inapplicable,
                 **amplified,
@@ -525,10 +604,21 @@ class DDPHelnaksort(_Answers, _Voters):
                 source=f"{PAPER}, Theorem 3.1",
                 statement=(
                     "At K = 1 the shuffled answers are (ϵ - ln n', δ)-DP with n' = n / C(m, 2), when every agent draws "
-                    "its pair."
+                    "its pair, for a curator who knows who drew which."
                 ),
                 view="received-by-lot",
                 inapplicable=inapplicable or unlisted or given,
+                **amplified,
+            ),
+            dpaudit.PrivacyClaim(
+                id="song2022.theorem3.1-central-secret-draw",
+                source=f"{PAPER}, Theorem 3.1",
+                statement=(
+                    "At K = 1 the shuffled reports (pair, noisy answer) of all n agents are (ϵ - ln n', δ)-DP with "
+                    "n' = n / C(m, 2), when every agent draws its pair and nobody else knows which."
+                ),
+                view="received-of-secret-draws",
+                inapplicable=inapplicable or unlisted,
                 **amplified,
             ),
             *self._figures(),

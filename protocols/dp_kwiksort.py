@@ -25,6 +25,7 @@ class DPKwikSort(dpaudit.Mechanism):
     source = "Yan, Li, Liu 2020, Section 5.1.1; Hay, Elagina, Miklau 2017"
     model = "central"
     trust = "A trusted curator sees every ranking; the adversary sees the aggregate ranking."
+    notation = "an input lists the agents' rankings, best first; the output is a ranking"
     errata = (
         dpaudit.Erratum(
             where="Yan, Li, Liu 2020, Section 5.1.1",

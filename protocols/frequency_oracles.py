@@ -67,6 +67,11 @@ class _Report(dpaudit.Mechanism):
 class SafaReport(_Report):
     """Report of SAFA: the attribute, and its value by generalised randomized response."""
 
+    notation = (
+        "an input holds the user's value of every attribute; an output is the attribute asked for and the "
+        "value reported"
+    )
+
     @property
     def randomizer(self) -> randomizers.SampledResponse:
         return randomizers.SampledResponse(np.full(self.attributes, self.values), self.epsilon)
@@ -81,6 +86,11 @@ class SafaReport(_Report):
 
 class HarmonyReport(_Report):
     """Report of Harmony: the attribute, a row of the Hadamard matrix, and the value's sign in it, randomized."""
+
+    notation = (
+        "an input holds the user's value of every attribute; an output is the attribute asked for, the row of "
+        "the Hadamard matrix, and the sign reported"
+    )
 
     @property
     def randomizer(self) -> randomizers.SampledProjection:

@@ -35,6 +35,11 @@ PROFILES = {
 class _NoisyHistogram(dpaudit.Mechanism):
     """What is released: the number of agents who hold each ranking, plus Gaussian noise (Eq. 5)."""
 
+    notation = (
+        "an input lists the agents' rankings, best first; an output is the noisy number of agents with each "
+        "ranking, in lexicographic order"
+    )
+
     scale: float = dpaudit.parameter(1.0, above=0, doc="σ")
     alternatives: int = dpaudit.parameter(3, minimum=2, maximum=LARGEST_AUDITED_HISTOGRAM, doc="M")
     relation: Literal["add-remove", "substitution"] = dpaudit.parameter("add-remove", doc="neighbouring relation")

@@ -42,6 +42,7 @@ class KemenyExponential(dpaudit.Mechanism):
     source = "Hay, Elagina, Miklau 2017; Alabi, Ghazi, Kumar, Manurangsi 2022, Table 1"
     model = "central"
     trust = "A trusted curator sees every ranking; the adversary sees the aggregate ranking."
+    notation = "an input lists the agents' rankings, best first; the output is a ranking"
 
     epsilon: float = dpaudit.parameter(1.0, doc="ϵ, the whole budget")
     alternatives: int = dpaudit.parameter(3, minimum=2, doc="m, at most 18: the law is computed over 2^m subsets")

@@ -29,6 +29,12 @@ System = Callable[[np.ndarray, np.ndarray, np.random.Generator], np.ndarray]
 class _Report(dpaudit.Mechanism):
     """What one agent sends: the numbers of the K pairs that it was asked about, and its K answers."""
 
+    notation = (
+        "an input is the agent's ranking, best first; an output names the pairs asked about, by their numbers "
+        "in (0, 1), (0, 2), …, and then the answers, true ones being 1 where the first of the pair is "
+        "preferred"
+    )
+
     epsilon: float = dpaudit.parameter(1.0, doc="ϵ, the budget of one agent")
     queries: int = dpaudit.parameter(1, minimum=1, doc="K")
     alternatives: int = dpaudit.parameter(4, minimum=2, doc="m")

@@ -25,6 +25,9 @@ METRICS = {"kendall-tau": "average normalised Kendall tau distance", "error-rate
 FEW_QUERIES = (1, 2, 3, 4)
 """K in Figure 3, besides m + 1 and C(m, 2)."""
 
+RUNS = 30
+"""Runs that the paper's numbers are means of (Section 5.1.2)."""
+
 NEAR = 0.01
 """Constant chosen for "approach": a hundredth of the range of the normalised distance."""
 
@@ -343,7 +346,8 @@ class LDPKwikSortEvaluation(dpaudit.Mechanism):
             statement=f"The average Kendall tau distance of RR is below that of Lap by this percentage, {words}.",
             reproduces="Figure 5",
             measure=measure,
-            runs=400,
+            runs=200,
+            published_runs=RUNS,
             factor=100.0,
             support=(-1.0, 1.0),
             over_support=(0.0, 1.0),
@@ -398,12 +402,12 @@ class LDPKwikSortEvaluation(dpaudit.Mechanism):
                 margins = rankings.profile_margins(orders[asked])
                 chosen = rankings.kwiksort(rankings.comparisons(margins, rng), rng)
                 found[f"n = {agents}"] = rankings.margin_distance(chosen, margins, agents)
-            return {"value": np.max([found[f"n = {n}"] for n in (100, 200, 500, len(orders))], axis=0), **found}
+            return {"value": found["n = 100"], **found}
 
         return dpaudit.FigureClaim(
-            id="yan2020.figure5-kwiksort-from-100",
+            id="yan2020.figure5-kwiksort-at-100",
             source=f"{PAPER}, Section 5.4",
-            statement="In Figure 5(b) KwikSort's average Kendall tau distance is below 0.4 from n = 100 on.",
+            statement="In Figure 5(b) KwikSort's average Kendall tau distance is below 0.4 at n = 100.",
             reproduces="Figure 5",
             inapplicable=""
             if is_puzzle
@@ -413,7 +417,7 @@ class LDPKwikSortEvaluation(dpaudit.Mechanism):
             published=0.4,
             direction="at-most",
             support=(0.0, 1.0),
-            quantity="KwikSort's average normalised Kendall tau distance, the largest of n = 100, 200, 500 and all",
+            quantity="KwikSort's average normalised Kendall tau distance at n = 100",
             scope="rankings of n agents of the data, drawn without replacement, and the distance to those",
             on_data=True,
         )

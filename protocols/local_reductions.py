@@ -30,6 +30,11 @@ Ties = Literal["split", "both"]
 class VectorReport(dpaudit.Mechanism):
     """What one agent sends: its C(m, 2) comparisons, as one corner of the cube."""
 
+    notation = (
+        "an input is the agent's ranking, best first; an output says for each pair (0, 1), (0, 2), … whether "
+        "the first is preferred, 1 or 0"
+    )
+
     epsilon: float = dpaudit.parameter(1.0, doc="ϵ, the budget of one agent")
     alternatives: int = dpaudit.parameter(4, minimum=2, doc="m")
     ties: Ties = dpaudit.parameter(
@@ -88,6 +93,11 @@ class VectorReport(dpaudit.Mechanism):
 
 class EntrywiseReport(VectorReport):
     """What one agent sends where every comparison is randomized on its own, at ϵ / C(m, 2)."""
+
+    notation = (
+        "an input is the agent's ranking, best first; an output says for each pair (0, 1), (0, 2), … whether "
+        "the first is preferred, 1 or 0"
+    )
 
     @property
     def coin(self) -> randomizers.RandomizedResponse:
@@ -349,6 +359,11 @@ class Answers(dpaudit.Mechanism):
 
     Of the public queries those that tell two rankings apart best: the first denies what the second affirms.
     """
+
+    notation = (
+        "an input is the agent's ranking, best first; an output holds 1 for every positive answer, 0 for a "
+        "negative one, and then, where there is a fallback, the report to it"
+    )
 
     epsilon: float = dpaudit.parameter(0.1, doc="ϵ_0, the budget of one answer")
     alternatives: int = dpaudit.parameter(4, minimum=2, doc="m")

@@ -69,6 +69,8 @@ class _Report(dpaudit.Mechanism):
 class GrrReport(_Report):
     """A ranking by generalised randomized response; 2 stands for all others where only two are compared."""
 
+    notation = "an input is the user's ranking, best first; the output is the number of a ranking"
+
     def oracle(self, values: int) -> randomizers.FrequencyOracle:
         return randomizers.GeneralizedRandomizedResponse(values, self.epsilon)
 
@@ -91,6 +93,8 @@ class GrrReport(_Report):
 class RapporReport(_Report):
     """One bit for every ranking, by symmetric unary encoding."""
 
+    notation = "an input is the user's ranking, best first; an output is one bit for every ranking"
+
     def oracle(self, values: int) -> randomizers.FrequencyOracle:
         return randomizers.UnaryEncoding(values, self.epsilon)
 
@@ -98,12 +102,20 @@ class RapporReport(_Report):
 class ShReport(_Report):
     """A fair sign for every ranking, and the own ranking's sign by randomized response."""
 
+    notation = (
+        "an input is the user's ranking, best first; an output is the sign of every ranking, and the sign reported"
+    )
+
     def oracle(self, values: int) -> randomizers.FrequencyOracle:
         return randomizers.LocalHashing.binary(values, self.epsilon)
 
 
 class OlhReport(_Report):
     """One of g hashes for every ranking, and the own ranking's hash by generalised randomized response."""
+
+    notation = (
+        "an input is the user's ranking, best first; an output is the hash of every ranking, and the hash reported"
+    )
 
     @property
     def whole(self) -> bool:

@@ -45,6 +45,11 @@ class SafariReport(dpaudit.Mechanism):
     items it is the chain in the order of the labels; all chains are alike up to them.
     """
 
+    notation = (
+        "an input is the user's ranking, best first; an output is the triplet asked for and the value "
+        "reported, the chain broadcast, and the split asked for and the value reported"
+    )
+
     epsilon: float = dpaudit.parameter(1.0, doc="ε, the budget of both phases")
     items: int = dpaudit.parameter(3, minimum=3, maximum=10, doc="d")
     thin: int = dpaudit.parameter(1, minimum=1, maximum=6, doc="K")

@@ -52,6 +52,9 @@ class ShuffledResponse(dpaudit.Mechanism):
     source = f"{BALLE}; {FELDMAN} 2021, 2023"
     model = "shuffle"
     trust = "Users trust a shuffler, which sees who sends what; the receiver sees the reports in random order."
+    notation = (
+        "an input is how many users hold a 0 and how many a 1; the output is how many of the shuffled reports are 1"
+    )
 
     epsilon: float = dpaudit.parameter(1.0, doc="ε0 of one report")
     users: int = dpaudit.parameter(1000, minimum=1, doc="n")

@@ -6,6 +6,7 @@ import pytest
 
 import dpaudit
 from dpaudit.catalog import called, catalogue, catalogue_root, find_targets, protocol_files, reference_of, targets_in
+from dpaudit.claims.claims import PrivacyClaim
 
 TARGET = """
 import dpaudit
@@ -103,3 +104,14 @@ def test_without_a_catalogue(monkeypatch, tmp_path):
     assert catalogue() == {}
     with pytest.raises(dpaudit.TargetError, match="unknown target"):
         find_targets("dp-kwiksort")
+
+
+def test_every_view_that_a_privacy_claim_is_about_says_how_its_inputs_and_outputs_are_written():
+    missing = []
+    for path in protocol_files():
+        for reference in targets_in(str(path)):
+            instance = reference.load()()
+            views = instance.views()
+            about = {claim.view for claim in instance.claims() if isinstance(claim, PrivacyClaim)}
+            missing += [(instance.name, view) for view in about if not views[view].notation]
+    assert not missing

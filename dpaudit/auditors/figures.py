@@ -43,15 +43,22 @@ def audit_figure(claim: FigureClaim, *, budget: Budget, streams: Streams) -> Evi
 
     Notes
     -----
-    **Guarantee.** As `student_interval`, the intervals of numerator and denominator together: approximate.
+    **Guarantee.** As `student_interval`, the intervals of numerator and denominator together: approximate. Where the
+    published number is a mean of k runs itself, and n runs are measured, the interval is that for a mean of k further
+    runs: Student's, wider by the square root of 1 + n / k.
     **Checked against** means and quotients that are known, and the rate of false refutations.
     """
     samples = budget.samples or claim.runs
     beside = measured_intervals(claim, samples, budget, streams)
     value, over = beside.pop("value"), beside.pop("over", None)
     number = value if over is None else _quotient(value, over)
+    compared = number
+    if claim.published_runs is not None:
+        wider = math.sqrt(1 + samples / claim.published_runs)
+        value, over = _widened(value, wider), None if over is None else _widened(over, wider)
+        compared = value if over is None else _quotient(value, over)
     scope = f"{claim.quantity}; {claim.scope or 'at these parameters'}"
-    if number is None:
+    if number is None or compared is None:
         return Evidence(
             verdict=Verdict.INCONCLUSIVE,
             scope=scope,
@@ -60,17 +67,19 @@ def audit_figure(claim: FigureClaim, *, budget: Budget, streams: Streams) -> Evi
             note="what the number is divided by may be 0; raise --samples",
             samples=samples,
         )
-    number = _scaled(number, claim.factor)
-    assert number.lower is not None
-    assert number.upper is not None
+    number, compared = _scaled(number, claim.factor), _scaled(compared, claim.factor)
+    assert compared.lower is not None
+    assert compared.upper is not None
+    if claim.published_runs is not None:
+        beside[f"mean of {claim.published_runs} runs"] = compared
     witness, note = None, ""
     if claim.published is None:
         verdict, note = Verdict.INAPPLICABLE, "nothing is published at these parameters"
     else:
         low, high = _allowed(claim, claim.published)
-        if number.lower > high or number.upper < low:
+        if compared.lower > high or compared.upper < low:
             verdict = Verdict.REFUTED
-            above = number.lower > high
+            above = compared.lower > high
             witness = Witness(
                 data=scope,
                 event={
@@ -78,13 +87,13 @@ def audit_figure(claim: FigureClaim, *, budget: Budget, streams: Streams) -> Evi
                     "p": f"measured at {'least' if above else 'most'}",
                     "q": "published" if claim.direction == "equal" else "claimed",
                 },
-                p=number.lower if above else number.upper,
+                p=compared.lower if above else compared.upper,
                 q=claim.published,
             )
         elif claim.timed:
             verdict = Verdict.CONSISTENT
             note = f"times of this machine; beyond {claim.published:g} by more than {claim.tolerance:g} it is refuted"
-        elif low <= number.lower and number.upper <= high:
+        elif low <= compared.lower and compared.upper <= high:
             verdict = Verdict.CERTIFIED
         else:
             verdict = Verdict.CONSISTENT
@@ -115,6 +124,14 @@ def _quotient(value: Interval, over: Interval) -> Interval | None:
     if below <= 0:
         return None
     return Interval(lower=min(low / below, low / above), estimate=mean / by, upper=max(high / below, high / above))
+
+
+def _widened(interval: Interval, factor: float) -> Interval:
+    """Interval whose sides are that many times as far from the estimate."""
+    lower, estimate, upper = (float(side or 0.0) for side in (interval.lower, interval.estimate, interval.upper))
+    return Interval(
+        lower=estimate - factor * (estimate - lower), estimate=estimate, upper=estimate + factor * (upper - estimate)
+    )
 
 
 def _scaled(interval: Interval, factor: float) -> Interval:

@@ -226,6 +226,9 @@ class FigureClaim(Claim):
         published.
     direction
         ``equal``: a number. ``at-most``, ``at-least``: an inequality, whose bound ``published`` is.
+    published_runs
+        Runs that the published number is a mean over, where the source says so: it is then held against what a mean of
+        so many runs may come to, not against the expectation. None: against the expectation.
     timed
         Whether the values are times, or made of times. They belong to the machine: the record holds them in its part
         ``timing``, and no machine's times certify anything, so that the verdict is ``refuted`` (beyond the tolerance,
@@ -246,6 +249,7 @@ class FigureClaim(Claim):
     published: float | None = None
     tolerance: float = 0.0
     direction: Literal["equal", "at-most", "at-least"] = "equal"
+    published_runs: int | None = None
     timed: bool = False
 
     def __post_init__(self) -> None:
@@ -258,6 +262,8 @@ class FigureClaim(Claim):
             raise ParameterError(f"claim {self.id}: published must be a finite number, got {self.published}")
         if not (math.isfinite(self.tolerance) and self.tolerance >= 0):
             raise ParameterError(f"claim {self.id}: tolerance must be a finite number >= 0, got {self.tolerance}")
+        if self.published_runs is not None and self.published_runs < 1:
+            raise ParameterError(f"claim {self.id}: published_runs must be at least 1, got {self.published_runs}")
         if self.direction != "equal" and self.published is None:
             raise ParameterError(f"claim {self.id}: an inequality needs its bound; give `published`")
         if self.timed and self.direction == "equal" and self.published is not None:

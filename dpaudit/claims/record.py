@@ -39,13 +39,18 @@ _MOST_BITS = 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemEntry:
-    """What a report says of a target besides its results; ``model`` is its trust model, drawn where it is known."""
+    """What a report says of a target besides its results.
+
+    ``model`` is its trust model, drawn where it is known; ``notations`` says by view how inputs and outputs are
+    written.
+    """
 
     title: str
     description: str
     source: str
     errata: tuple[Erratum, ...] = ()
     model: str = ""
+    notations: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -114,8 +114,11 @@ def _show(target: type[Mechanism], console: Any) -> None:
         console.print("\nIts claims depend on parameters without a default; give them with `dpaudit check --set`.")
         return
     console.print("\nViews")
+    views = instance.views()
     for name, words in _views(instance).items():
         console.print(f"  {name}: {words}")
+        if views[name].notation:
+            console.print(f"    written: {views[name].notation}")
     console.print("\nClaims")
     for claim in claims_of(instance):
         console.print(f"  {claim.id} ({claim.kind}; {claim.source or 'no source given'})")

@@ -88,6 +88,10 @@ class TargetGroup:
         """Name of the target and what it is."""
         return f"{self.name}: {self.entry.title}" if self.entry and self.entry.title else self.name
 
+    def notation(self, claim: ClaimGroup) -> str:
+        """How inputs and outputs are written in the view of a claim; empty where nothing says it."""
+        return self.entry.notations.get(claim.shared("view"), "") if self.entry else ""
+
     @property
     def cells(self) -> Iterator[tuple[ClaimGroup, Cell]]:
         """All cells, each with its claim."""

@@ -83,8 +83,9 @@ def _title(groups: Sequence[TargetGroup]) -> str:
 def _columns(claim: ClaimGroup) -> tuple[list[Column], str]:
     """Return the columns of a claim's table that tell its cells apart, and what is the same in all of them as text."""
     cells = [cell.result for cell in claim.cells]
+    unexpected = "" if claim.ok else "expected"
     columns = [
-        Column(title="expected", entries=tuple(standing(result) for result in cells), numeric=False),
+        Column(title=unexpected, entries=tuple(unexpected and standing(result) for result in cells), numeric=False),
         *(
             Column(title=name, entries=tuple(cell.values[place] for cell in claim.cells), numeric=False)
             for place, name in enumerate(claim.varying)

@@ -174,7 +174,7 @@ def render_ledger(records: Mapping[str, Record]) -> str:
     ]
     for paper in listed:
         lines += ["", f"## {escape(paper.name)}", "", *_markdown_section(paper)]
-    errata = misprints(records)
+    errata = _by_place(misprints(records))
     if errata:
         lines += ["", "## Errata", ""]
     for misprint in errata:
@@ -200,7 +200,7 @@ def render_ledger_html(records: Mapping[str, Record]) -> str:
             papers=listed,
             controls=CONTROLS,
             counts=verdict_counts(records),
-            errata=misprints(records),
+            errata=_by_place(misprints(records)),
             kinds=sorted({row.kind for paper in listed for row in paper.rows}),
             refuted=Verdict.REFUTED,
             vacuous=Verdict.VACUOUS,
@@ -217,6 +217,17 @@ def _paper(key: str, rows: Sequence[LedgerRow], found: Sequence[Misprint]) -> Pa
     paper = Paper(key=key, name=name, rows=(), misprints=own)
     ordered = rows if key == CONTROLS else sorted(rows, key=lambda row: _place_key(paper.place(row)))
     return Paper(key=key, name=name, rows=tuple(ordered), misprints=own)
+
+
+def _by_place(found: Sequence[Misprint]) -> list[Misprint]:
+    """Errata by paper, in the order of their places in it."""
+
+    def key(misprint: Misprint) -> tuple[bool, str, tuple[bool, str, tuple[tuple[int, str], ...]]]:
+        where = misprint.erratum.where
+        paper = _PAPER.match(where)
+        return paper is None, paper[1] if paper else where, _place_key(paper[2] if paper else "")
+
+    return sorted(found, key=key)
 
 
 def _place_key(place: str) -> tuple[bool, str, tuple[tuple[int, str], ...]]:

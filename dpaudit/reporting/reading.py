@@ -25,6 +25,7 @@ TELLING = (
 
 _MOST_SETTINGS = 3
 _EXACT = "exact"
+_SIDES = ("at least", "at most")
 _OVERFLOW = 700.0
 
 
@@ -101,7 +102,8 @@ def worked_out(result: Result) -> str:
         if "p" not in named or "q" not in named:
             return ""
         found = format_number(witness.p, against=witness.q)
-        return f"{_capital(str(named['p']))} {found}, {named['q']} {_number(witness.q)}"
+        side = next((f"{value} " for value in named.values() if value in _SIDES), "")
+        return f"{named['p']} {found}, {named['q']} {side}{_number(witness.q)}"
     epsilon, delta = result.claimed.get("epsilon"), result.claimed.get("delta", 0.0)
     if epsilon is None or epsilon > _OVERFLOW:
         return ""

@@ -144,7 +144,10 @@ def run_request(
         announce=announce,
     )
     results, interrupted = run_cells(cells, settings, workers=workers, seconds=seconds, progress=progress)
-    systems = {cell.target: cell.reference.load() for cell in cells}
+    firsts = {cell.target: cell for cell in reversed(cells)}
+    systems = {
+        cell.target: _system(firsts[cell.target].reference.load(), firsts[cell.target].instance()) for cell in cells
+    }
     record = _record(tuple(results), systems, request.seed, request.confidence, started)
     command = request.command if seconds is None else f"{request.command} --seconds {seconds:g}"
     return replace(record, command=command, sources=sources_of(cells)), interrupted
@@ -186,12 +189,12 @@ def _check_instance(
         )
         outcome = late_result(cell, settings) if settings.late else audited(cell, target, settings)
         results.append(outcome.result)
-    return _record(tuple(results), {target.name: type(target)}, seed, budget.confidence, started)
+    return _record(tuple(results), {target.name: _system(type(target), target)}, seed, budget.confidence, started)
 
 
 def _record(
     results: tuple[Result, ...],
-    systems: Mapping[str, type[Mechanism]],
+    systems: Mapping[str, SystemEntry],
     seed: int,
     confidence: float,
     started: float,
@@ -200,7 +203,7 @@ def _record(
         version=dpaudit_version(),
         seed=seed,
         confidence=confidence,
-        systems={name: _system(target) for name, target in systems.items()},
+        systems=systems,
         results=results,
         summary=summarise(results),
         environment=_environment(),
@@ -208,14 +211,23 @@ def _record(
     )
 
 
-def _system(target: type[Mechanism]) -> SystemEntry:
+def _system(target: type[Mechanism], instance: Mechanism) -> SystemEntry:
     return SystemEntry(
         title=target.summary(),
         description=target.trust,
         source=target.source,
         errata=tuple(target.errata),
         model=target.model,
+        notations=_notations(instance),
     )
+
+
+def _notations(target: Mechanism) -> dict[str, str]:
+    try:
+        return {name: view.notation for name, view in target.views().items() if view.notation}
+    except Exception:
+        # A target that raises says so in its results.
+        return {}
 
 
 def _confidence_each(confidence: float, cells: int) -> float:

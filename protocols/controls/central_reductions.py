@@ -15,6 +15,10 @@ MATRIX: Any = dpaudit.load("noisy-pairwise")
 class _Broken(dpaudit.Mechanism):
     """Noisy weights that a broken variant reveals: a law of independent Laplace answers."""
 
+    notation = (
+        "an input lists the agents' rankings, best first; an output holds noisy weights of the pairs (0, 1), (0, 2), …"
+    )
+
     epsilon: float = dpaudit.parameter(1.0, doc="ϵ, the budget that is claimed")
     alternatives: int = dpaudit.parameter(3, minimum=2, doc="m")
     agents: int = dpaudit.parameter(1, minimum=1, doc="n")

@@ -12,6 +12,8 @@ from dpaudit import randomizers
 class _Broken(dpaudit.Mechanism):
     """The answers about one pair as the curator receives them, with a bug; inputs are the agents' true answers."""
 
+    notation = "an input holds true answers about one pair, 0 or 1; an output is what the curator receives of them"
+
     epsilon: float = dpaudit.parameter(2.0, doc="ϵ, the budget of one agent")
     delta: float = dpaudit.parameter(0.01, above=0.0, maximum=0.5, doc="δ")
     agents_per_pair: int = dpaudit.parameter(50, minimum=1, doc="n'")

@@ -13,6 +13,8 @@ CENTRAL: Any = dpaudit.load("dp-kwiksort")
 class _Broken(dpaudit.Mechanism):
     """DP-KwikSort with a bug that amounts to a budget larger than the claimed one."""
 
+    notation = "an input lists the agents' rankings, best first; the output is a ranking"
+
     epsilon: float = dpaudit.parameter(1.0, doc="ϵ, the budget that is claimed")
     alternatives: int = dpaudit.parameter(3, minimum=2, doc="m")
     agents: int = dpaudit.parameter(2, minimum=1, doc="n")

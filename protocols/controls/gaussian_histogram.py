@@ -15,6 +15,11 @@ SYSTEM: Any = dpaudit.load("gaussian-histogram")
 class _Broken(dpaudit.Mechanism):
     """A noisy histogram of rankings with a bug; no law is declared, so that the black-box auditor has to find it."""
 
+    notation = (
+        "an input lists the agents' rankings, best first; an output begins with the noisy number of agents "
+        "with each ranking, in lexicographic order"
+    )
+
     epsilon: float = dpaudit.parameter(1.0, doc="ϵ, as claimed")
     delta: float = dpaudit.parameter(1e-4, minimum=1e-300, maximum=0.5, doc="δ, as claimed")
     alternatives: int = dpaudit.parameter(3, minimum=3, maximum=5, doc="M")

@@ -15,6 +15,8 @@ _SHARE = 0.5
 class _Broken(dpaudit.Mechanism):
     """The exponential mechanism with a bug that amounts to a budget larger than the claimed one."""
 
+    notation = "an input lists the agents' rankings, best first; the output is a ranking"
+
     epsilon: float = dpaudit.parameter(1.0, doc="ϵ, the budget that is claimed")
     alternatives: int = dpaudit.parameter(3, minimum=2, doc="m")
     agents: int = dpaudit.parameter(4, minimum=1, doc="n")

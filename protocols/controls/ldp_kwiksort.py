@@ -15,6 +15,11 @@ LAPLACE: Any = dpaudit.load("ldp-kwiksort-lap")
 class _Broken(dpaudit.Mechanism):
     """A report of LDP-KwikSort with a bug; no law is declared, so that the black-box auditor has to find it."""
 
+    notation = (
+        "an input is the agent's ranking, best first; an output names the pairs asked about, by their numbers "
+        "in (0, 1), (0, 2), …, and then the answers"
+    )
+
     epsilon: float = dpaudit.parameter(1.0, doc="ϵ, the budget that is claimed")
     queries: int = dpaudit.parameter(2, minimum=1, doc="K")
     alternatives: int = dpaudit.parameter(4, minimum=2, doc="m")

@@ -17,6 +17,11 @@ VECTOR: Any = type(dpaudit.load("local-pairwise")().views()["report"])
 class _Broken(dpaudit.Mechanism):
     """What one agent sends, with a bug; no law is declared, so that the black-box auditor has to find it."""
 
+    notation = (
+        "an input is the agent's ranking, best first; an output holds the agent's answers, and its report to "
+        "the fallback where there is one"
+    )
+
     epsilon: float = dpaudit.parameter(1.0, doc="ϵ, the budget that is claimed")
     alternatives: int = dpaudit.parameter(4, minimum=2, doc="m")
     cap: int = dpaudit.parameter(4, minimum=1, doc="q, so small that the bug is soon seen")

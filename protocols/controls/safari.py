@@ -15,6 +15,10 @@ SAFARI: Any = dpaudit.load("safari")
 class _Control(dpaudit.Mechanism):
     """A mechanism with a planted bug."""
 
+    notation = (
+        "an input is a user's ranking or the values of its attributes; an output is the report that the user sends"
+    )
+
     epsilon: float = dpaudit.parameter(1.0, doc="the budget that is claimed")
 
     source = "a bug planted in SAFARI, SAFA or a frequency oracle"

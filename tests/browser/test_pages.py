@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-import dpaudit
 from dpaudit.reporting import render_html
 from dpaudit.reporting.ledger import render_ledger_html
+from dpaudit.runner.freshness import read_records
 
 playwright = pytest.importorskip("playwright.sync_api", reason="install the extra `browser`")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="install the extra `browser`")
@@ -30,7 +30,7 @@ def pages(tmp_path_factory):
     """Every page, rendered anew from the committed records."""
     folder = tmp_path_factory.mktemp("pages")
     records = {path.parent.relative_to(REPORTS).as_posix(): path for path in sorted(REPORTS.rglob("record.json"))}
-    loaded = {name: dpaudit.read_record(path) for name, path in records.items()}
+    loaded = {name: read_records(path) for name, path in records.items()}
     texts = {name: render_html(record) for name, record in loaded.items()} | {"": render_ledger_html(loaded)}
     for name, text in texts.items():
         path = folder / name / "index.html"
@@ -98,8 +98,24 @@ def test_the_ledger_filters_without_script(pages, visit):
     assert all("refuted" in rows.nth(i).inner_text() for i in shown)
 
 
-def test_a_link_of_the_ledger_leads_to_the_result(pages, visit):
+def test_a_paper_is_shown_alone_without_script(pages, visit):
+    page, _, _ = visit(pages["ledger"], script=False)
+    sections = page.locator("section.by-paper")
+    assert sections.count() > 5
+    name = sections.nth(1).locator("h2").inner_text()
+    page.get_by_label(name, exact=True).check()
+    assert [i for i in range(sections.count()) if sections.nth(i).is_visible()] == [1]
+
+
+def test_a_link_of_the_ledger_leads_to_the_claim(pages, visit):
     page, _, _ = visit(pages["ledger"])
     page.locator("tr.row a").first.click()
-    assert page.url.partition("#")[2].startswith("result-")
-    assert page.locator(f"[id='{page.url.partition('#')[2]}']").count() == 1
+    assert page.url.partition("#")[2].startswith("claim-")
+    assert page.locator(f"[id='{page.url.partition('#')[2]}']").is_visible()
+
+
+def test_a_region_map_leads_to_a_result_that_opens(pages, visit):
+    page, _, _ = visit(pages["ddp_helnaksort"])
+    page.locator("table.map a").first.click()
+    result = page.locator(f"[id='{page.url.partition('#')[2]}']")
+    assert result.locator("summary").first.is_visible()

@@ -154,12 +154,89 @@ def test_a_profile_is_drawn_from_without_replacement():
     target = DDP(alternatives=3, agents=40, profile=profile, drawn=25)
     assert target.voters == 25
     assert target.share == 25 / 3
+    assert [target.views()[view].agents for view in ("received-by-lot", "received-of-secret-draws")] == [25, 25]
     orders = target.electorates(50, np.random.default_rng(SEED))
     assert orders.shape == (50, 25, 3)
     for run in orders:
         kinds, counts = np.unique(run, axis=0, return_counts=True)
         assert len(kinds) <= 2
         assert counts.min() <= 10
+
+
+def keep_of(budget, delta):
+    """Probability that Gaussian noise of the classical calibration leaves an answer on its side of 1/2."""
+    from scipy.stats import norm
+
+    return norm.cdf(0.5 * budget / math.sqrt(2 * math.log(1.25 / delta)))
+
+
+def distance_of_one_agent(keep):
+    """Expected distance from an agent with the ranking 0, 1, 2 that answers all three questions, by all its answers.
+
+    Right answers give its ranking, and three false ones the reverse. One false answer on a pair of neighbours swaps
+    them, and two with one of them right are as far from the reverse. The others make a circle: broken at random it
+    gives one of three rankings, at the distances 0, 2, 2 of 3 with one false answer, and 1, 1, 3 with two.
+    """
+    false = 1 - keep
+    one, two = 1 / 3 + 1 / 3 + 4 / 9, 2 / 3 + 2 / 3 + 5 / 9
+    return keep**2 * false * one + keep * false**2 * two + false**3
+
+
+def error_at(runs):
+    """Half-width of a Hoeffding interval for a mean in [0, 1]."""
+    return math.sqrt(math.log(2 / FALSE_ALARM) / (2 * runs))
+
+
+@pytest.mark.parametrize(
+    ("name", "budgets"),
+    [
+        ("figure2-kwiksort", {"ddp-helnaksort": 4.0, "ldp-kwiksort": 4.0}),
+        ("figure2-quicksort", {"ddp-helnaksort": 4.0, "ldp-quicksort": 4.0}),
+        ("figure3", {"K = 3": 4.0}),
+    ],
+)
+def test_figures_split_the_budget_among_the_answers(name, budgets):
+    """One agent, asked all three questions on a budget of 12 in all: the distance is that of answers at 4 each."""
+    runs = 20_000
+    target = DDP(epsilon=12.0, queries=3, delta=0.1, alternatives=3, agents=1)
+    found = claim_of(target, name).measure(runs, np.random.default_rng(SEED))
+    for protocol, budget in budgets.items():
+        exact = distance_of_one_agent(keep_of(budget, 0.1))
+        assert found[protocol].mean() == pytest.approx(exact, abs=error_at(runs))
+        assert abs(exact - distance_of_one_agent(keep_of(12.0, 0.1))) > 5 * error_at(runs)
+
+
+def test_figure_3_gives_one_answer_the_whole_budget():
+    """One agent, one of three questions, at a budget of 2: the other pairs are ties."""
+    runs = 20_000
+    target = DDP(epsilon=2.0, queries=3, delta=0.1, alternatives=3, agents=1)
+    found = claim_of(target, "figure3").measure(runs, np.random.default_rng(SEED))["K = 1"].mean()
+    # A true answer puts one above the other, and between them, above or below, comes the third.
+    right = np.mean([expected_distance_after_one_answer(pair) for pair in [(0, 1), (0, 2), (1, 2)]])
+    wrong = np.mean([expected_distance_after_one_answer(pair) for pair in [(1, 0), (2, 0), (2, 1)]])
+    keep = keep_of(2.0, 0.1)
+    assert found == pytest.approx(keep * right + (1 - keep) * wrong, abs=error_at(runs))
+    share = keep_of(2.0 / 3, 0.1)
+    assert abs((keep - share) * (wrong - right)) > 3 * error_at(runs)
+
+
+def expected_distance_after_one_answer(pair):
+    """Distance from 0, 1, 2 where one answer is all that is known: the level scores are 1.5, 1 and 0.5."""
+    above, below = pair
+    (third,) = {0, 1, 2} - {above, below}
+    order = [above, third, below]
+    return sum(order.index(a) > order.index(b) for a, b in [(0, 1), (0, 2), (1, 2)]) / 3
+
+
+def test_figure_4_gives_the_shuffler_the_logarithm_more():
+    """Two agents who agree on two alternatives, K = 1: as often wrong as an answer, since one of each is a tie."""
+    runs, delta = 20_000, 0.1
+    target = DDP(central_epsilon=1.0, delta=delta, alternatives=2, agents=2, dispersion=40.0)
+    found = claim_of(target, "figure4").measure(runs, np.random.default_rng(SEED))
+    with_shuffler, alone = 1 - keep_of(1.0 + math.log(2), delta), 1 - keep_of(1.0, delta)
+    assert found["with a shuffler"].mean() == pytest.approx(with_shuffler, abs=error_at(runs))
+    assert found["without"].mean() == pytest.approx(alone, abs=error_at(runs))
+    assert alone - with_shuffler > 3 * error_at(runs)
 
 
 @pytest.mark.slow

@@ -232,14 +232,14 @@ def test_kwiksorts_distance_is_that_of_the_centre_of_a_large_profile():
 def test_figure_5b_on_data_of_its_size(phi, verdict):
     orders = rankings.Mallows(np.arange(4), phi).sample(793, np.random.default_rng(1))
     target = EVALUATION(alternatives=4, agents=793, profile=rankings.Profile.from_rankings(orders))
-    evidence = decide(target, "figure5-kwiksort-from-100", 150)
+    evidence = decide(target, "figure5-kwiksort-at-100", 150)
     assert evidence.verdict == verdict
     counts = rankings.pairwise_counts(orders)
     whole = rankings.kwiksort_expected_cost(counts) / (793 * 6)
     assert evidence.measured["n = 793"].lower <= whole <= evidence.measured["n = 793"].upper
     # Who has few agents to please pleases them better.
     assert evidence.measured["n = 10"].estimate < evidence.measured["n = 100"].lower
-    assert decide(EVALUATION(alternatives=4, agents=793), "figure5-kwiksort-from-100").verdict == "inapplicable"
+    assert decide(EVALUATION(alternatives=4, agents=793), "figure5-kwiksort-at-100").verdict == "inapplicable"
 
 
 @pytest.mark.slow
@@ -250,7 +250,7 @@ def test_figure_5b_on_its_own_data():
         pytest.skip("no *25-0000*.soc in DPAUDIT_DATA")
     profile = rankings.read_profile(found[0])
     target = EVALUATION(alternatives=4, agents=profile.agents, profile=profile)
-    assert decide(target, "figure5-kwiksort-from-100").verdict == "certified"
+    assert decide(target, "figure5-kwiksort-at-100").verdict == "certified"
 
 
 # Table 3.
