@@ -7,6 +7,7 @@ import json
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Feature
 from dpaudit.auditors.lemma import DEFAULT_DRAWS
 from dpaudit.auditors.pair import LEAST_SAMPLES
 from dpaudit.catalog import TargetReference, called, find_targets, suggestion
-from dpaudit.claims.claims import Claim, FigureClaim, LemmaClaim, PrivacyClaim
+from dpaudit.claims.claims import FigureClaim, LemmaClaim, PrivacyClaim
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import DataError, ParameterError, PlanError, TargetError
 from dpaudit.mechanism import Mechanism
@@ -372,23 +373,49 @@ def _identity(cell: Cell, *, in_any_way: bool = False) -> tuple[str, ...]:
     return (cell.target, cell.claim, described, *way)
 
 
-def _claims(cell: Cell) -> list[Claim]:
-    return claims_of(cell.instance())
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ClaimFacts:
+    """What choosing cells needs to know of a claim; claims themselves may hold more than is worth keeping."""
+
+    id: str
+    kind: str
+    on_data: bool
+    reproduces: str
+    runs: int
 
 
-def _claim_of(cell: Cell) -> Claim:
+def _claims(cell: Cell) -> tuple[_ClaimFacts, ...]:
+    return _facts(cell.reference, json.dumps(cell.parameters), cell.data)
+
+
+@cache
+def _facts(reference: TargetReference, parameters: str, data: tuple[str, str] | None) -> tuple[_ClaimFacts, ...]:
+    """Claims at these parameters, which are asked for several times for every cell; some targets take long to make them."""
+    return tuple(
+        _ClaimFacts(
+            id=claim.id,
+            kind=claim.kind,
+            on_data=claim.on_data,
+            reproduces=claim.reproduces,
+            runs=getattr(claim, "runs", 1),
+        )
+        for claim in claims_of(instantiate(reference.load(), json.loads(parameters), data))
+    )
+
+
+def _claim_of(cell: Cell) -> _ClaimFacts:
     return next(claim for claim in _claims(cell) if claim.id == cell.claim)
 
 
 def _quick_samples(cell: Cell) -> int:
     """A tenth of what the cell would spend, but not so little that nothing can come of it."""
     claim = _claim_of(cell)
-    if isinstance(claim, PrivacyClaim):
+    if claim.kind == PrivacyClaim.kind:
         usual, fewest = DEFAULT_SAMPLES, LEAST_SAMPLES
-    elif isinstance(claim, LemmaClaim):
+    elif claim.kind == LemmaClaim.kind:
         usual, fewest = DEFAULT_DRAWS, 1
     else:
-        usual, fewest = getattr(claim, "runs", 1), 20
+        usual, fewest = claim.runs, 20
     spent = cell.samples or usual
     return max(min(fewest, spent), spent // 10)
 
