@@ -390,7 +390,7 @@ def _claims(cell: Cell) -> tuple[_ClaimFacts, ...]:
 
 @cache
 def _facts(reference: TargetReference, parameters: str, data: tuple[str, str] | None) -> tuple[_ClaimFacts, ...]:
-    """Claims at these parameters, which are asked for several times for every cell; some targets take long to make them."""
+    """Claims at these parameters: asked for several times for every cell, and some targets take long to make them."""
     return tuple(
         _ClaimFacts(
             id=claim.id,
