@@ -211,9 +211,15 @@ def test_the_three_readings_of_a_gap_are_of_one_gap():
         value = decide(target, f"figure5-gap-{reading}", 3000, published=expected).measured["value"]
         assert value.lower <= expected <= value.upper
         assert value.lower > 0
-    points = decide(target, "figure5-gap-in-points", 3000, published=100 * (lap - rr))
-    assert points.verdict == "consistent"
-    assert decide(Swapped(**SMALL), "figure5-gap-in-points", 3000, published=100 * (lap - rr)).verdict == "refuted"
+    exactly = {"published": 100 * (lap - rr), "published_runs": None}
+    assert decide(target, "figure5-gap-in-points", 3000, **exactly).verdict == "consistent"
+    assert decide(Swapped(**SMALL), "figure5-gap-in-points", 3000, **exactly).verdict == "refuted"
+
+
+def test_a_published_gap_is_a_mean_of_30_runs():
+    evidence = decide(EVALUATION(**SMALL), "figure5-gap-in-points", 300, published=1.5)
+    value, mean = evidence.measured["value"], evidence.measured["mean of 30 runs"]
+    assert mean.upper - mean.lower == pytest.approx((value.upper - value.lower) * math.sqrt(1 + 300 / 30))
 
 
 @pytest.mark.slow
