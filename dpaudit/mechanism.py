@@ -78,6 +78,8 @@ class Mechanism:
     """Trust model as reports draw it; ``none`` where nothing is private."""
     errata: ClassVar[Sequence[Erratum]] = ()
     """What is misprinted in the source and what is implemented instead."""
+    synthetic: ClassVar[Sequence[str]] = ()
+    """Parameters that only describe made-up inputs, and mean nothing beside the rankings of ``--data``."""
     notation: ClassVar[str] = ""
     """How inputs and outputs are written, in a sentence: what a reader who recomputes a witness has to know."""
     own_randomness: ClassVar[bool] = False

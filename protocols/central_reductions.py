@@ -18,6 +18,9 @@ import dpaudit
 from dpaudit import randomizers, rankings
 
 PAPER = "Alabi, Ghazi, Kumar, Manurangsi 2022"
+TABLE = "Table 1"
+LOG_INVERSE_DELTAS = (4, 8, 16, 32, 64, 128)
+"""Values of log(1/δ) for rates in it: δ from 0.018 to 3e-56."""
 RUNS_AT_ONCE = 1 << 15
 EXACT_KEMENY = 14
 EXACT_LAW = 5
@@ -28,6 +31,9 @@ LARGEST_COMPARED = 128
 
 MANY_AGENTS = 10**9
 """Agents in whose presence the noise is far below the weights, for rates in other things."""
+
+PROPORTIONAL = {"agents": "1/n", "epsilon": "1/ϵ", "log(1/δ)": "sqrt(log(1/δ))"}
+"""What the additive error is proportional to, by the variable of a rate."""
 
 Noise = randomizers.LaplaceNoise | randomizers.GaussianNoise
 
@@ -324,9 +330,11 @@ class NoisyPairwise(_Central):
             ),
             self._rate("agents", [10.0**k for k in range(3, 9)], -1.0),
             self._rate("epsilon", [2.0**k for k in range(-4, 5)], -1.0),
+            *([self._rate("log(1/δ)", LOG_INVERSE_DELTAS, 0.5)] if self.noise == "gaussian" else []),
             dpaudit.RateClaim(
                 id=f"{self.corollary}-rate-alternatives",
-                source=source,
+                source=f"{source} and {TABLE}",
+                reproduces=TABLE,
                 statement=f"The additive error grows no faster than m^{4 if self.noise == 'laplace' else 3}.",
                 variable="alternatives",
                 points=(2, 3, 4, 5, 8, 12),
@@ -343,17 +351,17 @@ class NoisyPairwise(_Central):
         ]
 
     def _rate(self, variable: str, points: Sequence[float], exponent: float) -> dpaudit.RateClaim:
-        """Exact rate over agents or the budget, three alternatives."""
+        """Exact rate over agents, the budget or log(1/δ), three alternatives."""
 
         def error(point: float) -> float:
-            made = {**self.parameters(), "alternatives": 3, "agents": 10**6, variable: point}
-            made["agents"] = int(made["agents"])
+            made = {**self.parameters(), "alternatives": 3, "agents": 10**6, **_varied(variable, point)}
             return _largest_bloc_error(type(self)(**made).main_noise, _kemeny_distance)
 
         return dpaudit.RateClaim(
-            id=f"{self.corollary}-rate-{variable}",
-            source=f"{PAPER}, Corollary {self.corollary[-1]}",
-            statement=f"The additive error is proportional to 1/{'n' if variable == 'agents' else 'ϵ'}.",
+            id=f"{self.corollary}-rate-{_short(variable)}",
+            source=f"{PAPER}, Corollary {self.corollary[-1]} and {TABLE}",
+            reproduces=TABLE,
+            statement=f"The additive error is proportional to {PROPORTIONAL[variable]}.",
             variable=variable,
             points=points,
             exponent=exponent,
@@ -639,33 +647,29 @@ class DPKwikSortCapped(_Central):
         shape, words = (math.log, "m^3 log m") if number == "6" else (_root_log, "m^2.5 sqrt(log m)")
         tail = "; without the fallback, which adds at most ξ C(m, 2)/m^4"
         common: dict[str, Any] = {
-            "source": f"{PAPER}, Corollary {number}",
+            "source": f"{PAPER}, Corollary {number} and {TABLE}",
+            "reproduces": TABLE,
             "quantity": "largest additive error E[K(σ, Π)] - OPT",
         }
         blocs = f"two opposed blocs over {self.alternatives} alternatives, the worst margin"
+
+        def proportional(variable: str, points: Sequence[float], exponent: float) -> dpaudit.RateClaim:
+            return dpaudit.RateClaim(
+                id=f"{self.corollary}-rate-{_short(variable)}",
+                statement=f"The additive error is proportional to {PROPORTIONAL[variable]}.",
+                variable=variable,
+                points=points,
+                exponent=exponent,
+                direction="equal",
+                exact=lambda point: self._error(**{"agents": MANY_AGENTS, **_varied(variable, point)}),
+                scope=blocs + (tail if variable == "agents" else f"; {MANY_AGENTS} agents{tail}"),
+                **common,
+            )
+
         return [
-            dpaudit.RateClaim(
-                id=f"{self.corollary}-rate-agents",
-                statement="The additive error is proportional to 1/n.",
-                variable="agents",
-                points=[10.0**k for k in range(3, 9)],
-                exponent=-1.0,
-                direction="equal",
-                exact=lambda point: self._error(agents=round(point)),
-                scope=blocs + tail,
-                **common,
-            ),
-            dpaudit.RateClaim(
-                id=f"{self.corollary}-rate-epsilon",
-                statement="The additive error is proportional to 1/ϵ.",
-                variable="epsilon",
-                points=[2.0**k for k in range(-4, 5)],
-                exponent=-1.0,
-                direction="equal",
-                exact=lambda point: self._error(agents=MANY_AGENTS, epsilon=point),
-                scope=f"{blocs}; {MANY_AGENTS} agents{tail}",
-                **common,
-            ),
+            proportional("agents", [10.0**k for k in range(3, 9)], -1.0),
+            proportional("epsilon", [2.0**k for k in range(-4, 5)], -1.0),
+            *([proportional("log(1/δ)", LOG_INVERSE_DELTAS, 0.5)] if self.noise == "gaussian" else []),
             dpaudit.RateClaim(
                 id=f"{self.corollary}-rate-alternatives",
                 statement=f"The additive error grows no faster than {words}.",
@@ -805,6 +809,18 @@ def _root_log(value: float) -> float:
 def _mean_absolute(noise: Noise) -> float:
     """E of the noise's absolute value."""
     return noise.scale if isinstance(noise, randomizers.LaplaceNoise) else noise.scale * math.sqrt(2 / math.pi)
+
+
+def _varied(variable: str, point: float) -> dict[str, float]:
+    """The parameter that a point of a rate sets."""
+    if variable == "log(1/δ)":
+        return {"delta": math.exp(-point)}
+    return {variable: round(point) if variable == "agents" else point}
+
+
+def _short(variable: str) -> str:
+    """The variable of a rate in the name of its claim."""
+    return "delta" if variable == "log(1/δ)" else variable
 
 
 def _other(variable: str) -> str:

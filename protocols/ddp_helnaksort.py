@@ -292,6 +292,8 @@ class _Voters(dpaudit.Mechanism):
     profile: rankings.Profile | None = dpaudit.parameter(None, doc="real rankings (--data), not the Mallows model")
     drawn: int = dpaudit.parameter(100, minimum=1, doc="agents drawn from the data in every run, at most all")
 
+    synthetic = ("dispersion",)
+
     @property
     def pairs(self) -> int:
         """Number of pairs of alternatives."""
@@ -694,6 +696,14 @@ class DDPHelnaksort(_Answers, _Voters):
 
             return measure
 
+        def budgets(runs: int, rng: np.random.Generator) -> Mapping[str, np.ndarray]:
+            preferred = truths(self.electorates(runs, rng))
+            half, full = (
+                self.errors(preferred, self._response(spent + math.log(self.share), 1), 1, rng)
+                for spent in (self._axis / 2, self._axis)
+            )
+            return {"value": full - half, "at ϵ": full, "at ϵ/2": half}
+
         only_one = "" if self.queries == 1 else f"the figure is about K = 1, got K = {self.queries}"
         too_few = f"n' = {self.share:.4g} is below 1, so that ϵ + ln n' is below ϵ" if self.share < 1 else ""
         common: dict[str, Any] = {
@@ -737,6 +747,17 @@ class DDPHelnaksort(_Answers, _Voters):
                 measure=shuffling(self._as_claimed),
                 quantity="average Kendall tau distance, with a shuffler less without",
                 scope=f"ϵ = {self._axis:.4g}, with a shuffler n' = {self.share:.4g} times e^ϵ, {asked}",
+                inapplicable=only_one or too_few,
+                **common,
+            ),
+            dpaudit.UtilityClaim(
+                id="song2022.figure4-budget",
+                source=f"{PAPER}, Section 4.2.3 and Figure 4",
+                reproduces="Figure 4",
+                statement="With a shuffler the distance at ϵ/2 is at least that at ϵ.",
+                measure=budgets,
+                quantity="average Kendall tau distance with a shuffler, at ϵ less at ϵ/2",
+                scope=f"ϵ = {self._axis:.4g}, n' = {self.share:.4g}, {asked}",
                 inapplicable=only_one or too_few,
                 **common,
             ),

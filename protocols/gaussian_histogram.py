@@ -546,6 +546,7 @@ class GaussianHistogram(dpaudit.Mechanism):
         first = max(10.0, self.agents * self.lemma3_corrected(float(rankings.pair_distance_density(rule, 0.0))) / 0.2)
         return dpaudit.RateClaim(
             id="shang2014.theorem3",
+            reproduces="Figure 3",
             source=f"{PAPER}, Theorem 3 and the remark under Equation 27",
             statement="The error rate goes to 0 as N grows, at least as fast as √(ln N) / N.",
             variable="agents",

@@ -221,6 +221,7 @@ class KemenyExponential(dpaudit.Mechanism):
         return [
             dpaudit.RateClaim(
                 id="alabi2022.kemeny-exponential-rate-agents",
+                reproduces="Table 1",
                 source=TABLE,
                 statement="The additive error falls like 1 / n.",
                 variable="agents",
@@ -233,6 +234,7 @@ class KemenyExponential(dpaudit.Mechanism):
             ),
             dpaudit.RateClaim(
                 id="alabi2022.kemeny-exponential-rate-epsilon",
+                reproduces="Table 1",
                 source=TABLE,
                 statement="The additive error falls like 1 / ϵ.",
                 variable="epsilon",
@@ -245,6 +247,7 @@ class KemenyExponential(dpaudit.Mechanism):
             ),
             dpaudit.RateClaim(
                 id="alabi2022.kemeny-exponential-rate-alternatives",
+                reproduces="Table 1",
                 source=TABLE,
                 statement="The additive error grows like m^3 log m at most.",
                 variable="alternatives",
@@ -269,6 +272,7 @@ class KemenyExponential(dpaudit.Mechanism):
             ),
             dpaudit.RateClaim(
                 id="alabi2022.kemeny-exponential-rate-graded",
+                reproduces="Table 1",
                 source=f"{TABLE}, with its logarithm",
                 statement="On majorities that shrink with the distance of the alternatives, the additive error grows "
                 "like m (m - 1) log m!, so like m^3 log m.",

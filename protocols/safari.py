@@ -148,6 +148,7 @@ class _Synthesis(dpaudit.Mechanism):
     profile: rankings.Profile | None = dpaudit.parameter(None, doc="real rankings (--data), not a model")
 
     source = PAPER
+    synthetic = ("users", "dispersion")
 
     def validate(self) -> None:
         if self.profile is not None and self.profile.alternatives != self.items:
@@ -261,6 +262,7 @@ class _Synthesis(dpaudit.Mechanism):
         won: Callable[[Mapping[str, float]], bool],
         systems: Sequence[str],
         *,
+        reproduces: str = "",
         inapplicable: str = "",
     ) -> dpaudit.UtilityClaim:
         """P(won) >= 1/2 over runs, beside every system's error."""
@@ -279,6 +281,7 @@ class _Synthesis(dpaudit.Mechanism):
             runs=100,
             quantity="share of the runs; beside it the average variation distances of second-order marginals, cut at 1",
             scope=self._setting(),
+            reproduces=reproduces,
             inapplicable=inapplicable,
             on_data=True,
         )
@@ -496,6 +499,7 @@ class Safari(_Synthesis):
                 "SAFARI's error is below that of every flat baseline in most runs.",
                 lambda errors: errors["safari"] < min(errors[name] for name in FLAT),
                 ("safari", "safari-noprivacy", "uniform", *FLAT),
+                reproduces="Figure 1(a)",
             ),
             self._wins(
                 "figure1a-uniform",
@@ -503,6 +507,7 @@ class Safari(_Synthesis):
                 "SAFARI's error is below that of uniformly random rankings in most runs.",
                 lambda errors: errors["safari"] < errors["uniform"],
                 ("safari", "uniform"),
+                reproduces="Figure 1(a)",
             ),
             self._wins(
                 "figure1a-small",
@@ -510,6 +515,7 @@ class Safari(_Synthesis):
                 "With fewer than four items the best flat baseline errs at most 0.05 more than SAFARI in most runs.",
                 lambda errors: min(errors[name] for name in FLAT) < errors["safari"] + CLOSE,
                 ("safari", "safari-noprivacy", "uniform", *FLAT),
+                reproduces="Figure 1(a)",
                 inapplicable="" if self.items < 4 else "it is about fewer than four items",
             ),
             self._wins(
@@ -518,9 +524,24 @@ class Safari(_Synthesis):
                 f"SAFARI's error is at most {CLOSE} above that without privacy in most runs.",
                 lambda errors: errors["safari"] < errors["safari-noprivacy"] + CLOSE,
                 ("safari", "safari-noprivacy", "uniform"),
+                reproduces="Figure 1(b)",
+            ),
+            dpaudit.UtilityClaim(
+                id="yang2018.figure1b-degrades",
+                source=f"{PAPER}, Figure 1(b) and Section IV-B",
+                reproduces="Figure 1(b)",
+                statement=f"SAFARI's error at ε/2 is at most {CLOSE} above that at ε in most runs.",
+                bound=0.5,
+                direction="at-least",
+                measure=self._runs(self._errors_over_epsilon),
+                runs=100,
+                quantity="share of the runs; beside it the average variation distances, cut at 1",
+                scope=self._setting(),
+                on_data=True,
             ),
             dpaudit.UtilityClaim(
                 id="yang2018.figure1b-advantage",
+                reproduces="Figure 1(b)",
                 source=f"{PAPER}, Figure 1(b) and Section IV-B",
                 statement="SAFARI's lead over the best flat baseline is larger at ε/2 than at ε in most runs.",
                 bound=0.5,
@@ -534,6 +555,7 @@ class Safari(_Synthesis):
             ),
             dpaudit.UtilityClaim(
                 id="yang2018.figure1a-growth",
+                reproduces="Figure 1(a)",
                 source=f"{PAPER}, Figure 1(a) and Section IV-B",
                 statement="SAFARI's lead over the flat baselines is larger with d items than with d - 1 in most runs.",
                 inapplicable="" if self.items > 3 else "there is no triplet of fewer than three items",
@@ -548,6 +570,7 @@ class Safari(_Synthesis):
             ),
             dpaudit.UtilityClaim(
                 id="yang2018.figure2",
+                reproduces="Figure 2",
                 source=f"{PAPER}, Figure 2 and Section IV-B",
                 statement="SAFA's distributions S3 are nearer to the truth than Harmony's in most runs.",
                 bound=0.5,
@@ -572,6 +595,11 @@ class Safari(_Synthesis):
         """Error of the best flat baseline less SAFARI's."""
         errors = self.errors(orders, ("safari", *FLAT), rng)
         return min(errors[name] for name in FLAT) - errors["safari"]
+
+    def _errors_over_epsilon(self, orders: np.ndarray, rng: np.random.Generator) -> Mapping[str, Any]:
+        half = Safari(**{**self.parameters(), "epsilon": self.epsilon / 2})
+        at_full, at_half = (made.errors(orders, ("safari",), rng)["safari"] for made in (self, half))
+        return {"value": at_half < at_full + CLOSE, "safari at ε": at_full, "safari at ε/2": at_half}
 
     def _leads_over_epsilon(self, orders: np.ndarray, rng: np.random.Generator) -> Mapping[str, Any]:
         half = Safari(**{**self.parameters(), "epsilon": self.epsilon / 2})

@@ -65,7 +65,9 @@ def check(
         Path | None,
         typer.Option(metavar="DIR", help="Write record.json, report.md, index.html, junit.xml and witnesses/ there."),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Spend a tenth of the samples.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Spend a tenth of the samples; what these cannot tell is inconclusive.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress; only what is not as expected.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback when a target raises.")] = False,
 ) -> None:
@@ -102,7 +104,7 @@ def run(
     from dpaudit.cli.progress import progress
     from dpaudit.reporting import check_writable
     from dpaudit.runner import build_cells
-    from dpaudit.runner.cells import figures_left_out
+    from dpaudit.runner.cells import figures_left_out, figures_not_on_data
     from dpaudit.runner.check import run_request
 
     _validate(request, seconds, workers)
@@ -125,6 +127,8 @@ def run(
     emit(record, format_, output, quiet=quiet)
     if not quiet and (left_out := figures_left_out(request)):
         sys.stderr.write(f"dpaudit: {left_out} audits of published figures are left to `dpaudit reproduce`\n")
+    if not quiet and (unmeasured := figures_not_on_data(request)):
+        sys.stderr.write(f"dpaudit: not measured on rankings: {', '.join(unmeasured)}\n")
     if interrupted:
         sys.stderr.write(f"dpaudit: interrupted; {len(record.results)} of {len(cells)} results are kept\n")
         raise typer.Exit(130)

@@ -12,7 +12,9 @@ from dpaudit.claims.record import read_record
 
 
 def compare(
-    old: Annotated[Path, typer.Argument(metavar="OLD.json", help="A record that `dpaudit check` wrote.")],
+    old: Annotated[
+        Path, typer.Argument(metavar="OLD.json", help="A record that `dpaudit check` wrote, or its folder.")
+    ],
     new: Annotated[Path, typer.Argument(metavar="NEW.json", help="Another one.")],
     format_: Annotated[
         Literal["text", "json", "markdown"], typer.Option("--format", help="What goes to standard output.")
@@ -21,6 +23,7 @@ def compare(
     """Say which verdicts and numbers changed: status 0 if no verdict did, 1 if one did or is gone."""
     from dpaudit.reporting.compare import compare_records, render_comparison
 
-    found = compare_records(read_record(old), read_record(new))
+    paths = (path / "record.json" if path.is_dir() else path for path in (old, new))
+    found = compare_records(*map(read_record, paths))
     sys.stdout.write(render_comparison(found, format_))
     raise typer.Exit(0 if found.same_verdicts else 1)

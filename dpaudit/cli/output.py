@@ -20,8 +20,9 @@ def emit(record: Record, format_: str, output: Path | None, *, quiet: bool = Fal
     if format_ == "text":
         from rich.console import Console
 
-        # A pipe has no width; rich would take 80 columns, which breaks most lines.
-        width = None if sys.stdout.isatty() else PIPE_WIDTH
+        # A pipe has no width, unless one is asked for; rich would take 80 columns, which breaks most lines.
+        asked = os.environ.get("COLUMNS", "").isdigit()
+        width = None if sys.stdout.isatty() or asked else PIPE_WIDTH
         console = Console(file=sys.stdout, highlight=False, width=width)
         with console.capture() as captured:
             print_console(record, console, only_unexpected=quiet)

@@ -15,7 +15,8 @@ def report(
     record: Annotated[
         Path,
         typer.Argument(
-            metavar="RECORD.json", help="A record that `dpaudit check` wrote; with --check also a folder of them."
+            metavar="RECORD.json",
+            help="A record that `dpaudit check` wrote, or its folder; with --check also a folder of many.",
         ),
     ],
     output: Annotated[
@@ -32,6 +33,7 @@ def report(
     """Render a record again, without running anything; or check that reports are up to date."""
     if check:
         raise typer.Exit(_check(record))
+    record = record / "record.json" if record.is_dir() else record
     found = read_record(record)
     emit(found, format_, output)
     if output is not None:
@@ -57,4 +59,11 @@ def _check(path: Path) -> int:
     for report in found:
         reasons = f": {'; '.join(report.reasons)}" if report.reasons else ""
         typer.echo(f"{report.path}: {report.state}{reasons}")
-    return 0 if all(report.state == "up to date" for report in found) else 1
+    stale = sum(report.state != "up to date" for report in found)
+    if stale:
+        typer.echo(
+            f"dpaudit: {stale} of {len(found)} not up to date; where code, a plan or a protocol changed, audit again "
+            "(the record holds the command); where only pages differ, `dpaudit report RECORD.json --output DIR`",
+            err=True,
+        )
+    return 1 if stale else 0

@@ -15,7 +15,9 @@ def reproduce(
     figure: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[FIGURE ...]", help="Ids of claims, how they begin, or names such as 'Table 1'. None: all."
+            metavar="[FIGURE ...]",
+            help="Papers (song2022), figures and tables ('Figure 2': that of every paper; 'song2022 figure 2': that of "
+            "one), or ids of claims and how they begin. None: all.",
         ),
     ] = None,
     set_: Annotated[
@@ -24,7 +26,9 @@ def reproduce(
     ] = None,
     data: Annotated[str | None, typer.Option(metavar="FILE", help="Measure on the rankings of a PrefLib file.")] = None,
     samples: Annotated[int | None, typer.Option(metavar="N", help="Runs of a measurement.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Spend a tenth of the runs.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Spend a tenth of the runs; what these cannot tell is inconclusive.")
+    ] = False,
     seconds: Annotated[float | None, typer.Option(metavar="S", help="After S seconds begin no further figure.")] = None,
     confidence: Annotated[float, typer.Option(metavar="C", help="Confidence of the whole run.")] = DEFAULT_CONFIDENCE,
     seed: Annotated[int, typer.Option(metavar="N", help="Equal seeds give equal records.")] = 0,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 from typing import TypeVar
 
@@ -18,6 +18,17 @@ from dpaudit.reporting.wording import clean
 
 _RELATIVE = 1e-9
 """Numbers that differ by less are equal: another processor may round the last digits differently."""
+
+LARGEST_COMMENT = 60_000
+"""Characters of a comparison in Markdown, about; a comment on GitHub holds 65,536."""
+
+_KINDS = {
+    "verdict": "other verdict",
+    "removed": "removed",
+    "added": "added",
+    "expectation": "other expectation",
+    "numbers": "other numbers only",
+}
 
 Key = tuple[str, str, str, str, int]
 Value = TypeVar("Value")
@@ -32,13 +43,15 @@ class Change:
     target, claim, parameters
         The cell.
     kind
-        ``verdict``, ``numbers``, ``added`` or ``removed``.
+        ``verdict``, ``removed``, ``added``, ``expectation`` (another verdict is expected), or ``numbers``.
     old, new
         Verdicts; None on the side that lacks the cell.
     details
         What differs besides, each as text: (name, old, new).
     ok
         Whether a cell that is new is as expected; True for all others.
+    unexpected
+        Whether the new verdict is not as expected.
     """
 
     target: str
@@ -49,14 +62,19 @@ class Change:
     new: str | None
     details: tuple[tuple[str, str, str], ...] = ()
     ok: bool = True
+    unexpected: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordComparison:
-    """What changed between two records, and how many cells did not."""
+    """What changed between two records, what matters most first, and how many cells did not.
+
+    ``runs`` says in what the runs differ, of what decides numbers: (name, old, new).
+    """
 
     changes: tuple[Change, ...]
     unchanged: int
+    runs: tuple[tuple[str, str, str], ...] = ()
 
     @property
     def same_verdicts(self) -> bool:
@@ -67,8 +85,8 @@ class RecordComparison:
 def compare_records(old: Record, new: Record) -> RecordComparison:
     """Compare two records cell by cell: target, claim and parameters say which belong together.
 
-    Numbers are equal up to a relative 1e-9; seeds, samples, environments and times, also measured ones, are
-    not looked at.
+    Numbers are equal up to a relative 1e-9; samples, environments and times, also measured ones, are not looked at, and
+    seeds are only told.
     """
     several = {
         cell for record in (old, new) for cell, count in Counter(map(_cell, record.results)).items() if count > 1
@@ -79,7 +97,16 @@ def compare_records(old: Record, new: Record) -> RecordComparison:
         change = _change(before.get(key), after.get(key))
         if change is not None:
             changes.append(change)
-    return RecordComparison(changes=tuple(changes), unchanged=len({*before, *after}) - len(changes))
+    unchanged = len({*before, *after}) - len(changes)
+    changes.sort(key=lambda change: (not change.unexpected, list(_KINDS).index(change.kind)))
+    return RecordComparison(changes=tuple(changes), unchanged=unchanged, runs=tuple(_runs(old, new)))
+
+
+def _runs(old: Record, new: Record) -> Iterator[tuple[str, str, str]]:
+    for name in ("version", "seed", "confidence"):
+        one, other = getattr(old, name), getattr(new, name)
+        if one != other:
+            yield name, format_value(one), format_value(other)
 
 
 def _cell(result: Result) -> tuple[str, str, str]:
@@ -107,6 +134,8 @@ def _change(old: Result | None, new: Result | None) -> Change | None:
         kind = "added" if old is None else "removed"
     elif old.verdict is not new.verdict:
         kind = "verdict"
+    elif old.expected is not new.expected:
+        kind = "expectation"
     elif details:
         kind = "numbers"
     else:
@@ -120,6 +149,7 @@ def _change(old: Result | None, new: Result | None) -> Change | None:
         new=new.verdict.value if new else None,
         details=details,
         ok=old is not None or present.ok,
+        unexpected=new is not None and not new.ok and kind != "numbers",
     )
 
 
@@ -127,7 +157,9 @@ def _details(old: Result, new: Result) -> Iterator[tuple[str, str, str]]:
     for name in ("method", "expected"):
         one, other = getattr(old, name), getattr(new, name)
         if one != other:
-            yield name, str(one), str(other)
+            yield name, str(one or "none"), str(other or "none")
+    if old.expected is not new.expected and old.reason != new.reason:
+        yield "because", old.reason or "none", new.reason or "none"
     yield from _differing("claimed ", old.claimed, new.claimed, _equal_numbers, format_number)
     if not (old.timed or new.timed):
         yield from _differing("", old.measured, new.measured, _equal_intervals, format_interval)
@@ -166,38 +198,67 @@ def _equal_intervals(a: Interval, b: Interval) -> bool:
 def render_comparison(comparison: RecordComparison, form: str) -> str:
     """Return a comparison as ``text``, ``markdown`` or ``json``."""
     if form == "json":
-        content = {"changes": [asdict(change) for change in comparison.changes], "unchanged": comparison.unchanged}
+        content = {
+            "changes": [asdict(change) for change in comparison.changes],
+            "unchanged": comparison.unchanged,
+            "runs": comparison.runs,
+        }
         return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
-    lines = [_summary(comparison)]
     if form == "markdown":
-        lines = [f"**{escape(lines[0])}**", ""]
-        if comparison.changes:
-            lines += ["| Claim | Parameters | Change | What differs |", "| --- | --- | --- | --- |"]
-        for change in comparison.changes:
-            columns = (f"{change.target}, {change.claim}", change.parameters, _headline(change), _differences(change))
-            lines.append("| " + " | ".join(escape(column) or "-" for column in columns) + " |")
+        lines = [f"**{escape(_summary(comparison))}**", ""]
+        if comparison.runs:
+            lines += [f"{escape(_run_line(comparison))}.", ""]
+        numbers = [change for change in comparison.changes if change.kind == "numbers"]
+        lines += _table([change for change in comparison.changes if change.kind != "numbers"], LARGEST_COMMENT // 2)
+        if numbers:
+            summary = f"{len(numbers)} with other numbers only"
+            table = _table(numbers, LARGEST_COMMENT // 3)
+            lines += ["<details>", f"<summary>{summary}</summary>", "", *table, "</details>"]
     else:
+        lines = [_summary(comparison), *([_run_line(comparison)] if comparison.runs else [])]
         for change in comparison.changes:
             where = f" at {change.parameters}" if change.parameters else ""
             lines.append(f"{_headline(change)}: {change.target}, {change.claim}{where}")
             lines += [f"    {name}: {before} -> {after}" for name, before, after in change.details]
-    return clean("\n".join(lines) + "\n")
+    return clean("\n".join(lines).rstrip() + "\n")
+
+
+def _table(changes: Sequence[Change], largest: int) -> list[str]:
+    """Rows of a table, as many as take no more characters than the largest number."""
+    if not changes:
+        return []
+    lines = ["| Claim | Parameters | Change | What differs |", "| --- | --- | --- | --- |"]
+    for done, change in enumerate(changes):
+        largest -= len(lines[-1]) + 1
+        if largest < 0:
+            return [*lines, "", f"{len(changes) - done} more: see them with `--format text`.", ""]
+        columns = (f"{change.target}, {change.claim}", change.parameters, _headline(change), _differences(change))
+        lines.append("| " + " | ".join(escape(column) or "-" for column in columns) + " |")
+    return [*lines, ""]
 
 
 def _headline(change: Change) -> str:
-    if change.kind == "verdict":
-        return f"{change.old} -> {change.new}"
-    if change.kind == "numbers":
-        return f"{change.new}, other numbers"
-    return f"{change.kind} ({change.new or change.old})"
+    words = {
+        "verdict": f"{change.old} -> {change.new}",
+        "numbers": f"{change.new}, other numbers",
+        "expectation": f"{change.new}, other expectation",
+    }
+    text = words.get(change.kind, f"{change.kind} ({change.new or change.old})")
+    return f"{text}, not as expected" if change.unexpected else text
 
 
 def _differences(change: Change) -> str:
     return "; ".join(f"{name}: {before} -> {after}" for name, before, after in change.details)
 
 
+def _run_line(comparison: RecordComparison) -> str:
+    differing = ", ".join(f"{name} {before} -> {after}" for name, before, after in comparison.runs)
+    return f"the runs differ in {differing}; sampled numbers change with that"
+
+
 def _summary(comparison: RecordComparison) -> str:
-    kinds = {"verdict": "other verdict", "removed": "removed", "added": "added", "numbers": "other numbers only"}
-    counts = {words: sum(change.kind == kind for change in comparison.changes) for kind, words in kinds.items()}
+    counts = {words: sum(change.kind == kind for change in comparison.changes) for kind, words in _KINDS.items()}
     parts = [f"{count} {words}" for words, count in counts.items() if count]
-    return ", ".join([*parts, f"{comparison.unchanged} unchanged"])
+    unexpected = sum(change.unexpected for change in comparison.changes)
+    parts += [f"{comparison.unchanged} unchanged"]
+    return ", ".join(parts) + (f"; {unexpected} of the changes not as expected" if unexpected else "")

@@ -13,6 +13,7 @@ from dpaudit.reporting.wording import (
     beside,
     clean,
     headline,
+    next_step,
     numbers_line,
     reason,
     standing,
@@ -83,10 +84,13 @@ def print_console(record: Record, console: Console, *, only_unexpected: bool = F
                 page.verdict(cells[0].result, _cell_text(cells[0]), more=len(cells) - 1)
                 page.field("beside it", beside(cells[0].result), indent=16)
         page.blank()
-    for target in group_results(record):
-        for claim, cell in target.cells:
-            if not cell.result.ok:
-                _print_details(page, claim, cell)
+    bad = [
+        (target, claim, cell) for target in group_results(record) for claim, cell in target.cells if not cell.result.ok
+    ]
+    if bad:
+        page.line(f"Needs attention: {len(bad)} of {len(record.results)}", style="bold")
+    for target, claim, cell in bad:
+        _print_details(page, claim, cell, target.notation(claim))
     page.line(summary_line(record), style="bold")
 
 
@@ -108,16 +112,18 @@ def _cell_text(cell: Cell) -> str:
     return f"{cell.label}: {numbers}; {standing(result)}" if cell.label else f"{numbers}; {standing(result)}"
 
 
-def _print_details(page: _Page, claim: ClaimGroup, cell: Cell) -> None:
+def _print_details(page: _Page, claim: ClaimGroup, cell: Cell, notation: str) -> None:
     result = cell.result
     where = f" at {cell.label}" if cell.label else ""
     page.verdict(result, f"{claim.target}, {claim.claim}{where}", indent=0)
     page.field("reason", reason(result))
     page.field("expected because", result.reason)
+    page.field("note", result.note)
+    page.field("next step", next_step(result))
     page.field("claim", f"{result.statement} ({result.source})" if result.source else result.statement)
     page.field("numbers", numbers_line(result))
     page.field("scope", result.scope)
-    page.field("note", result.note)
+    page.field("notation", notation if result.witness else "")
     for name, text in witness_lines(result):
         page.field(name, text if len(text) <= _LONGEST_WITNESS else "too long to print here, see the record")
     page.field("repeat", result.command, wrap=False)

@@ -10,6 +10,7 @@ from dpaudit.reporting.groups import Cell, ClaimGroup, TargetGroup, group_result
 from dpaudit.reporting.wording import (
     clean,
     headline,
+    next_step,
     numbers_line,
     provenance,
     reason,
@@ -18,18 +19,26 @@ from dpaudit.reporting.wording import (
     witness_lines,
 )
 
+_TIME = {"time": "0"}
+
 
 def render_junit(record: Record) -> str:
     """Return the record as JUnit XML: a suite per target, a case per result.
 
-    A result that is not ok is a failure; ``error`` and ``inconclusive`` are errors, never passes.
+    A result that is not ok is a failure; ``error`` and ``inconclusive`` are errors, never passes. Valid by the schema
+    of Jenkins' xUnit plugin (junit-10.xsd). Every ``time`` is 0, because a record does not say how long a result took,
+    and some readers make "NaN" of none.
     """
-    root = ET.Element("testsuites", {"name": "dpaudit", **_tally(list(record.results))})
+    root = ET.Element("testsuites", {"name": "dpaudit", **_tally(list(record.results)), **_TIME})
     for target in group_results(record):
         results = [cell.result for _, cell in target.cells]
-        suite = ET.SubElement(root, "testsuite", {"name": target.name, **_tally(results)})
+        counts = {"name": target.name, **_tally(results), "skipped": "0", **_TIME}
+        suite = ET.SubElement(root, "testsuite", counts)
         properties = ET.SubElement(suite, "properties")
-        ET.SubElement(properties, "property", name="run", value=provenance(record))
+        run = {"run": provenance(record), "title": target.title, "source": target.entry.source if target.entry else ""}
+        for name, value in run.items():
+            if value:
+                ET.SubElement(properties, "property", name=name, value=value)
         _add_cases(suite, target)
     ET.indent(root)
     return clean('<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n")
@@ -39,15 +48,17 @@ def _add_cases(suite: ET.Element, target: TargetGroup) -> None:
     for claim, cell in target.cells:
         result = cell.result
         name = f"{claim.claim} [{cell.label}]" if cell.label else claim.claim
-        case = ET.SubElement(suite, "testcase", classname=target.name, name=name)
+        case = ET.SubElement(suite, "testcase", _TIME, classname=target.name, name=name)
         outcome = _outcome(result)
         if outcome is None:
-            ET.SubElement(case, "system-out").text = _details(claim, cell)
+            ET.SubElement(case, "system-out").text = _details(claim, cell, target.notation(claim))
         else:
             kind = result.verdict.value if outcome == "error" else "refuted"
             if outcome == "failure" and result.verdict is not Verdict.REFUTED:
                 kind = "unexpected"
-            ET.SubElement(case, outcome, type=kind, message=_message(result)).text = _details(claim, cell)
+            ET.SubElement(case, outcome, type=kind, message=_message(result)).text = _details(
+                claim, cell, target.notation(claim)
+            )
 
 
 def _outcome(result: Result) -> str | None:
@@ -57,12 +68,17 @@ def _outcome(result: Result) -> str | None:
 
 
 def _message(result: Result) -> str:
-    return " ".join(f"{result.verdict}: {reason(result) or standing(result)}; {headline(result)}".split())
+    """The line that lists of failures show."""
+    told = result.note if result.verdict is Verdict.ERROR and result.note else headline(result)
+    why = "" if result.verdict is Verdict.ERROR else f"{reason(result) or standing(result)}; "
+    return " ".join(f"{result.verdict}: {why}{told}".split())
 
 
-def _details(claim: ClaimGroup, cell: Cell) -> str:
+def _details(claim: ClaimGroup, cell: Cell, notation: str) -> str:
     result = cell.result
     lines = [f"{result.verdict}: {headline(result)}", standing(result)]
+    if not result.ok:
+        lines += [f"{name}: {text}" for name, text in (("note", result.note), ("next step", next_step(result))) if text]
     parameters = ", ".join(part for part in (cell.label, claim.constant) if part)
     named = [
         ("expected because", result.reason),
@@ -72,7 +88,8 @@ def _details(claim: ClaimGroup, cell: Cell) -> str:
         ("numbers", numbers_line(result)),
         ("scope", result.scope),
         ("method", result.method),
-        ("note", result.note),
+        ("note", result.note if result.ok else ""),
+        ("notation", notation if result.witness else ""),
         *witness_lines(result),
         ("repeat", result.command),
         ("verify the witness", verify_command(result)),
@@ -86,5 +103,4 @@ def _tally(results: list[Result]) -> dict[str, str]:
         "tests": str(len(outcomes)),
         "failures": str(outcomes.count("failure")),
         "errors": str(outcomes.count("error")),
-        "skipped": "0",
     }

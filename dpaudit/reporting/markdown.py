@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from enum import IntEnum
 
 from dpaudit.claims.record import Record, Result
 from dpaudit.reporting.groups import Cell, ClaimGroup, TargetGroup, group_results
@@ -11,20 +13,47 @@ from dpaudit.reporting.wording import (
     clean,
     conclusion,
     counts,
+    next_step,
     numbers_line,
     provenance,
     reason,
     standing,
+    summary_line,
     verify_command,
     witness_lines,
 )
 
 _SPECIAL = re.compile(r"[\\`*\[\]|~$#]|(?<!\w)_|_(?!\w)")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+LARGEST = 1_000_000
+"""Bytes that a page may have, so that the summary of a CI job (1 MiB for GitHub) takes it."""
+
+_MOST_OPEN = 60
+"""Of more results than this the tables and details of each target are folded."""
+
+_MOST_ATTENTION = 100
+
+
+class _Detail(IntEnum):
+    """How much is said of what is as expected."""
+
+    COUNTS = 0
+    TABLES = 1
+    ALL = 2
 
 
 def render_markdown(record: Record) -> str:
-    """Return the record as Markdown: counts, a table per target, the details, and the errata."""
+    """Return the record as Markdown: the conclusion, what needs attention, then every target, and the errata.
+
+    Where that is more than a summary of a CI job may hold, what is as expected is told in less detail.
+    """
+    pages = (_page(record, detail) for detail in sorted(_Detail, reverse=True))
+    return next((page for page in pages if len(page.encode("utf-8", "backslashreplace")) <= LARGEST), None) or _page(
+        record, _Detail.COUNTS, most=_MOST_ATTENTION
+    )
+
+
+def _page(record: Record, detail: _Detail, *, most: int | None = None) -> str:
     groups = group_results(record)
     lines = ["# Audit of privacy and utility claims", "", f"**{_capital(conclusion(record))}.**", ""]
     if record.results:
@@ -34,64 +63,131 @@ def render_markdown(record: Record) -> str:
     lines += [escape(provenance(record)) + ".", ""]
     if record.command:
         lines += ["To make the whole record again:", "", *_block(record.command, "sh"), ""]
+    bad = [(target, claim, cell) for target in groups for claim, cell in target.cells if not cell.result.ok]
+    if bad:
+        lines += ["## Needs attention", ""]
+        for target, claim, cell in bad[:most]:
+            lines += _attention(claim, cell, target.notation(claim))
+        if bad[most:] and most is not None:
+            lines += [f"{len(bad) - most} more are not listed here: they are in the other formats of this report.", ""]
+    if detail < _Detail.ALL:
+        lines += ["What is as expected is cut short here; the other formats of this report hold all of it.", ""]
+    if len(groups) > 1:
+        lines += ["## Targets", "", "| Target | Verdicts | Conclusion |", "| --- | --- | --- |"]
+        for target in groups:
+            words = ", ".join(f"{count} {verdict}" for verdict, count in counts(_part(record, target)).items())
+            lines.append(f"| {escape(target.name)} | {words} | {conclusion(_part(record, target))} |")
+        lines.append("")
     for target in groups:
-        lines += _target(target)
+        lines += _target(record, target, detail)
     errata = [line for target in groups for line in _errata(target)]
     if errata:
         lines += ["## Errata", "", *errata]
     return clean("\n".join(lines).rstrip() + "\n")
 
 
-def _target(target: TargetGroup) -> Iterator[str]:
+def _part(record: Record, target: TargetGroup) -> Record:
+    """The record of one target's results."""
+    return replace(record, results=tuple(cell.result for _, cell in target.cells))
+
+
+def _attention(claim: ClaimGroup, cell: Cell, notation: str) -> Iterator[str]:
+    """All there is to say of a result that is not ok, what to do first."""
+    result = cell.result
+    where = f" at {cell.label}" if cell.label else ""
+    yield from (f"### {result.verdict}: {escape(claim.target)}, {escape(claim.claim + where)}", "")
+    yield from _items(
+        ("not ok", reason(result)),
+        ("note", result.note),
+        ("next step", next_step(result)),
+        ("expected because", result.reason),
+        ("claim", f"{result.statement} ({result.source})" if result.source else result.statement),
+        ("numbers", numbers_line(result)),
+        ("parameters", claim.constant),
+        ("scope", result.scope),
+        ("samples", str(result.samples) if result.samples else ""),
+        ("notation", notation if result.witness else ""),
+    )
+    yield ""
+    yield from _witness(result)
+    yield from _command("To repeat it:", result.command)
+    yield from _command("To verify the witness on fresh samples:", verify_command(result))
+
+
+def _target(record: Record, target: TargetGroup, detail: _Detail) -> Iterator[str]:
     yield from (f"## {escape(target.name)}", "")
     if target.entry:
         for text in (target.entry.title, target.entry.description, target.entry.source):
             if text:
                 yield from (escape(text), "")
+    if detail is _Detail.COUNTS:
+        return
+    summary = summary_line(_part(record, target))
+    yield from (f"<details{' open' * (len(record.results) <= _MOST_OPEN)}>", f"<summary>{summary}</summary>", "")
     yield "| Verdict | Claim | Parameters | Expected | Evidence | Method |"
     yield "| --- | --- | --- | --- | --- | --- |"
     for claim, cell in target.cells:
         result = cell.result
-        parameters = ", ".join(part for part in (cell.label, claim.constant) if part)
         verdict = f"**{result.verdict}**" if result.ok else f"**{result.verdict}** ({escape(_standing(result))})"
-        columns = [claim.claim, parameters, result.expected or "", numbers_line(result), result.method]
+        columns = [claim.claim, cell.label, result.expected or "", numbers_line(result), result.method]
         yield f"| {verdict} | " + " | ".join(escape(column) or "-" for column in columns) + " |"
     yield ""
-    for claim in target.claims:
-        yield from _claim(claim)
+    if detail is _Detail.ALL:
+        for claim in target.claims:
+            yield from _claim(claim, target.notation(claim))
+    yield from ("</details>", "")
 
 
 def _standing(result: Result) -> str:
     return standing(result).rpartition(", ")[2]
 
 
-def _claim(claim: ClaimGroup) -> Iterator[str]:
+_SHARED = ("statement", "source", "scope", "reason", "note")
+
+
+def _claim(claim: ClaimGroup, notation: str) -> Iterator[str]:
+    """What a claim's cells that are ok share, one command for all of them, and what is not common to all."""
+    fine = replace(claim, cells=tuple(cell for cell in claim.cells if cell.result.ok))
+    if not fine.cells:
+        return
+    shared = {name: fine.shared(name) for name in _SHARED}
     yield from (f"### {escape(claim.claim)}", "")
-    yield from _items(("statement", claim.shared("statement")), ("source", claim.shared("source")))
-    yield from _items(("kind", claim.nature), ("parameters", claim.constant), ("scope", claim.shared("scope")))
-    yield ""
-    for cell in claim.cells:
-        yield from _cell(claim, cell)
-
-
-def _cell(claim: ClaimGroup, cell: Cell) -> Iterator[str]:
-    result = cell.result
-    yield from (f"**{result.verdict}**" + (f" at {escape(cell.label)}" if cell.label else ""), "")
-    items = _items(
-        *((name, getattr(result, name)) for name in ("statement", "source", "scope") if not claim.shared(name)),
-        ("not ok", reason(result)),
-        ("expected because", result.reason),
-        ("note", result.note),
-        ("samples", str(result.samples) if result.samples else ""),
+    yield from _items(
+        ("statement", shared["statement"]),
+        ("source", shared["source"]),
+        ("kind", claim.nature),
+        ("parameters", claim.constant),
+        ("scope", shared["scope"]),
+        ("expected because", shared["reason"]),
+        ("note", shared["note"]),
+        ("notation", notation if any(cell.result.witness for cell in fine.cells) else ""),
     )
-    yield from items
-    yield from [""] if items else []
-    witness = witness_lines(result)
-    if witness:
-        yield from ("Witness:", "", *_block("\n".join(f"{name}: {text}" for name, text in witness), "text"), "")
-    yield from ("To repeat it:", "", *_block(result.command, "sh"), "")
-    if verify_command(result):
-        yield from ("To verify the witness on fresh samples:", "", *_block(verify_command(result), "sh"), "")
+    yield ""
+    yield from _command("To repeat one:" if len(fine.cells) > 1 else "To repeat it:", fine.cells[0].result.command)
+    alike: dict[tuple[str, ...], list[Cell]] = {}
+    for cell in fine.cells:
+        own = tuple("" if shared[name] else getattr(cell.result, name) for name in _SHARED)
+        single = "" if cell.result.witness is None else str(cell.number)
+        if any(own) or single:
+            alike.setdefault((*own, cell.result.verdict, single), []).append(cell)
+    for own, cells in alike.items():
+        labels = "; ".join(cell.label for cell in cells if cell.label)
+        yield from (f"**{cells[0].result.verdict}**" + (f" at {escape(labels)}" if labels else ""), "")
+        items = _items(*zip(("statement", "source", "scope", "expected because", "note"), own, strict=False))
+        yield from [*items, ""] if items else []
+        yield from _witness(cells[0].result)
+        yield from _command("To verify the witness on fresh samples:", verify_command(cells[0].result))
+
+
+def _witness(result: Result) -> Iterator[str]:
+    lines = witness_lines(result)
+    if lines:
+        yield from ("Witness:", "", *_block("\n".join(f"{name}: {text}" for name, text in lines), "text"), "")
+
+
+def _command(words: str, command: str) -> Iterator[str]:
+    if command:
+        yield from (words, "", *_block(command, "sh"), "")
 
 
 def _errata(target: TargetGroup) -> Iterator[str]:

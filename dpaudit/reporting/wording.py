@@ -125,6 +125,31 @@ def reason(result: Result) -> str:
     return text
 
 
+def next_step(result: Result) -> str:
+    """Return what to do about a result that is not ok; empty where it is."""
+    if result.ok:
+        return ""
+    if result.verdict is Verdict.ERROR:
+        if result.method == METHOD_UNUSABLE:
+            return "mend what the note names"
+        return "repeat it with --debug, which shows the traceback"
+    if result.verdict is Verdict.INCONCLUSIVE:
+        # A note that says what to do knows better.
+        if "--" in result.note or "take a wider range" in result.note or not result.samples:
+            return "" if result.note else "raise --samples"
+        return f"repeat it with --samples {10 * result.samples}"
+    if result.expected is None:
+        return "check the witness; then mend the mechanism or the claim, or expect it in a plan, with the reason"
+    better = result.verdict in (Verdict.PROVED, Verdict.CERTIFIED, Verdict.CONSISTENT)
+    if result.expected is Verdict.REFUTED and better:
+        understand = "find out whether the claim has come true or the audit has become weaker"
+    elif result.verdict is Verdict.REFUTED:
+        understand = "check the witness, and mend the mechanism or the claim"
+    else:
+        understand = "find out what has changed"
+    return f'{understand}; where the new verdict is right, let the plan expect "{result.verdict}", with the reason'
+
+
 def witness_lines(result: Result) -> tuple[tuple[str, str], ...]:
     """Return the parts of a witness by name, with all digits, so that a reader can recompute it."""
     witness = result.witness

@@ -21,6 +21,7 @@ from dpaudit.errors import DataError, ParameterError, PlanError, TargetError
 from dpaudit.mechanism import Mechanism
 from dpaudit.plan import Plan, PlannedAudit, Scalar, grid, plan_for, plans, plans_in, read_plan
 from dpaudit.rankings import read_profile
+from dpaudit.runner.figures import figure_titles, named_figures
 from dpaudit.runner.instances import DATA_PARAMETER, DATA_SIZES, claims_of, described_parameters, instantiate
 
 
@@ -98,6 +99,8 @@ class Cell:
         The plan's file; empty where there is none.
     published
         The published number and its tolerance, for a claim about a figure; None where there is none.
+    planned
+        Samples that the expected verdict is about, where they are more than ``samples``; None where they are not.
     """
 
     reference: TargetReference
@@ -114,6 +117,7 @@ class Cell:
     data: tuple[str, str] | None = None
     plan: str = ""
     published: tuple[float, float] | None = None
+    planned: int | None = None
 
     def instance(self) -> Mechanism:
         """Make the target with its parameters.
@@ -142,7 +146,8 @@ def build_cells(request: Request) -> list[Cell]:
     claim_names: set[str] = set()
     parameter_names: set[str] = set()
     if request.figures is not None:
-        sources = _figure_sources(sources, request)
+        sources, wanted = _figure_sources(sources, request)
+        request = replace(request, claims=wanted)
     for text, reference, plan in sources:
         target = reference.load()
         parameter_names.update(target.parameter_names())
@@ -154,7 +159,7 @@ def build_cells(request: Request) -> list[Cell]:
         kept = [cell for cell in found if not request.claims or cell.claim in request.claims]
         unknown_claims -= {cell.claim for cell in kept}
         cells.extend(kept)
-    if unknown_claims:
+    if unknown_claims and request.figures is None:
         name = min(unknown_claims)
         raise TargetError(
             f"unknown claim {name!r}{suggestion(name, claim_names)}; known: {', '.join(sorted(claim_names))}"
@@ -165,47 +170,58 @@ def build_cells(request: Request) -> list[Cell]:
             f"--set {name}: unknown parameter{suggestion(name, parameter_names)}; "
             f"known: {', '.join(sorted(parameter_names))}"
         )
-    if request.figures is not None:
-        cells = _reproducing(cells, request.figures)
-    elif not request.claims:
+    if not request.claims:
         cells = [cell for cell in cells if _claim_of(cell).kind != FigureClaim.kind]
-    return [replace(cell, samples=_quick_samples(cell)) for cell in cells] if request.quick else cells
+    if request.quick:
+        cells = [replace(cell, samples=_quick_samples(cell)) for cell in cells]
+    return [_with_planned_samples(cell) for cell in cells]
 
 
 def _figure_sources(
     sources: Sequence[tuple[str, TargetReference, Plan | None]], request: Request
-) -> list[tuple[str, TargetReference, Plan | None]]:
-    """Targets whose plans measure a figure again that is wanted: no other has to take the parameters of ``--set``."""
+) -> tuple[list[tuple[str, TargetReference, Plan | None]], list[str]]:
+    """Targets that measure a figure again that is wanted, and the claims that do; no other has to take ``--set``.
+
+    With data these are the figures that can be measured on rankings.
+    """
+    found = _figure_claims(sources, request)
+    every = {name: claim for claims in found for name, claim in claims.items()}
+    kept = named_figures({name: claim.reproduces for name, claim in every.items()}, request.figures or ())
+    if request.data is not None:
+        on_data = {name: claim.reproduces for name, claim in every.items() if claim.on_data}
+        if not kept & set(on_data):
+            raise DataError(
+                f"{', '.join(request.figures or ())}: not measured on rankings; leave --data out, or choose of "
+                f"{', '.join(figure_titles(on_data))}"
+            )
+        kept &= set(on_data)
+    return [source for source, claims in zip(sources, found, strict=True) if kept & set(claims)], sorted(kept)
+
+
+def _figure_claims(
+    sources: Sequence[tuple[str, TargetReference, Plan | None]], request: Request
+) -> list[dict[str, _ClaimFacts]]:
+    """Claims of each target that measure a figure again, by id."""
     plain_request = replace(request, set={}, data=None)
-    found = {
-        place: _cells_of(text, reference, plan, plain_request, None)
-        for place, (text, reference, plan) in enumerate(sources)
-    }
-    kept = _reproducing([cell for cells in found.values() for cell in cells], request.figures or ())
-    claims = {(cell.target, cell.claim) for cell in kept}
-    return [
-        sources[place] for place, cells in found.items() if any((cell.target, cell.claim) in claims for cell in cells)
-    ]
+    found = []
+    for text, reference, plan in sources:
+        claims = {cell.claim: _claim_of(cell) for cell in _cells_of(text, reference, plan, plain_request, None)}
+        found.append({name: each for name, each in claims.items() if each.kind == FigureClaim.kind or each.reproduces})
+    return found
 
 
-def _reproducing(cells: Sequence[Cell], names: Sequence[str]) -> list[Cell]:
-    """Cells of claims that measure a published figure or table again, of those that are named."""
-    known: dict[str, str] = {}
-    for cell in cells:
-        claim = _claim_of(cell)
-        if claim.kind == FigureClaim.kind or claim.reproduces:
-            known[claim.id] = claim.reproduces
-    wanted = {
-        name: {known_id for known_id, what in known.items() if known_id.startswith(name) or what == name}
-        for name in names
+def figures_not_on_data(request: Request) -> list[str]:
+    """Figures and tables that were asked for and have no part that is measured on rankings, where there are data."""
+    if request.figures is None or request.data is None:
+        return []
+    every = {name: claim for claims in _figure_claims(_sources(request), request) for name, claim in claims.items()}
+    reproduced = {name: claim.reproduces for name, claim in every.items()}
+    wanted = named_figures(reproduced, request.figures)
+    titles = {
+        on_data: figure_titles({name: reproduced[name] for name in wanted if every[name].on_data is on_data})
+        for on_data in (True, False)
     }
-    unknown = [name for name, found in wanted.items() if not found]
-    if unknown:
-        raise TargetError(
-            f"unknown figure {unknown[0]!r}{suggestion(unknown[0], known)}; known: {', '.join(sorted(known))}"
-        )
-    kept = set(known).intersection(set().union(*wanted.values()) if names else known)
-    return [cell for cell in cells if cell.claim in kept]
+    return [title for title in titles[False] if title not in titles[True]]
 
 
 def figures_left_out(request: Request) -> int:
@@ -268,8 +284,7 @@ def _cells_of(
     target = reference.load()
     if data is not None and DATA_PARAMETER not in target.parameter_names():
         raise DataError(f"{target.name} takes no --data; leave it out, or choose a target that measures on rankings")
-    # A plan's settings are synthetic; on data only what was asked for counts.
-    planned = [audit for audit in plan.audits if audit.target == target.name] if plan and data is None else []
+    planned = _planned(target, plan, request, on_data=data is not None)
     blank = Cell(
         reference=reference,
         called=text,
@@ -284,7 +299,7 @@ def _cells_of(
         raise ParameterError(f"--set {fixed[0]}: the data say how many {fixed[0]} there are; leave it out")
     try:
         expectations: dict[tuple[str, ...], Cell] = {}
-        for cell in (cell for audit in planned for cell in _planned_cells(blank, audit)):
+        for cell in (cell for audit in planned if data is None for cell in _planned_cells(blank, audit)):
             if expectations.setdefault(_identity(cell), cell).expected is not cell.expected:
                 raise PlanError(
                     f"claim {cell.claim} at {dict(cell.parameters)} is expected to be both "
@@ -315,8 +330,28 @@ def _cells_of(
                 own = replace(cell, claim=claim.id)
                 cells.setdefault(_identity(own), own)
     if data is not None:
-        return [cell for cell in cells.values() if _is_on_data(cell, request)]
+        # What a plan expects is about synthetic rankings.
+        kept = [cell for cell in cells.values() if _is_on_data(cell, request)]
+        return [replace(cell, expected=None, reason="", published=None, planned=None) for cell in kept]
     return [_with_expectation(cell, expectations) for cell in cells.values()]
+
+
+def _planned(target: type[Mechanism], plan: Plan | None, request: Request, *, on_data: bool) -> list[PlannedAudit]:
+    """Audits of a target in its plan; on data those of figures, at their settings but for what the data decide.
+
+    Other settings of a plan are synthetic, and on data only what was asked for counts.
+    """
+    planned = [audit for audit in plan.audits if audit.target == target.name] if plan else []
+    if not on_data:
+        return planned
+    if request.figures is None:
+        return []
+    without = {*DATA_SIZES, *target.synthetic}
+    return [
+        replace(audit, set={name: values for name, values in audit.set.items() if name not in without})
+        for audit in planned
+        if audit.claim in request.claims
+    ]
 
 
 def _differences(audit: PlannedAudit, wanted: tuple[Method, Features, bool]) -> list[bool]:
@@ -341,7 +376,7 @@ def _with_expectation(cell: Cell, expectations: Mapping[tuple[str, ...], Cell]) 
         known = expectations.get(_identity(replace(cell, method="auto")))
     if known is None:
         return replace(cell, expected=None, reason="", published=None)
-    return replace(cell, expected=known.expected, reason=known.reason, published=known.published)
+    return replace(cell, expected=known.expected, reason=known.reason, published=known.published, planned=known.samples)
 
 
 def _planned_cells(blank: Cell, audit: PlannedAudit) -> list[Cell]:
@@ -409,15 +444,28 @@ def _claim_of(cell: Cell) -> _ClaimFacts:
 
 def _quick_samples(cell: Cell) -> int:
     """A tenth of what the cell would spend, but not so little that nothing can come of it."""
-    claim = _claim_of(cell)
-    if claim.kind == PrivacyClaim.kind:
-        usual, fewest = DEFAULT_SAMPLES, LEAST_SAMPLES
-    elif claim.kind == LemmaClaim.kind:
-        usual, fewest = DEFAULT_DRAWS, 1
-    else:
-        usual, fewest = claim.runs, 20
+    usual, fewest = _usual_samples(cell)
     spent = cell.samples or usual
     return max(min(fewest, spent), spent // 10)
+
+
+def _usual_samples(cell: Cell) -> tuple[int, int]:
+    """What is spent where nobody asks for a number, and the least that can lead to anything."""
+    claim = _claim_of(cell)
+    if claim.kind == PrivacyClaim.kind:
+        return DEFAULT_SAMPLES, LEAST_SAMPLES
+    if claim.kind == LemmaClaim.kind:
+        return DEFAULT_DRAWS, 1
+    # Fewer runs than 40 cannot tell at the confidence of a long run whether most of them are won.
+    return claim.runs, 40
+
+
+def _with_planned_samples(cell: Cell) -> Cell:
+    """Return the cell with what its expectation is about, where that is more than it may spend."""
+    if cell.samples is None or cell.expected is None:
+        return replace(cell, planned=None)
+    planned = cell.planned or _usual_samples(cell)[0]
+    return replace(cell, planned=planned if planned > cell.samples else None)
 
 
 def _is_on_data(cell: Cell, request: Request) -> bool:

@@ -230,10 +230,29 @@ def audited(cell: Cell, target: Mechanism, settings: Settings) -> Outcome:
     except (Exception, SystemExit) as error:
         _show(error, settings)
         evidence = failure(error)
+    evidence = _unless_too_few(cell, evidence)
     witness = None
     if settings.output is not None and isinstance(claim, PrivacyClaim):
         witness = make_witness(cell, claim, evidence, budget, streams, _command(cell, settings))
     return Outcome(result=_result(cell, settings, evidence, target, claim), witness=witness)
+
+
+def _unless_too_few(cell: Cell, evidence: Evidence) -> Evidence:
+    """Evidence as it is, or ``inconclusive`` where it falls short of what is expected of more samples.
+
+    That a fraction of the plan's samples finds neither a proof nor a violation is no news about the claim.
+    """
+    if cell.planned is None or not evidence.samples:
+        return evidence
+    spent = f"the plan spends {cell.planned} samples here, not {cell.samples}"
+    if evidence.verdict is Verdict.INCONCLUSIVE:
+        return replace(evidence, note=f"{evidence.note}; {spent}" if evidence.note else spent)
+    if evidence.verdict is not Verdict.CONSISTENT or cell.expected not in (Verdict.CERTIFIED, Verdict.REFUTED):
+        return evidence
+    note = (
+        f"too few samples to tell whether it is {cell.expected}, as expected; {spent}: leave --quick or --samples out"
+    )
+    return replace(evidence, verdict=Verdict.INCONCLUSIVE, note=note)
 
 
 def _announcer(cell: Cell) -> Announce:

@@ -99,8 +99,10 @@ def check_reports(
     Raises
     ------
     RecordError
-        There is no record in the folder.
+        There is no such path, or no record in the folder.
     """
+    if not path.exists():
+        raise RecordError(f"{path}: there is no such record or folder")
     records = sorted(path.rglob(RECORD)) if path.is_dir() else [path]
     if not records:
         raise RecordError(f"{path}: there is no record.json in this folder; name one that `dpaudit check` wrote")

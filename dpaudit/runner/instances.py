@@ -80,8 +80,9 @@ def _code_of(target: type[Mechanism], what: str) -> Iterator[None]:
 
 
 def described_parameters(mechanism: Mechanism, data: tuple[str, str] | None) -> dict[str, Any]:
-    """Parameters as the record holds them; a profile by its file name and hash."""
-    values = {name: value for name, value in mechanism.parameters().items() if name != DATA_PARAMETER}
+    """Parameters as the record holds them; a profile by its file name and hash, without those it makes meaningless."""
+    left_out = (DATA_PARAMETER, *(mechanism.synthetic if data is not None else ()))
+    values = {name: value for name, value in mechanism.parameters().items() if name not in left_out}
     described: dict[str, Any] = plain(values)
     if data is not None:
         described["data"] = f"{Path(data[0]).name} (SHA-256 {data[1][:16]})"

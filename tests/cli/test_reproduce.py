@@ -5,6 +5,9 @@ from textwrap import dedent
 
 import pytest
 
+from dpaudit.errors import TargetError
+from dpaudit.runner.figures import named_figures
+
 PROTOCOL = '''
     """A protocol with figures."""
 
@@ -113,7 +116,9 @@ def test_reproduce_measures_figures_and_check_all_else(run):
 @pytest.mark.parametrize(
     ("names", "claims"),
     [(["paper.figure1"], {"paper.figure1"}), (["paper.fig"], {"paper.figure1", "paper.figure2"}),
-     (["Table 1"], {"paper.table1"})],
+     (["Table 1"], {"paper.table1"}), (["table1"], {"paper.table1"}), (["Fig. 2"], {"paper.figure2"}),
+     (["Figure 1", "PAPER table 1"], {"paper.figure1", "paper.table1"}), (["paper"], {"paper.figure1", "paper.figure2",
+     "paper.table1"})],
 )  # fmt: skip
 def test_figures_are_chosen_by_id_beginning_or_name(run, names, claims):
     assert {claim for claim, _, _ in found(run("reproduce", *names)[1])} == claims
@@ -122,8 +127,27 @@ def test_figures_are_chosen_by_id_beginning_or_name(run, names, claims):
 def test_an_unknown_figure_is_named(plan, dpaudit):
     status, _, err = dpaudit("reproduce", "paper.figrue1")
     assert status == 2
-    assert "unknown figure 'paper.figrue1'" in err
-    assert "did you mean" in err
+    assert "unknown figure 'paper.figrue1', did you mean 'paper.figure1'?" in err
+    assert "known: paper Figure 1, paper Figure 2, paper Table 1" in err
+    assert "did you mean 'Figure 2'?" in dpaudit("reproduce", "Figrue 2")[2]
+    assert dpaudit("reproduce", " . ")[0] == 2
+
+
+def test_a_figure_is_its_parts_and_not_a_longer_number():
+    known = {
+        "one.a": "Figure 1(a)",
+        "one.b": "Figure 1(b)",
+        "one.c": "Figure 10",
+        "two.figure12": "",
+        "two.d": "Table 1",
+    }
+    assert named_figures(known, ["figure 1"]) == {"one.a", "one.b"}
+    assert named_figures(known, ["Figure 1a"]) == {"one.a"}
+    assert named_figures(known, ["one figure 10"]) == {"one.c"}
+    assert named_figures(known, ["two"]) == {"two.figure12", "two.d"}
+    assert named_figures(known, []) == set(known)
+    with pytest.raises(TargetError, match="unknown figure"):
+        named_figures(known, ["two.figure1"])
 
 
 def test_no_number_is_published_at_other_parameters(run):
@@ -158,6 +182,84 @@ def test_quick_spends_a_tenth_and_says_so(run, dpaudit):
     status, _, err = dpaudit("check", "--quick", "--samples", "5")
     assert status == 2
     assert "leave it or --samples out" in err
+
+
+@pytest.mark.parametrize("fewer", [["--quick"], ["--samples", "40"]])
+def test_too_few_samples_for_what_a_plan_expects_are_no_news(plan, run, fewer):
+    # Within 0.05 of 0.583 cannot be told from 400 throws, and certainly not from 40.
+    plan.write_text(plan.read_text().replace("samples = 20_000", "samples = 400", 1).replace("[2, 6]", "6"))
+    status, record = run("reproduce", "paper.figure1", *fewer)
+    assert (status, found(record)) == (3, [("paper.figure1", 6, "inconclusive")])
+    note = record["results"][0]["note"]
+    assert note.startswith("too few samples to tell whether it is certified, as expected; the plan spends 400 ")
+    # With the plan's own samples the same verdict is news, and so is another one with fewer.
+    plan.write_text(plan.read_text().replace("samples = 400", "samples = 40", 1))
+    status, record = run("reproduce", "paper.figure1")
+    assert (status, found(record)) == (1, [("paper.figure1", 6, "consistent")])
+    plan.write_text(plan.read_text().replace("samples = 40\n", "samples = 400\n", 1).replace("0.583", "0.01", 1))
+    status, record = run("reproduce", "paper.figure1", *fewer)
+    assert (status, found(record)) == (1, [("paper.figure1", 6, "refuted")])
+
+
+RANKED = """
+    import numpy as np
+
+    import dpaudit
+
+
+    class Ranked(dpaudit.Mechanism):
+        \"\"\"Shares of agents, of data or made up.\"\"\"
+
+        epsilon: float = 1.0
+        agents: int = 10
+        alternatives: int = 3
+        skew: float = 0.5
+        profile: dpaudit.rankings.Profile | None = dpaudit.parameter(None, doc="rankings")
+        synthetic = ("skew",)
+
+        def claims(self):
+            measure = lambda runs, rng: rng.random(runs) < 0.1
+            common = {"measure": measure, "bound": 0.5, "statement": "few", "runs": 400}
+            return [
+                dpaudit.UtilityClaim(id="rank.figure1", reproduces="Figure 1", on_data=True, **common),
+                dpaudit.UtilityClaim(id="rank.table2", reproduces="Table 2", **common),
+                dpaudit.UtilityClaim(id="rank.other", on_data=True, **common),
+            ]
+"""
+
+
+def test_figures_on_data_have_the_settings_of_the_plan_and_not_its_expectations(plan, folder, run, dpaudit):
+    (folder / "ranked.py").write_text(dedent(RANKED))
+    entry = """
+        [[audit]]
+        target = "ranked"
+        claim = "rank.{}"
+        set = {{ epsilon = [2.0, 4.0], agents = [20, 30], skew = [0.1, 0.9] }}
+        expect = "refuted"
+        reason = "of made-up rankings"
+    """
+    text = 'schema = "dpaudit.plan/1"\nprotocol = "../ranked.py"\n'
+    (plan.parent / "ranked.toml").write_text(text + "".join(map(dedent, map(entry.format, ("figure1", "table2")))))
+    (folder / "data.soc").write_text(
+        "# NUMBER ALTERNATIVES: 3\n# NUMBER VOTERS: 4\n# NUMBER UNIQUE ORDERS: 2\n"
+        + "".join(f"# ALTERNATIVE NAME {i}: {i}\n" for i in (1, 2, 3))
+        + "3: 1,2,3\n1: 3,2,1\n"
+    )
+    for names in ([], ["rank"], ["Figure 1", "rank"]):
+        outcome = dpaudit("reproduce", *names, "--data", "data.soc", "--format", "json")
+        assert outcome.out, outcome.err
+        results = json.loads(outcome.out)["results"]
+        assert outcome.status == 0, outcome.err
+        assert ("not measured on rankings: " in outcome.err) == ("rank" in names or not names)
+        assert ("rank Table 2\n" in outcome.err) == ("not measured" in outcome.err)
+        assert [result["parameters"]["epsilon"] for result in results] == [2.0, 4.0]
+        for result in results:
+            assert (result["claim"], result["verdict"], result["expected"]) == ("rank.figure1", "certified", None)
+            assert result["parameters"]["agents"] == 4
+            assert "skew" not in result["parameters"]
+    status, _, err = dpaudit("reproduce", "Table 2", "--data", "data.soc")
+    assert status == 2
+    assert "Table 2: not measured on rankings; leave --data out, or choose of rank Figure 1" in err
 
 
 def test_a_published_number_needs_a_claim_about_a_figure(plan, run):

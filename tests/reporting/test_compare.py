@@ -72,6 +72,55 @@ def test_a_difference_beyond_the_printed_digits_is_seen(changed):
     assert (old, new) == ("1.0", "1.00000001")
 
 
+def test_another_expectation_is_told_with_its_reason(changed):
+    found = changed(expected=Verdict.CONSISTENT, ok=False, reason="the law is gone")
+    assert only(found).kind == "expectation"
+    assert found.same_verdicts
+    assert render_comparison(found, "text").splitlines() == [
+        "1 other expectation, 0 unchanged; 1 of the changes not as expected",
+        "proved, other expectation, not as expected: coin, paper.theorem1 at epsilon=1, agents=3",
+        "    expected: none -> consistent",
+        "    because: none -> the law is gone",
+    ]
+
+
+def test_what_matters_comes_first_and_mere_numbers_are_folded(make_record, make_result):
+    def cell(verdict, n, **changes):
+        return make_result(verdict, Verdict.PROVED, parameters={"n": n}, **changes)
+
+    old = make_record(*(cell(Verdict.PROVED, n) for n in range(4)))
+    numbers = {"measured": {"epsilon": Interval.exact(0.75)}}
+    new = make_record(
+        cell(Verdict.PROVED, 0, **numbers), cell(Verdict.PROVED, 4), cell(Verdict.REFUTED, 2), cell(Verdict.PROVED, 3)
+    )
+    found = compare_records(old, dataclasses.replace(new, seed=7))
+    assert [(change.kind, change.unexpected) for change in found.changes] == [
+        ("verdict", True),
+        ("removed", False),
+        ("added", False),
+        ("numbers", False),
+    ]
+    text = render_comparison(found, "text").splitlines()
+    assert text[1] == "the runs differ in seed 0 -> 7; sampled numbers change with that"
+    assert text[2] == "proved -> refuted, not as expected: coin, paper.theorem1 at n=2"
+    table = render_comparison(found, "markdown")
+    assert table.index("| removed (proved) |") < table.index("<details>") < table.index("proved, other numbers")
+    assert json.loads(render_comparison(found, "json"))["runs"] == [["seed", "0", "7"]]
+
+
+def test_a_comparison_fits_a_comment(make_record, make_result):
+    old, new = (
+        make_record(*(make_result(verdict, parameters={"n": n, "name": "long " * 20}) for n in range(1000)))
+        for verdict in (Verdict.PROVED, Verdict.CONSISTENT)
+    )
+    numbers = make_record(*(dataclasses.replace(r, measured={"epsilon": Interval.exact(0.7)}) for r in old.results))
+    for other in (new, numbers):
+        page = render_comparison(compare_records(old, other), "markdown")
+        assert len(page) < 65_536
+        assert " more: see them with `--format text`." in page
+    assert "1000 with other numbers only" in page
+
+
 def test_cells_that_come_and_go(make_record, make_result):
     kept, other = make_result(), make_result(parameters={"epsilon": 2.0})
     grown = compare_records(make_record(kept), make_record(kept, other))
@@ -115,6 +164,8 @@ def test_exit_status(tmp_path, run, make_record, make_result):
     new.write_text(make_record(make_result(Verdict.REFUTED)).to_json())
     bad.write_text("{}")
     assert run(old, old)[0] == 0
+    (tmp_path / "record.json").write_text(old.read_text())
+    assert run(old, tmp_path)[0] == 0
     code, printed = run(old, new)
     assert code == 1
     assert printed.out.startswith("1 other verdict")

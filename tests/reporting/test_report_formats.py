@@ -119,6 +119,14 @@ def test_console_keeps_to_its_width_but_for_commands(
     assert all(line == line.rstrip() for line in lines)
 
 
+def test_console_tells_what_needs_attention_and_the_next_step(full_record: Record) -> None:
+    page = render_console(full_record)
+    assert "\nNeeds attention: 5 of 10\n" in page
+    details = page[page.index("Needs attention") :]
+    assert details.count("\n    next step: ") == 4  # one has a note instead
+    assert details.count("\n    repeat: ") == 5
+
+
 def test_console_starts_each_result_with_its_verdict(full_record: Record) -> None:
     lines = [line.split()[0] for line in render_console(full_record, width=500).splitlines() if line.startswith("    ")]
     verdicts = [word for word in lines if word in set(Verdict)]
@@ -161,11 +169,13 @@ def test_html_opens_the_details_of_what_is_not_ok(full_record: Record) -> None:
     }
 
 
-def test_markdown_tables_keep_their_columns_and_hold_no_html(full_record: Record) -> None:
+def test_markdown_tables_keep_their_columns_and_hold_no_html_but_folds(full_record: Record) -> None:
     page = render_markdown(full_record)
     assert "\n| **certified** (not as expected) |" in page
     outside = re.sub("^(`{3,}).*?^\\1$", "", page, flags=re.DOTALL | re.MULTILINE)
-    assert "<" not in outside
+    assert outside.count("<details open>\n<summary>") == outside.count("</summary>\n\n") == 2
+    assert outside.count("\n</details>\n") == 2
+    assert "<" not in re.sub("</?(details|details open|summary)>", "", outside)
     rows = [line for line in outside.splitlines() if line.startswith("|")]
     assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {4, 7}
 
@@ -179,9 +189,46 @@ def test_markdown_fences_outlast_backticks_in_data(
     assert "`````sh\necho ````\n`````\n" in page
 
 
+def test_markdown_begins_with_what_needs_attention(full_record: Record) -> None:
+    page = render_markdown(full_record)
+    headings = [line for line in page.splitlines() if re.match("##? ", line)]
+    assert headings[:3] == ["# Audit of privacy and utility claims", "## Needs attention", "## Targets"]
+    attention = page[page.index("## Needs attention") : page.index("## Targets")]
+    assert attention.count("\n### ") == sum(not result.ok for result in full_record.results)
+    assert attention.count("\n- next step: ") == 4  # one has a note instead
+    assert page.index("not as expected") < page.index("## Needs attention")
+
+
+def test_markdown_without_trouble_has_no_such_section(
+    make_record: Callable[..., Record], make_result: Callable[..., Result]
+) -> None:
+    page = render_markdown(make_record(make_result(Verdict.PROVED, Verdict.PROVED)))
+    assert "Needs attention" not in page
+    assert "**All as expected.**" in page
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "kept"), [(3000, 1, "| **proved** |"), (8000, 1, ""), (10, 2000, "more are not listed here")]
+)
+def test_markdown_fits_a_jobs_summary(
+    make_record: Callable[..., Record], make_result: Callable[..., Result], good: int, bad: int, kept: str
+) -> None:
+    def results(count: int, verdict: Verdict) -> list[Result]:
+        return [
+            make_result(verdict, Verdict.PROVED, parameters={"agents": n}, scope=f"{n} agents, " + "long " * 40)
+            for n in range(count)
+        ]
+
+    page = render_markdown(make_record(*results(good, Verdict.PROVED), *results(bad, Verdict.REFUTED)))
+    assert len(page.encode()) < 1 << 20
+    assert "What is as expected is cut short here" in page
+    assert "### refuted: coin, paper.theorem1" in page
+    assert kept in page
+
+
 def test_junit_parses_and_counts_match(full_record: Record) -> None:
     root = ET.fromstring(render_junit(full_record))
-    assert root.attrib == {"name": "dpaudit", "tests": "10", "failures": "2", "errors": "3", "skipped": "0"}
+    assert root.attrib == {"name": "dpaudit", "tests": "10", "failures": "2", "errors": "3", "time": "0"}
     for suite in root:
         cases = suite.findall("testcase")
         assert suite.get("tests") == str(len(cases))
@@ -191,6 +238,40 @@ def test_junit_parses_and_counts_match(full_record: Record) -> None:
     assert len(names) == len(set(names)) == 10
     assert [error.get("type") for error in root.iter("error")] == ["inconclusive", "error", "error"]
     assert [failure.get("type") for failure in root.iter("failure")] == ["unexpected", "refuted"]
+
+
+def test_junit_has_only_what_the_common_schema_allows(full_record: Record) -> None:
+    # junit-10.xsd of Jenkins' xUnit plugin: attributes and children of every element.
+    allowed = {
+        "testsuites": ({"name", "time", "tests", "failures", "errors"}, {"testsuite"}),
+        "testsuite": (
+            {"name", "tests", "failures", "errors", "skipped", "time"},
+            {"properties", "testcase", "system-out"},
+        ),
+        "properties": (set(), {"property"}),
+        "property": ({"name", "value"}, set()),
+        "testcase": ({"name", "time", "classname"}, {"error", "failure", "system-out"}),
+        "failure": ({"type", "message"}, set()),
+        "error": ({"type", "message"}, set()),
+        "system-out": (set(), set()),
+    }
+    for element in ET.fromstring(render_junit(full_record)).iter():
+        attributes, children = allowed[element.tag]
+        assert set(element.attrib) <= attributes
+        assert {child.tag for child in element} <= children
+        if element.tag == "testcase":
+            assert len(element) == 1
+
+
+def test_junit_says_what_to_do_about_a_failure(full_record: Record) -> None:
+    root = ET.fromstring(render_junit(full_record))
+    for problem in (*root.iter("failure"), *root.iter("error")):
+        text = problem.text or ""
+        assert "\nrepeat: dpaudit check" in text
+        assert "\nnext step: " in text or "\nnote: " in text
+        assert (problem.get("message") or "").split(":")[0] in set(Verdict)
+    messages = [problem.get("message") for problem in root.iter("error")]
+    assert "error: raised KeyError: 'x'" in messages
 
 
 def test_junit_fails_whatever_is_not_ok(full_record: Record) -> None:

@@ -7,7 +7,7 @@ from dpaudit.claims.evidence import Interval
 from dpaudit.claims.record import Record, Result
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.groups import group_results
-from dpaudit.reporting.wording import beside, clean, headline, quantities, reason, summary_line
+from dpaudit.reporting.wording import beside, clean, headline, next_step, quantities, reason, summary_line
 
 
 def test_parameters_that_vary_are_told_from_the_others(
@@ -108,3 +108,16 @@ def test_what_a_rate_found_besides_is_said(make_result):
     result = make_result(kind="rate", claimed={"exponent": 2.0}, measured=measured)
     assert headline(result) == "exponent 2, claimed 2"
     assert beside(result) == "exponent in the limit 1.9"
+
+
+def test_what_is_not_ok_has_a_next_step(full_record: Record, make_result: Callable[..., Result]) -> None:
+    for result in full_record.results:
+        assert bool(next_step(result)) <= (not result.ok)
+        assert result.ok or next_step(result) or result.note
+    assert "--samples 5000" in next_step(make_result(Verdict.INCONCLUSIVE, note="too wide", samples=500))
+    assert next_step(make_result(Verdict.INCONCLUSIVE, note="raise --samples", samples=500)) == ""
+    assert "--debug" in next_step(make_result(Verdict.ERROR, method="raised"))
+    assert "weaker" in next_step(make_result(Verdict.CONSISTENT, Verdict.REFUTED))
+    assert 'expect "refuted"' in next_step(make_result(Verdict.REFUTED, Verdict.PROVED))
+    assert 'expect "vacuous"' in next_step(make_result(Verdict.VACUOUS, Verdict.PROVED))
+    assert "in a plan" in next_step(make_result(Verdict.REFUTED))

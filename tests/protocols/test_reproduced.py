@@ -1,0 +1,109 @@
+"""What `dpaudit reproduce` measures again of tables and figures: every entry, by rates that can fail."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import dpaudit
+from dpaudit.auditors.budget import Budget
+from dpaudit.auditors.rates import audit_rate
+from dpaudit.auditors.streams import Streams
+from dpaudit.claims.verdicts import Verdict
+
+GAUSSIAN = {"noise": "gaussian", "delta": 1e-5}
+ROWS = [
+    ("Table 1", "dp-kwiksort-capped", {}, "alabi2022.corollary6", {"agents": -1, "epsilon": -1, "alternatives": 3}),
+    ("Table 1", "noisy-pairwise", {}, "alabi2022.corollary3", {"agents": -1, "epsilon": -1, "alternatives": 4}),
+    (
+        "Table 1", "dp-kwiksort-capped", GAUSSIAN, "alabi2022.corollary7",
+        {"agents": -1, "epsilon": -1, "alternatives": 2.5, "delta": 0.5},
+    ),
+    (
+        "Table 1", "noisy-pairwise", GAUSSIAN, "alabi2022.corollary4",
+        {"agents": -1, "epsilon": -1, "alternatives": 3, "delta": 0.5},
+    ),
+    (
+        "Table 1", "kemeny-exponential", {}, "alabi2022.kemeny-exponential",
+        {"agents": -1, "epsilon": -1, "alternatives": 3},
+    ),
+    ("Table 2", "local-pairwise", {}, "alabi2022.corollary9", {"agents": -0.5, "epsilon": -1, "alternatives": 3}),
+    (
+        "Table 2", "ldp-kwiksort-interactive", {}, "alabi2022.corollary12",
+        {"agents": -0.5, "budget": -1, "alternatives": 2.5},
+    ),
+]  # fmt: skip
+
+
+def rate(target, parameters, name):
+    """The claim of that id, which must be applicable."""
+    (claim,) = (claim for claim in dpaudit.load(target)(**parameters).claims() if claim.id == name)
+    assert not claim.inapplicable
+    return claim
+
+
+def verdict(claim):
+    return audit_rate(claim, budget=Budget(confidence=0.999), streams=Streams(0, (claim.id,))).verdict
+
+
+@pytest.mark.parametrize(("table", "target", "parameters", "prefix", "exponents"), ROWS)
+def test_every_row_of_the_tables_has_a_rate_in_each_of_its_variables(table, target, parameters, prefix, exponents):
+    for variable, exponent in exponents.items():
+        claim = rate(target, parameters, f"{prefix}-rate-{variable}")
+        assert (claim.reproduces, claim.exponent) == (table, exponent)
+        # Where the row has a logarithm of m, so has the rate.
+        logarithm = variable == "alternatives" and prefix.endswith(("6", "7", "exponential", "12"))
+        assert (claim.shape is not None) == logarithm
+
+
+@pytest.mark.parametrize("row", ROWS[2:4])
+def test_the_error_follows_the_deviation_of_the_noise_in_delta(row):
+    _, target, parameters, prefix, _ = row
+    claim = rate(target, parameters, f"{prefix}-rate-delta")
+    # sqrt(2 ln(1.25 / δ)) / ϵ, by which the worst margin and so the error scale.
+    expected = math.sqrt((math.log(1.25) + 64) / (math.log(1.25) + 4))
+    assert claim.exact(64) / claim.exact(4) == pytest.approx(expected, rel=1e-4)
+    assert verdict(claim) is Verdict.CONSISTENT
+    for wrong in (0.0, 1.0):
+        assert verdict(replace(claim, exponent=wrong)) is Verdict.REFUTED
+
+
+@pytest.mark.parametrize(
+    ("target", "parameters", "name"),
+    [
+        ("local-pairwise", {"alternatives": 4, "agents": 10**6}, "alabi2022.corollary9-rate-epsilon"),
+        (
+            "ldp-kwiksort-interactive",
+            {"alternatives": 4, "agents": 9 * 10**8},
+            "alabi2022.corollary12-rate-budget",
+        ),
+    ],
+)
+def test_the_local_error_doubles_where_the_budget_is_halved(target, parameters, name):
+    claim = rate(target, parameters, name)
+    runs = 4000
+    half, full = (claim.measure(epsilon, runs, np.random.default_rng(1)) for epsilon in (0.125, 0.25))
+    deviation = math.hypot(half.std() / half.mean(), full.std() / full.mean()) / math.sqrt(runs)
+    # 1 / tanh(ϵ/2) doubles up to 1.2 %; five deviations are a false alarm of 6e-7.
+    assert abs(math.log(half.mean() / full.mean() / 2)) < 5 * deviation + 0.012 < 0.2
+
+
+def test_without_noise_nothing_degrades():
+    claims = {claim.id: claim for claim in dpaudit.load("safari")(epsilon=60.0, items=4, agents=2000).claims()}
+    found = claims["yang2018.figure1b-degrades"].measure(5, np.random.default_rng(2))
+    assert found["value"].all()
+    assert np.abs(found["safari at ε"] - found["safari at ε/2"]).max() < 0.1
+    claims = {claim.id: claim for claim in dpaudit.load("safari")(epsilon=1.0, items=4, agents=2000).claims()}
+    found = claims["yang2018.figure1b-degrades"].measure(10, np.random.default_rng(2))
+    assert (found["safari at ε/2"] > found["safari at ε"]).mean() > 0.5
+
+
+def test_less_budget_is_a_longer_distance_with_a_shuffler():
+    claims = {claim.id: claim for claim in dpaudit.load("ddp-helnaksort")(central_epsilon=8.0).claims()}
+    claim = claims["song2022.figure4-budget"]
+    found = claim.measure(2000, np.random.default_rng(3))
+    np.testing.assert_allclose(found["value"], found["at ϵ"] - found["at ϵ/2"])
+    assert found["value"].mean() < -5 * found["value"].std() / math.sqrt(2000)
+    few = {claim.id: claim for claim in dpaudit.load("ddp-helnaksort")(alternatives=15, central_epsilon=1.0).claims()}
+    assert "below 1" in few["song2022.figure4-budget"].inapplicable
