@@ -38,7 +38,8 @@ class PlannedAudit:
     method, samples, stop_early, features
         As the options of ``dpaudit check``.
     published, tolerance
-        For a claim about a figure: the published number, and how far from it the measured one may be.
+        For a claim about a figure: the published number, or another bound of an inequality, and how far from it the
+        measured number may be.
     """
 
     __pydantic_config__ = _CONFIG

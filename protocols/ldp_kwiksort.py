@@ -8,7 +8,7 @@ and `bias` the difference p - q between the probabilities of counting an answer 
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar, Literal
 
@@ -18,8 +18,12 @@ import dpaudit
 from dpaudit import randomizers, rankings
 
 AGENT_CHUNK = 1 << 17
+ANSWER_CHUNK = 1 << 21
 LISTED_OUTPUTS = 1 << 16
 PAPER = "Yan, Li, Liu 2020"
+
+System = Callable[[np.ndarray, np.ndarray, np.random.Generator], np.ndarray]
+"""Estimated margins (runs, m, m) from rankings (runs, n, m), their margins (runs, m, m) and a generator."""
 
 
 class _Report(dpaudit.Mechanism):
@@ -211,10 +215,10 @@ class _Protocol(dpaudit.Mechanism):
         """
         report = self.report
         tally: Any = 0
-        for chunk in chunks:
-            runs, agents, _ = chunk.shape
+        for part in itertools.chain.from_iterable(_parts(chunk, self.asked) for chunk in chunks):
+            runs, agents, _ = part.shape
             asked = report.assign(runs * agents, rng)
-            answers = report.randomize(report.truths(chunk.reshape(runs * agents, -1), asked), rng)
+            answers = report.randomize(report.truths(part.reshape(runs * agents, -1), asked), rng)
             cells = asked + np.repeat(np.arange(runs), agents)[:, None] * self.pairs
             votes = rankings.pair_tally(cells, self.votes(answers), runs * self.pairs)
             tally = tally + votes.reshape(runs, self.pairs)
@@ -286,14 +290,16 @@ class _Protocol(dpaudit.Mechanism):
         """Theorems 2 and 3: μ, the bound of Eq. 4 summed over the pairs."""
         return self.pairs * self.pair_bound()
 
-    def pair_error(self) -> float:
-        """Exact probability that the estimated sign of two neighbours in the ground truth contradicts it.
+    def pair_error(self, agree: float | None = None) -> float:
+        """Exact probability that the estimated sign of a pair contradicts the ground truth.
 
-        The number of agents asked about the pair is binomial(n, K / C(m, 2)), and so are the right answers among them.
+        ``agree`` is the probability that an agent orders the pair as the ground truth does; None: that of two
+        neighbours there. The number of agents asked about the pair is binomial(n, K / C(m, 2)), and so are the right
+        answers among them.
         """
         from scipy.stats import binom
 
-        agree = 1 / (1 + self.phi)
+        agree = 1 / (1 + self.phi) if agree is None else agree
         right = 0.5 + (agree - 0.5) * self.bias(self.asked)
         share = self.asked / self.pairs
         # Beyond 12 standard deviations and 40 lies a probability below 1e-30.
@@ -461,39 +467,13 @@ class LDPKwikSortRR(_Protocol):
             ),
             self._comparison("kendall-tau", "average normalised Kendall tau distance"),
             self._comparison("error-rate", "error rate (Equation 5)"),
-            self._gap("of-lap", "as a share of Lap's", over="ldp-kwiksort-lap"),
-            self._gap("of-rr", "as a share of RR's", over="ldp-kwiksort-rr"),
-            self._gap("in-points", "in points of the normalised distance", over=None),
         ]
-
-    def _gap(self, reading: str, words: str, *, over: str | None) -> dpaudit.FigureClaim:
-        """The gap between RR and Lap in percent; the text leaves open what it is a percentage of."""
-
-        def measure(runs: int, rng: np.random.Generator) -> Mapping[str, np.ndarray]:
-            distance = {name: both["kendall-tau"] for name, both in self._compete(runs, rng).items()}
-            gap = distance["ldp-kwiksort-lap"] - distance["ldp-kwiksort-rr"]
-            return {"value": gap} if over is None else {"value": gap, "over": distance[over]}
-
-        return dpaudit.FigureClaim(
-            id=f"yan2020.figure5-gap-{reading}",
-            source=f"{PAPER}, Sections 5.4 and 5.5",
-            statement=f"The average Kendall tau distance of RR is below that of Lap by this percentage, {words}.",
-            reproduces="Figure 5",
-            measure=measure,
-            runs=400,
-            factor=100.0,
-            support=(-1.0, 1.0),
-            over_support=(0.0, 1.0),
-            quantity=f"gap between Lap and RR in percent, {words}",
-            scope="the data" if self.profile is not None else self._setting(),
-            on_data=True,
-        )
 
     def _comparison(self, metric: str, words: str) -> dpaudit.UtilityClaim:
         """E[metric of RR - metric of Lap] <= 0, with every competitor's metric beside it."""
 
         def measure(runs: int, rng: np.random.Generator) -> Mapping[str, np.ndarray]:
-            measured = self._compete(runs, rng)
+            measured = self.compete(runs, rng)
             values = {name: both[metric] for name, both in measured.items()}
             return {"value": values["ldp-kwiksort-rr"] - values["ldp-kwiksort-lap"], **values}
 
@@ -514,20 +494,15 @@ class LDPKwikSortRR(_Protocol):
             on_data=True,
         )
 
-    def _compete(self, runs: int, rng: np.random.Generator) -> dict[str, dict[str, np.ndarray]]:
-        """Both metrics of the four systems, on the same profiles."""
-        shared: dict[str, Any] = {"epsilon": self.epsilon, "alternatives": self.alternatives, "agents": self.agents}
-        laplace = LDPKwikSortLap(**shared, queries=self.queries)
-        central: Any = dpaudit.load("dp-kwiksort")(**shared)
+    def compete(
+        self, runs: int, rng: np.random.Generator, systems: Mapping[str, System] | None = None
+    ) -> dict[str, dict[str, np.ndarray]]:
+        """Both metrics of several systems, by default the four of Section 5, on the same profiles."""
+        systems = self._four() if systems is None else systems
         measured: dict[str, dict[str, list[np.ndarray]]] = {}
         for batch in _batches(runs, self.agents):
-            orders, margins = self._profiles(batch, rng)
-            estimates = {
-                "kwiksort": margins.astype(float),
-                "dp-kwiksort": margins + central.noise_of(batch, rng),
-                "ldp-kwiksort-rr": self.estimate([orders], rng),
-                "ldp-kwiksort-lap": laplace.estimate([orders], rng),
-            }
+            orders, margins = self.profiles(batch, rng)
+            estimates = {name: system(orders, margins, rng) for name, system in systems.items()}
             for name, estimate in estimates.items():
                 both = measured.setdefault(name, {"kendall-tau": [], "error-rate": []})
                 order = self.aggregate(estimate, rng)
@@ -537,7 +512,18 @@ class LDPKwikSortRR(_Protocol):
             name: {metric: np.concatenate(parts) for metric, parts in both.items()} for name, both in measured.items()
         }
 
-    def _profiles(self, runs: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    def _four(self) -> dict[str, System]:
+        shared: dict[str, Any] = {"epsilon": self.epsilon, "alternatives": self.alternatives, "agents": self.agents}
+        laplace = LDPKwikSortLap(**shared, queries=self.queries)
+        central: Any = dpaudit.load("dp-kwiksort")(**shared)
+        return {
+            "kwiksort": lambda orders, margins, rng: margins,
+            "dp-kwiksort": lambda orders, margins, rng: margins + central.noise_of(len(margins), rng),
+            "ldp-kwiksort-rr": lambda orders, margins, rng: self.estimate([orders], rng),
+            "ldp-kwiksort-lap": lambda orders, margins, rng: laplace.estimate([orders], rng),
+        }
+
+    def profiles(self, runs: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Rankings (runs, n, m) and margins (runs, m, m): Mallows profiles, or the data under new labels in every run.
 
         New labels, so that the order of the labels is no help to an aggregation that ignores its input.
@@ -594,12 +580,17 @@ def _batches(runs: int, agents: int) -> list[int]:
     return [min(batch, runs - start) for start in range(0, runs, batch)]
 
 
+def _parts(chunk: np.ndarray, queries: int) -> Iterator[np.ndarray]:
+    """Split the agents of a chunk so that their answers fit in bounded memory."""
+    runs, agents, _ = chunk.shape
+    step = max(1, ANSWER_CHUNK // (runs * queries)) if runs else agents
+    for start in range(0, agents, step):
+        yield chunk[:, start : start + step]
+
+
 def _margins(orders: np.ndarray) -> np.ndarray:
-    """Margins (runs, m, m) of profiles of shape (runs, n, m)."""
-    runs, agents, m = orders.shape
-    pairs = rankings.alternative_pairs(m)
-    prefers = rankings.answers(orders.reshape(runs * agents, m), pairs)
-    return rankings.margin_matrix(2.0 * prefers.reshape(runs, agents, -1).sum(axis=1) - agents, m)
+    """Margins (runs, m, m) of profiles of shape (runs, n, m), as the estimates' numbers are."""
+    return rankings.profile_margins(orders).astype(float)
 
 
 def _response_flip(epsilon_k: float) -> float:

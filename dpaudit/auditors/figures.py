@@ -1,6 +1,8 @@
-"""The figure auditor: a published number against the same measured again."""
+"""The figure auditor: a published number, or what is said of a figure, against the same measured again."""
 
 from __future__ import annotations
+
+import math
 
 from dpaudit.auditors.budget import Budget
 from dpaudit.auditors.measure import measured_intervals
@@ -9,6 +11,12 @@ from dpaudit.claims.claims import FigureClaim
 from dpaudit.claims.evidence import Evidence, Interval, Witness
 from dpaudit.claims.verdicts import Verdict
 
+_DETECTED = {
+    "equal": "a published number outside of the interval and its tolerance would have been refuted",
+    "at-most": "an interval wholly above the bound and its tolerance would have refuted it",
+    "at-least": "an interval wholly below the bound and its tolerance would have refuted it",
+}
+
 
 def audit_figure(claim: FigureClaim, *, budget: Budget, streams: Streams) -> Evidence:
     """Measure a published number again.
@@ -16,16 +24,17 @@ def audit_figure(claim: FigureClaim, *, budget: Budget, streams: Streams) -> Evi
     Parameters
     ----------
     claim
-        The claim, with the published number where there is one.
+        The claim, with the published number, or the bound of an inequality, where there is one.
     budget, streams
         Number of runs, confidence, and random streams.
 
     Returns
     -------
     Evidence
-        ``certified`` where the whole interval is within the tolerance of the published number, ``refuted`` where it is
-        beyond, ``consistent`` where it is partly within; ``inapplicable`` where nothing is published, with the
-        measured number all the same; ``inconclusive`` where the number that is divided by may be 0.
+        ``certified`` where the whole interval is within the tolerance of the published number, or on the right side of
+        the bound; ``refuted`` where it is beyond; ``consistent`` where it is partly within, or where times are within;
+        ``inapplicable`` where nothing is published, with the measured number all the same; ``inconclusive`` where the
+        number that is divided by may be 0.
 
     Raises
     ------
@@ -34,15 +43,22 @@ def audit_figure(claim: FigureClaim, *, budget: Budget, streams: Streams) -> Evi
 
     Notes
     -----
-    **Guarantee.** As `student_interval`, the intervals of numerator and denominator together: approximate.
+    **Guarantee.** As `student_interval`, the intervals of numerator and denominator together: approximate. Where the
+    published number is a mean of k runs itself, and n runs are measured, the interval is that for a mean of k further
+    runs: Student's, wider by the square root of 1 + n / k.
     **Checked against** means and quotients that are known, and the rate of false refutations.
     """
     samples = budget.samples or claim.runs
     beside = measured_intervals(claim, samples, budget, streams)
     value, over = beside.pop("value"), beside.pop("over", None)
     number = value if over is None else _quotient(value, over)
+    compared = number
+    if claim.published_runs is not None:
+        wider = math.sqrt(1 + samples / claim.published_runs)
+        value, over = _widened(value, wider), None if over is None else _widened(over, wider)
+        compared = value if over is None else _quotient(value, over)
     scope = f"{claim.quantity}; {claim.scope or 'at these parameters'}"
-    if number is None:
+    if number is None or compared is None:
         return Evidence(
             verdict=Verdict.INCONCLUSIVE,
             scope=scope,
@@ -51,32 +67,37 @@ def audit_figure(claim: FigureClaim, *, budget: Budget, streams: Streams) -> Evi
             note="what the number is divided by may be 0; raise --samples",
             samples=samples,
         )
-    number = _scaled(number, claim.factor)
-    assert number.lower is not None
-    assert number.upper is not None
+    number, compared = _scaled(number, claim.factor), _scaled(compared, claim.factor)
+    assert compared.lower is not None
+    assert compared.upper is not None
+    if claim.published_runs is not None:
+        beside[f"mean of {claim.published_runs} runs"] = compared
     witness, note = None, ""
     if claim.published is None:
         verdict, note = Verdict.INAPPLICABLE, "nothing is published at these parameters"
     else:
-        low, high = claim.published - claim.tolerance, claim.published + claim.tolerance
-        if number.lower > high or number.upper < low:
+        low, high = _allowed(claim, claim.published)
+        if compared.lower > high or compared.upper < low:
             verdict = Verdict.REFUTED
-            above = number.lower > high
+            above = compared.lower > high
             witness = Witness(
                 data=scope,
                 event={
-                    claim.quantity: "published",
+                    claim.quantity: "published" if claim.direction == "equal" else claim.direction.replace("-", " "),
                     "p": f"measured at {'least' if above else 'most'}",
-                    "q": "published",
+                    "q": "published" if claim.direction == "equal" else "claimed",
                 },
-                p=number.lower if above else number.upper,
+                p=compared.lower if above else compared.upper,
                 q=claim.published,
             )
-        elif low <= number.lower and number.upper <= high:
+        elif claim.timed:
+            verdict = Verdict.CONSISTENT
+            note = f"times of this machine; beyond {claim.published:g} by more than {claim.tolerance:g} it is refuted"
+        elif low <= compared.lower and compared.upper <= high:
             verdict = Verdict.CERTIFIED
         else:
             verdict = Verdict.CONSISTENT
-            note = "a published number outside of the interval and its tolerance would have been refuted"
+            note = _DETECTED[claim.direction]
     return Evidence(
         verdict=verdict,
         scope=scope,
@@ -88,6 +109,13 @@ def audit_figure(claim: FigureClaim, *, budget: Budget, streams: Streams) -> Evi
     )
 
 
+def _allowed(claim: FigureClaim, published: float) -> tuple[float, float]:
+    """Smallest and largest number that the claim, with its tolerance, lets be."""
+    low = -math.inf if claim.direction == "at-most" else published - claim.tolerance
+    high = math.inf if claim.direction == "at-least" else published + claim.tolerance
+    return low, high
+
+
 def _quotient(value: Interval, over: Interval) -> Interval | None:
     """Interval of a quotient; None where the divisor is not known to be above 0."""
     sides = (value.lower, value.upper, over.lower, over.upper, value.estimate, over.estimate)
@@ -96,6 +124,14 @@ def _quotient(value: Interval, over: Interval) -> Interval | None:
     if below <= 0:
         return None
     return Interval(lower=min(low / below, low / above), estimate=mean / by, upper=max(high / below, high / above))
+
+
+def _widened(interval: Interval, factor: float) -> Interval:
+    """Interval whose sides are that many times as far from the estimate."""
+    lower, estimate, upper = (float(side or 0.0) for side in (interval.lower, interval.estimate, interval.upper))
+    return Interval(
+        lower=estimate - factor * (estimate - lower), estimate=estimate, upper=estimate + factor * (upper - estimate)
+    )
 
 
 def _scaled(interval: Interval, factor: float) -> Interval:

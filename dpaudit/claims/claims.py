@@ -200,10 +200,12 @@ class RateClaim(Claim):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FigureClaim(Claim):
-    """A published number, to be measured again.
+    """A published number, or what the text says of a figure or table, to be measured again.
 
-    The number itself, with how exactly it is printed or can be read off, comes from the audit plan (keys ``published``
-    and ``tolerance``); at parameters for which nothing is published, the quantity is measured all the same.
+    A number itself, with how exactly it is printed or can be read off, comes from the audit plan (keys ``published``
+    and ``tolerance``); at parameters for which nothing is published, the quantity is measured all the same. What the
+    text says of a figure, such as that one curve is below another, is an inequality: `direction`, with its bound in
+    `published`.
 
     Attributes
     ----------
@@ -220,7 +222,18 @@ class FigureClaim(Claim):
     quantity, scope
         What is measured, and over which inputs and randomness, in words.
     published, tolerance
-        The published number, and how far from it the measured one may be; None where nothing is published.
+        The published number, and how far from it, or beyond it, the measured one may be; None where nothing is
+        published.
+    direction
+        ``equal``: a number. ``at-most``, ``at-least``: an inequality, whose bound ``published`` is.
+    published_runs
+        Runs that the published number is a mean over, where the source says so: it is then held against what a mean of
+        so many runs may come to, not against the expectation. None: against the expectation.
+    timed
+        Whether the values are times, or made of times. They belong to the machine: the record holds them in its part
+        ``timing``, and no machine's times certify anything, so that the verdict is ``refuted`` (beyond the tolerance,
+        which should be a clear factor) or ``consistent``. Only an inequality can be judged: published seconds are those
+        of another machine.
     """
 
     kind: ClassVar[str] = "figure"
@@ -235,6 +248,9 @@ class FigureClaim(Claim):
     scope: str = ""
     published: float | None = None
     tolerance: float = 0.0
+    direction: Literal["equal", "at-most", "at-least"] = "equal"
+    published_runs: int | None = None
+    timed: bool = False
 
     def __post_init__(self) -> None:
         for support in (self.support, self.over_support or self.support, self.beside_support or self.support):
@@ -246,6 +262,14 @@ class FigureClaim(Claim):
             raise ParameterError(f"claim {self.id}: published must be a finite number, got {self.published}")
         if not (math.isfinite(self.tolerance) and self.tolerance >= 0):
             raise ParameterError(f"claim {self.id}: tolerance must be a finite number >= 0, got {self.tolerance}")
+        if self.published_runs is not None and self.published_runs < 1:
+            raise ParameterError(f"claim {self.id}: published_runs must be at least 1, got {self.published_runs}")
+        if self.direction != "equal" and self.published is None:
+            raise ParameterError(f"claim {self.id}: an inequality needs its bound; give `published`")
+        if self.timed and self.direction == "equal" and self.published is not None:
+            raise ParameterError(
+                f"claim {self.id}: the times of another machine cannot be measured again; compare times with each other"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -57,7 +57,8 @@ class SystemEntry:
 class Result:
     """One cell: one claim at one set of parameters.
 
-    ``witness_file`` names the file by which `dpaudit verify` checks the witness, where one was written.
+    ``witness_file`` names the file by which `dpaudit verify` checks the witness, where one was written. What was
+    measured of a ``timed`` result are times, which differ from run to run.
     """
 
     __pydantic_config__: ClassVar[Any] = _FORBID_UNKNOWN
@@ -86,6 +87,7 @@ class Result:
     curves: Curves | None = None
     growth: Growth | None = None
     witness_file: str | None = None
+    timed: bool = False
 
     @property
     def status(self) -> int:
@@ -96,11 +98,22 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Times:
+    """What a timed result measured: as JSON holds it, apart from the result, because it differs from run to run."""
+
+    __pydantic_config__: ClassVar[Any] = _FORBID_UNKNOWN
+
+    measured: Mapping[str, Interval]
+    witness: Witness | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     """All results of one run, with what is needed to run it again.
 
     ``command`` makes the whole record again; ``sources`` holds the SHA-256 of the files that the results were made
-    from, and of the toolkit's code.
+    from, and of the toolkit's code. ``timing`` holds seconds; in JSON also, as ``measured``, what the timed results
+    measured, by their place among the results, which are then written without it.
     """
 
     __pydantic_config__: ClassVar[Any] = _FORBID_UNKNOWN
@@ -115,16 +128,32 @@ class Record:
     command: str = ""
     sources: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, Any] = field(default_factory=dict)
-    timing: Mapping[str, float] = field(default_factory=dict)
+    timing: Mapping[str, float | Mapping[str, Times]] = field(default_factory=dict)
 
     @property
     def status(self) -> int:
         """Exit status of the run."""
         return worst_status([result.status for result in self.results])
 
+    def reproducible(self) -> Record:
+        """Return the record without what differs between two runs with the same seed: environment and times."""
+        results = tuple(
+            dataclasses.replace(result, measured={}, witness=None) if result.timed else result
+            for result in self.results
+        )
+        return dataclasses.replace(self, results=results, environment={}, timing={})
+
     def to_json(self) -> str:
         """Return the record as JSON text, the same to the byte for equal records."""
-        return json.dumps(plain(self), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        raw = plain(self)
+        times = {}
+        for place, (result, item) in enumerate(zip(self.results, raw["results"], strict=True)):
+            if result.timed:
+                times[str(place)] = {"measured": item["measured"], "witness": item["witness"]}
+                item.update(measured={}, witness=None)
+        if any(part["measured"] or part["witness"] for part in times.values()):
+            raw["timing"]["measured"] = times
+        return json.dumps(raw, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
     @classmethod
     def from_json(cls, text: str, *, name: str = "record") -> Record:
@@ -145,11 +174,26 @@ class Record:
         from pydantic import ValidationError
 
         try:
-            return _adapter().validate_python(raw)
+            return _with_times(_adapter().validate_python(raw))
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"])
             raise RecordError(f"{name}: key '{where}': {first['msg']}; write the record again") from None
+
+
+def _with_times(record: Record) -> Record:
+    """Return a record as read, with what its timed results measured in its place."""
+    timing = dict(record.timing)
+    times = timing.pop("measured", None)
+    if not isinstance(times, Mapping):
+        return record
+    results = tuple(
+        dataclasses.replace(result, measured=times[str(place)].measured, witness=times[str(place)].witness)
+        if result.timed and str(place) in times
+        else result
+        for place, result in enumerate(record.results)
+    )
+    return dataclasses.replace(record, results=results, timing=timing)
 
 
 def joined(first: Record, second: Record) -> Record:

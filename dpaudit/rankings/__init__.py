@@ -36,7 +36,7 @@ from dpaudit.rankings.orders import (
     ranking_at,
     ranking_index,
 )
-from dpaudit.rankings.pairwise import answers, margins, pairwise_counts
+from dpaudit.rankings.pairwise import answers, margins, pairwise_counts, profile_margins
 from dpaudit.rankings.partition import partition_counts
 from dpaudit.rankings.positional import PositionalRule, rank_by_scores, ranking_histogram
 from dpaudit.rankings.preflib import PreferenceFile, read_preflib, read_profile
@@ -109,6 +109,7 @@ __all__ = [
     "pairwise_counts",
     "partition_counts",
     "positions",
+    "profile_margins",
     "quicksort_comparisons",
     "quicksort_expected_comparisons",
     "quicksort_tail",

@@ -35,6 +35,8 @@ def random_subsets(population: int, subset: int, size: int, rng: np.random.Gener
     """
     if not 0 <= subset <= population:
         raise ParameterError(f"a subset of {subset} elements cannot be drawn from {population}")
+    if subset == population:
+        return np.tile(np.arange(population, dtype=np.int64), (size, 1))
     rows = np.empty((size, subset), dtype=np.int64)
     for taken, last in enumerate(range(population - subset, population)):
         drawn = rng.integers(0, last + 1, size)

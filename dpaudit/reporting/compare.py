@@ -85,8 +85,8 @@ class RecordComparison:
 def compare_records(old: Record, new: Record) -> RecordComparison:
     """Compare two records cell by cell: target, claim and parameters say which belong together.
 
-    Numbers are equal up to a relative 1e-9; samples, timings and environments are not looked at, and seeds are only
-    told.
+    Numbers are equal up to a relative 1e-9; samples, environments and times, also measured ones, are not looked at, and
+    seeds are only told.
     """
     several = {
         cell for record in (old, new) for cell, count in Counter(map(_cell, record.results)).items() if count > 1
@@ -161,7 +161,8 @@ def _details(old: Result, new: Result) -> Iterator[tuple[str, str, str]]:
     if old.expected is not new.expected and old.reason != new.reason:
         yield "because", old.reason or "none", new.reason or "none"
     yield from _differing("claimed ", old.claimed, new.claimed, _equal_numbers, format_number)
-    yield from _differing("", old.measured, new.measured, _equal_intervals, format_interval)
+    if not (old.timed or new.timed):
+        yield from _differing("", old.measured, new.measured, _equal_intervals, format_interval)
 
 
 def _differing(

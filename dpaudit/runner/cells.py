@@ -7,6 +7,7 @@ import json
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Feature
 from dpaudit.auditors.lemma import DEFAULT_DRAWS
 from dpaudit.auditors.pair import LEAST_SAMPLES
 from dpaudit.catalog import TargetReference, called, find_targets, suggestion
-from dpaudit.claims.claims import Claim, FigureClaim, LemmaClaim, PrivacyClaim
+from dpaudit.claims.claims import FigureClaim, LemmaClaim, PrivacyClaim
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import DataError, ParameterError, PlanError, TargetError
 from dpaudit.mechanism import Mechanism
@@ -199,7 +200,7 @@ def _figure_sources(
 
 def _figure_claims(
     sources: Sequence[tuple[str, TargetReference, Plan | None]], request: Request
-) -> list[dict[str, Claim]]:
+) -> list[dict[str, _ClaimFacts]]:
     """Claims of each target that measure a figure again, by id."""
     plain_request = replace(request, set={}, data=None)
     found = []
@@ -229,11 +230,18 @@ def figures_left_out(request: Request) -> int:
         return 0
     return sum(
         len(list(audit.cells()))
-        for _, reference, plan in _sources(request)
+        for text, reference, plan in _sources(request)
         if plan
         for audit in plan.audits
-        if audit.target == reference.load().name and audit.published is not None
+        if audit.target == reference.load().name and _is_figure(text, reference, audit)
     )
+
+
+def _is_figure(text: str, reference: TargetReference, audit: PlannedAudit) -> bool:
+    cell = Cell(
+        reference=reference, called=text, target=audit.target, claim=audit.claim, parameters=next(audit.cells())
+    )
+    return audit.published is not None or _claim_of(cell).kind == FigureClaim.kind
 
 
 def read_data(path: str) -> tuple[str, str]:
@@ -400,11 +408,37 @@ def _identity(cell: Cell, *, in_any_way: bool = False) -> tuple[str, ...]:
     return (cell.target, cell.claim, described, *way)
 
 
-def _claims(cell: Cell) -> list[Claim]:
-    return claims_of(cell.instance())
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ClaimFacts:
+    """What choosing cells needs to know of a claim; claims themselves may hold more than is worth keeping."""
+
+    id: str
+    kind: str
+    on_data: bool
+    reproduces: str
+    runs: int
 
 
-def _claim_of(cell: Cell) -> Claim:
+def _claims(cell: Cell) -> tuple[_ClaimFacts, ...]:
+    return _facts(cell.reference, json.dumps(cell.parameters), cell.data)
+
+
+@cache
+def _facts(reference: TargetReference, parameters: str, data: tuple[str, str] | None) -> tuple[_ClaimFacts, ...]:
+    """Claims at these parameters: asked for several times for every cell, and some targets take long to make them."""
+    return tuple(
+        _ClaimFacts(
+            id=claim.id,
+            kind=claim.kind,
+            on_data=claim.on_data,
+            reproduces=claim.reproduces,
+            runs=getattr(claim, "runs", 1),
+        )
+        for claim in claims_of(instantiate(reference.load(), json.loads(parameters), data))
+    )
+
+
+def _claim_of(cell: Cell) -> _ClaimFacts:
     return next(claim for claim in _claims(cell) if claim.id == cell.claim)
 
 
@@ -418,12 +452,12 @@ def _quick_samples(cell: Cell) -> int:
 def _usual_samples(cell: Cell) -> tuple[int, int]:
     """What is spent where nobody asks for a number, and the least that can lead to anything."""
     claim = _claim_of(cell)
-    if isinstance(claim, PrivacyClaim):
+    if claim.kind == PrivacyClaim.kind:
         return DEFAULT_SAMPLES, LEAST_SAMPLES
-    if isinstance(claim, LemmaClaim):
+    if claim.kind == LemmaClaim.kind:
         return DEFAULT_DRAWS, 1
     # Fewer runs than 40 cannot tell at the confidence of a long run whether most of them are won.
-    return getattr(claim, "runs", 1), 40
+    return claim.runs, 40
 
 
 def _with_planned_samples(cell: Cell) -> Cell:

@@ -324,7 +324,8 @@ def _result(
     elif isinstance(claim, UtilityClaim):
         claimed = {"bound": claim.bound}
     elif isinstance(claim, FigureClaim):
-        claimed = {} if claim.published is None else {"published": claim.published}
+        name = "published" if claim.direction == "equal" else "bound"
+        claimed = {} if claim.published is None else {name: claim.published}
     elif isinstance(claim, RateClaim):
         claimed = {"exponent": claim.exponent}
     witness = evidence.witness
@@ -357,6 +358,7 @@ def _result(
         command=_command(cell, settings),
         curves=evidence.curves,
         growth=evidence.growth,
+        timed=isinstance(claim, FigureClaim) and claim.timed,
     )
 
 

@@ -54,6 +54,51 @@ def test_a_negative_quotient_keeps_its_sides():
     assert value.lower < -0.2 / 0.41 < value.upper < 0
 
 
+@pytest.mark.parametrize(
+    ("direction", "bound", "tolerance", "verdict"),
+    [("at-most", 0.5, 0.0, "certified"), ("at-most", 0.3, 0.0, "consistent"), ("at-most", 0.2, 0.0, "refuted"),
+     ("at-most", 0.2, 0.15, "certified"), ("at-least", 0.2, 0.0, "certified"), ("at-least", 0.3, 0.0, "consistent"),
+     ("at-least", 0.4, 0.0, "refuted"), ("at-least", 0.4, 0.05, "refuted")],
+)  # fmt: skip
+@pytest.mark.parametrize("timed", [False, True])
+def test_an_inequality_is_open_to_one_side_and_no_time_certifies_it(direction, bound, tolerance, verdict, timed):
+    evidence = decide(direction=direction, published=bound, tolerance=tolerance, timed=timed)
+    assert evidence.verdict == ("consistent" if timed and verdict == "certified" else verdict)
+    if verdict == "refuted":
+        assert evidence.witness.q == bound
+        assert (evidence.witness.p > bound) == (direction == "at-most")
+        assert direction.replace("-", " ") in evidence.witness.event.values()
+
+
+def test_times_alone_are_judged_by_nothing():
+    evidence = decide(timed=True)
+    assert evidence.verdict == "inapplicable"
+    assert evidence.measured["value"].lower < 0.3 < evidence.measured["value"].upper
+
+
+def test_a_published_mean_of_few_runs_is_held_against_such_means():
+    def decided(seed, runs=None):
+        mean = float(np.mean(coin(0.3)(20, np.random.default_rng(seed)) + 0.001 * np.random.default_rng(1).random(20)))
+        measure = lambda runs, rng: (rng.random(runs) < 0.3) + 0.001 * rng.random(runs)  # noqa: E731
+        return decide(
+            runs=2000, seed=seed, confidence=0.9, measure=measure, support=(0, 2), published=mean, published_runs=runs
+        )
+
+    verdicts = [decided(seed, 20).verdict for seed in range(200)]
+    assert 0 < verdicts.count("refuted") <= binom.isf(FALSE_ALARM, 200, 0.15)
+    assert [decided(seed).verdict for seed in range(200)].count("refuted") > 150
+    measured = decided(1, 20).measured
+    assert measured["mean of 20 runs"].lower < measured["value"].lower < measured["value"].upper
+    spread = measured["mean of 20 runs"].upper - measured["mean of 20 runs"].lower
+    assert spread == pytest.approx((measured["value"].upper - measured["value"].lower) * np.sqrt(1 + 2000 / 20))
+
+
+@pytest.mark.parametrize("runs", [None, 30])
+def test_a_quotient_of_few_runs(runs):
+    evidence = decide(measure=quotient(0.2, 0.405), factor=100, published=51.0, tolerance=0.5, published_runs=runs)
+    assert evidence.verdict == ("refuted" if runs is None else "consistent")
+
+
 def test_what_may_be_divided_by_zero_is_inconclusive():
     evidence = decide(measure=quotient(0.2, -0.005), over_support=(-1, 1), runs=100, published=1.0)
     assert evidence.verdict == "inconclusive"
@@ -73,6 +118,9 @@ def test_false_refutations_stay_below_the_stated_rate():
         ({"factor": 0.0}, "factor"),
         ({"support": (0.0, np.inf)}, "support"),
         ({"over_support": (1.0, 0.0)}, "support"),
+        ({"direction": "at-most"}, "published"),
+        ({"published_runs": 0}, "published_runs"),
+        ({"timed": True, "published": 0.1}, "another machine"),
     ],
 )
 def test_unusable_claims_are_refused(fields, named):

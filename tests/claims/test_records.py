@@ -1,5 +1,6 @@
 """The record: round trip, what JSON cannot hold, and the published schema."""
 
+import dataclasses
 import json
 import math
 from importlib import resources
@@ -55,6 +56,7 @@ results = st.builds(
     witness=st.none() | witnesses,
     curves=st.none() | curves,
     growth=st.none() | growths,
+    timed=st.booleans(),
     samples=st.integers(0, 10**12),
     seed=st.integers(0, 2**64),
 )
@@ -84,6 +86,25 @@ def test_a_record_survives_json(found, entries):
     assert again == record
     assert again.to_json() == text
     jsonschema.validate(json.loads(text), SCHEMA)
+
+
+def test_what_was_timed_is_written_apart():
+    witness = Witness(data=1, event=[1], p=2.5, q=1.0)
+    numbers = {"value": Interval(lower=0.1, upper=0.2, estimate=0.15)}
+    plainly, timed = _result(measured=numbers), _result(measured=numbers, witness=witness, timed=True)
+    record = dataclasses.replace(_record([plainly, timed]), timing={"seconds": 2.0})
+    slower = dataclasses.replace(timed, measured={"value": Interval(lower=1.0, upper=2.0)}, witness=None)
+    other = dataclasses.replace(_record([plainly, slower]), timing={"seconds": 3.0})
+    one, two = json.loads(record.to_json()), json.loads(other.to_json())
+    assert one["timing"]["measured"]["1"]["measured"]["value"] == {"lower": 0.1, "estimate": 0.15, "upper": 0.2}
+    assert one["timing"]["measured"]["1"]["witness"]["p"] == 2.5
+    assert one.pop("timing") != two.pop("timing")
+    assert one == two
+    assert one["results"][0]["measured"]
+    assert Record.from_json(record.to_json()) == record
+    assert record.reproducible().to_json() == other.reproducible().to_json()
+    assert "0.15" in record.reproducible().to_json()
+    assert not record.reproducible().timing
 
 
 def test_infinities_are_words():
@@ -122,10 +143,10 @@ def test_the_published_schema_is_up_to_date():
     )
 
 
-@pytest.mark.parametrize("since", ["curves", "growth"])
+@pytest.mark.parametrize("since", ["curves", "growth", "timed"])
 def test_a_record_from_before_there_was_a_key_is_read(since):
     raw = json.loads(_record([_result()]).to_json())
-    assert raw["results"][0].pop(since) is None
+    assert not raw["results"][0].pop(since)
     jsonschema.validate(raw, SCHEMA)
     assert Record.from_json(json.dumps(raw)) == _record([_result()])
 

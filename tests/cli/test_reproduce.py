@@ -284,3 +284,32 @@ def test_records_are_json_that_a_report_reads(run, dpaudit, tmp_path):
     assert status == 0
     assert "value" in out
     assert "claimed 0.75" in out
+
+
+def test_what_the_text_says_of_a_figure_stands_in_the_claim_and_times_stand_apart(plan, run):
+    protocol = plan.parents[1] / "dice.py"
+    protocol.write_text(
+        protocol.read_text()
+        .replace('reproduces="Figure 1"', 'reproduces="Figure 1", direction="at-most", published=0.5')
+        .replace(
+            'reproduces="Figure 2"',
+            'reproduces="Figure 2", direction="at-least", published=1.0, tolerance=0.5, timed=True',
+        )
+    )
+    text = plan.read_text().replace("published = 0.583\ntolerance = 0.05\n", "")
+    plan.write_text(text.replace("published = 0.75\ntolerance = 0.05\n", "").replace("[2, 6]", "6"))
+    _, record = run("reproduce", "paper.figure")
+    assert found(record) == [("paper.figure1", 6, "refuted"), ("paper.figure2", 6, "consistent")]
+    assert [result["claimed"] for result in record["results"]] == [{"bound": 0.5}, {"bound": 1.0}]
+    assert record["results"][0]["measured"]["value"]["lower"] < 7 / 12
+    assert not record["results"][1]["measured"]
+    assert record["timing"]["measured"]["1"]["measured"]["value"]["lower"] < 7 / 12
+    again = run("reproduce", "paper.figure")[1]
+    assert record["results"] == again["results"]
+
+
+def test_check_counts_what_it_leaves_to_reproduce(plan, dpaudit):
+    assert "3 audits of published figures are left" in dpaudit("check", "--format", "json").err
+    text = plan.read_text().replace("published = 0.583\n", "").replace("tolerance = 0.05\n", "", 1)
+    plan.write_text(text)
+    assert "3 audits of published figures are left" in dpaudit("check", "--format", "json").err

@@ -245,7 +245,7 @@ def test_section_5_on_a_small_profile(metric):
 def test_the_metrics_of_the_comparison_are_the_papers():
     """The vectorised average Kendall tau distance and the labels against counting by hand."""
     target = RR(epsilon=2.0, alternatives=4, agents=90, profile=SMALL_PROFILE)
-    orders, margins = target._profiles(6, np.random.default_rng(SEED))
+    orders, margins = target.profiles(6, np.random.default_rng(SEED))
     assert len({tuple(run[0]) for run in orders.tolist()}) > 1
     drawn = np.random.default_rng(1).permuted(np.tile(np.arange(4), (6, 1)), axis=1)
     found = rankings.margin_distance(drawn, margins, 90)
@@ -264,7 +264,7 @@ def test_the_metrics_of_the_comparison_are_the_papers():
 
 def test_new_labels_rename_the_same_profile():
     target = RR(epsilon=2.0, alternatives=4, agents=90, profile=SMALL_PROFILE)
-    orders, _ = target._profiles(4, np.random.default_rng(SEED))
+    orders, _ = target.profiles(4, np.random.default_rng(SEED))
     original = SMALL_PROFILE.rankings()
     for run in orders:
         labels = dict(zip(original[0].tolist(), run[0].tolist(), strict=True))

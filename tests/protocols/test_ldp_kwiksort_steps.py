@@ -165,6 +165,16 @@ def test_chunks_add_up(protocol, monkeypatch):
     assert noisy.sample(profile[0], 11, np.random.default_rng(8)).shape == (11, 4)
 
 
+@pytest.mark.parametrize("protocol", [RR, LAP])
+def test_the_answers_of_many_queries_are_tallied_in_pieces(protocol, monkeypatch):
+    profiles = np.random.default_rng(1).permuted(np.tile(np.arange(4), (2, 50, 1)), axis=2)
+    exact = protocol(epsilon=1e6, queries=6, alternatives=4, agents=50)
+    whole = exact.estimate([profiles], np.random.default_rng(3))
+    monkeypatch.setattr(MODULE, "ANSWER_CHUNK", 100)
+    assert [part.shape[1] for part in MODULE._parts(profiles, 6)] == [8, 8, 8, 8, 8, 8, 2]
+    assert exact.estimate([profiles], np.random.default_rng(3)) == pytest.approx(whole)
+
+
 def test_memory_does_not_grow_with_the_number_of_agents():
     def peak(agents):
         target = RR(epsilon=1.0, queries=1, alternatives=4, agents=agents)

@@ -6,6 +6,7 @@ from scipy.stats import chi2
 
 from dpaudit.errors import DataError, ParameterError
 from dpaudit.rankings import Mallows, all_rankings, kendall_tau, pairwise_counts, ranking_index
+from dpaudit.rankings import orders as orders_module
 
 PHIS = [0.0, 1e-9, 0.3, 0.9, 1 - 1e-12, 1.0]
 CENTRE = np.array([3, 0, 4, 1, 2])
@@ -146,3 +147,22 @@ def test_bad_centres_and_rankings_are_refused():
         Mallows([0, 0], 0.5)
     with pytest.raises(DataError):
         Mallows([0, 1], 0.5).log_pmf([0, 1, 2])
+
+
+def test_more_alternatives_than_a_byte_counts_and_pieces_of_the_places(monkeypatch):
+    """Insertion as the paper on the sampler has it, one ranking at a time, on the same random numbers."""
+    m, size = 258, 3
+    model = Mallows(np.arange(m)[::-1], 0.97)
+    uniform = np.array([np.random.default_rng(6).random((m - 1) * size)]).reshape(m - 1, size)
+    powers = 0.97 ** np.arange(m)
+    expected = []
+    for run in range(size):
+        ranking = [m - 1]
+        for item in range(1, m):
+            law = np.cumsum(powers[: item + 1]) / powers[: item + 1].sum()
+            back = next(step for step, mass in enumerate(law) if uniform[item - 1, run] < mass)
+            ranking.insert(item - back, m - 1 - item)
+        expected.append(ranking)
+    assert model.sample(size, np.random.default_rng(6)).tolist() == expected
+    monkeypatch.setattr(orders_module, "CHUNK_CELLS", 256)
+    assert model.sample(size, np.random.default_rng(6)).tolist() == expected
