@@ -11,13 +11,14 @@ from dpaudit.claims.record import Record
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.figures import figures, trust_figure
 from dpaudit.reporting.groups import ClaimGroup, TargetGroup, group_results
-from dpaudit.reporting.reading import most_telling, verdict_counts, verdict_sentence, whys, worked_out
+from dpaudit.reporting.reading import by_hand, most_telling, verdict_counts, verdict_sentence, whys, worked_out
 from dpaudit.reporting.regions import region_maps
 from dpaudit.reporting.wording import (
     clean,
     conclusion,
     counts,
     headline,
+    next_step,
     numbers_line,
     provenance,
     quantities,
@@ -129,11 +130,13 @@ def template(name: str) -> Template:
     )
     environment.globals.update(
         symbols=SYMBOLS,
+        by_hand=by_hand,
         columns=_columns,
         figures=figures,
         headline=headline,
         most_rows=_MOST_ROWS,
         most_telling=most_telling,
+        next_step=next_step,
         numbers_line=numbers_line,
         reason=reason,
         region_maps=region_maps,

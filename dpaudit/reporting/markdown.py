@@ -9,6 +9,7 @@ from enum import IntEnum
 
 from dpaudit.claims.record import Record, Result
 from dpaudit.reporting.groups import Cell, ClaimGroup, TargetGroup, group_results
+from dpaudit.reporting.reading import by_hand, worked_out
 from dpaudit.reporting.wording import (
     clean,
     conclusion,
@@ -183,6 +184,8 @@ def _witness(result: Result) -> Iterator[str]:
     lines = witness_lines(result)
     if lines:
         yield from ("Witness:", "", *_block("\n".join(f"{name}: {text}" for name, text in lines), "text"), "")
+    if worked_out(result):
+        yield from (f"{by_hand(result)}: {escape(worked_out(result))}.", "")
 
 
 def _command(words: str, command: str) -> Iterator[str]:

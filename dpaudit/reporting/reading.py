@@ -89,6 +89,11 @@ def whys(claim: ClaimGroup) -> tuple[Why, ...]:
     )
 
 
+def by_hand(result: Result) -> str:
+    """Return what introduces `worked_out`: only where a reader can follow it is it worked out by hand."""
+    return "By hand" if result.kind == "privacy" else "In short"
+
+
 def worked_out(result: Result) -> str:
     """Return the inequality that a witness breaks, with its numbers in place; empty where there is none.
 
