@@ -20,7 +20,7 @@ SCHEMA = "dpaudit.plan/1"
 _VERDICTS = [verdict.value for verdict in Verdict if verdict is not Verdict.ERROR]
 _CONFIG = {"extra": "forbid", "allow_inf_nan": False}
 
-Scalar = bool | int | float | str
+Scalar = bool | int | float | str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -175,7 +175,7 @@ class _Central(dpaudit.Mechanism):
 
         return dpaudit.UtilityClaim(
             id=name,
-            source=PAPER,
+            source=f"{PAPER}, Corollary {name[-1]}",
             statement=statement,
             bound=alpha * optimum + beta,
             exact=(lambda: self.expected_cost(profile)) if self.exact else None,

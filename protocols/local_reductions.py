@@ -458,12 +458,6 @@ class LDPKwikSortInteractive(dpaudit.Mechanism):
     model = "local"
     errata = (
         dpaudit.Erratum(
-            where=f"{PAPER}, Algorithm 2",
-            printed="d_ϵ = (ϵ^ϵ_0 + 1) / (ϵ^ϵ_0 - 1)",
-            meant="d_ϵ = (e^ϵ_0 + 1) / (e^ϵ_0 - 1)",
-            reason="at ϵ = 1 the printed one divides by 0; with e it is the size of unbiased randomized response",
-        ),
-        dpaudit.Erratum(
             where=f"{PAPER}, Algorithms 2 and 3",
             printed="the counter of a set is raised inside the loop over its agents",
             meant="it is raised once for every query that the set answers",

@@ -11,6 +11,8 @@ from dpaudit.claims.claims import FigureClaim
 from dpaudit.claims.evidence import Evidence, Interval, Witness
 from dpaudit.claims.verdicts import Verdict
 
+_WIDE = 0.1
+
 _DETECTED = {
     "equal": "a published number outside of the interval and its tolerance would have been refuted",
     "at-most": "an interval wholly above the bound and its tolerance would have refuted it",
@@ -34,7 +36,7 @@ def audit_figure(claim: FigureClaim, *, budget: Budget, streams: Streams) -> Evi
         ``certified`` where the whole interval is within the tolerance of the published number, or on the right side of
         the bound; ``refuted`` where it is beyond; ``consistent`` where it is partly within, or where times are within;
         ``inapplicable`` where nothing is published, with the measured number all the same; ``inconclusive`` where the
-        number that is divided by may be 0.
+        number that is divided by may be 0, or the interval is so wide that it tells nothing.
 
     Raises
     ------
@@ -90,6 +92,9 @@ def audit_figure(claim: FigureClaim, *, budget: Budget, streams: Streams) -> Evi
                 p=compared.lower if above else compared.upper,
                 q=claim.published,
             )
+        elif _tells_nothing(claim, claim.published, number):
+            verdict = Verdict.INCONCLUSIVE
+            note = "too few runs to tell much; raise --samples"
         elif claim.timed:
             verdict = Verdict.CONSISTENT
             note = f"times of this machine; beyond {claim.published:g} by more than {claim.tolerance:g} it is refuted"
@@ -98,6 +103,8 @@ def audit_figure(claim: FigureClaim, *, budget: Budget, streams: Streams) -> Evi
         else:
             verdict = Verdict.CONSISTENT
             note = _DETECTED[claim.direction]
+    if claim.tolerance and claim.published is not None:
+        note = f"{note}; " * bool(note) + f"tolerance {claim.tolerance:g}"
     return Evidence(
         verdict=verdict,
         scope=scope,
@@ -114,6 +121,20 @@ def _allowed(claim: FigureClaim, published: float) -> tuple[float, float]:
     low = -math.inf if claim.direction == "at-most" else published - claim.tolerance
     high = math.inf if claim.direction == "at-least" else published + claim.tolerance
     return low, high
+
+
+def _tells_nothing(claim: FigureClaim, published: float, number: Interval) -> bool:
+    """Whether an interval would hide that nothing, or twice as much, is true; without such a scale, most differences.
+
+    Of an inequality, and of a published 0, an interval tells little that spans a tenth of all possible values.
+    """
+    assert number.lower is not None
+    assert number.upper is not None
+    if claim.direction == "equal" and published:
+        nothing, double = sorted((0.0, 2 * published))
+        return number.lower <= nothing and number.upper >= double
+    low, high = claim.support
+    return number.upper - number.lower > _WIDE * (high - low) * abs(claim.factor)
 
 
 def _quotient(value: Interval, over: Interval) -> Interval | None:

@@ -96,7 +96,11 @@ def audit_utility(claim: UtilityClaim, *, budget: Budget, streams: Streams) -> E
     else:
         verdict = Verdict.PROVED if method == "exact" else Verdict.CERTIFIED
     if claim.bound > 0 and value.lower > 0:
-        measured["slack"] = Interval(lower=claim.bound / value.upper, upper=claim.bound / value.lower)
+        # Above 1 there is room, whatever the direction.
+        if claim.direction == "at-most":
+            measured["slack"] = Interval(lower=claim.bound / value.upper, upper=claim.bound / value.lower)
+        else:
+            measured["slack"] = Interval(lower=value.lower / claim.bound, upper=value.upper / claim.bound)
     return Evidence(
         verdict=verdict, scope=scope, method=method, measured=measured, witness=witness, note=note, samples=samples
     )

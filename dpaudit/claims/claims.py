@@ -264,6 +264,10 @@ class FigureClaim(Claim):
             raise ParameterError(f"claim {self.id}: tolerance must be a finite number >= 0, got {self.tolerance}")
         if self.published_runs is not None and self.published_runs < 1:
             raise ParameterError(f"claim {self.id}: published_runs must be at least 1, got {self.published_runs}")
+        if self.direction not in ("equal", "at-most", "at-least"):
+            raise ParameterError(
+                f"claim {self.id}: direction must be 'equal', 'at-most' or 'at-least', got {self.direction!r}"
+            )
         if self.direction != "equal" and self.published is None:
             raise ParameterError(f"claim {self.id}: an inequality needs its bound; give `published`")
         if self.timed and self.direction == "equal" and self.published is not None:

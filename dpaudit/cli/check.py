@@ -158,7 +158,7 @@ def settings(texts: list[str]) -> dict[str, list[Any]]:
             raise ParameterError(f"--set {text}: write NAME=VALUE or NAME=VALUE,VALUE")
         if name in settings:
             raise ParameterError(f"--set {text}: {name} is set twice; write --set {name}=VALUE,VALUE for a grid")
-        settings[name] = list(values.split(","))
+        settings[name] = [None if value == "null" else value for value in values.split(",")]
     return settings
 
 

@@ -63,10 +63,10 @@ def write_report(record: Record, folder: str | Path) -> None:
         The folder or a file in it cannot be written.
     """
     # A lone surrogate, which only JSON can hold, becomes its JSON escape.
-    texts = {name: FORMATS[form](record).encode("utf-8", "backslashreplace") for name, form in _FILES.items()}
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
-        for name, text in texts.items():
-            (Path(folder) / name).write_bytes(text)
+        # The record first: whatever becomes of the pages, they can be rendered from it again.
+        for name, form in _FILES.items():
+            (Path(folder) / name).write_bytes(FORMATS[form](record).encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise OutputError(f"{folder}: cannot be written ({error.strerror or error})") from None

@@ -10,6 +10,8 @@ from typing import Any
 from dpaudit.claims.record import Record, Result, SystemEntry, plain
 from dpaudit.reporting.numbers import format_number
 
+_OF_THE_CLAIM = ("kind", "view", "relation", "statement", "source")
+
 ABSENT = "-"
 """Stands for a parameter that a cell does not have."""
 
@@ -53,9 +55,14 @@ class ClaimGroup:
     constant: str
 
     def shared(self, attribute: str) -> str:
-        """Return what all cells that say anything of an attribute say; empty where they differ."""
-        said = {getattr(cell.result, attribute) for cell in self.cells} - {None, "", "unknown"}
-        return str(said.pop()) if len(said) == 1 else ""
+        """Return what all cells say of an attribute; empty where they differ.
+
+        Of the claim itself, what all cells say that say anything: a cell that raised may not know it.
+        """
+        said = {getattr(cell.result, attribute) for cell in self.cells}
+        if attribute in _OF_THE_CLAIM:
+            said -= {None, "", "unknown"}
+        return str(said.pop() or "") if len(said) == 1 else ""
 
     @property
     def anchor(self) -> str:

@@ -22,8 +22,8 @@ CONTROLS = "control"
 """What the ids of claims of deliberately broken protocols begin with: they are no paper's."""
 
 _TIGHTNESS_DIGITS = 3
-_PAPER = re.compile(r"^(.*?\b(?:19|20)\d\d)\b(?:, )?(.*)$", re.DOTALL)
-_PLACE = re.compile(r"\b([A-Z][a-z]+)s? ([0-9IVX]+(?:[.-][0-9A-Z]+)*)")
+_PAPER = re.compile(r"^(.*?\b(?:19|20)\d\d[a-z]?\)?)(?:, |$)(.*)$", re.DOTALL)
+_PLACE = re.compile(r"\b([A-Z][a-z]+?)s? ([0-9IVX]+(?:[.-][0-9A-Z]+)*)")
 _HOLDS = {Verdict.PROVED, Verdict.CERTIFIED, Verdict.CONSISTENT}
 
 
@@ -96,7 +96,8 @@ class Paper:
     @property
     def holding(self) -> int:
         """Number of claims that hold wherever they were audited and apply."""
-        return sum({verdict for verdict, _ in row.verdicts} - {Verdict.INAPPLICABLE} <= _HOLDS for row in self.rows)
+        found = ({verdict for verdict, _ in row.verdicts} - {Verdict.INAPPLICABLE} for row in self.rows)
+        return sum(bool(verdicts) and verdicts <= _HOLDS for verdicts in found)
 
     def having(self, verdict: Verdict) -> int:
         """Return the number of claims that have this verdict at some parameters."""
@@ -105,7 +106,7 @@ class Paper:
     def place(self, row: LedgerRow) -> str:
         """Return where in the paper a claim stands; its whole source where that is another."""
         found = _PAPER.match(row.source)
-        return found[2] if found and found[1] == self.name else row.source
+        return (found[2] if found and found[1] == self.name else "") or row.source
 
 
 def ledger_rows(records: Mapping[str, Record]) -> list[LedgerRow]:
@@ -211,12 +212,19 @@ def render_ledger_html(records: Mapping[str, Record]) -> str:
 def _paper(key: str, rows: Sequence[LedgerRow], found: Sequence[Misprint]) -> Paper:
     names = Counter(match[1] for row in rows if key != CONTROLS and (match := _PAPER.match(row.source)))
     name = names.most_common(1)[0][0] if names else key
-    own = tuple(misprint for misprint in found if misprint.erratum.where.startswith(name))
+    targets = {row.target for row in rows}
+    own = tuple(misprint for misprint in found if _is_of(misprint, name, targets))
     if key == CONTROLS:
         name = "Controls: deliberately broken protocols"
     paper = Paper(key=key, name=name, rows=(), misprints=own)
     ordered = rows if key == CONTROLS else sorted(rows, key=lambda row: _place_key(paper.place(row)))
     return Paper(key=key, name=name, rows=tuple(ordered), misprints=own)
+
+
+def _is_of(misprint: Misprint, paper: str, targets: set[str]) -> bool:
+    """Whether an erratum is a paper's: by its name, or else, where it names no paper, by what it is about."""
+    where = misprint.erratum.where
+    return where.startswith(paper) or (_PAPER.match(where) is None and not targets.isdisjoint(misprint.targets))
 
 
 def _by_place(found: Sequence[Misprint]) -> list[Misprint]:

@@ -116,3 +116,14 @@ def _exactly(value: float) -> Decimal:
 
 def _sign(a: Decimal, b: Decimal) -> int:
     return (a > b) - (a < b)
+
+
+def finite_number(value: object) -> float | None:
+    """Return a number as floating point; None for what is no number, is not finite, or is too large."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None

@@ -6,10 +6,11 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 
+from dpaudit.claims.evidence import Interval
 from dpaudit.claims.record import Result
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.groups import Cell, ClaimGroup
-from dpaudit.reporting.numbers import format_number
+from dpaudit.reporting.numbers import format_number, telling_digits
 
 TELLING = (
     Verdict.ERROR,
@@ -27,6 +28,7 @@ _MOST_SETTINGS = 3
 _EXACT = "exact"
 _SIDES = ("at least", "at most")
 _OVERFLOW = 700.0
+_DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,9 +108,9 @@ def worked_out(result: Result) -> str:
         named = witness.event if isinstance(witness.event, dict) else {}
         if "p" not in named or "q" not in named:
             return ""
-        found = format_number(witness.p, against=witness.q)
-        side = next((f"{value} " for value in named.values() if value in _SIDES), "")
-        return f"{named['p']} {found}, {named['q']} {side}{_number(witness.q)}"
+        p, q = _told_apart(witness.p, witness.q)
+        side = next((f"{value} " for name, value in named.items() if name != "statement" and value in _SIDES), "")
+        return f"{named['p']} {p}, {named['q']} {side}{q}"
     epsilon, delta = result.claimed.get("epsilon"), result.claimed.get("delta", 0.0)
     if epsilon is None or epsilon > _OVERFLOW:
         return ""
@@ -117,10 +119,17 @@ def worked_out(result: Result) -> str:
         return ""
     frequencies = "" if result.method in (_EXACT, "likelihood") else "; both are frequencies in samples"
     plus = f" + {_number(delta)}" if delta else ""
+    p, most = _told_apart(witness.p, allowed)
     return (
-        f"The claim allows p ≤ e^{_number(epsilon)} × q{plus} = {_number(allowed)}, "
-        f"and p = {format_number(witness.p, against=allowed)}{frequencies}"
+        f"The claim allows p ≤ e^{_number(epsilon)} × q{plus} = {most} at q = {_number(witness.q)}, "
+        f"and p = {p}{frequencies}"
     )
+
+
+def _told_apart(one: float, other: float) -> tuple[str, str]:
+    """Two numbers with as many digits as it takes to see which is larger."""
+    digits = max(_DIGITS, telling_digits(Interval.exact(one), other))
+    return format_number(one, digits=digits), format_number(other, digits=digits)
 
 
 def _rank(result: Result) -> tuple[int, bool, bool, float]:
@@ -135,7 +144,7 @@ def _settings(cells: list[Cell]) -> str:
 
 
 def _number(value: float) -> str:
-    return format_number(value, digits=6)
+    return format_number(value, digits=_DIGITS)
 
 
 def _capital(text: str) -> str:

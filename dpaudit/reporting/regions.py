@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dpaudit.reporting.groups import Cell, ClaimGroup
+from dpaudit.reporting.numbers import finite_number
 
 _MOST_MAPS = 12
 _MOST_OF_THEM = 0.9
@@ -92,8 +93,7 @@ def _map(claim: ClaimGroup, setting: str, down: str, across: str, cells: dict[tu
 
 
 def _number(cell: Cell, name: str) -> float | None:
-    value = cell.result.parameters.get(name)
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    return finite_number(cell.result.parameters.get(name))
 
 
 def _values(name: str, cells: Sequence[Cell]) -> set[float]:

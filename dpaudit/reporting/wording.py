@@ -19,7 +19,7 @@ _ACTUAL, _CLAIMED = "actual", "claimed"
 _LIMITS = ("detection_limit", "detection_limit_delta")
 _LABELS = {
     "tightness": "tightness (claimed epsilon over measured)",
-    "slack": "slack (claimed bound over measured value)",
+    "slack": "slack (above 1: room between value and bound)",
     "detection_limit_delta": "detection limit (delta at the claimed epsilon)",
     "trivial": "trivial (what needs no input)",
 }

@@ -6,7 +6,7 @@ import hashlib
 import json
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,16 @@ from dpaudit.plan import Plan, PlannedAudit, Scalar, grid, plan_for, plans, plan
 from dpaudit.rankings import read_profile
 from dpaudit.runner.figures import figure_titles, named_figures
 from dpaudit.runner.instances import DATA_PARAMETER, DATA_SIZES, claims_of, described_parameters, instantiate
+
+_SCALARS = (bool, int, float, str, type(None))
+
+NULL = "null"
+"""What ``--set`` calls the value None."""
+
+
+def setting(value: Scalar) -> str:
+    """Return a value as ``--set`` takes it."""
+    return NULL if value is None else str(value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +81,7 @@ class Request:
         for claim in self.claims:
             words += ["--claim", claim]
         for name, values in self.set.items():
-            words += ["--set", f"{name}={','.join(map(str, values))}"]
+            words += ["--set", f"{name}={','.join(map(setting, values))}"]
         options = {"--data": self.data, "--samples": self.samples, "--method": self.method}
         for option, value in options.items():
             words += [] if value is None else [option, str(value)]
@@ -333,7 +343,18 @@ def _cells_of(
         # What a plan expects is about synthetic rankings.
         kept = [cell for cell in cells.values() if _is_on_data(cell, request)]
         return [replace(cell, expected=None, reason="", published=None, planned=None) for cell in kept]
-    return [_with_expectation(cell, expectations) for cell in cells.values()]
+    return [_in_full(_with_expectation(cell, expectations), planned) for cell in cells.values()]
+
+
+def _in_full(cell: Cell, planned: Sequence[PlannedAudit]) -> Cell:
+    """Return the cell with every parameter that any audit of its claim sets, so that its command means it alone."""
+    names = {name for audit in planned if audit.claim == cell.claim for name in audit.set}
+    target: Any = cell.reference.load()
+    defaults: dict[str, Any] = {parameter.name: parameter.default for parameter in fields(target)}
+    more: dict[str, Scalar] = {
+        name: defaults[name] for name in sorted(names - set(cell.parameters)) if isinstance(defaults[name], _SCALARS)
+    }
+    return replace(cell, parameters={**cell.parameters, **more})
 
 
 def _planned(target: type[Mechanism], plan: Plan | None, request: Request, *, on_data: bool) -> list[PlannedAudit]:

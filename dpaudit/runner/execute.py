@@ -25,7 +25,7 @@ from dpaudit.claims.record import METHOD_RAISED, METHOD_UNUSABLE, Result, plain
 from dpaudit.claims.verdicts import Verdict, status_of
 from dpaudit.errors import DpauditError, PlanError, TargetRaisedError
 from dpaudit.mechanism import Mechanism
-from dpaudit.runner.cells import Cell
+from dpaudit.runner.cells import Cell, setting
 from dpaudit.runner.instances import claims_of, described_parameters
 from dpaudit.runner.witnesses import WitnessFile, make_witness, witness_name, write_witness
 
@@ -365,7 +365,7 @@ def _result(
 def _command(cell: Cell, settings: Settings) -> str:
     words = ["dpaudit", "check", cell.called, "--claim", cell.claim]
     for name, value in cell.parameters.items():
-        words += ["--set", f"{name}={value}"]
+        words += ["--set", f"{name}={setting(value)}"]
     if cell.data is not None:
         words += ["--data", cell.data[0]]
     if cell.method != "auto":

@@ -52,7 +52,7 @@ class Freshness:
 
 def sources_of(cells: Sequence[Cell]) -> dict[str, str]:
     """SHA-256 of every file that the results of these cells come from, and of the toolkit's code."""
-    paths = {Path(path) for cell in cells for path in (cell.reference.path, cell.plan) if path}
+    paths = {Path(path) for cell in cells for path in (cell.reference.path, cell.plan, (cell.data or ("",))[0]) if path}
     # A module of an installed package has no file here.
     found = {_name(path): _digest(path) for path in sorted(paths) if path.is_file()}
     if any(_LOADS in path.read_text(encoding="utf-8") for path in paths if path.suffix == ".py" and path.is_file()):
@@ -77,7 +77,7 @@ def is_up_to_date(path: Path) -> bool:
         record = read_record(path)
     except RecordError:
         return False
-    return bool(record.sources) and not any(_changes(record))
+    return bool(record.sources) and not any(_changes(record, path.parent))
 
 
 def check_reports(
@@ -124,7 +124,7 @@ def _freshness(path: Path, files: Mapping[str, Callable[[Record], str]]) -> Fres
         return Freshness(path=path, state="unknown", reasons=(str(error),))
     if not all(record.sources for record in records):
         return Freshness(path=path, state="unknown", reasons=("the record does not say what it was made from",))
-    reasons = list(dict.fromkeys(change for record in records for change in _changes(record)))
+    reasons = list(dict.fromkeys(change for record in records for change in _changes(record, path.parent)))
     for name, render in files.items():
         if path.with_name(name).is_file():
             reasons += _differs(path.with_name(name), render(reduce(joined, records)))
@@ -137,22 +137,24 @@ def _together(path: Path) -> list[Path]:
 
 
 def _differs(path: Path, text: str) -> tuple[str, ...]:
-    same = path.read_bytes() == text.encode("utf-8", "backslashreplace")
+    same = _content(path) == text.encode("utf-8", "backslashreplace")
     return () if same else (f"{path.name} is not what is rendered from the record now",)
 
 
-def _changes(record: Record) -> Iterator[str]:
-    return filter(None, (_changed(name, digest) for name, digest in record.sources.items()))
+def _changes(record: Record, near: Path) -> Iterator[str]:
+    """What changed of the sources, which are looked for here, in the catalogue, and above the folder of the record."""
+    above = [near.resolve(), *near.resolve().parents]
+    return filter(None, (_changed(name, digest, above) for name, digest in record.sources.items()))
 
 
-def _changed(name: str, digest: str) -> str:
+def _changed(name: str, digest: str, above: Sequence[Path]) -> str:
     """Return what happened to a source; empty where it is the same."""
     if name == CODE:
         return "" if _digests(_code()) == digest else "the code of dpaudit changed"
     if name == ALL_PROTOCOLS:
         return "" if _digests(protocol_files()) == digest else "a protocol of the catalogue changed"
     root = catalogue_root()
-    places = [Path(name), *([root / name] if root else [])]
+    places = [Path(name), *([root / name] if root else []), *(folder / name for folder in above)]
     try:
         found = next((place for place in places if place.is_file()), None)
         if found is None:
@@ -175,9 +177,14 @@ def _code() -> Iterator[Path]:
 
 
 def _digests(paths: Iterable[Path]) -> str:
-    lines = sorted(f"{path.name}\0{_digest(path)}" for path in paths)
+    lines = sorted(f"{path.parent.name}/{path.name}\0{_digest(path)}" for path in paths)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    return hashlib.sha256(_content(path)).hexdigest()
+
+
+def _content(path: Path) -> bytes:
+    """Content with the line ends of Unix: a checkout may have others."""
+    return path.read_bytes().replace(b"\r\n", b"\n")

@@ -76,6 +76,8 @@ def test_a_bound_met_with_equality_up_to_rounding_is_proved(direction):
 def test_slack_is_bound_over_value():
     slack = decide(bound=0.6, exact=lambda: 0.2).measured["slack"]
     assert slack.lower == slack.upper == pytest.approx(3)
+    slack = decide(direction="at-least", bound=0.2, exact=lambda: 0.6).measured["slack"]
+    assert slack.lower == slack.upper == pytest.approx(3)
 
 
 def test_exact_decides_where_there_are_both_and_is_held_to_the_measurement():

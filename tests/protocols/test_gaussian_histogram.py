@@ -298,7 +298,7 @@ def test_equation_13_is_about_another_density():
 @pytest.mark.parametrize(
     ("name", "setting", "verdict"),
     [
-        ("proposition1", {}, "refuted"),
+        ("proposition1", {}, "proved"),
         ("distance-range", {"alternatives": 4}, "proved"),
         ("equation17", {}, "refuted"),
         ("equation18", {}, "refuted"),

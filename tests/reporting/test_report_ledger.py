@@ -53,8 +53,8 @@ def test_the_page_filters_without_script(make_record: Make, make_result: Callabl
     filters = {"paper": ["A 2020", "B 2021"], "kind": ["lemma", "privacy"], "verdict": ["proved", "refuted"]}
     for name, values in filters.items():
         for number, value in enumerate(values, start=1):
-            assert f'id="{name}-{number}"> {value}</label>' in page
-            assert f":root:has(#{name}-{number}:checked) .by-{name}:not(.{name}-is-{number})" in page
+            assert f'id="show-{name}-{number}"> {value}</label>' in page
+            assert f":root:has(#show-{name}-{number}:checked) .by-{name}:not(.{name}-is-{number})" in page
     sections = re.findall('<section class="by-paper paper-is-([0-9]+)".*?</section>', page, flags=re.DOTALL)
     assert sections == ["1", "2"]
     assert 'class="row by-kind by-verdict kind-is-2 verdict-is-1"' in page

@@ -79,7 +79,10 @@ class Axis:
             share = math.log(value / self.low) / math.log(self.high / self.low)
         else:
             share = (value - self.low) / (self.high - self.low)
-        return self.start + share * (self.end - self.start)
+        place = self.start + share * (self.end - self.start)
+        if not math.isfinite(place):
+            raise ValueError(f"{value} has no place between {self.low} and {self.high}")
+        return place
 
     @property
     def ticks(self) -> list[float]:

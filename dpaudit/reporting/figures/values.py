@@ -25,7 +25,7 @@ from dpaudit.reporting.figures.drawing import (
     svg,
 )
 from dpaudit.reporting.groups import Cell, ClaimGroup
-from dpaudit.reporting.numbers import format_interval, format_number
+from dpaudit.reporting.numbers import finite_number, format_interval, format_number
 
 _FEWEST_POINTS = 3
 _MOST_PANELS = 4
@@ -90,9 +90,7 @@ def _figures(claim: ClaimGroup, cells: Sequence[Cell], drawn: _Drawn) -> Figures
 
 
 def _number(cell: Cell, name: str) -> float | None:
-    value = cell.result.parameters.get(name)
-    usable = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    return float(value) if usable and value is not None else None
+    return finite_number(cell.result.parameters.get(name))
 
 
 def _longest(varying: Sequence[str], cells: Sequence[Cell]) -> str | None:
