@@ -94,7 +94,7 @@ def compare_records(old: Record, new: Record) -> RecordComparison:
     before, after = _by_cell(old, several), _by_cell(new, several)
     changes = []
     for key in dict.fromkeys([*before, *after]):
-        change = _change(before.get(key), after.get(key))
+        change = _change(before.get(key), after.get(key), method=key[3])
         if change is not None:
             changes.append(change)
     unchanged = len({*before, *after}) - len(changes)
@@ -126,7 +126,7 @@ def _by_cell(record: Record, several: Set[tuple[str, str, str]]) -> dict[Key, Re
     return found
 
 
-def _change(old: Result | None, new: Result | None) -> Change | None:
+def _change(old: Result | None, new: Result | None, *, method: str) -> Change | None:
     present = new or old
     assert present is not None
     details = tuple(_details(old, new)) if old and new else ()
@@ -143,7 +143,12 @@ def _change(old: Result | None, new: Result | None) -> Change | None:
     return Change(
         target=present.target,
         claim=present.claim,
-        parameters=", ".join(f"{name}={format_value(value)}" for name, value in present.parameters.items()),
+        parameters=", ".join(
+            [
+                *(f"{name}={format_value(value)}" for name, value in present.parameters.items()),
+                *([method] * bool(method)),
+            ]
+        ),
         kind=kind,
         old=old.verdict.value if old else None,
         new=new.verdict.value if new else None,
@@ -229,11 +234,12 @@ def _table(changes: Sequence[Change], largest: int) -> list[str]:
         return []
     lines = ["| Claim | Parameters | Change | What differs |", "| --- | --- | --- | --- |"]
     for done, change in enumerate(changes):
-        largest -= len(lines[-1]) + 1
+        columns = (f"{change.target}, {change.claim}", change.parameters, _headline(change), _differences(change))
+        row = "| " + " | ".join(escape(column) or "-" for column in columns) + " |"
+        largest -= len(row) + 1
         if largest < 0:
             return [*lines, "", f"{len(changes) - done} more: see them with `--format text`.", ""]
-        columns = (f"{change.target}, {change.claim}", change.parameters, _headline(change), _differences(change))
-        lines.append("| " + " | ".join(escape(column) or "-" for column in columns) + " |")
+        lines.append(row)
     return [*lines, ""]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dpaudit.claims.record import Record, Result
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.groups import Cell, ClaimGroup, group_results
+from dpaudit.reporting.reading import by_hand, worked_out
 from dpaudit.reporting.wording import (
     beside,
     clean,
@@ -80,6 +81,8 @@ def print_console(record: Record, console: Console, *, only_unexpected: bool = F
         for claim in target.claims:
             nature = f" ({claim.nature})" if claim.nature else ""
             page.line(f"{claim.claim}{nature}" + (f", {claim.constant}" if claim.constant else ""), indent=2)
+            if claim.shared("kind") == "figure":
+                page.line(claim.shared("statement"), indent=4)
             for cells in _lines(claim):
                 page.verdict(cells[0].result, _cell_text(cells[0]), more=len(cells) - 1)
                 page.field("beside it", beside(cells[0].result), indent=16)
@@ -87,6 +90,8 @@ def print_console(record: Record, console: Console, *, only_unexpected: bool = F
     bad = [
         (target, claim, cell) for target in group_results(record) for claim, cell in target.cells if not cell.result.ok
     ]
+    if len(record.results) == 1 and not bad:
+        _print_witness(page, record)
     if bad:
         page.line(f"Needs attention: {len(bad)} of {len(record.results)}", style="bold")
     for target, claim, cell in bad:
@@ -123,12 +128,27 @@ def _print_details(page: _Page, claim: ClaimGroup, cell: Cell, notation: str) ->
     page.field("claim", f"{result.statement} ({result.source})" if result.source else result.statement)
     page.field("numbers", numbers_line(result))
     page.field("scope", result.scope)
-    page.field("notation", notation if result.witness else "")
-    for name, text in witness_lines(result):
-        page.field(name, text if len(text) <= _LONGEST_WITNESS else "too long to print here, see the record")
+    _print_witness_of(page, result, notation)
     page.field("repeat", result.command, wrap=False)
     page.field("verify the witness", verify_command(result), wrap=False)
     page.blank()
+
+
+def _print_witness(page: _Page, record: Record) -> None:
+    """Print the witness of a record's only result: who asks for one result alone wants to recompute it."""
+    ((target,), (result,)) = group_results(record), record.results
+    if result.witness is not None:
+        page.line("Witness", style="bold")
+        _print_witness_of(page, result, target.notation(target.claims[0]))
+        page.blank()
+
+
+def _print_witness_of(page: _Page, result: Result, notation: str) -> None:
+    page.field("notation", notation if result.witness else "")
+    for name, text in witness_lines(result):
+        page.field(name, text if len(text) <= _LONGEST_WITNESS else "too long to print here, see the record")
+    if worked_out(result):
+        page.field(by_hand(result).lower(), worked_out(result))
 
 
 class _Page:

@@ -139,10 +139,12 @@ def misprints(records: Mapping[str, Record]) -> list[Misprint]:
     return [Misprint(erratum=erratum, targets=tuple(targets)) for erratum, targets in found.items()]
 
 
-def verdict_counts(records: Mapping[str, Record]) -> dict[Verdict, int]:
-    """Count the verdicts that occur, in the order of the vocabulary."""
-    verdicts = Counter(result.verdict for record in records.values() for result in record.results)
-    return {verdict: verdicts[verdict] for verdict in Verdict if verdicts[verdict]}
+def verdict_counts(records: Mapping[str, Record]) -> dict[Verdict, tuple[int, int]]:
+    """Count the verdicts that occur, in the order of the vocabulary: of papers' claims, and of controls."""
+    results = [result for record in records.values() for result in record.results]
+    verdicts = Counter((result.verdict, result.claim.startswith(f"{CONTROLS}.")) for result in results)
+    counts = {verdict: (verdicts[verdict, False], verdicts[verdict, True]) for verdict in Verdict}
+    return {verdict: both for verdict, both in counts.items() if any(both)}
 
 
 def render_ledger(records: Mapping[str, Record]) -> str:
@@ -161,7 +163,9 @@ def render_ledger(records: Mapping[str, Record]) -> str:
         "was audited, and the evidence is that of the most telling one. The names link to the full reports; "
         "`index.html` is the same with filters.",
         "",
-        "| Paper | Claims | Hold wherever audited | Refuted somewhere | Vacuous somewhere | Errata |",
+        "Claims that hold do so wherever they were audited; those refuted or vacuous are so at some parameters.",
+        "",
+        "| Paper | Claims | Hold | Refuted | Vacuous | Errata |",
         "| --- | ---: | ---: | ---: | ---: | ---: |",
         *(
             f"| {escape(paper.name)} | {len(paper.rows)} | {paper.holding} | {paper.having(Verdict.REFUTED)} "
@@ -169,9 +173,12 @@ def render_ledger(records: Mapping[str, Record]) -> str:
             for paper in listed
         ),
         "",
-        "| Verdict | Results | Meaning |",
-        "| --- | ---: | --- |",
-        *(f"| {verdict} | {count} | {verdict.meaning} |" for verdict, count in verdict_counts(records).items()),
+        "| Verdict | Results | Of controls | Meaning |",
+        "| --- | ---: | ---: | --- |",
+        *(
+            f"| {verdict} | {count} | {controls or '-'} | {verdict.meaning} |"
+            for verdict, (count, controls) in verdict_counts(records).items()
+        ),
     ]
     for paper in listed:
         lines += ["", f"## {escape(paper.name)}", "", *_markdown_section(paper)]

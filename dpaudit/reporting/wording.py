@@ -25,6 +25,7 @@ _LABELS = {
 }
 _NO_PASS = (Verdict.INCONCLUSIVE, Verdict.ERROR)
 _ROUNDING = 1e-9
+_LONGEST_WITNESS = 20_000
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 
 
@@ -155,15 +156,26 @@ def witness_lines(result: Result) -> tuple[tuple[str, str], ...]:
     witness = result.witness
     if witness is None:
         return ()
-    privacy = result.kind == "privacy"
+    meaning = {"p": "probability of the event on data", "q": "probability of the event on neighbour"}
     parts = [("data", witness.data), ("neighbour", witness.neighbour), ("event", witness.event)]
+    if result.kind != "privacy":
+        named = witness.event if isinstance(witness.event, dict) else {}
+        meaning = {name: str(named[name]) for name in ("p", "q") if name in named}
+        if witness.data == result.scope and all(isinstance(value, str) for value in named.values()):
+            # It says again what the claim and the scope say.
+            parts = []
     parts += [
-        ("p (probability of the event on data)" if privacy else "p", witness.p),
-        ("q (probability of the event on neighbour)" if privacy else "q", witness.q),
+        *((f"{name} ({meaning[name]})" if name in meaning else name, getattr(witness, name)) for name in ("p", "q")),
         ("epsilon that follows", witness.epsilon),
         ("delta that follows", witness.delta),
     ]
-    return tuple((name, json.dumps(plain(part), ensure_ascii=False)) for name, part in parts if part is not None)
+    texts = ((name, json.dumps(plain(part), ensure_ascii=False)) for name, part in parts if part is not None)
+    return tuple((name, _shortened(text)) for name, text in texts)
+
+
+def _shortened(text: str) -> str:
+    more = len(text) - _LONGEST_WITNESS
+    return text if more <= 0 else f"{text[:_LONGEST_WITNESS]} … ({more} more characters: see the record)"
 
 
 def verify_command(result: Result) -> str:
@@ -228,11 +240,12 @@ def _comparison(result: Result, row: Quantity) -> str:
     if not row.claimed:
         return start
     measured, claim = result.measured[row.name], _claimed(result, row.name)
+    claimed = "published" if "published" in result.claimed else "claimed"
     if _equal_but_for_rounding(result, row.name, measured, claim):
-        return f"{start} = claimed {row.claimed}, up to rounding"
+        return f"{start} = {claimed} {row.claimed}, up to rounding"
     # Of exponents neither is the better side: the verdict weighs three of them.
     sign = "" if result.kind == "rate" else relation(measured, claim)
-    return f"{start} {sign} claimed {row.claimed}" if sign else f"{start}, claimed {row.claimed}"
+    return f"{start} {sign} {claimed} {row.claimed}" if sign else f"{start}, {claimed} {row.claimed}"
 
 
 def _claimed(result: Result, name: str) -> float:

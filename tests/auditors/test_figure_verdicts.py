@@ -99,6 +99,19 @@ def test_a_quotient_of_few_runs(runs):
     assert evidence.verdict == ("refuted" if runs is None else "consistent")
 
 
+@pytest.mark.parametrize(("runs", "verdict"), [(30, "inconclusive"), (20_000, "consistent")])
+def test_an_interval_that_tells_nothing_is_no_pass(runs, verdict):
+    noisy = lambda runs, rng: rng.random(runs) - 0.4  # noqa: E731
+    assert decide(runs=runs, published=0.1, measure=noisy, support=(-1, 1)).verdict == verdict
+    assert decide(runs=runs, published=0.3, direction="at-most").verdict == verdict
+    assert decide(runs=runs, published=0.3, direction="at-least", timed=True).verdict == verdict
+
+
+def test_a_direction_that_does_not_exist():
+    with pytest.raises(dpaudit.ParameterError, match="direction must be 'equal', 'at-most' or 'at-least'"):
+        decide(direction="atmost", published=0.3)
+
+
 def test_what_may_be_divided_by_zero_is_inconclusive():
     evidence = decide(measure=quotient(0.2, -0.005), over_support=(-1, 1), runs=100, published=1.0)
     assert evidence.verdict == "inconclusive"

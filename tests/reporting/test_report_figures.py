@@ -105,7 +105,7 @@ def test_one_cell_of_a_claim_is_drawn_the_one_that_says_most(
             verdict,
             parameters={"epsilon": claimed},
             claimed={"epsilon": claimed, "delta": 0.0},
-            measured={"epsilon": Interval.exact(measured)},
+            measured={"epsilon": Interval.exact(measured), "tightness": Interval.exact(claimed / measured)},
             curves=_curves(),
         )
 
@@ -367,3 +367,33 @@ def test_ticks_are_round_numbers(low: float, high: float, ticks: list[float]) ->
 def test_an_unknown_trust_model_is_not_drawn(full_record: Record) -> None:
     assert trust_figure("", 1) == trust_figure("quantum", 1) == ""
     assert "Who sees what" not in render_html(full_record)
+
+
+@pytest.mark.parametrize(
+    "measured",
+    [
+        {"value": Interval.exact(0.5), "x": Interval.exact(float("inf")), "y": Interval.exact(float("nan"))},
+        {"value": Interval.exact(-1e20)},
+        {"value": Interval.exact(-1.7e308)},
+        {"value": Interval.exact(0.0)},
+        {"value": Interval.exact(5e-324)},
+    ],
+)
+@pytest.mark.parametrize("bound", [1.0, -1e20, 1.7e308, 5e-324])
+def test_numbers_that_cannot_be_drawn_lose_no_report(
+    measured: dict[str, Interval], bound: float, make_record: Callable[..., Record], make_result: Callable[..., Result]
+) -> None:
+    results = [
+        make_result(parameters={"n": n}, kind="utility", claimed={"bound": bound}, measured=measured)
+        for n in (1, 10**400, 2, 3)
+    ]
+    page = render_html(make_record(*results))
+    assert "All 4 results" in page
+    assert not re.search(r'(?:points|x|y|cx|cy|d)="[^"]*(?:nan|inf)', page)
+    rate = make_result(
+        kind="rate",
+        claimed={"exponent": -400.0},
+        measured={"exponent": Interval.exact(-1.0)},
+        growth=Growth(variable="n", points=(1e-3, 3200.0), values=(1.0, 2.0), shape=(1.0, 1.0)),
+    )
+    assert "To repeat it" in render_html(make_record(rate))

@@ -24,7 +24,7 @@ def test_a_claim_has_one_row_with_its_verdicts_counted(make_record: Make, make_r
     assert "**refuted** x 1, **proved** x 3" in rows[0]
     assert "epsilon=9" in rows[0]
     assert "(system/README.md)" in rows[0]
-    assert "| proved | 6 |" in ledger
+    assert "| proved | 6 | - |" in ledger
 
 
 def test_many_cells_as_expected_share_a_line(make_record: Make, make_result: Callable[..., Result]) -> None:

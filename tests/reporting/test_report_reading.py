@@ -1,9 +1,11 @@
 """What a reader is told first of a claim."""
 
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from dpaudit.claims.evidence import Interval, Witness
@@ -11,6 +13,7 @@ from dpaudit.claims.record import Record, Result, read_record
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting import render_html
 from dpaudit.reporting.groups import ClaimGroup, group_results
+from dpaudit.reporting.ledger import render_ledger_html
 from dpaudit.reporting.reading import most_telling, verdict_sentence, whys, worked_out
 
 REPORTS = sorted((Path(__file__).parents[2] / "reports").rglob("record.json"))
@@ -114,3 +117,26 @@ def test_the_page_says_the_verdict_before_the_witness(make_record: Make, make_re
     ]
     places = [page.index(text) for text in order]
     assert places == sorted(places)
+
+
+def test_what_a_witness_breaks_is_told_apart_at_any_distance(make_result: MakeResult) -> None:
+    for more in 10.0 ** -np.arange(3, 13):
+        q = 0.123456789
+        witness = Witness(data=[1], neighbour=[0], event=1, p=math.exp(0.1) * q * (1 + more), q=q)
+        text = worked_out(make_result(Verdict.REFUTED, witness=witness, claimed={"epsilon": 0.1, "delta": 0.0}))
+        allowed, p = re.search(r"= (\S+) at q = \S+, and p = (\S+)$", text).groups()
+        assert float(p) > float(allowed)
+
+
+def test_one_cells_note_is_not_said_of_the_others(make_record: Make, make_result: MakeResult) -> None:
+    noted = make_result(Verdict.PROVED, parameters={"epsilon": 2.0}, note="the event occurred 7 times")
+    claim = claim_of(make_record(*cells(make_result, Verdict.PROVED, Verdict.PROVED), noted))
+    assert claim.shared("note") == ""
+    assert claim.shared("statement") == noted.statement
+
+
+def test_ids_of_the_pages_are_unique(full_record: Record) -> None:
+    for page in (render_html(full_record), render_ledger_html({"one": full_record, "two": full_record})):
+        ids = re.findall(r'\sid="([^"]*)"', page)
+        assert len(ids) == len(set(ids))
+        assert {name for names in re.findall('aria-labelledby="([^"]*)"', page) for name in names.split()} <= set(ids)

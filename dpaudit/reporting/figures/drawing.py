@@ -43,11 +43,12 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """Figures side by side, each a complete SVG element, and their values."""
+    """Figures side by side, each a complete SVG element, and their values; with headings where settings differ."""
 
     caption: str
     svg: tuple[str, ...]
     tables: tuple[Table, ...]
+    headings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,7 @@ from dpaudit.reporting.figures.drawing import (
 )
 from dpaudit.reporting.groups import Cell, ClaimGroup
 from dpaudit.reporting.numbers import format_interval, format_number
+from dpaudit.reporting.reading import most_telling
 
 _LOG_SPAN = 50
 """A claimed delta this many times smaller than the largest one shown makes the axis logarithmic."""
@@ -32,11 +33,15 @@ _LARGEST_EXPONENT = 700.0
 
 
 def privacy_figures(claim: ClaimGroup) -> Figures | None:
-    """Return the figures of the cell that says most: refuted by most, or else with the tightest claim."""
+    """Return the figures of the cell that says most; where it has no curves, of one refuted by most or the tightest."""
     cells = [cell for cell in claim.cells if cell.result.curves and {"epsilon", "delta"} <= set(cell.result.claimed)]
     if not cells:
         return None
-    cell = max(cells, key=lambda cell: (cell.result.verdict is Verdict.REFUTED, _ratio(cell.result)))
+    telling = most_telling(claim)
+    cell = max(
+        cells,
+        key=lambda cell: (cell.number == telling.number, cell.result.verdict is Verdict.REFUTED, _ratio(cell.result)),
+    )
     curves = cell.result.curves
     assert curves is not None
     where = f" at {cell.label}" if cell.label else ""

@@ -29,6 +29,7 @@ from dpaudit.reporting.numbers import finite_number, format_interval, format_num
 
 _FEWEST_POINTS = 3
 _MOST_PANELS = 4
+_LEAST_DRAWN = 1e-12
 _LOG_SPAN = 20
 """Positive values this many times apart make an axis logarithmic."""
 
@@ -86,6 +87,7 @@ def _figures(claim: ClaimGroup, cells: Sequence[Cell], drawn: _Drawn) -> Figures
         caption=drawn.caption.format(along=along) + more,
         svg=tuple(image for image, _ in made),
         tables=tuple(table for _, table in made),
+        headings=tuple(setting for setting, _ in panels[:_MOST_PANELS]),
     )
 
 
@@ -125,6 +127,8 @@ def _panel(claim: str, along: str, setting: str, cells: Sequence[Cell], drawn: _
         for number in (interval.lower, interval.upper, interval.estimate)
         if number is not None and math.isfinite(number)
     ]
+    if max(map(abs, numbers), default=0.0) < _LEAST_DRAWN:
+        raise ValueError("nothing can be seen of such small values")
     positive = [number for number in numbers if number > 0]
     log = bool(positive) and len(positive) >= len(numbers) - len(x_values) and max(positive) > _LOG_SPAN * min(positive)
     x = spanning(along, x_values, LEFT, RIGHT, log=min(x_values) > 0 and max(x_values) >= _LOG_SPAN * min(x_values))
