@@ -152,14 +152,14 @@ def svg(
         left, right = sorted((x.at(start), x.at(end)))
         parts.append(f'<rect x="{left:.1f}" y="{TOP}" width="{right - left:.1f}" height="{BOTTOM - TOP}"{_SHADE}/>')
     parts.append(f'<path d="M{LEFT} {TOP}V{BOTTOM}H{RIGHT}"/>')
+    marks = [f"M{x.at(value):.1f} {BOTTOM}v4" for value in x.ticks]
+    marks += [f"M{LEFT} {y.at(value):.1f}h-4" for value in y.ticks]
+    parts.append(f'<path d="{"".join(marks)}"/>')
     for value in x.ticks:
-        parts.append(f'<path d="M{x.at(value):.1f} {BOTTOM}v4"/>')
         text = format_number(value, digits=3)
         fits = x.at(value) + _LETTER * len(text) / 2 <= WIDTH
         parts.append(_text(x.at(value) if fits else WIDTH, BOTTOM + 16, text, "middle" if fits else "end"))
-    for value in y.ticks:
-        parts.append(f'<path d="M{LEFT} {y.at(value):.1f}h-4"/>')
-        parts.append(_text(LEFT - 7, y.at(value) + 4, format_number(value, digits=3), "end"))
+    parts += [_text(LEFT - 7, y.at(value) + 4, format_number(value, digits=3), "end") for value in y.ticks]
     parts.append(_text((LEFT + RIGHT) / 2, BOTTOM + 32, x.label, "middle"))
     parts.append(_text(12, (TOP + BOTTOM) / 2, y.label, "middle", turned=True))
     legend: list[tuple[Callable[[float], str], str]] = []
@@ -168,7 +168,9 @@ def svg(
         parts.append(f'<polyline points="{points}"{_style(line.dashes)}/>')
         if line.marked:
             parts += [f'<circle cx="{x.at(a):.1f}" cy="{y.at(b):.1f}" r="2.5"/>' for a, b in line.points]
-        parts += [f'<path d="M{x.at(a):.1f} {y.at(low):.1f}V{y.at(high):.1f}"/>' for a, low, high in line.bars]
+        if line.bars:
+            bars = "".join(f"M{x.at(a):.1f} {y.at(low):.1f}V{y.at(high):.1f}" for a, low, high in line.bars)
+            parts.append(f'<path d="{bars}"/>')
         legend.append((_sample(line), line.name))
     if marker is not None:
         left, top = x.at(marker[0]), y.at(marker[1])
@@ -197,7 +199,4 @@ def _style(dashes: str) -> str:
 
 def _text(x: float, y: float, text: str, anchor: str, *, turned: bool = False) -> str:
     turn = f' transform="rotate(-90 {x:.1f} {y:.1f})"' if turned else ""
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="currentColor" stroke="none"{turn}>'
-        f"{escape(text)}</text>"
-    )
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{turn}>{escape(text)}</text>'
