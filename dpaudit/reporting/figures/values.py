@@ -184,8 +184,11 @@ def _beside(cell: Cell) -> dict[str, Interval]:
     result = cell.result
     if result.kind not in ("utility", "figure"):
         return {}
-    names = {*result.measured} - {_VALUE, "over", "slack", "trivial"}
-    return {name: result.measured[name] for name in sorted(names) if "bound" not in name.replace("_", " ").split()}
+    return {
+        name: interval
+        for name, interval in result.measured.items()
+        if name not in (_VALUE, "over", "slack", "trivial") and "bound" not in name.replace("_", " ").split()
+    }
 
 
 def _beside_series(x_values: Sequence[float], cells: Sequence[Cell]) -> Series:
