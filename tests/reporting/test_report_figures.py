@@ -306,7 +306,10 @@ def test_published_numbers_stand_beside_those_measured_again(
             kind="figure",
             parameters={"agents": agents},
             claimed={"published": published},
-            measured={"value": Interval(lower=measured - 1, estimate=measured, upper=measured + 1)},
+            measured={
+                "value": Interval(lower=measured - 1, estimate=measured, upper=measured + 1),
+                "mean of 30 runs": Interval(lower=measured - 9, estimate=measured, upper=measured + 9),
+            },
         )
         for agents, published, measured, verdict in (
             (100, 10.0, 10.5, Verdict.CERTIFIED),
@@ -319,11 +322,15 @@ def test_published_numbers_stand_beside_those_measured_again(
     crosses = [
         float(path.get("d", "M0").split()[0][1:]) + 5 for path in svg.iter("path") if "m0 -10" in path.get("d", "")
     ][:-1]
-    # From -11 to 20: dots at 10.5 and -10, crosses at 10 and 20, on one scale.
+    # On one scale: dots at 10.5 and -10, crosses at 10 and 20.
     scale = (crosses[1] - crosses[0]) / 10
     assert dots[0] - crosses[0] == pytest.approx(0.5 * scale, abs=0.2)
     assert dots[1] - crosses[0] == pytest.approx(-20 * scale, abs=0.2)
+    wide = [path.get("d", "") for path in svg.iter("path") if re.fullmatch(r"M[\d.]+ \d+H[\d.]+", path.get("d", ""))]
+    ends = [tuple(map(float, re.fullmatch(r"M([\d.]+) \d+H([\d.]+)", one).groups())) for one in wide]
+    assert [round((right - left) / scale) for left, right in ends[1:]] == [2, 18, 2, 18]
     texts = [text.text or "" for text in svg.iter("text")]
+    assert "what a mean of as few runs may come to" in texts
     assert {"certified at agents=100", "refuted at agents=200", "0", "10"} <= set(texts)
 
 

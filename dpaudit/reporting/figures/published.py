@@ -12,6 +12,7 @@ from dpaudit.reporting.numbers import format_interval, format_number
 _WIDTH, _LEFT, _RIGHT, _TOP, _ROW = 680, 16, 660, 14, 36
 _MOST_ROWS = 40
 _LONGEST_LABEL = 100
+_FEW_RUNS = "mean of "
 
 
 def published_figures(claim: ClaimGroup) -> Figures | None:
@@ -49,9 +50,17 @@ def _numbers(cell: Cell) -> list[float]:
     return [cell.result.claimed["published"], *(math.nan if side is None else side for side in sides)]
 
 
+def _few_runs(cell: Cell) -> tuple[float, ...]:
+    """What a published mean of few runs may come to, from the least to the most; empty where it is no such mean."""
+    found = next((interval for name, interval in cell.result.measured.items() if name.startswith(_FEW_RUNS)), None)
+    sides = (None, None) if found is None else (found.lower, found.upper)
+    return tuple(side for side in sides if side is not None and math.isfinite(side))
+
+
 def _drawing(claim: str, cells: list[Cell]) -> str:
     name = f"published-{cells[0].number}"
-    x = spanning("", [number for cell in cells for number in _numbers(cell)], _LEFT, _RIGHT, log=False)
+    scale = [number for cell in cells for number in (*_numbers(cell), *_few_runs(cell))]
+    x = spanning("", scale, _LEFT, _RIGHT, log=False)
     bottom = _TOP + _ROW * len(cells)
     height = bottom + 54
     parts = [
@@ -59,7 +68,8 @@ def _drawing(claim: str, cells: list[Cell]) -> str:
         f'width="{_WIDTH}" height="{height}" fill="none" stroke="currentColor" font-size="11">',
         f'<title id="{name}-title">{escape(claim)}: published and measured again</title>',
         f'<desc id="{name}-desc">One row for each setting: a cross at the published number, a dot at the measured one, '
-        "and a line over its interval, under its setting and verdict.</desc>",
+        "and a line over its interval, under its setting and verdict. Where the published number is a mean of few runs, "
+        "a thin line over what such a mean may come to.</desc>",
         f'<path d="M{_LEFT} {bottom}H{_RIGHT}"/>',
     ]
     for value in x.ticks:
@@ -75,18 +85,23 @@ def _drawing(claim: str, cells: list[Cell]) -> str:
         short = label if len(label) <= _LONGEST_LABEL else f"{label[: _LONGEST_LABEL - 1]}…"
         parts += [
             _text(_LEFT, top, f"{cell.result.verdict} at {short}", "start"),
-            f'<path d="M{lower:.1f} {middle}H{upper:.1f}" stroke-width="2"/>',
+            f'<path d="M{lower:.1f} {middle}H{upper:.1f}" stroke-width="3"/>',
             f'<circle cx="{estimate:.1f}" cy="{middle}" r="3" fill="currentColor"/>',
             f'<path d="M{published - 5:.1f} {middle - 5}l10 10m0 -10l-10 10" stroke-width="1.5"/>',
         ]
+        if len(wide := [x.at(side) for side in _few_runs(cell)]) > 1:
+            parts.append(f'<path d="M{wide[0]:.1f} {middle}H{wide[1]:.1f}"/>')
     legend = bottom + 44
     parts += [
         f'<path d="M{_LEFT - 5} {legend - 9}l10 10m0 -10l-10 10" stroke-width="1.5"/>',
         _text(_LEFT + 14, legend, "published", "start"),
-        f'<path d="M{_LEFT + 110} {legend - 4}h24" stroke-width="2"/>',
+        f'<path d="M{_LEFT + 110} {legend - 4}h24" stroke-width="3"/>',
         f'<circle cx="{_LEFT + 122}" cy="{legend - 4}" r="3" fill="currentColor"/>',
         _text(_LEFT + 142, legend, "measured again, with its interval", "start"),
     ]
+    if any(map(_few_runs, cells)):
+        parts.append(f'<path d="M{_LEFT + 350} {legend - 4}h24"/>')
+        parts.append(_text(_LEFT + 382, legend, "what a mean of as few runs may come to", "start"))
     return "\n".join([*parts, "</svg>"])
 
 
