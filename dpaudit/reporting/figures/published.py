@@ -68,8 +68,8 @@ def _drawing(claim: str, cells: list[Cell]) -> str:
         f'width="{_WIDTH}" height="{height}" fill="none" stroke="currentColor" font-size="11">',
         f'<title id="{name}-title">{escape(claim)}: published and measured again</title>',
         f'<desc id="{name}-desc">One row for each setting: a cross at the published number, a dot at the measured one, '
-        "and a line over its interval, under its setting and verdict. Where the published number is a mean of few runs, "
-        "a thin line over what such a mean may come to.</desc>",
+        "and a line over its interval, under setting and verdict. Where the published number is a mean of few runs, a "
+        "thin line over what such a mean may come to.</desc>",
         f'<path d="M{_LEFT} {bottom}H{_RIGHT}"/>',
     ]
     for value in x.ticks:
