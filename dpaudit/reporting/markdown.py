@@ -9,7 +9,7 @@ from enum import IntEnum
 
 from dpaudit.claims.record import Record, Result
 from dpaudit.reporting.groups import Cell, ClaimGroup, TargetGroup, group_results
-from dpaudit.reporting.reading import by_hand, worked_out
+from dpaudit.reporting.reading import by_hand, verdict_counts, worked_out
 from dpaudit.reporting.wording import (
     clean,
     conclusion,
@@ -123,6 +123,11 @@ def _target(record: Record, target: TargetGroup, detail: _Detail) -> Iterator[st
                 yield from (escape(text), "")
     if detail is _Detail.COUNTS:
         return
+    for claim in target.claims:
+        words = ", ".join(f"**{verdict}**" + f" x {count}" * (count > 1) for verdict, count in verdict_counts(claim))
+        statement = claim.shared("statement")
+        yield f"- {words}: {escape(claim.claim)}" + (f". {escape(statement)}" if statement else "")
+    yield ""
     summary = summary_line(_part(record, target))
     yield from (f"<details{' open' * (len(record.results) <= _MOST_OPEN)}>", f"<summary>{summary}</summary>", "")
     yield "| Verdict | Claim | Parameters | Expected | Evidence | Method |"
