@@ -140,3 +140,9 @@ def test_ids_of_the_pages_are_unique(full_record: Record) -> None:
         ids = re.findall(r'\sid="([^"]*)"', page)
         assert len(ids) == len(set(ids))
         assert {name for names in re.findall('aria-labelledby="([^"]*)"', page) for name in names.split()} <= set(ids)
+
+
+def test_the_committed_pages_stay_below_a_megabyte() -> None:
+    pages = [*(path.with_name("index.html") for path in REPORTS), REPORTS[0].parents[1] / "index.html"]
+    assert len(pages) > 20
+    assert {path.parent.name: path.stat().st_size for path in pages if path.stat().st_size > 1_000_000} == {}
