@@ -12,6 +12,8 @@ import dpaudit
 from dpaudit import laws
 from dpaudit.auditors import Budget, Streams, audit
 
+pytestmark = pytest.mark.slow
+
 DDP = dpaudit.load("ddp-helnaksort")
 MODULE = sys.modules[DDP.__module__]
 SEED = 20261121

@@ -13,6 +13,8 @@ import dpaudit
 from dpaudit import rankings
 from dpaudit.auditors import Budget, Streams, audit
 
+pytestmark = pytest.mark.slow
+
 DDP, QUICK, HRA = (dpaudit.load(f) for f in ("ddp-helnaksort", "ldp-quicksort", "hierarchical-rank-aggregation"))
 MODULE = sys.modules[DDP.__module__]
 SEED = 20261121

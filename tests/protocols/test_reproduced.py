@@ -12,6 +12,8 @@ from dpaudit.auditors.rates import audit_rate
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.verdicts import Verdict
 
+pytestmark = pytest.mark.slow
+
 GAUSSIAN = {"noise": "gaussian", "delta": 1e-5}
 ROWS = [
     ("Table 1", "dp-kwiksort-capped", {}, "alabi2022.corollary6", {"agents": -1, "epsilon": -1, "alternatives": 3}),

@@ -207,6 +207,7 @@ def test_markdown_without_trouble_has_no_such_section(
     assert "**All as expected.**" in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("good", "bad", "kept"), [(3000, 1, "| **proved** |"), (8000, 1, ""), (10, 2000, "more are not listed here")]
 )

@@ -9,8 +9,9 @@ from dpaudit.plan import plans
 from dpaudit.runner import Request, build_cells
 from dpaudit.runner.execute import Settings, _command
 
+pytestmark = pytest.mark.slow
+
 PLANS = {path.stem: path for path in plans() if path.parent.name != "controls"}
-FAST = ("dp_kwiksort", "shuffled_response")
 
 
 def requested(command):
@@ -32,9 +33,7 @@ def requested(command):
     )
 
 
-@pytest.mark.parametrize(
-    "stem", [stem if stem in FAST else pytest.param(stem, marks=pytest.mark.slow) for stem in sorted(PLANS)]
-)
+@pytest.mark.parametrize("stem", sorted(PLANS))
 def test_a_printed_command_selects_one_result(stem):
     cells = build_cells(Request(targets=[str(PLANS[stem])]))
     assert cells
