@@ -103,7 +103,7 @@ def test_a_paper_is_shown_alone_without_script(pages, visit):
     sections = page.locator("section.by-paper")
     assert sections.count() > 5
     name = sections.nth(1).locator("h2").inner_text()
-    page.get_by_label(name, exact=True).check()
+    page.get_by_role("radio", name=name, exact=True).check()
     assert [i for i in range(sections.count()) if sections.nth(i).is_visible()] == [1]
 
 
