@@ -110,12 +110,12 @@ def test_a_paper_is_shown_alone_without_script(pages, visit):
 def test_a_link_of_the_ledger_leads_to_the_claim(pages, visit):
     page, _, _ = visit(pages["ledger"])
     page.locator("tr.row a").first.click()
-    assert page.url.partition("#")[2].startswith("claim-")
-    assert page.locator(f"[id='{page.url.partition('#')[2]}']").is_visible()
+    page.wait_for_url("**#claim-*")
+    page.locator(f"[id='{page.url.partition('#')[2]}']").wait_for(state="visible")
 
 
 def test_a_region_map_leads_to_a_result_that_opens(pages, visit):
     page, _, _ = visit(pages["ddp_helnaksort"])
     page.locator("table.map a").first.click()
-    result = page.locator(f"[id='{page.url.partition('#')[2]}']")
-    assert result.locator("summary").first.is_visible()
+    page.wait_for_url("**#result-*")
+    page.locator(f"[id='{page.url.partition('#')[2]}'] summary").first.wait_for(state="visible")
