@@ -13,14 +13,19 @@ if TYPE_CHECKING:
     from dpaudit import laws, randomizers, rankings, testing
     from dpaudit.auditors import LowerBound, epsilon_lower_bound
     from dpaudit.auditors.features import float_bits
-    from dpaudit.catalog import load
-    from dpaudit.claims.claims import Claim, Erratum, FigureClaim, LemmaClaim, PrivacyClaim, RateClaim, UtilityClaim
+    from dpaudit.registry import load
+    from dpaudit.claims.claims import Claim, FigureClaim, LemmaClaim, PrivacyClaim, RateClaim, UtilityClaim
+    from dpaudit.claims.datasets import Dataset, DatasetLoader
+    from dpaudit.claims.declarations import Declaration, claim
     from dpaudit.claims.domains import Integers, RankingProfiles, Reals
     from dpaudit.claims.evidence import Curves, Evidence, Interval, Witness
+    from dpaudit.claims.guarantees import ApproximateDP, Guarantee
     from dpaudit.claims.inputs import AnyTwo, DrawnPairs, InputDomain, Records, Vectors
     from dpaudit.claims.neighbouring import Neighbouring
+    from dpaudit.claims.papers import Erratum, Paper, Place
     from dpaudit.claims.record import Record, Result, read_record
     from dpaudit.claims.verdicts import Verdict
+    from dpaudit.controls import control
     from dpaudit.errors import (
         CheckError,
         DataError,
@@ -62,10 +67,14 @@ def _suggestion(name: str) -> str:
 
 __all__ = [
     "AnyTwo",
+    "ApproximateDP",
     "CheckError",
     "Claim",
     "Curves",
     "DataError",
+    "Dataset",
+    "DatasetLoader",
+    "Declaration",
     "DpauditError",
     "DrawnPairs",
     "Erratum",
@@ -73,6 +82,7 @@ __all__ = [
     "FigureClaim",
     "FiniteLaw",
     "GaussianLaw",
+    "Guarantee",
     "InputDomain",
     "Integers",
     "Interval",
@@ -83,7 +93,9 @@ __all__ = [
     "Mechanism",
     "Neighbouring",
     "OutputError",
+    "Paper",
     "ParameterError",
+    "Place",
     "PlanError",
     "PrivacyClaim",
     "ProductLaw",
@@ -105,7 +117,9 @@ __all__ = [
     "Witness",
     "WitnessError",
     "check",
+    "claim",
     "compare",
+    "control",
     "epsilon_lower_bound",
     "float_bits",
     "laws",
@@ -123,22 +137,26 @@ _HOMES = {
     for home, names in {
         "dpaudit.auditors": ("LowerBound", "epsilon_lower_bound"),
         "dpaudit.auditors.features": ("float_bits",),
-        "dpaudit.catalog": ("load",),
+        "dpaudit.registry": ("load",),
         "dpaudit.claims.claims": (
             "Claim",
-            "Erratum",
             "FigureClaim",
             "LemmaClaim",
             "PrivacyClaim",
             "RateClaim",
             "UtilityClaim",
         ),
+        "dpaudit.claims.datasets": ("Dataset", "DatasetLoader"),
+        "dpaudit.claims.declarations": ("Declaration", "claim"),
         "dpaudit.claims.domains": ("Integers", "RankingProfiles", "Reals"),
         "dpaudit.claims.evidence": ("Curves", "Evidence", "Interval", "Witness"),
+        "dpaudit.claims.guarantees": ("ApproximateDP", "Guarantee"),
         "dpaudit.claims.inputs": ("AnyTwo", "DrawnPairs", "InputDomain", "Records", "Vectors"),
         "dpaudit.claims.neighbouring": ("Neighbouring",),
+        "dpaudit.claims.papers": ("Erratum", "Paper", "Place"),
         "dpaudit.claims.record": ("Record", "Result", "read_record"),
         "dpaudit.claims.verdicts": ("Verdict",),
+        "dpaudit.controls": ("control",),
         "dpaudit.errors": (
             "CheckError",
             "DataError",

@@ -6,18 +6,27 @@ import dataclasses
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, dataclass_transform, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, dataclass_transform, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from dpaudit.claims.claims import Claim, Erratum
+from dpaudit.claims.claims import Claim
+from dpaudit.claims.datasets import DatasetLoader
+from dpaudit.claims.declarations import Declaration, declarations_of
 from dpaudit.claims.neighbouring import Neighbouring
+from dpaudit.claims.papers import Erratum, Place
 from dpaudit.errors import ParameterError, TargetError
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
     from dpaudit.laws import Law
+
+
+Role = Literal["", "epsilon", "delta", "agents", "alternatives", "dataset"]
+
+_RANGES: dict[str, dict[str, float]] = {"epsilon": {"above": 0.0}, "delta": {"minimum": 0.0, "maximum": 1.0}}
+"""Range of a parameter that declares none, by its role."""
 
 
 def parameter(
@@ -27,6 +36,8 @@ def parameter(
     above: float | None = None,
     minimum: float | None = None,
     maximum: float | None = None,
+    role: Role = "",
+    loader: DatasetLoader | None = None,
 ) -> Any:
     """Declare a parameter of a mechanism with its range.
 
@@ -40,9 +51,22 @@ def parameter(
         The value must be larger than this.
     minimum, maximum
         Smallest and largest value allowed.
+    role
+        What the parameter stands for, whatever its name: ``epsilon`` (above 0 unless a range is given) and ``delta`` (in
+        [0, 1]) of the privacy budget, which a parameter of that name has by itself; ``agents`` and ``alternatives``,
+        which a dataset decides; ``dataset``, which takes the content of a data file (``--data``).
+    loader
+        What reads the data file, for the role ``dataset``, such as `dpaudit.rankings.PREFLIB`.
+
+    Raises
+    ------
+    ParameterError
+        A dataset has no loader, or something else has one.
     """
+    if (role == "dataset") != (loader is not None):
+        raise ParameterError("parameter: the role 'dataset' and a `loader` go together; give both or neither")
     limits = {"above": above, "minimum": minimum, "maximum": maximum}
-    return dataclasses.field(default=default, metadata={"doc": doc, **limits})
+    return dataclasses.field(default=default, metadata={"doc": doc, "role": role, "loader": loader, **limits})
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(parameter, dataclasses.field))
@@ -71,7 +95,11 @@ class Mechanism:
     name: ClassVar[str] = ""
     """Name in the catalogue; the class name in lower case with hyphens if empty."""
     source: ClassVar[str] = ""
-    """Where the mechanism is published."""
+    """Where the mechanism is published, in words."""
+    places: ClassVar[Sequence[Place]] = ()
+    """The same as places in papers; `source` need not be given then."""
+    declared: ClassVar[list[Declaration]]
+    """Claims declared about the class itself; `declarations_of` also returns those of the classes that it derives from."""
     trust: ClassVar[str] = ""
     """Trust model in words: who sees what."""
     model: ClassVar[Literal["", "none", "central", "local", "shuffle"]] = ""
@@ -79,7 +107,7 @@ class Mechanism:
     errata: ClassVar[Sequence[Erratum]] = ()
     """What is misprinted in the source and what is implemented instead."""
     synthetic: ClassVar[Sequence[str]] = ()
-    """Parameters that only describe made-up inputs, and mean nothing beside the rankings of ``--data``."""
+    """Parameters that only describe made-up inputs, and mean nothing beside a dataset (``--data``)."""
     notation: ClassVar[str] = ""
     """How inputs and outputs are written, in a sentence: what a reader who recomputes a witness has to know."""
     own_randomness: ClassVar[bool] = False
@@ -140,12 +168,27 @@ class Mechanism:
         return None
 
     def claims(self) -> Sequence[Claim]:
-        """Claims at these parameters."""
-        return ()
+        """Claims at these parameters; by default those that are declared about the class (`dpaudit.claim`)."""
+        return [declaration.bind(self) for declaration in declarations_of(type(self))]
 
     def views(self) -> Mapping[str, Mechanism]:
         """What an adversary may see, each a mechanism; ``output`` is the mechanism itself."""
         return {"output": self}
+
+    def but(self, **changes: Any) -> Self:
+        """Return the mechanism with other values of some parameters.
+
+        Raises
+        ------
+        ParameterError
+            A value that the parameter cannot take, or a parameter that there is not.
+        """
+        unknown = sorted(set(changes) - set(self.parameter_names()))
+        if unknown:
+            raise ParameterError(
+                f"{self.name} has no parameter {unknown[0]!r}; it has {', '.join(self.parameter_names())}"
+            )
+        return dataclasses.replace(self, **changes)  # type: ignore[type-var]
 
     def parameters(self) -> dict[str, Any]:
         """Parameters and their values, in order of declaration."""
@@ -155,6 +198,32 @@ class Mechanism:
     def parameter_names(cls) -> list[str]:
         """Names of the parameters, in order of declaration."""
         return [field.name for field, _ in _fields(cls)]
+
+    @classmethod
+    def parameter_hints(cls) -> dict[str, Any]:
+        """Types of the parameters by name."""
+        hints = get_type_hints(cls)
+        return {field.name: hints[field.name] for field, _ in _fields(cls)}
+
+    @classmethod
+    def redeclared(cls, name: str, default: Any) -> Any:
+        """Return the declaration of a parameter with another default, for a subclass."""
+        field = next(field for field, _ in _fields(cls) if field.name == name)
+        return dataclasses.field(default=default, metadata=field.metadata)
+
+    @classmethod
+    def roles(cls) -> dict[str, str]:
+        """Role of every parameter that has one, by the parameter's name."""
+        found = {field.name: _role(field) for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
+        return {name: role for name, role in found.items() if role}
+
+    @classmethod
+    def dataset_parameter(cls) -> tuple[str, DatasetLoader] | None:
+        """Name of the parameter that takes a dataset, and what loads it; None where there is none."""
+        for field in dataclasses.fields(cls):  # type: ignore[arg-type]
+            if _role(field) == "dataset":
+                return field.name, field.metadata["loader"]
+        return None
 
     @classmethod
     def parameter_table(cls) -> list[tuple[str, str, str, str]]:
@@ -192,6 +261,11 @@ def _fields(cls: type[Mechanism]) -> tuple[tuple[dataclasses.Field[Any], TypeAda
     return cls._checked_fields
 
 
+def _role(field: dataclasses.Field[Any]) -> str:
+    """Role of a parameter; of one that declares none, its name where that is epsilon or delta."""
+    return field.metadata.get("role") or (field.name if field.name in _RANGES else "")
+
+
 def _validated(target: str, field: dataclasses.Field[Any], adapter: TypeAdapter[Any], value: Any) -> Any:
     from pydantic import ValidationError
 
@@ -204,10 +278,11 @@ def _validated(target: str, field: dataclasses.Field[Any], adapter: TypeAdapter[
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value
     above, minimum, maximum = (field.metadata.get(key) for key in ("above", "minimum", "maximum"))
-    if field.name == "epsilon" and above is None and minimum is None:
-        above = 0.0
-    if field.name == "delta" and minimum is None and maximum is None:
-        minimum, maximum = 0.0, 1.0
+    usual = _RANGES.get(_role(field), {})
+    if above is None and minimum is None:
+        above = usual.get("above")
+    if minimum is None and maximum is None:
+        minimum, maximum = usual.get("minimum"), usual.get("maximum")
     tests: list[tuple[float | None, Callable[[float, float], bool], str]] = [
         (above, lambda number, limit: number > limit, "must be above"),
         (minimum, lambda number, limit: number >= limit, "must be at least"),

@@ -7,9 +7,12 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from dpaudit.catalog import TargetReference, catalogue_root, suggestion, targets_in
+from pydantic import Field
+
+from dpaudit.registry import TargetReference, catalogue, catalogue_papers, suggestion, targets_in
+from dpaudit.catalog import ROOT
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import PlanError
 
@@ -66,18 +69,36 @@ class _PlanFile:
     __pydantic_config__ = _CONFIG
 
     schema: Literal["dpaudit.plan/1"]
-    protocol: str
+    protocol: str | None = None
+    paper: str | None = None
+    error_probability: Annotated[float, Field(gt=0, lt=1)] | None = None
     audit: list[PlannedAudit]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A plan with the targets that it is about."""
+    """A plan with the targets that it is about.
+
+    Attributes
+    ----------
+    path
+        The plan's file.
+    protocol, paper
+        What it is about: a Python file, or the key of a paper of the catalogue.
+    targets
+        Targets that it may audit, by name.
+    audits
+        The audits, in the order written.
+    error_probability
+        Error probability of every result that it asks for; None where it does not say.
+    """
 
     path: Path
-    protocol: Path
+    protocol: Path | None
+    paper: str | None
     targets: dict[str, TargetReference]
     audits: tuple[PlannedAudit, ...]
+    error_probability: float | None = None
 
 
 def grid(values: dict[str, Any]) -> Iterator[dict[str, Scalar]]:
@@ -113,21 +134,13 @@ def read_plan(path: str | Path) -> Plan:
         file = _adapter().validate_python(raw)
     except ValidationError as error:
         raise PlanError(f"{path}: {_first_problem(error)}") from None
-    protocol = (path.parent / file.protocol).resolve()
-    if protocol.suffix != ".py" or not protocol.is_file():
-        raise PlanError(f"{path}: key 'protocol': there is no Python file {file.protocol!r} beside this plan; mend it")
-    targets: dict[str, TargetReference] = {}
-    for reference in targets_in(str(protocol)):
-        name = reference.load().name
-        if name in targets:
-            raise PlanError(f"{path}: {file.protocol} defines two targets named {name!r}; rename one")
-        targets[name] = reference
+    protocol, targets = _targets(path, file)
     for number, audit in enumerate(file.audit, 1):
         where = f"{path}: audit {number} ({audit.claim})"
         if audit.target not in targets:
             raise PlanError(
                 f"{where}: key 'target' names {audit.target!r}{suggestion(audit.target, targets)}; "
-                f"{protocol.name} has {', '.join(targets)}"
+                f"{file.protocol or file.paper} has {', '.join(targets)}"
             )
         if audit.expect is Verdict.ERROR:
             raise PlanError(f"{where}: key 'expect': 'error' is no verdict; the verdicts are {', '.join(_VERDICTS)}")
@@ -151,7 +164,40 @@ def read_plan(path: str | Path) -> Plan:
                     f"{where}: key 'set' has an unknown parameter {name!r}{suggestion(name, names)}; "
                     f"{audit.target} has {', '.join(names)}"
                 )
-    return Plan(path=path, protocol=protocol, targets=targets, audits=tuple(file.audit))
+    return Plan(
+        path=path,
+        protocol=protocol,
+        paper=file.paper,
+        targets=targets,
+        audits=tuple(file.audit),
+        error_probability=file.error_probability,
+    )
+
+
+def _targets(path: Path, file: _PlanFile) -> tuple[Path | None, dict[str, TargetReference]]:
+    """Python file that a plan is about, if any, and the targets that it may name."""
+    if (file.protocol is None) == (file.paper is None):
+        raise PlanError(f"{path}: give one of the keys 'protocol' (a Python file) and 'paper' (a key of the catalogue)")
+    if file.paper is not None:
+        papers = catalogue_papers()
+        if file.paper not in papers:
+            raise PlanError(
+                f"{path}: key 'paper': there is no paper {file.paper!r}{suggestion(file.paper, papers)} in the "
+                f"catalogue; it has {', '.join(papers)}"
+            )
+        if papers[file.paper].problem:
+            raise PlanError(f"{path}: {papers[file.paper].problem}")
+        return None, catalogue()
+    protocol = (path.parent / str(file.protocol)).resolve()
+    if protocol.suffix != ".py" or not protocol.is_file():
+        raise PlanError(f"{path}: key 'protocol': there is no Python file {file.protocol!r} beside this plan; mend it")
+    targets: dict[str, TargetReference] = {}
+    for reference in targets_in(str(protocol)):
+        name = reference.load().name
+        if name in targets:
+            raise PlanError(f"{path}: {file.protocol} defines two targets named {name!r}; rename one")
+        targets[name] = reference
+    return protocol, targets
 
 
 def plans_in(folder: Path) -> list[Path]:
@@ -160,21 +206,25 @@ def plans_in(folder: Path) -> list[Path]:
 
 
 def plans() -> list[Path]:
-    """Plan files of the catalogue, those of the controls last."""
-    root = catalogue_root()
-    return plans_in(root / "audits") if root else []
+    """Plan files of the catalogue."""
+    return plans_in(ROOT / "audits")
 
 
 def plan_for(reference: TargetReference) -> Plan | None:
     """Plan of the catalogue, or beside the protocol file, whose protocol is this target's file."""
     if not reference.path.endswith(".py"):
+        name = reference.load().name
+        for path in plans():
+            plan = read_plan(path)
+            if any(audit.target == name for audit in plan.audits):
+                return plan
         return None
     file = Path(reference.path).resolve()
-    for path in [*plans(), file.with_suffix(".toml")]:
-        if path.stem == file.stem and path.is_file():
-            plan = read_plan(path)
-            if plan.protocol == file:
-                return plan
+    path = file.with_suffix(".toml")
+    if path.is_file():
+        plan = read_plan(path)
+        if plan.protocol == file:
+            return plan
     return None
 
 

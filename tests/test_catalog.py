@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 import dpaudit
-from dpaudit.catalog import called, catalogue, catalogue_root, find_targets, protocol_files, reference_of, targets_in
+from dpaudit.registry import called, catalogue, catalogue_root, find_targets, protocol_files, reference_of, targets_in
 from dpaudit.claims.claims import PrivacyClaim
 
 TARGET = """

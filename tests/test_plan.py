@@ -3,7 +3,7 @@
 import pytest
 
 import dpaudit
-from dpaudit.catalog import catalogue, protocol_files
+from dpaudit.registry import catalogue, protocol_files
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.plan import grid, plan_for, plans, read_plan
 
@@ -62,7 +62,7 @@ def test_the_protocol_is_found_from_the_plans_folder(folder, monkeypatch):
 
 
 def test_the_plan_of_a_file_lies_beside_it_or_in_the_catalogue(folder):
-    from dpaudit.catalog import find_targets
+    from dpaudit.registry import find_targets
 
     (reference, _) = find_targets("code/both.py")
     assert plan_for(reference) is None

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from dpaudit.claims.domains import Domain
+from dpaudit.claims.guarantees import ApproximateDP, Guarantee
 from dpaudit.errors import ParameterError
 
 Measurements = np.ndarray | Mapping[str, np.ndarray]
@@ -24,13 +25,11 @@ class Claim:
 
     Attributes
     ----------
-    id
-        Identifier, ``paper.statement`` for a published claim; ``-meant`` at its end where print and evident
-        meaning differ and this is the latter.
+    id, statement
+        Identifier, and the claim in one plain sentence. A claim that is declared (`dpaudit.claim`) gets both, and its
+        source, from its declaration.
     source
-        Paper and theorem, equation or section.
-    statement
-        The claim in one plain sentence.
+        Paper and theorem, equation or section, in words.
     inapplicable
         Why the claim's own assumptions do not hold at these parameters; empty where they do.
     on_data
@@ -41,37 +40,52 @@ class Claim:
 
     kind: ClassVar[str]
 
-    id: str
-    statement: str
+    id: str = ""
+    statement: str = ""
     source: str = ""
     inapplicable: str = ""
     on_data: bool = False
     reproduces: str = ""
 
+    def _unfit(self, problem: str) -> ParameterError:
+        return ParameterError(f"claim {self.id}: {problem}" if self.id else problem)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivacyClaim(Claim):
-    """(epsilon, delta)-differential privacy of one view under that view's neighbouring relation.
+    """A privacy guarantee of one view under that view's neighbouring relation.
 
     Attributes
     ----------
+    guarantee
+        What is promised, such as ``ApproximateDP(1.0, 1e-6)``.
     epsilon, delta
-        The claimed parameters: epsilon >= 0 and finite, delta in [0, 1].
+        In its place, as a shorthand, the parameters of approximate differential privacy: epsilon >= 0 and finite, delta
+        in [0, 1].
     view
         What the adversary sees: a key of the target's ``views()``.
     """
 
     kind: ClassVar[str] = "privacy"
 
-    epsilon: float
+    guarantee: Guarantee = None  # type: ignore[assignment]  # made of epsilon and delta where it is not given
+    epsilon: float | None = None
     delta: float = 0.0
     view: str = "output"
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.epsilon) and self.epsilon >= 0):
-            raise ParameterError(f"claim {self.id}: epsilon must be a finite number >= 0, got {self.epsilon}")
-        if not 0 <= self.delta <= 1:
-            raise ParameterError(f"claim {self.id}: delta must be in [0, 1], got {self.delta}")
+        if self.guarantee is None:
+            if self.epsilon is None:
+                raise self._unfit("give `guarantee`, or `epsilon` and `delta`")
+            try:
+                object.__setattr__(self, "guarantee", ApproximateDP(self.epsilon, self.delta))
+            except ParameterError as error:
+                raise self._unfit(str(error)) from None
+        elif self.epsilon is not None and dict(self.guarantee.parameters) != {
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+        }:
+            raise self._unfit(f"`guarantee` is {self.guarantee}; leave `epsilon` and `delta` out")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,8 +113,9 @@ class UtilityClaim(Claim):
     quantity
         What is measured, in words.
     beside
-        Known numbers that are reported beside the value, by name; those with the word ``bound`` in their name are
-        drawn with it.
+        Known numbers that are reported beside the value for comparison, by name.
+    bounds
+        Other bounds on the same quantity, by name; they are drawn with the claimed one.
     scope
         Inputs and randomness that the expectation is over, in words.
     """
@@ -118,20 +133,23 @@ class UtilityClaim(Claim):
     trivial_reason: str = "a method that ignores its input does as well"
     quantity: str = "value"
     beside: Mapping[str, float] = field(default_factory=dict)
+    bounds: Mapping[str, float] = field(default_factory=dict)
     scope: str = ""
 
     def __post_init__(self) -> None:
         if not math.isfinite(self.bound):
-            raise ParameterError(f"claim {self.id}: the bound must be a finite number, got {self.bound}")
+            raise self._unfit(f"the bound must be a finite number, got {self.bound}")
         for support in (self.support, self.beside_support or self.support):
             if not support[0] < support[1]:
-                raise ParameterError(f"claim {self.id}: support must be (smallest, largest), got {support}")
+                raise self._unfit(f"support must be (smallest, largest), got {support}")
         if self.measure is not None and not (math.isfinite(self.support[0]) and math.isfinite(self.support[1])):
-            raise ParameterError(f"claim {self.id}: a measured value needs a finite support, got {self.support}")
+            raise self._unfit(f"a measured value needs a finite support, got {self.support}")
         if self.exact is None and self.measure is None and not self.inapplicable:
-            raise ParameterError(f"claim {self.id}: give `exact` or `measure`, otherwise nothing can be audited")
-        for name in {"value", "trivial", "slack", "worst"} & set(self.beside):
-            raise ParameterError(f"claim {self.id}: {name!r} is not free for a number in `beside`; choose another name")
+            raise self._unfit(f"give `exact` or `measure`, otherwise nothing can be audited")
+        for name in {"value", "trivial", "slack", "worst"} & {*self.beside, *self.bounds}:
+            raise self._unfit(f"{name!r} is not free for a number in `beside` or `bounds`; choose another name")
+        if both := set(self.beside) & set(self.bounds):
+            raise self._unfit(f"{min(both)!r} is in `beside` and in `bounds`; leave it out of one")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,15 +205,15 @@ class RateClaim(Claim):
             or points[0] <= 0
             or (np.diff(points) <= 0).any()
         ):
-            raise ParameterError(
-                f"claim {self.id}: points must be at least {FEWEST_POINTS} ascending numbers above 0, got {self.points}"
+            raise self._unfit(
+                f"points must be at least {FEWEST_POINTS} ascending numbers above 0, got {self.points}"
             )
         if not math.isfinite(self.exponent):
-            raise ParameterError(f"claim {self.id}: exponent must be a finite number, got {self.exponent}")
+            raise self._unfit(f"exponent must be a finite number, got {self.exponent}")
         if not (math.isfinite(self.resolution) and self.resolution > 0):
-            raise ParameterError(f"claim {self.id}: resolution must be a finite number above 0, got {self.resolution}")
+            raise self._unfit(f"resolution must be a finite number above 0, got {self.resolution}")
         if (self.exact is None) == (self.measure is None) and not self.inapplicable:
-            raise ParameterError(f"claim {self.id}: give `exact` or `measure`, one of the two")
+            raise self._unfit(f"give `exact` or `measure`, one of the two")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,24 +273,24 @@ class FigureClaim(Claim):
     def __post_init__(self) -> None:
         for support in (self.support, self.over_support or self.support, self.beside_support or self.support):
             if not (math.isfinite(support[0]) and math.isfinite(support[1]) and support[0] < support[1]):
-                raise ParameterError(f"claim {self.id}: support must be finite (smallest, largest), got {support}")
+                raise self._unfit(f"support must be finite (smallest, largest), got {support}")
         if not (math.isfinite(self.factor) and self.factor > 0):
-            raise ParameterError(f"claim {self.id}: factor must be a finite number above 0, got {self.factor}")
+            raise self._unfit(f"factor must be a finite number above 0, got {self.factor}")
         if self.published is not None and not math.isfinite(self.published):
-            raise ParameterError(f"claim {self.id}: published must be a finite number, got {self.published}")
+            raise self._unfit(f"published must be a finite number, got {self.published}")
         if not (math.isfinite(self.tolerance) and self.tolerance >= 0):
-            raise ParameterError(f"claim {self.id}: tolerance must be a finite number >= 0, got {self.tolerance}")
+            raise self._unfit(f"tolerance must be a finite number >= 0, got {self.tolerance}")
         if self.published_runs is not None and self.published_runs < 1:
-            raise ParameterError(f"claim {self.id}: published_runs must be at least 1, got {self.published_runs}")
+            raise self._unfit(f"published_runs must be at least 1, got {self.published_runs}")
         if self.direction not in ("equal", "at-most", "at-least"):
-            raise ParameterError(
-                f"claim {self.id}: direction must be 'equal', 'at-most' or 'at-least', got {self.direction!r}"
+            raise self._unfit(
+                f"direction must be 'equal', 'at-most' or 'at-least', got {self.direction!r}"
             )
         if self.direction != "equal" and self.published is None:
-            raise ParameterError(f"claim {self.id}: an inequality needs its bound; give `published`")
+            raise self._unfit(f"an inequality needs its bound; give `published`")
         if self.timed and self.direction == "equal" and self.published is not None:
-            raise ParameterError(
-                f"claim {self.id}: the times of another machine cannot be measured again; compare times with each other"
+            raise self._unfit(
+                f"the times of another machine cannot be measured again; compare times with each other"
             )
 
 
@@ -308,23 +326,5 @@ class LemmaClaim(Claim):
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.tolerance) and self.tolerance >= 0):
-            raise ParameterError(f"claim {self.id}: tolerance must be a finite number >= 0, got {self.tolerance}")
+            raise self._unfit(f"tolerance must be a finite number >= 0, got {self.tolerance}")
         object.__setattr__(self, "instances", tuple(self.instances))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Erratum:
-    """Something printed that cannot be what the authors meant.
-
-    Attributes
-    ----------
-    where
-        Paper and place.
-    printed, meant, reason
-        What is printed, what is implemented instead, and how we know.
-    """
-
-    where: str
-    printed: str
-    meant: str
-    reason: str

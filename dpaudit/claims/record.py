@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from dpaudit.claims.claims import Erratum
 from dpaudit.claims.evidence import Curves, Growth, Interval, Witness
+from dpaudit.claims.papers import Erratum
 from dpaudit.claims.verdicts import EXIT_UNUSABLE, Verdict, status_of, worst_status
 from dpaudit.errors import RecordError
 

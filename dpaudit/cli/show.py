@@ -20,7 +20,7 @@ def list_(
     ] = "text",
 ) -> None:
     """Show the catalogue: systems, claims, sources."""
-    from dpaudit.catalog import catalogue
+    from dpaudit.registry import catalogue
 
     rows = [_entry(name, reference.load()) for name, reference in catalogue().items()]
     if format_ == "json":
@@ -50,7 +50,7 @@ def show(target: Annotated[str, typer.Argument(metavar="TARGET", help="As for `d
     """Show one system: parameters, claims, views, sources, errata."""
     from rich.console import Console
 
-    from dpaudit.catalog import find_targets
+    from dpaudit.registry import find_targets
     from dpaudit.plan import read_plan
 
     console = Console(highlight=False, markup=False, soft_wrap=True)

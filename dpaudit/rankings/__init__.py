@@ -39,7 +39,7 @@ from dpaudit.rankings.orders import (
 from dpaudit.rankings.pairwise import answers, margins, pairwise_counts, profile_margins
 from dpaudit.rankings.partition import partition_counts
 from dpaudit.rankings.positional import PositionalRule, rank_by_scores, ranking_histogram
-from dpaudit.rankings.preflib import PreferenceFile, read_preflib, read_profile
+from dpaudit.rankings.preflib import PREFLIB, PreferenceFile, read_preflib, read_profile
 from dpaudit.rankings.profiles import Profile
 from dpaudit.rankings.queries import margin_matrix, overload_probability, pair_tally, random_subsets
 from dpaudit.rankings.quicksort import quicksort_comparisons, quicksort_expected_comparisons, quicksort_tail
@@ -56,6 +56,7 @@ from dpaudit.rankings.structure import (
 )
 
 __all__ = [
+    "PREFLIB",
     "Chain",
     "Gibbs",
     "KemenyResult",

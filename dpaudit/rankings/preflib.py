@@ -8,6 +8,7 @@ from typing import Literal, NoReturn
 
 import numpy as np
 
+from dpaudit.claims.datasets import Dataset, DatasetLoader
 from dpaudit.errors import DataError
 from dpaudit.rankings.profiles import Profile
 
@@ -54,6 +55,20 @@ class PreferenceFile:
                 _fail(self.path, line, f"the order ranks {len(order)} of {m} alternatives; a profile takes all of them")
         rankings = np.array([[tied[0] for tied in order] for order in self.orders], dtype=np.int64)
         return Profile(rankings, np.array(self.counts, dtype=np.int64), self.names)
+
+
+class _PrefLib:
+    """Loads complete rankings for a parameter of role ``dataset``: the value is a `Profile`."""
+
+    form = "complete rankings (PrefLib .soc)"
+
+    def load(self, path: str) -> Dataset:
+        profile = read_profile(path)
+        return Dataset(value=profile, sizes={"agents": profile.agents, "alternatives": profile.alternatives})
+
+
+PREFLIB: DatasetLoader = _PrefLib()
+"""Loader of PrefLib files, for ``parameter(role="dataset", loader=PREFLIB)``."""
 
 
 def read_profile(path: str | PathLike[str]) -> Profile:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from dpaudit.claims.claims import Erratum
+from dpaudit.claims.papers import Erratum
 from dpaudit.claims.record import Record
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.groups import ClaimGroup, group_results

@@ -14,7 +14,7 @@ from typing import Any
 from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Features, Method, sees_features
 from dpaudit.auditors.lemma import DEFAULT_DRAWS
 from dpaudit.auditors.pair import LEAST_SAMPLES
-from dpaudit.catalog import TargetReference, called, find_targets, suggestion
+from dpaudit.registry import TargetReference, called, find_targets, suggestion
 from dpaudit.claims.claims import FigureClaim, LemmaClaim, PrivacyClaim
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import DataError, ParameterError, PlanError, TargetError
@@ -285,7 +285,8 @@ def _sources(request: Request) -> list[tuple[str, TargetReference, Plan | None]]
 
 
 def _plan_sources(plan: Plan) -> list[tuple[str, TargetReference, Plan | None]]:
-    return [(called(reference, name), reference, plan) for name, reference in plan.targets.items()]
+    named = {audit.target for audit in plan.audits} if plan.paper else set(plan.targets)
+    return [(called(reference, name), reference, plan) for name, reference in plan.targets.items() if name in named]
 
 
 def _cells_of(
@@ -336,7 +337,7 @@ def _cells_of(
     for values in grid(dict(override)):
         cell = replace(blank, parameters=values, samples=request.samples, **_way(request, None))
         for claim in _claims(cell):
-            if claim.id not in covered:
+            if claim.id not in covered and not (plan and plan.paper):
                 own = replace(cell, claim=claim.id)
                 cells.setdefault(_identity(own), own)
     if data is not None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, Budget, Features, Method
-from dpaudit.catalog import called, reference_of, suggestion
+from dpaudit.registry import called, reference_of, suggestion
 from dpaudit.claims.record import Record, Result, SystemEntry, summarise
 from dpaudit.errors import ParameterError, TargetError
 from dpaudit.mechanism import Mechanism

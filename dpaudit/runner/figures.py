@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from dpaudit.catalog import suggestion
+from dpaudit.registry import suggestion
 from dpaudit.errors import TargetError
 
 

@@ -9,7 +9,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Literal
 
-from dpaudit.catalog import catalogue_root, protocol_files
+from dpaudit.catalog import ROOT
 from dpaudit.claims.record import Record, joined, read_record
 from dpaudit.errors import RecordError
 from dpaudit.runner.cells import Cell
@@ -56,7 +56,7 @@ def sources_of(cells: Sequence[Cell]) -> dict[str, str]:
     # A module of an installed package has no file here.
     found = {_name(path): _digest(path) for path in sorted(paths) if path.is_file()}
     if any(_LOADS in path.read_text(encoding="utf-8") for path in paths if path.suffix == ".py" and path.is_file()):
-        found[ALL_PROTOCOLS] = _digests(protocol_files())
+        found[ALL_PROTOCOLS] = _digests(sorted((ROOT / "protocols").rglob("*.py")))
     return {**found, CODE: _digests(_code())}
 
 
@@ -152,8 +152,8 @@ def _changed(name: str, digest: str, above: Sequence[Path]) -> str:
     if name == CODE:
         return "" if _digests(_code()) == digest else "the code of dpaudit changed"
     if name == ALL_PROTOCOLS:
-        return "" if _digests(protocol_files()) == digest else "a protocol of the catalogue changed"
-    root = catalogue_root()
+        return "" if _digests(sorted((ROOT / "protocols").rglob("*.py"))) == digest else "a protocol of the catalogue changed"
+    root = ROOT
     places = [Path(name), *([root / name] if root else []), *(folder / name for folder in above)]
     try:
         found = next((place for place in places if place.is_file()), None)
@@ -166,7 +166,7 @@ def _changed(name: str, digest: str, above: Sequence[Path]) -> str:
 
 def _name(path: Path) -> str:
     """Return the path as seen from the catalogue, or from here, or else as it is."""
-    for root in (catalogue_root(), Path.cwd()):
+    for root in (ROOT, Path.cwd()):
         if root is not None and path.resolve().is_relative_to(root.resolve()):
             return path.resolve().relative_to(root.resolve()).as_posix()
     return path.as_posix()

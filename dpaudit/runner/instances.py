@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from dpaudit.catalog import line_in, suggestion
+from dpaudit.registry import line_in, suggestion
 from dpaudit.claims.claims import Claim
 from dpaudit.claims.record import plain
 from dpaudit.errors import DpauditError, ParameterError, TargetError

@@ -18,7 +18,7 @@ from dpaudit.auditors.pair import EventBound
 from dpaudit.auditors.recheck import counted, enough_samples, event_from_data, learn_event, recheck
 from dpaudit.auditors.selection import Event
 from dpaudit.auditors.streams import Streams
-from dpaudit.catalog import TargetReference, find_targets
+from dpaudit.registry import TargetReference, find_targets
 from dpaudit.claims.claims import PrivacyClaim
 from dpaudit.claims.inputs import Pair, pair_key
 from dpaudit.claims.neighbouring import Neighbouring

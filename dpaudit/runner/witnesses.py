@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from dpaudit.auditors.budget import Budget, Features
 from dpaudit.auditors.pair import LEAST_SAMPLES
 from dpaudit.auditors.streams import Streams
-from dpaudit.catalog import suggestion
+from dpaudit.registry import suggestion
 from dpaudit.claims.claims import PrivacyClaim
 from dpaudit.claims.evidence import Evidence
 from dpaudit.claims.record import plain

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.catalog import find_targets
+from dpaudit.registry import find_targets
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CONFIDENCE = 1 - 1e-6

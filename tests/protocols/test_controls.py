@@ -10,7 +10,7 @@ from dpaudit.auditors import Budget, Streams, audit
 from dpaudit.auditors.audit import view_of
 from dpaudit.auditors.blackbox import audit_black_box
 from dpaudit.auditors.exact import audit_exact
-from dpaudit.catalog import protocol_files, targets_in
+from dpaudit.registry import protocol_files, targets_in
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,7 @@ from scipy.stats import binom, chi2, chi2_contingency, norm
 import dpaudit
 from dpaudit import rankings
 from dpaudit.auditors import Budget, Streams, audit
-from dpaudit.catalog import protocol_files, targets_in
+from dpaudit.registry import protocol_files, targets_in
 
 pytestmark = pytest.mark.slow
 

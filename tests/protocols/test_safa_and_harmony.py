@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import chi2
 
 import dpaudit
-from dpaudit.catalog import protocol_files, targets_in
+from dpaudit.registry import protocol_files, targets_in
 
 FALSE_ALARM = 1e-6
 SEED = 20261129

@@ -6,7 +6,7 @@ import json
 import pytest
 
 import dpaudit
-from dpaudit.catalog import find_targets
+from dpaudit.registry import find_targets
 from dpaudit.runner import Request, build_cells, run_cells
 from dpaudit.runner.check import run_request
 from dpaudit.runner.execute import Settings

@@ -1,0 +1,230 @@
+"""Claims declared apart from mechanisms: what is known of a claim without making anything, and how it is bound."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+
+from dpaudit.claims.papers import Paper, Place
+from dpaudit.errors import ParameterError, TargetError
+
+if TYPE_CHECKING:
+    from dpaudit.claims.claims import Claim
+    from dpaudit.mechanism import Mechanism
+
+Kind = Literal["privacy", "utility", "rate", "lemma", "figure"]
+M = TypeVar("M", bound="Mechanism")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Declaration:
+    """A claim apart from its instances.
+
+    Attributes
+    ----------
+    id
+        Identifier, ``paper.statement``; ``-meant`` at its end where print and evident meaning differ and this is the
+        latter.
+    kind
+        ``privacy``, ``utility``, ``rate``, ``lemma`` or ``figure``.
+    statement
+        The claim in one plain sentence.
+    places
+        Where it stands, the first place being the one under which it is listed.
+    targets
+        The mechanisms that it is about.
+    ours
+        Whether no paper says so: a comparison or a sharpened statement of this project, never counted as a paper's.
+    on_data
+        Whether the claim is measured on the rankings of ``--data`` when there are any.
+    reproduces
+        The published figure or table that the claim measures again, such as ``Table 1``; empty for none.
+    bug
+        What is broken, for a control; empty for any other claim.
+    function
+        Binds the claim to a mechanism: returns the claim at its parameters, without what is declared here.
+    module, line
+        Where it is declared.
+    """
+
+    id: str
+    kind: Kind
+    statement: str
+    places: tuple[Place, ...] = ()
+    targets: tuple[type[Mechanism], ...]
+    ours: bool = False
+    on_data: bool = False
+    reproduces: str = ""
+    bug: str = ""
+    function: Callable[[Any], Claim] = field(repr=False)
+    module: str
+    line: int
+
+    @property
+    def place(self) -> Place | None:
+        """The place under which the claim is listed."""
+        return self.places[0] if self.places else None
+
+    @property
+    def paper(self) -> Paper | None:
+        """The paper that the claim stands under."""
+        return self.places[0].paper if self.places else None
+
+    @property
+    def source(self) -> str:
+        """Paper and places in words."""
+        return cited(self.places) if not self.bug else self.bug
+
+    @property
+    def file(self) -> Path | None:
+        """File that declares the claim."""
+        path = getattr(sys.modules.get(self.module), "__file__", None)
+        return Path(path) if path else None
+
+    def bind(self, mechanism: Mechanism) -> Claim:
+        """Return the claim at the parameters of a mechanism.
+
+        Raises
+        ------
+        ParameterError
+            The claim cannot be made at these parameters.
+        TargetError
+            The function that binds the claim returned something else than a claim of its kind.
+        """
+        try:
+            made = self.function(mechanism)
+        except ParameterError as error:
+            raise ParameterError(f"claim {self.id}: {error}") from error
+        if getattr(made, "kind", None) != self.kind:
+            raise TargetError(
+                f"claim {self.id} is declared to be of kind {self.kind}, but its function returned "
+                f"{type(made).__name__}; return a claim of that kind"
+            )
+        return replace(
+            made,
+            id=self.id,
+            statement=self.statement,
+            source=self.source,
+            on_data=self.on_data,
+            reproduces=self.reproduces,
+        )
+
+    def __call__(self, mechanism: Mechanism) -> Claim:
+        return self.bind(mechanism)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _declared, (self.module, self.id)
+
+
+def claim(
+    id: str,  # noqa: A002 - what it is called in plans, records and on the command line
+    target: type[M] | Sequence[type[M]],
+    *,
+    kind: Kind,
+    statement: str,
+    place: Place | Sequence[Place] = (),
+    ours: bool = False,
+    on_data: bool = False,
+    reproduces: str = "",
+    bug: str = "",
+    at: tuple[Callable[..., Any], int] | None = None,
+) -> Callable[[Callable[[M], Claim]], Declaration]:
+    """Declare a claim about a mechanism; decorates the function that binds it to the mechanism's parameters.
+
+    Parameters
+    ----------
+    id
+        Identifier, a literal of its own, so that a text search finds it.
+    target
+        The mechanism's class, or several.
+    kind, statement, place, ours, on_data, reproduces, bug
+        As the attributes of `Declaration`; ``place`` is one place or several.
+    at
+        For helpers that declare claims: the function, and the line, that declare it; by default those of the caller.
+
+    Raises
+    ------
+    TargetError
+        The mechanism has a claim of that id already, or the kind is unknown.
+
+    Examples
+    --------
+    >>> @claim("mine2026.theorem1", Coin, kind="privacy", statement="The coin is ϵ-DP.", place=PAPER.at(theorem=1))
+    ... def theorem1(coin: Coin) -> PrivacyClaim:
+    ...     return PrivacyClaim(epsilon=coin.epsilon)
+    """
+    frame = sys._getframe(1)
+    module, line = (frame.f_globals.get("__name__", ""), frame.f_lineno) if at is None else (at[0].__module__, at[1])
+    targets = (target,) if isinstance(target, type) else tuple(target)
+    places = (place,) if isinstance(place, Place) else tuple(place)
+    if kind not in get_args(Kind):
+        raise TargetError(f"claim {id}: kind must be one of {', '.join(get_args(Kind))}, got {kind!r}")
+
+    def declare(function: Callable[[M], Claim]) -> Declaration:
+        declaration = Declaration(
+            id=id,
+            kind=kind,
+            statement=statement,
+            places=places,
+            targets=targets,
+            ours=ours,
+            on_data=on_data,
+            reproduces=reproduces,
+            bug=bug,
+            function=function,
+            module=module,
+            line=line,
+        )
+        for each in targets:
+            own = each.__dict__.get("declared")
+            if own is None:
+                own = []
+                each.declared = own
+            if any(other.id == id and (other.module, other.line) != (module, line) for other in own):
+                raise TargetError(f"{each.name}: two claims are named {id!r}; give each its own id")
+            # A module that is loaded again declares its claims again.
+            own[:] = [other for other in own if other.id != id] + [declaration]
+        _BY_MODULE.setdefault(module, {})[id] = declaration
+        return declaration
+
+    return declare
+
+
+def declarations_of(target: type[Mechanism]) -> list[Declaration]:
+    """Claims declared about a mechanism's class and those that it derives from, in the order of declaration."""
+    own = target.__dict__.get("declared", [])
+    if any(declaration.bug for declaration in own):
+        # A control makes its own claim and none of the right mechanism's.
+        return list(own)
+    found: dict[str, Declaration] = {}
+    for each in reversed(inspect.getmro(target)):
+        found.update({declaration.id: declaration for declaration in each.__dict__.get("declared", ())})
+    return list(found.values())
+
+
+def declared_in(module: str) -> dict[str, Declaration]:
+    """Claims that a module declares, by id."""
+    return dict(_BY_MODULE.get(module, {}))
+
+
+def cited(places: Sequence[Place]) -> str:
+    """Places in words, each paper named once in a row."""
+    words, last = [], None
+    for place in places:
+        words.append(place.label if place.paper is last and place.label else str(place))
+        last = place.paper
+    return "; ".join(words)
+
+
+def _declared(module: str, id: str) -> Declaration:  # noqa: A002
+    from importlib import import_module
+
+    import_module(module)
+    return _BY_MODULE[module][id]
+
+
+_BY_MODULE: dict[str, dict[str, Declaration]] = {}

@@ -1,0 +1,130 @@
+"""Controls: broken variants of a mechanism, made by saying what is broken."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from dpaudit.claims.claims import PrivacyClaim
+from dpaudit.claims.declarations import claim
+from dpaudit.claims.inputs import Pair
+from dpaudit.claims.neighbouring import Neighbouring
+from dpaudit.claims.papers import Paper
+from dpaudit.errors import TargetError
+from dpaudit.mechanism import Mechanism
+
+PREFIX = "control."
+
+
+def control(
+    id: str,  # noqa: A002 - what it is called in plans, records and on the command line
+    right: type[Mechanism],
+    *,
+    paper: Paper,
+    statement: str,
+    pairs: Callable[[Any], Iterable[Pair]] | None = None,
+    scope: str = "",
+    claimed: Callable[[Any], PrivacyClaim] | None = None,
+    **defaults: Any,
+) -> Callable[[Callable[..., Any]], type[Mechanism]]:
+    """Make a control of a mechanism: a target that claims what the mechanism claims and does something else.
+
+    It decorates a function whose docstring says the bug in one line. The function takes the right mechanism and
+    returns the mechanism whose outputs are shown instead; or it takes the right mechanism, data, size and a generator,
+    and returns outputs. The control declares no law, so that samples have to find the bug.
+
+    Parameters
+    ----------
+    id
+        ``control.`` and the name of the target.
+    right
+        The right mechanism: a view of a protocol. Its parameters are the control's.
+    paper
+        The paper whose mechanism it is.
+    statement
+        What is claimed, in one sentence.
+    pairs, scope
+        ``pairs(right)`` lists the neighbouring inputs to compare, ``scope`` says which; by default those of the right
+        mechanism.
+    claimed
+        ``claimed(right)`` returns what is claimed; by default differential privacy with the values of the parameters
+        whose roles are epsilon and delta.
+    defaults
+        Default values of parameters in place of the mechanism's own.
+
+    Raises
+    ------
+    TargetError
+        The id does not begin with ``control.``, the bug is not said, or a default is of no parameter.
+
+    Examples
+    --------
+    >>> @control("control.unsplit-budget", Report, paper=PAPER, statement="The report is ϵ-LDP.", queries=2)
+    ... def unsplit_budget(report):
+    ...     '''The budget is not split: each of the K answers gets all of ϵ.'''
+    ...     return report.but(epsilon=report.epsilon * report.queries)
+    """
+    line = sys._getframe(1).f_lineno
+    if not id.startswith(PREFIX):
+        raise TargetError(f"control {id!r}: its id must begin with {PREFIX!r}")
+    unknown = sorted(set(defaults) - set(right.parameter_names()))
+    if unknown:
+        raise TargetError(f"{id}: {right.name} has no parameter {unknown[0]!r}")
+
+    def make(bug: Callable[..., Any]) -> type[Mechanism]:
+        words = inspect.cleandoc(bug.__doc__ or "").partition("\n")[0]
+        if not words:
+            raise TargetError(f"{id}: say the bug in the docstring of {bug.__name__!r}")
+        samples = len(inspect.signature(bug).parameters) == 4
+
+        def honest(self: Mechanism) -> Mechanism:
+            return right(**self.parameters())
+
+        def sample(self: Mechanism, data: Any, size: int, rng: np.random.Generator) -> Any:
+            if samples:
+                return bug(honest(self), data, size, rng)
+            return bug(honest(self)).sample(data, size, rng)
+
+        def neighbours(self: Mechanism) -> Neighbouring | None:
+            if pairs is None:
+                return honest(self).neighbours()
+            known = honest(self).neighbours()
+            relation = "any-two-inputs" if known is None else known.relation
+            return Neighbouring(relation=relation, pairs=list(pairs(honest(self))), complete=False, scope=scope)
+
+        def promise(mechanism: Any) -> PrivacyClaim:
+            if claimed is not None:
+                return claimed(honest(mechanism))
+            roles = {role: getattr(mechanism, name) for name, role in type(mechanism).roles().items()}
+            return PrivacyClaim(epsilon=roles["epsilon"], delta=roles.get("delta", 0.0))
+
+        body: dict[str, Any] = {
+            "__doc__": words,
+            "__module__": bug.__module__,
+            "__qualname__": bug.__qualname__,
+            "__annotations__": {name: right.parameter_hints()[name] for name in defaults},
+            "name": id.removeprefix(PREFIX),
+            "source": f"a bug planted in {right.name}",
+            "errata": (),
+            "sample": sample,
+            "law": lambda self, data: None,
+            "log_likelihood": lambda self, outputs, data: None,
+            "neighbours": neighbours,
+            "views": lambda self: {"output": self},
+            **{name: right.redeclared(name, value) for name, value in defaults.items()},
+        }
+        target = type(right)(bug.__name__, (right,), body)
+        where = claim(id, target, kind="privacy", statement=statement, place=paper.at(), bug=words, at=(bug, line))
+        where(promise)
+        return target
+
+    return make
+
+
+def is_control(declared: Sequence[Any]) -> bool:
+    """Whether declared claims are those of a control."""
+    return any(declaration.bug for declaration in declared)

@@ -1,0 +1,184 @@
+"""The catalogue's papers with their targets and claims; installed packages may add to it.
+
+A paper is a package or module of `dpaudit.catalog`, or one that another distribution announces with the entry point
+group ``dpaudit.catalog``. One that cannot be imported breaks only what is asked of it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import sys
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
+
+import dpaudit.catalog as _catalog
+from dpaudit.claims.declarations import Declaration, declared_in
+from dpaudit.claims.papers import Paper
+from dpaudit.errors import TargetError
+from dpaudit.mechanism import Mechanism
+from dpaudit.registry.names import suggestion
+from dpaudit.registry.references import TargetReference, import_target, is_target
+
+GROUP = "dpaudit.catalog"
+"""Entry point group by which a distribution announces a package of its own."""
+
+_PLANS = "audits"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CataloguePaper:
+    """One paper of the catalogue: what its package or module defines.
+
+    Attributes
+    ----------
+    key
+        The paper's key.
+    module
+        Dotted name of its package or module.
+    paper
+        Bibliographic data; None where the package says nothing of it.
+    targets
+        Its mechanisms with claims, by name.
+    declarations
+        The claims that it declares, in the paper's order, controls last.
+    plan
+        Its plan; None where there is none.
+    problem
+        Why it cannot be imported; empty where it can.
+    """
+
+    key: str
+    module: str
+    paper: Paper | None = None
+    targets: dict[str, TargetReference]
+    declarations: tuple[Declaration, ...] = ()
+    plan: Path | None = None
+    problem: str = ""
+
+
+@cache
+def catalogue_papers() -> dict[str, CataloguePaper]:
+    """All papers by key."""
+    return {key: _paper(key, module, plan) for key, module, plan in _places()}
+
+
+def catalogue() -> dict[str, TargetReference]:
+    """All targets of the catalogue by name.
+
+    Raises
+    ------
+    TargetError
+        Two papers define a target of the same name.
+    """
+    found: dict[str, TargetReference] = {}
+    for entry in catalogue_papers().values():
+        for name, reference in entry.targets.items():
+            if name in found:
+                raise TargetError(
+                    f"{entry.module} and {found[name].path} both define a target named {name!r}; rename one"
+                )
+            found[name] = reference
+    return found
+
+
+def catalogue_claims() -> dict[str, Declaration]:
+    """All declared claims of the catalogue by id.
+
+    Raises
+    ------
+    TargetError
+        Two claims have the same id.
+    """
+    found: dict[str, Declaration] = {}
+    for entry in catalogue_papers().values():
+        for declaration in entry.declarations:
+            if declaration.id in found:
+                raise TargetError(
+                    f"{entry.module} and {found[declaration.id].module} both declare a claim {declaration.id!r}; rename one"
+                )
+            found[declaration.id] = declaration
+    return found
+
+
+def catalogue_plans() -> list[Path]:
+    """Plans of all papers."""
+    return [entry.plan for entry in catalogue_papers().values() if entry.plan is not None]
+
+
+def broken_papers() -> dict[str, str]:
+    """Why papers cannot be imported, by key."""
+    return {key: entry.problem for key, entry in catalogue_papers().items() if entry.problem}
+
+
+def load(name: str) -> type[Mechanism]:
+    """Return the class of a catalogue target, for one that is compared with others.
+
+    Raises
+    ------
+    TargetError
+        There is no target of that name.
+    """
+    known = catalogue()
+    if name not in known:
+        raise TargetError(f"unknown target {name!r}{suggestion(name, known)}; the catalogue has {', '.join(known)}")
+    return known[name].load()
+
+
+def _places() -> Iterator[tuple[str, str, Path | None]]:
+    """Key, module and plan of every paper, those of the catalogue first."""
+    for entry in sorted(pkgutil.iter_modules(_catalog.__path__), key=lambda entry: entry.name):
+        plan = _catalog.ROOT / _PLANS / f"{entry.name}.toml"
+        yield entry.name, f"{_catalog.__name__}.{entry.name}", plan if plan.is_file() else None
+    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+        yield point.name, point.value, None
+
+
+def _paper(key: str, dotted: str, plan: Path | None) -> CataloguePaper:
+    try:
+        module = importlib.import_module(dotted)
+        modules = [module, *_submodules(module)]
+        for each in modules:
+            import_target(each.__name__)
+    except (Exception, SystemExit) as error:
+        return CataloguePaper(key=key, module=dotted, targets={}, plan=plan, problem=_problem(dotted, error))
+    declarations = [each for part in modules for each in declared_in(part.__name__).values()]
+    targets: dict[str, TargetReference] = {}
+    for part in modules:
+        for attribute, value in vars(part).items():
+            if is_target(value, part.__name__):
+                targets[value.name] = TargetReference(part.__name__, attribute, import_target(part.__name__)[1])
+    paper = next((item for item in vars(module).values() if isinstance(item, Paper) and item.key == key), None)
+    if plan is None and getattr(module, "__file__", None):
+        beside = Path(str(module.__file__)).with_name(f"{key}.toml")
+        plan = beside if beside.is_file() else None
+    return CataloguePaper(
+        key=key,
+        module=dotted,
+        paper=paper,
+        targets=targets,
+        declarations=tuple(sorted(declarations, key=lambda declaration: bool(declaration.bug))),
+        plan=plan,
+    )
+
+
+def _submodules(module: ModuleType) -> list[ModuleType]:
+    """Modules of a package, those first that it imports itself, in that order."""
+    names = [f"{module.__name__}.{entry.name}" for entry in pkgutil.iter_modules(getattr(module, "__path__", ()))]
+    loaded = list(sys.modules)
+    order = {name: loaded.index(name) for name in names if name in loaded}
+    return [importlib.import_module(name) for name in sorted(names, key=lambda name: order.get(name, len(loaded)))]
+
+
+def _problem(dotted: str, error: BaseException) -> str:
+    """Name the file and line at fault."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}, line {error.lineno}: {error.msg}; mend the syntax"
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "importlib" not in frame.filename]
+    where = f"{frames[-1].filename}, line {frames[-1].lineno}" if frames else dotted
+    return f"{where}: the file raised {type(error).__name__} when imported: {error}"

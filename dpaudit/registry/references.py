@@ -1,0 +1,206 @@
+"""References to targets, by file or by module, that can be sent to another process."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import inspect
+import sys
+import traceback
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+import dpaudit.catalog as _catalog
+from dpaudit.claims.declarations import declarations_of
+from dpaudit.errors import TargetError
+from dpaudit.mechanism import Mechanism
+from dpaudit.registry.names import suggestion
+
+_LOADED: dict[str, tuple[str, str, ModuleType]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class TargetReference:
+    """Where a target's code is, in a form that can be sent to another process.
+
+    Attributes
+    ----------
+    path
+        The file, or the dotted name of an importable module.
+    attribute
+        Name of the class in it.
+    digest
+        SHA-256 of the file's content when it was found; empty for a module without a file.
+    """
+
+    path: str
+    attribute: str
+    digest: str
+
+    def load(self) -> type[Mechanism]:
+        """Import the class.
+
+        Raises
+        ------
+        TargetError
+            The code changed since it was found, fails to import, or has no such class.
+        """
+        module, digest = import_target(self.path)
+        if digest != self.digest:
+            raise TargetError(f"{self.path} changed while it was being audited; run again")
+        return class_in(module, self.attribute, self.path)
+
+    @property
+    def file(self) -> Path | None:
+        """The file, where there is one."""
+        if self.path.endswith(".py"):
+            return Path(self.path)
+        found = getattr(import_target(self.path)[0], "__file__", None)
+        return Path(found) if found else None
+
+
+def is_target(value: object, module: str) -> bool:
+    """Whether something is a mechanism defined in a module that makes claims."""
+    return (
+        inspect.isclass(value)
+        and issubclass(value, Mechanism)
+        and value.__module__ == module
+        and (value.claims is not Mechanism.claims or bool(declarations_of(value)))
+        and not value.__qualname__.startswith("_")
+    )
+
+
+def targets_in(path: str) -> list[TargetReference]:
+    """Targets of a file or module: the mechanisms defined there that make claims.
+
+    Raises
+    ------
+    TargetError
+        The file cannot be read or imported, or defines no target.
+    """
+    module, digest = import_target(path)
+    found = [
+        TargetReference(_name(path, module), name, digest)
+        for name, value in vars(module).items()
+        if is_target(value, module.__name__)
+    ]
+    if not found:
+        raise TargetError(
+            f"{path} defines no target; define a subclass of dpaudit.Mechanism with `claims`, or declare claims about it"
+        )
+    return found
+
+
+def class_in(module: ModuleType, attribute: str, path: str) -> type[Mechanism]:
+    """Mechanism of that name in a module.
+
+    Raises
+    ------
+    TargetError
+        There is none.
+    """
+    value = getattr(module, attribute, None)
+    if not (inspect.isclass(value) and issubclass(value, Mechanism)):
+        classes = [
+            name
+            for name, item in vars(module).items()
+            if inspect.isclass(item) and issubclass(item, Mechanism) and item is not Mechanism
+        ]
+        known = ", ".join(classes) or "none"
+        raise TargetError(f"{path} has no mechanism {attribute!r}{suggestion(attribute, classes)}; it has: {known}")
+    return value
+
+
+def line_in(path: str, error: BaseException) -> int | None:
+    """Line of a file at which an exception left it, or None if it did not come through there."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return next((frame.lineno for frame in reversed(frames) if frame.filename == path), None)
+
+
+def shown_path(path: str) -> str:
+    """One form of a file's path, however it was named: relative where it lies below the current folder."""
+    if not path.endswith(".py"):
+        return path
+    file, here = Path(path).resolve(), Path.cwd().resolve()
+    return str(file.relative_to(here) if file.is_relative_to(here) else file)
+
+
+def loaded_from(module: str) -> str | None:
+    """File from which a module of that name was loaded as a target, or None."""
+    return next((path for path, _, loaded in list(_LOADED.values()) if loaded.__name__ == module), None)
+
+
+def import_target(path: str) -> tuple[ModuleType, str]:
+    """Import a file or a module; return it with the SHA-256 of its file.
+
+    A file of the catalogue is imported by its module's name.
+
+    Raises
+    ------
+    TargetError
+        It cannot be read or imported.
+    """
+    if not path.endswith(".py"):
+        return _import_dotted(path)
+    dotted = _catalogue_module(Path(path).resolve())
+    return _import_dotted(dotted) if dotted else _import_file(str(Path(path).resolve()))
+
+
+def _name(path: str, module: ModuleType) -> str:
+    return module.__name__ if module.__name__.startswith(f"{_catalog.__name__}.") else shown_path(path)
+
+
+def _catalogue_module(file: Path) -> str | None:
+    for folder in map(Path, _catalog.__path__):
+        if file.is_relative_to(folder.resolve()) and file.is_file():
+            parts = file.relative_to(folder.resolve()).with_suffix("").parts
+            return ".".join((_catalog.__name__, *(parts[:-1] if parts[-1] == "__init__" else parts)))
+    return None
+
+
+@cache
+def _import_file(path: str) -> tuple[ModuleType, str]:
+    file = Path(path)
+    shown = shown_path(path)
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise TargetError(f"{shown}: cannot read the target file ({error.strerror})") from None
+    digest = hashlib.sha256(content).hexdigest()
+    name = f"_dpaudit_target_{hashlib.sha256(path.encode()).hexdigest()[:16]}_{file.stem}"
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException as error:
+        sys.modules.pop(name, None)
+        if not isinstance(error, Exception | SystemExit):
+            raise
+        if isinstance(error, SyntaxError) and error.filename in (path, None):
+            where = f"{shown}, line {error.lineno}" if error.lineno else shown
+            raise TargetError(f"{where}: {error.msg}; mend the syntax") from error
+        line = line_in(path, error)
+        where = f"{shown}, line {line}" if line else shown
+        raise TargetError(f"{where}: the file raised {type(error).__name__} when imported: {error}") from error
+    _LOADED[path] = (path, digest, module)
+    return module, digest
+
+
+def _import_dotted(dotted: str) -> tuple[ModuleType, str]:
+    try:
+        module = importlib.import_module(dotted)
+    except (Exception, SystemExit) as error:
+        raise TargetError(f"module {dotted!r} cannot be imported ({type(error).__name__}: {error})") from error
+    file = getattr(module, "__file__", None)
+    return module, _digest(file) if file else ""
+
+
+@cache
+def _digest(file: str) -> str:
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest()

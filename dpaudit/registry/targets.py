@@ -1,0 +1,71 @@
+"""What a TARGET argument means."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dpaudit.errors import TargetError
+from dpaudit.mechanism import Mechanism
+from dpaudit.registry.catalogue import broken_papers, catalogue, catalogue_papers
+from dpaudit.registry.names import suggestion
+from dpaudit.registry.references import (
+    TargetReference,
+    class_in,
+    import_target,
+    loaded_from,
+    shown_path,
+    targets_in,
+)
+
+
+def find_targets(text: str) -> list[TargetReference]:
+    """Targets that a TARGET argument means: a name of the catalogue, a paper, a file, ``file.py::Class``, a module.
+
+    Raises
+    ------
+    TargetError
+        Nothing of that name; the message names the nearest one known.
+    """
+    file, _, attribute = text.partition("::")
+    if file.endswith(".py"):
+        path = str(Path(file))
+        if not attribute:
+            return targets_in(path)
+        module, digest = import_target(path)
+        class_in(module, attribute, path)
+        return [TargetReference(shown_path(path), attribute, digest)]
+    dotted, colon, attribute = text.partition(":")
+    if colon:
+        module, digest = import_target(dotted)
+        class_in(module, attribute, dotted)
+        return [TargetReference(dotted, attribute, digest)]
+    known = catalogue()
+    if text in known:
+        return [known[text]]
+    papers = catalogue_papers()
+    if text in papers:
+        if papers[text].problem:
+            raise TargetError(papers[text].problem)
+        return list(papers[text].targets.values())
+    problems = "".join(f"; {problem}" for problem in broken_papers().values())
+    raise TargetError(
+        f"unknown target {text!r}{suggestion(text, [*known, *papers])}; `dpaudit list` shows the catalogue{problems}"
+    )
+
+
+def reference_of(target: type[Mechanism]) -> TargetReference:
+    """Where a class comes from; its file if dpaudit imported it from one."""
+    path = loaded_from(target.__module__)
+    if path is not None:
+        return TargetReference(shown_path(path), target.__qualname__, import_target(path)[1])
+    return TargetReference(target.__module__, target.__qualname__, "")
+
+
+def called(reference: TargetReference, name: str) -> str:
+    """TARGET argument that means a reference: its catalogue name, ``file.py::Class`` or ``module:Class``."""
+    if reference.path.endswith(".py"):
+        return f"{reference.path}::{reference.attribute}"
+    known = catalogue().get(name) if reference.path.startswith("dpaudit.catalog.") else None
+    if known is not None and known.path == reference.path:
+        return name
+    return f"{reference.path}:{reference.attribute}"
