@@ -4,9 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from enum import StrEnum
+from typing import Any, Literal
 
 from dpaudit.claims.verdicts import Verdict
+
+
+class Role(StrEnum):
+    """What a measured number is to the claim."""
+
+    VALUE = "value"
+    """The audited quantity, or one that follows from it."""
+    BOUND = "bound"
+    """Another bound on the audited quantity."""
+    COMPARISON = "comparison"
+    """A number of the same kind for comparison: another method's, a trivial one's."""
+
+
+class Remedy(StrEnum):
+    """What a user can do about a verdict that is ``inconclusive``."""
+
+    SAMPLES = "samples"
+    """Spend more samples."""
+    TIME = "time"
+    """Allow more time."""
+    FEATURES = "features"
+    """Say what to look at in the outputs."""
+    EXACT = "exact"
+    """Give an exact law or a finer enclosure; no number of samples helps."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,17 +39,69 @@ class Interval:
     """A measured quantity: what is known of it from below and from above.
 
     ``None`` means that nothing is known on that side. An exact value has ``lower == upper``; ``estimate`` is a
-    point estimate between the two where there is one.
+    point estimate between the two where there is one. ``role`` is what the number is to the claim.
     """
 
     lower: float | None
     upper: float | None
     estimate: float | None = None
+    role: Role = Role.VALUE
 
     @classmethod
     def exact(cls, value: float) -> Interval:
         """Interval of a value that was computed exactly."""
         return cls(lower=float(value), upper=float(value))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Violation:
+    """A violation of a privacy guarantee, in a form that a reader can recompute.
+
+    Attributes
+    ----------
+    data, neighbour
+        The two neighbouring inputs, the event being likelier on the first than the guarantee allows.
+    event
+        The event.
+    p, q
+        Its probability on each: exact, or the frequency observed, with the counts in the note.
+    forces
+        What follows for the guarantee's parameters, exactly or at least with the stated confidence:
+        ``{"epsilon": 1.98}``.
+    """
+
+    data: Any
+    neighbour: Any
+    event: Any
+    p: float
+    q: float
+    forces: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counterexample:
+    """An instance at which a claim that is no privacy claim fails, and the two numbers that contradict each other.
+
+    Attributes
+    ----------
+    instance
+        The instance: values of a lemma's variables, or the setting of a measurement in words.
+    quantity
+        What the numbers are of, in words.
+    measured, claimed
+        The number found, at best for the claim, and the one claimed.
+    direction
+        The claim is that the quantity is ``at-most``, ``at-least`` or ``equal`` to the number claimed.
+    details
+        Further numbers by which a reader can recompute it.
+    """
+
+    instance: Any
+    quantity: str
+    measured: float
+    claimed: float
+    direction: Literal["at-most", "at-least", "equal"]
+    details: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,4 +209,5 @@ class Evidence:
     samples: int = 0
     curves: Curves | None = None
     growth: Growth | None = None
+    remedy: Remedy | None = None
     finding: Finding | None = field(default=None, compare=False, repr=False)
