@@ -6,13 +6,23 @@ import dataclasses
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, dataclass_transform, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Literal,
+    Self,
+    dataclass_transform,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import numpy as np
 
 from dpaudit.claims.claims import Claim
 from dpaudit.claims.datasets import DatasetLoader
-from dpaudit.claims.declarations import Declaration, declarations_of
+from dpaudit.claims.declarations import Declaration, cited, declarations_of
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.claims.papers import Erratum, Place
 from dpaudit.errors import ParameterError, TargetError
@@ -234,6 +244,11 @@ class Mechanism:
             default = "required" if field.default is dataclasses.MISSING else str(field.default)
             rows.append((field.name, _type_text(hints[field.name]), default, field.metadata.get("doc", "")))
         return rows
+
+    @classmethod
+    def cited(cls) -> str:
+        """Where the mechanism is published, in words."""
+        return cls.source or cited(cls.places)
 
     @classmethod
     def summary(cls) -> str:

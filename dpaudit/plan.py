@@ -200,6 +200,12 @@ def _targets(path: Path, file: _PlanFile) -> tuple[Path | None, dict[str, Target
     return protocol, targets
 
 
+def audit_lines(path: Path) -> list[int]:
+    """Line at which each audit of a plan begins."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [number for number, line in enumerate(lines, 1) if line.strip() == "[[audit]]"]
+
+
 def plans_in(folder: Path) -> list[Path]:
     """Plan files in a folder and below it, those deeper down last."""
     return sorted(folder.glob("**/*.toml"), key=lambda path: (len(path.parts), path))
@@ -210,22 +216,21 @@ def plans() -> list[Path]:
     return plans_in(ROOT / "audits")
 
 
-def plan_for(reference: TargetReference) -> Plan | None:
-    """Plan of the catalogue, or beside the protocol file, whose protocol is this target's file."""
-    if not reference.path.endswith(".py"):
-        name = reference.load().name
-        for path in plans():
-            plan = read_plan(path)
-            if any(audit.target == name for audit in plan.audits):
-                return plan
+def plans_of(target: str) -> list[Plan]:
+    """Plans of the catalogue that audit a target."""
+    # Reading a plan takes long compared with a search for the name, which stands in it verbatim.
+    named = [path for path in plans() if f'"{target}"' in path.read_text(encoding="utf-8")]
+    found = [read_plan(path) for path in named]
+    return [plan for plan in found if any(audit.target == target for audit in plan.audits)]
+
+
+def plan_beside(file: Path) -> Plan | None:
+    """Plan beside a protocol file, of the same stem, if it is about that file."""
+    path = file.resolve().with_suffix(".toml")
+    if not path.is_file():
         return None
-    file = Path(reference.path).resolve()
-    path = file.with_suffix(".toml")
-    if path.is_file():
-        plan = read_plan(path)
-        if plan.protocol == file:
-            return plan
-    return None
+    plan = read_plan(path)
+    return plan if plan.protocol == file.resolve() else None
 
 
 def _adapter() -> TypeAdapter[_PlanFile]:

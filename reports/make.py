@@ -1,64 +1,54 @@
-"""Regenerate the reports: one folder per plan, and the ledger of all claims.
+"""Bring the committed reports up to date: the record of every paper, the pages, and the ledger.
 
-Run by `make reports` and, with ``--reproduce``, by `make reproduce`, which also measures the published figures again;
-that takes longer. What is up to date is only rendered again, unless ``--all`` is given.
+Run by `make reports`. A result whose key is in the committed record is taken from there; only what changed is audited
+again. What was finished is kept in ``build/reports/results.sqlite``, so that an interrupted run goes on where it was. HTML
+goes to ``build/reports``.
 """
 
-import argparse
 import dataclasses
 import os
 from pathlib import Path
 
-from dpaudit.claims.record import Record
-from dpaudit.plan import plans, read_plan
-from dpaudit.reporting import FORMATS
-from dpaudit.reporting.ledger import render_ledger, render_ledger_html
-from dpaudit.runner import Request, build_cells
+from dpaudit.claims.record import Result, read_record
+from dpaudit.errors import RecordError
+from dpaudit.registry import catalogue_papers
+from dpaudit.reporting import write_reports
+from dpaudit.runner import Request
 from dpaudit.runner.check import run_request
-from dpaudit.runner.freshness import RECORD, REPRODUCED, is_up_to_date, read_records
+from dpaudit.runner.outcome import Outcome
+from dpaudit.runner.store import NAME, Results
 
 REPORTS = Path(__file__).parent
-FILES = {"README.md": "markdown", "index.html": "html"}
+BUILD = REPORTS.parent / "build" / "reports"
 WORKERS = os.cpu_count() or 1
 
 
 def main() -> None:
-    """Audit every plan whose report is outdated, and write all reports; what differs from run to run is left out."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--reproduce", action="store_true", help="measure the published figures again too")
-    parser.add_argument("--all", action="store_true", help="audit what is up to date as well")
-    options = parser.parse_args()
-    root = plans()[0].parent
-    for plan in plans():
-        folder = REPORTS / plan.relative_to(root).with_suffix("")
-        folder.mkdir(parents=True, exist_ok=True)
-        requests = {RECORD: Request(targets=[str(plan.relative_to(Path.cwd()))])}
-        if options.reproduce and (figures := published(plan)):
-            requests[REPRODUCED] = Request(figures=figures)
-        for name, request in requests.items():
-            if options.all or not is_up_to_date(folder / name):
-                record, _ = run_request(request, workers=WORKERS)
-                record = dataclasses.replace(record, environment={}, timing={})
-                (folder / name).write_text(record.to_json(), encoding="utf-8")
-                print(f"{folder.relative_to(REPORTS.parent)}/{name}: {dict(record.summary)}", flush=True)
-    render()
+    """Audit what is outdated and write all reports, without what differs from run to run."""
+    records = {}
+    for key, entry in catalogue_papers().items():
+        if entry.plan is None:
+            continue
+        path = REPORTS / f"{key}.json"
+        known = Results(Outcome(result=result) for result in _results(path))
+        run = run_request(
+            Request(targets=[key], with_figures=True),
+            workers=WORKERS,
+            store=BUILD / NAME,
+            known=[known],
+        )
+        if run.interrupted:
+            raise SystemExit(130)
+        record = records[key] = dataclasses.replace(run.record, environment={}, timing={})
+        print(f"{key}: {dict(record.summary)}; {len(record.results) - run.taken} audited", flush=True)
+    write_reports(records, REPORTS, html=BUILD)
 
 
-def published(plan: Path) -> list[str]:
-    """Return the claims of a plan that are about published figures, which `dpaudit check` leaves out."""
-    audited = {cell.claim for cell in build_cells(Request(targets=[str(plan)]))}
-    return sorted({audit.claim for audit in read_plan(plan).audits} - audited)
-
-
-def render() -> None:
-    """Write the pages of all records, and the ledger."""
-    records: dict[str, Record] = {}
-    for path in sorted(REPORTS.rglob(RECORD)):
-        record = records[path.parent.relative_to(REPORTS).as_posix()] = read_records(path)
-        for name, form in FILES.items():
-            path.with_name(name).write_text(FORMATS[form](record), encoding="utf-8")
-    (REPORTS / "README.md").write_text(render_ledger(records), encoding="utf-8")
-    (REPORTS / "index.html").write_text(render_ledger_html(records), encoding="utf-8")
+def _results(path: Path) -> tuple[Result, ...]:
+    try:
+        return read_record(path).results
+    except RecordError:
+        return ()
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Literal, get_args
 
 from dpaudit.auditors.pace import Announce, Pace
@@ -14,6 +15,14 @@ Features = Literal["none", "float-bits"]
 
 DEFAULT_SAMPLES = 1_000_000
 DEFAULT_CONFIDENCE = 0.999
+
+
+def complement(probability: float) -> float:
+    """1 less a probability, as written in decimals: 0.001 for 0.999, where floating point has a little more.
+
+    Confidence and error probability are each the complement of the other, whichever of the two was given.
+    """
+    return float(1 - Decimal(repr(probability)))
 
 
 def sees_features(method: Method) -> bool:
@@ -72,7 +81,7 @@ class Budget:
     @property
     def alpha(self) -> float:
         """Error probability."""
-        return 1 - self.confidence
+        return complement(self.confidence)
 
     def pace(self, planned: int) -> Pace:
         """Return the pace of an audit that is going to draw so many outputs."""

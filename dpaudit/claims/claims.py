@@ -205,9 +205,7 @@ class RateClaim(Claim):
             or points[0] <= 0
             or (np.diff(points) <= 0).any()
         ):
-            raise self._unfit(
-                f"points must be at least {FEWEST_POINTS} ascending numbers above 0, got {self.points}"
-            )
+            raise self._unfit(f"points must be at least {FEWEST_POINTS} ascending numbers above 0, got {self.points}")
         if not math.isfinite(self.exponent):
             raise self._unfit(f"exponent must be a finite number, got {self.exponent}")
         if not (math.isfinite(self.resolution) and self.resolution > 0):
@@ -283,15 +281,11 @@ class FigureClaim(Claim):
         if self.published_runs is not None and self.published_runs < 1:
             raise self._unfit(f"published_runs must be at least 1, got {self.published_runs}")
         if self.direction not in ("equal", "at-most", "at-least"):
-            raise self._unfit(
-                f"direction must be 'equal', 'at-most' or 'at-least', got {self.direction!r}"
-            )
+            raise self._unfit(f"direction must be 'equal', 'at-most' or 'at-least', got {self.direction!r}")
         if self.direction != "equal" and self.published is None:
             raise self._unfit(f"an inequality needs its bound; give `published`")
         if self.timed and self.direction == "equal" and self.published is not None:
-            raise self._unfit(
-                f"the times of another machine cannot be measured again; compare times with each other"
-            )
+            raise self._unfit(f"the times of another machine cannot be measured again; compare times with each other")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

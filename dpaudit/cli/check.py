@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
-from dpaudit.auditors.budget import DEFAULT_CONFIDENCE
 from dpaudit.claims.record import Record
 from dpaudit.cli.output import emit, one_line
 from dpaudit.errors import ParameterError
@@ -27,8 +26,8 @@ def check(
         list[str] | None,
         typer.Argument(
             metavar="[TARGET ...]",
-            help="Catalogue name, file.py, file.py::Class, module:Class or plan.toml. None: every plan in ./audits, "
-            "or else the catalogue's.",
+            help="A target, claim or paper of the catalogue, file.py, file.py::Class, module:Class or plan.toml. None: "
+            "every plan in ./audits, or else the catalogue's.",
         ),
     ] = None,
     claim: Annotated[list[str] | None, typer.Option(metavar="ID", help="Audit only this claim (repeatable).")] = None,
@@ -43,7 +42,10 @@ def check(
     seconds: Annotated[
         float | None, typer.Option(metavar="S", help="Stop after S seconds; what is undecided by then is inconclusive.")
     ] = None,
-    confidence: Annotated[float, typer.Option(metavar="C", help="Confidence of the whole run.")] = DEFAULT_CONFIDENCE,
+    confidence: Annotated[
+        float | None,
+        typer.Option(metavar="C", help="Confidence of every result; by default the plan's, or else 0.999."),
+    ] = None,
     method: Annotated[Method | None, typer.Option(help="Insist on a method of auditing privacy.")] = None,
     stop_early: Annotated[
         bool,
@@ -63,8 +65,16 @@ def check(
     format_: Annotated[Format, typer.Option("--format", help="What goes to standard output.")] = "text",
     output: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write record.json, report.md, index.html, junit.xml and witnesses/ there."),
+        typer.Option(
+            metavar="DIR",
+            help="Write record.json, report.md, index.html, junit.xml and witnesses/ there, and keep results as they "
+            "arrive: the same command goes on where it was.",
+        ),
     ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Compute everything anew, whatever is kept in DIR.")] = False,
+    with_figures: Annotated[
+        bool, typer.Option("--with-figures", help="Measure the published figures too, as `dpaudit reproduce` does.")
+    ] = False,
     quick: Annotated[
         bool, typer.Option("--quick", help="Spend a tenth of the samples; what these cannot tell is inconclusive.")
     ] = False,
@@ -86,8 +96,18 @@ def check(
         features=features or "none",
         seed=seed,
         quick=quick,
+        with_figures=with_figures,
     )
-    run(request, seconds=seconds, workers=workers, format_=format_, output=output, quiet=quiet, debug=debug)
+    run(
+        request,
+        seconds=seconds,
+        workers=workers,
+        format_=format_,
+        output=output,
+        fresh=fresh,
+        quiet=quiet,
+        debug=debug,
+    )
 
 
 def run(
@@ -97,24 +117,25 @@ def run(
     workers: int | None,
     format_: str,
     output: Path | None,
+    fresh: bool,
     quiet: bool,
     debug: bool,
 ) -> NoReturn:
     """Run a request with progress, print and write its record, and leave with its status."""
     from dpaudit.cli.progress import progress
     from dpaudit.reporting import check_writable
-    from dpaudit.runner import build_cells
-    from dpaudit.runner.cells import figures_left_out, figures_not_on_data
+    from dpaudit.runner.cells import choose, figures_not_on_data
     from dpaudit.runner.check import run_request
 
-    _validate(request, seconds, workers)
+    _validate(request, seconds, workers, output, fresh)
     if output is not None:
         check_writable(output)
     # Standard output is the record's alone, whatever a target prints.
     with redirect_stdout(sys.stderr):
-        cells = build_cells(request)
+        choice = choose(request)
+        cells = choice.cells
         with progress(len(cells), enabled=not quiet and sys.stderr.isatty()) as advance:
-            record, interrupted = run_request(
+            done = run_request(
                 request,
                 seconds=seconds,
                 workers=workers or min(os.cpu_count() or 1, max(1, len(cells))),
@@ -122,15 +143,25 @@ def run(
                 cells=cells,
                 progress=advance,
                 output=output,
+                fresh=fresh,
                 announce=not quiet,
             )
+    record = done.record
     emit(record, format_, output, quiet=quiet)
-    if not quiet and (left_out := figures_left_out(request)):
-        sys.stderr.write(f"dpaudit: {left_out} audits of published figures are left to `dpaudit reproduce`\n")
+    if not quiet and done.taken:
+        sys.stderr.write(
+            f"dpaudit: {done.taken} of {len(cells)} results were known from {output} already, by the same code, "
+            "parameters and seed; --fresh computes all anew\n"
+        )
+    if not quiet and choice.figures_left_out:
+        sys.stderr.write(
+            f"dpaudit: {choice.figures_left_out} audits of published figures are left to `dpaudit reproduce`\n"
+        )
     if not quiet and (unmeasured := figures_not_on_data(request)):
         sys.stderr.write(f"dpaudit: not measured on rankings: {', '.join(unmeasured)}\n")
-    if interrupted:
-        sys.stderr.write(f"dpaudit: interrupted; {len(record.results)} of {len(cells)} results are kept\n")
+    if done.interrupted:
+        again = "; the same command goes on from there" if output is not None else ""
+        sys.stderr.write(f"dpaudit: interrupted; {len(record.results)} of {len(cells)} results are kept{again}\n")
         raise typer.Exit(130)
     raise typer.Exit(_status(record))
 
@@ -151,6 +182,8 @@ def settings(texts: list[str]) -> dict[str, list[Any]]:
     ParameterError
         One is not NAME=VALUE, or a name is set twice.
     """
+    from dpaudit.runner.request import from_setting
+
     settings: dict[str, list[Any]] = {}
     for text in texts:
         name, equals, values = text.partition("=")
@@ -158,20 +191,16 @@ def settings(texts: list[str]) -> dict[str, list[Any]]:
             raise ParameterError(f"--set {text}: write NAME=VALUE or NAME=VALUE,VALUE")
         if name in settings:
             raise ParameterError(f"--set {text}: {name} is set twice; write --set {name}=VALUE,VALUE for a grid")
-        settings[name] = [None if value == "null" else value for value in values.split(",")]
+        settings[name] = [from_setting(value) for value in values.split(",")]
     return settings
 
 
-def _validate(request: Request, seconds: float | None, workers: int | None) -> None:
-    from dpaudit.auditors.budget import Budget
-    from dpaudit.runner.check import check_run
+def _validate(request: Request, seconds: float | None, workers: int | None, output: Path | None, fresh: bool) -> None:
+    from dpaudit.runner.check import check_budget, check_run
 
     if request.quick and request.samples is not None:
         raise ParameterError("--quick spends a tenth of the usual samples; leave it or --samples out")
-    Budget(
-        samples=request.samples,
-        confidence=request.confidence,
-        method=request.method or "auto",
-        features=request.features,
-    )
+    if fresh and output is None:
+        raise ParameterError("--fresh forgets what --output DIR keeps; give --output, or leave --fresh out")
+    check_budget(request)
     check_run(seconds, request.seed, 1 if workers is None else workers)

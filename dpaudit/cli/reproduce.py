@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from dpaudit.auditors.budget import DEFAULT_CONFIDENCE
 from dpaudit.cli.check import run, settings
 
 
@@ -30,15 +29,20 @@ def reproduce(
         bool, typer.Option("--quick", help="Spend a tenth of the runs; what these cannot tell is inconclusive.")
     ] = False,
     seconds: Annotated[float | None, typer.Option(metavar="S", help="After S seconds begin no further figure.")] = None,
-    confidence: Annotated[float, typer.Option(metavar="C", help="Confidence of the whole run.")] = DEFAULT_CONFIDENCE,
+    confidence: Annotated[
+        float | None,
+        typer.Option(metavar="C", help="Confidence of every result; by default the plan's, or else 0.999."),
+    ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Equal seeds give equal records.")] = 0,
     workers: Annotated[int | None, typer.Option(metavar="N", help="Processes; by default one per processor.")] = None,
     format_: Annotated[
         Literal["text", "json", "markdown", "junit"], typer.Option("--format", help="What goes to standard output.")
     ] = "text",
     output: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write record.json, report.md, index.html and junit.xml there.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Write the reports there, and keep results as they arrive, as `check` does."),
     ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Compute everything anew, whatever is kept in DIR.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress; only what is not as expected.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback when a target raises.")] = False,
 ) -> None:
@@ -54,4 +58,13 @@ def reproduce(
         quick=quick,
         figures=figure or [],
     )
-    run(request, seconds=seconds, workers=workers, format_=format_, output=output, quiet=quiet, debug=debug)
+    run(
+        request,
+        seconds=seconds,
+        workers=workers,
+        format_=format_,
+        output=output,
+        fresh=fresh,
+        quiet=quiet,
+        debug=debug,
+    )

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Annotated, Any, Literal
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from dpaudit.cli.output import PIPE_WIDTH
 from dpaudit.mechanism import Mechanism
+
+if TYPE_CHECKING:
+    from dpaudit.claims.declarations import Declaration
+    from dpaudit.claims.record import Result
+    from dpaudit.registry import CataloguePaper
 
 _NARROWEST_SOURCE = 30
 
@@ -18,58 +25,123 @@ def list_(
     format_: Annotated[
         Literal["text", "json"], typer.Option("--format", help="What goes to standard output.")
     ] = "text",
+    claims: Annotated[bool, typer.Option("--claims", help="List claims, one for each line, without targets.")] = False,
 ) -> None:
     """Show the catalogue: systems, claims, sources."""
-    from dpaudit.registry import catalogue
+    from dpaudit.registry import catalogue, catalogue_claims
+    from dpaudit.registry.catalogue import broken_papers
 
-    rows = [_entry(name, reference.load()) for name, reference in catalogue().items()]
+    declared = list(catalogue_claims().values())
+    if claims:
+        rows = [_claim_entry(declaration) for declaration in declared]
+        lines = [("claim", "kind", "source", "target")]
+        lines += [(row["id"], row["kind"], row["source"], ", ".join(row["targets"])) for row in rows]
+    else:
+        rows = [
+            _entry(name, reference.load(), [each for each in declared if name in _targets(each)])
+            for name, reference in catalogue().items()
+        ]
+        lines = [("target", "claim", "kind", "source")]
+        for row in rows:
+            names = [row["target"], *[""] * len(row["claims"])]
+            claims_of_row = row["claims"]
+            lines += [
+                (name, claim["id"], claim["kind"], claim["source"])
+                for name, claim in zip(names, claims_of_row, strict=False)
+            ]
+    for problem in broken_papers().values():
+        sys.stderr.write(f"dpaudit: left out: {problem}\n")
     if format_ == "json":
         sys.stdout.write(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
         return
+    _print_table(lines)
+
+
+def _print_table(lines: list[tuple[str, ...]]) -> None:
     from rich.console import Console
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, show_edge=False)
-    for heading in ("target", "claim", "kind", "source"):
-        table.add_column(
-            heading,
-            overflow="fold",
-            no_wrap=heading != "source",
-            min_width=_NARROWEST_SOURCE if heading == "source" else None,
-        )
-    for row in rows:
-        for i, claim in enumerate(row["claims"]):
-            table.add_row(row["target"] if i == 0 else "", claim["id"], claim["kind"], claim["source"])
+    for heading in lines[0]:
+        wide = heading == "source"
+        table.add_column(heading, overflow="fold", no_wrap=not wide, min_width=_NARROWEST_SOURCE if wide else None)
+    for line in lines[1:]:
+        table.add_row(*line)
     # Names are there to be copied: a pipe, or a narrow terminal, gets lines as long as it takes.
     console = Console(highlight=False)
     console.width = max(console.width if sys.stdout.isatty() else PIPE_WIDTH, console.measure(table).minimum)
     console.print(table)
 
 
-def show(target: Annotated[str, typer.Argument(metavar="TARGET", help="As for `dpaudit check`.")]) -> None:
-    """Show one system: parameters, claims, views, sources, errata."""
+def show(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="TARGET|CLAIM|PAPER", help="A target as for `dpaudit check`, a claim's id, a paper's key."
+        ),
+    ],
+) -> None:
+    """Show one system, one claim or one paper.
+
+    A system: its parameters, views, claims and errata. A claim: its statement, where it is made, the file and line that
+    define it, its audits with their verdicts, and the command for one. A paper: its claims in order.
+    """
     from rich.console import Console
 
-    from dpaudit.registry import find_targets
     from dpaudit.plan import read_plan
+    from dpaudit.registry import catalogue, catalogue_claims, catalogue_papers, find_targets
 
     console = Console(highlight=False, markup=False, soft_wrap=True)
-    for reference in read_plan(target).targets.values() if target.endswith(".toml") else find_targets(target):
-        _show(reference.load(), console)
+    if name.endswith(".toml"):
+        plan = read_plan(name)
+        named = {audit.target for audit in plan.audits} if plan.paper else set(plan.targets)
+        for target, reference in plan.targets.items():
+            if target in named:
+                _show_target(reference.load(), console)
+        return
+    if ".py" not in name and ":" not in name and name not in catalogue():
+        if name in catalogue_claims():
+            _show_claim(catalogue_claims()[name], console)
+            return
+        papers = catalogue_papers()
+        if name in papers and not papers[name].problem:
+            _show_paper(papers[name], console)
+            return
+    for reference in find_targets(name):
+        _show_target(reference.load(), console)
 
 
-def _entry(name: str, target: type[Mechanism]) -> dict[str, Any]:
-    from dpaudit.runner.instances import claims_of
+def _targets(declaration: Declaration) -> list[str]:
+    return [target.name for target in declaration.targets]
 
-    instance = _example(target)
+
+def _claim_entry(declaration: Declaration) -> dict[str, Any]:
+    from dpaudit.runner.entries import definition
+
+    paper, place = declaration.paper, declaration.place
+    return {
+        "id": declaration.id,
+        "kind": declaration.kind,
+        "statement": declaration.statement,
+        "paper": paper.key if paper else "",
+        "place": place.label if place else "",
+        "source": declaration.source,
+        "targets": _targets(declaration),
+        "ours": declaration.ours,
+        "bug": declaration.bug,
+        "reproduces": declaration.reproduces,
+        "definition": f"{definition(declaration)}:{declaration.line}",
+    }
+
+
+def _entry(name: str, target: type[Mechanism], declared: list[Declaration]) -> dict[str, Any]:
     return {
         "target": name,
         "title": target.summary(),
-        "source": target.source,
-        "parameters": [row[0] for row in target.parameter_table()],
+        "source": target.cited(),
+        "parameters": target.parameter_names(),
         "claims": [
-            {"id": claim.id, "kind": claim.kind, "source": claim.source, "statement": claim.statement}
-            for claim in (claims_of(instance) if instance else ())
+            {"id": each.id, "kind": each.kind, "source": each.source, "statement": each.statement} for each in declared
         ],
     }
 
@@ -98,19 +170,18 @@ def _views(target: Mechanism) -> dict[str, str]:
     return said
 
 
-def _show(target: type[Mechanism], console: Any) -> None:
-    from dpaudit.runner.instances import claims_of
-
+def _show_target(target: type[Mechanism], console: Any) -> None:
     instance = _example(target)
     console.print(f"{target.name}: {target.summary()}")
-    if target.source:
-        console.print(f"Source: {target.source}")
+    if target.cited():
+        console.print(f"Source: {target.cited()}")
     if target.trust:
         console.print(f"Trust model: {target.trust}")
     console.print("\nParameters")
     for name, kind, default, doc in target.parameter_table():
         console.print(f"  {name} = {default}  ({kind}){': ' + doc if doc else ''}")
-    if instance is None:
+    claims = _claims(target, instance)
+    if claims is None or instance is None:
         console.print("\nIts claims depend on parameters without a default; give them with `dpaudit check --set`.")
         return
     console.print("\nViews")
@@ -120,13 +191,120 @@ def _show(target: type[Mechanism], console: Any) -> None:
         if views[name].notation:
             console.print(f"    written: {views[name].notation}")
     console.print("\nClaims")
-    for claim in claims_of(instance):
+    for claim in claims:
         console.print(f"  {claim.id} ({claim.kind}; {claim.source or 'no source given'})")
         console.print(f"    {claim.statement}")
-    if target.errata:
+    _show_errata(target.errata, console)
+
+
+def _show_errata(errata: Any, console: Any) -> None:
+    if errata:
         console.print("\nErrata")
-        for erratum in target.errata:
-            console.print(f"  {erratum.where}")
-            console.print(f"    printed: {erratum.printed}")
-            console.print(f"    meant:   {erratum.meant}")
-            console.print(f"    because: {erratum.reason}")
+    for erratum in errata:
+        console.print(f"  {erratum.where}")
+        console.print(f"    printed: {erratum.printed}")
+        console.print(f"    meant:   {erratum.meant}")
+        console.print(f"    because: {erratum.reason}")
+
+
+def _claims(target: type[Mechanism], instance: Mechanism | None) -> list[Any] | None:
+    """Claims of a target: those that are declared, or else those that it makes at its defaults."""
+    from dpaudit.claims.declarations import declarations_of
+    from dpaudit.runner.instances import claims_of
+
+    if target.claims is Mechanism.claims:
+        return list(declarations_of(target))
+    return None if instance is None else claims_of(instance)
+
+
+def _show_claim(declaration: Declaration, console: Any) -> None:
+    console.print(f"{declaration.id} ({declaration.kind}): {declaration.statement}")
+    if declaration.bug:
+        console.print(f"A control. Its bug: {declaration.bug}")
+    if declaration.source and not declaration.bug:
+        console.print(f"Source: {declaration.source}")
+    if declaration.ours:
+        console.print("No paper says so: this statement is ours, for comparison.")
+    console.print(f"Target: {', '.join(_targets(declaration))}")
+    if declaration.file is not None:
+        console.print(f"Defined in {_shown(declaration.file)}, line {declaration.line}")
+    results = [result for result in _recorded(declaration) if result.claim == declaration.id]
+    audits = _audits(declaration)
+    if audits:
+        console.print("\nAudits")
+    for file, line, audit in audits:
+        values = ", ".join(f"{name} = {_values(value)}" for name, value in audit.set.items()) or "the defaults"
+        console.print(f"  {_shown(file)}, line {line}: {values}")
+        console.print(f"    expected {audit.expect}: {audit.reason}")
+    if results:
+        counts = Counter(str(result.verdict) for result in results)
+        console.print(f"\nVerdicts recorded: {', '.join(f'{count} {verdict}' for verdict, count in counts.items())}")
+        for result in results:
+            console.print(f"  {result.verdict:12}  {', '.join(f'{k}={v}' for k, v in result.parameters.items())}")
+        console.print("\nTo audit one of them again")
+        told = next((each for each in results if each.verdict == "refuted"), results[0])
+        console.print(f"  {told.command}")
+    else:
+        console.print(f"\nTo audit it: dpaudit check {declaration.id}")
+
+
+def _values(value: Any) -> str:
+    return " | ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _shown(file: Path) -> str:
+    here = Path.cwd().resolve()
+    return str(file.resolve().relative_to(here) if file.resolve().is_relative_to(here) else file)
+
+
+def _audits(declaration: Declaration) -> list[tuple[Path, int, Any]]:
+    """Audits of a claim in the plans of the catalogue, with file and line."""
+    from dpaudit.plan import audit_lines, plans_of
+
+    found = []
+    for target in declaration.targets:
+        for plan in plans_of(target.name):
+            for line, audit in zip(audit_lines(plan.path), plan.audits, strict=True):
+                if audit.claim == declaration.id and audit.target == target.name:
+                    found.append((plan.path, line, audit))
+    return found
+
+
+def _recorded(declaration: Declaration) -> tuple[Result, ...]:
+    """Results of the catalogue's record of the paper that a claim stands under; none where there is no such record."""
+    from dpaudit.claims.record import read_record
+    from dpaudit.registry.catalogue import record_of
+
+    found: list[Result] = []
+    for path in record_of(declaration):
+        found += read_record(path).results
+    return tuple(found)
+
+
+def _show_paper(entry: CataloguePaper, console: Any) -> None:
+    paper = entry.paper
+    if paper is not None:
+        console.print(
+            f"{', '.join(paper.authors)}, {paper.title}{f', {paper.venue}' if paper.venue else ''}, {paper.year}"
+        )
+        for words in filter(None, (f"https://doi.org/{paper.doi}" if paper.doi else "", paper.url)):
+            console.print(words)
+    ordered = sorted(entry.declarations, key=lambda each: (bool(each.bug), each.ours, not each.place, each.place))
+    parts = (
+        ("Claims", [each for each in ordered if not each.bug and not each.ours]),
+        ("Statements of ours, for comparison", [each for each in ordered if each.ours and not each.bug]),
+        ("Controls", [each for each in ordered if each.bug]),
+    )
+    results = Counter((result.claim, str(result.verdict)) for each in ordered[:1] for result in _recorded(each))
+    for heading, declarations in parts:
+        if declarations:
+            console.print(f"\n{heading}")
+        for each in declarations:
+            counts = ", ".join(f"{count} {verdict}" for (claim, verdict), count in results.items() if claim == each.id)
+            console.print(f"  {each.id} ({each.place.label if each.place and not each.bug else each.kind})")
+            console.print(f"    {each.bug or each.statement}")
+            if counts:
+                console.print(f"    {counts}")
+    _show_errata(entry.errata, console)
+    if entry.plan is not None:
+        console.print(f"\nPlan: {_shown(entry.plan)}; `dpaudit check {entry.key}` runs it")

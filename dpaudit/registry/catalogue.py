@@ -19,7 +19,7 @@ from types import ModuleType
 
 import dpaudit.catalog as _catalog
 from dpaudit.claims.declarations import Declaration, declared_in
-from dpaudit.claims.papers import Paper
+from dpaudit.claims.papers import Erratum, Paper
 from dpaudit.errors import TargetError
 from dpaudit.mechanism import Mechanism
 from dpaudit.registry.names import suggestion
@@ -28,7 +28,7 @@ from dpaudit.registry.references import TargetReference, import_target, is_targe
 GROUP = "dpaudit.catalog"
 """Entry point group by which a distribution announces a package of its own."""
 
-_PLANS = "audits"
+_PLANS, _RECORDS = "audits", "reports"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +47,8 @@ class CataloguePaper:
         Its mechanisms with claims, by name.
     declarations
         The claims that it declares, in the paper's order, controls last.
+    errata
+        What is misprinted in it (``ERRATA`` of its package, or of its module ``paper``).
     plan
         Its plan; None where there is none.
     problem
@@ -58,6 +60,7 @@ class CataloguePaper:
     paper: Paper | None = None
     targets: dict[str, TargetReference]
     declarations: tuple[Declaration, ...] = ()
+    errata: tuple[Erratum, ...] = ()
     plan: Path | None = None
     problem: str = ""
 
@@ -109,6 +112,14 @@ def catalogue_claims() -> dict[str, Declaration]:
 def catalogue_plans() -> list[Path]:
     """Plans of all papers."""
     return [entry.plan for entry in catalogue_papers().values() if entry.plan is not None]
+
+
+def record_of(declaration: Declaration) -> list[Path]:
+    """Committed record that holds the results of a claim: of the paper that it stands under, or that declares it."""
+    keys = [declaration.paper.key] if declaration.paper else []
+    keys += [key for key, entry in catalogue_papers().items() if declaration in entry.declarations]
+    paths = [_catalog.ROOT / _RECORDS / f"{key}.json" for key in dict.fromkeys(keys)]
+    return [path for path in paths if path.is_file()]
 
 
 def broken_papers() -> dict[str, str]:
@@ -163,6 +174,7 @@ def _paper(key: str, dotted: str, plan: Path | None) -> CataloguePaper:
         paper=paper,
         targets=targets,
         declarations=tuple(sorted(declarations, key=lambda declaration: bool(declaration.bug))),
+        errata=tuple(next((vars(part)["ERRATA"] for part in modules if "ERRATA" in vars(part)), ())),
         plan=plan,
     )
 

@@ -6,24 +6,47 @@ import os
 import platform
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, Budget, Features, Method
-from dpaudit.registry import called, reference_of, suggestion
-from dpaudit.claims.record import Record, Result, SystemEntry, summarise
+from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, Budget, Features, Method, complement
+from dpaudit.claims.record import Record, Result, summarise, summed_errors
 from dpaudit.errors import ParameterError, TargetError
 from dpaudit.mechanism import Mechanism
 from dpaudit.plan import Scalar
-from dpaudit.runner.cells import Cell, Request, build_cells
-from dpaudit.runner.execute import Progress, Settings, audited, late_result, run_cells
-from dpaudit.runner.freshness import sources_of
+from dpaudit.registry import called, reference_of, suggestion
+from dpaudit.runner.cells import Cell, build_cells
+from dpaudit.runner.entries import claim_entries, paper_entries_of, system_entries, system_entry
+from dpaudit.runner.execute import Lookup, Progress, run_cells
 from dpaudit.runner.instances import claims_of
+from dpaudit.runner.outcome import Settings, audited, late_result
+from dpaudit.runner.request import Request
+from dpaudit.runner.store import NAME, Store
 from dpaudit.runner.version import dpaudit_version
 
 _LIBRARIES = ("numpy", "scipy", "hypothesis", "scikit-learn", "statsmodels", "pydantic")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What came of a request.
+
+    Attributes
+    ----------
+    record
+        What was done.
+    interrupted
+        Whether the run was interrupted; then the record holds what was done until then.
+    taken
+        How many results were known already, and not computed again.
+    """
+
+    record: Record
+    interrupted: bool = False
+    taken: int = 0
 
 
 def check(
@@ -34,7 +57,7 @@ def check(
     data: str | None = None,
     samples: int | None = None,
     seconds: float | None = None,
-    confidence: float = DEFAULT_CONFIDENCE,
+    confidence: float | None = None,
     method: Method | None = None,
     stop_early: bool = False,
     features: Features = "none",
@@ -53,7 +76,7 @@ def check(
     set
         Parameter values, or lists of them, in place of the plan's (not with an instance).
     data
-        PrefLib file to measure on (not with an instance).
+        Data file to measure on (not with an instance).
     samples
         Samples per input, or runs of a measurement, at least 1.
     seconds
@@ -61,7 +84,8 @@ def check(
         ``sample`` that is under way; what is undecided by then is ``inconclusive``. Where the time is over decides
         what is known, so that records with equal seeds may differ.
     confidence
-        Probability, at least, with which every statistical statement of the run is true.
+        Probability, at least, with which the statistical statements of each result are true: 0.999 where neither this
+        nor the plan says another. The record states the sum of the error probabilities.
     method
         ``auto``, ``exact``, ``likelihood`` or ``black-box``.
     stop_early
@@ -86,7 +110,11 @@ def check(
         The call, the plan, the data or the target cannot be used.
     """
     budget = Budget(
-        samples=samples, confidence=confidence, method=method or "auto", stop_early=stop_early, features=features
+        samples=samples,
+        confidence=DEFAULT_CONFIDENCE if confidence is None else confidence,
+        method=method or "auto",
+        stop_early=stop_early,
+        features=features,
     )
     check_run(seconds, seed, workers)
     if isinstance(target, Mechanism):
@@ -105,8 +133,7 @@ def check(
         features=features,
         seed=seed,
     )
-    record, _ = run_request(request, seconds=seconds, workers=workers, debug=debug)
-    return record
+    return run_request(request, seconds=seconds, workers=workers, debug=debug).record
 
 
 def run_request(
@@ -118,39 +145,89 @@ def run_request(
     cells: Sequence[Cell] | None = None,
     progress: Progress | None = None,
     output: Path | None = None,
+    store: Path | None = None,
+    fresh: bool = False,
+    known: Sequence[Lookup] = (),
     announce: bool = False,
-) -> tuple[Record, bool]:
-    """Run a request; return the record, and whether the run was interrupted (the record holds what was done).
+) -> Run:
+    """Run a request.
 
-    Witness files go to the folder ``witnesses`` of ``output``, if there is one. With ``announce`` a line on standard
-    error says where sampling will take long.
+    Parameters
+    ----------
+    request, seconds, workers, debug
+        As for `check`.
+    cells
+        Its cells, where they have been chosen already.
+    progress
+        Called with each result as it arrives.
+    output
+        Folder of the report: witness files go to its folder ``witnesses``.
+    store
+        File of the store of results, by default ``results.sqlite`` in that folder: what it knows is not computed again.
+    fresh
+        Forget what the store knows.
+    known
+        Where else results may be that need not be computed again.
+    announce
+        Say on standard error where sampling will take long.
+
+    Raises
+    ------
+    DpauditError
+        The request cannot be run, or the store cannot be used.
     """
     check_run(seconds, request.seed, workers)
-    Budget(
-        samples=request.samples,
-        confidence=request.confidence,
-        method=request.method or "auto",
-        features=request.features,
-    )
+    check_budget(request)
     started = time.time()
     cells = build_cells(request) if cells is None else cells
     if not cells:
         raise TargetError("nothing to check: no claim of these targets applies; `dpaudit show TARGET` lists them")
-    settings = Settings(
-        seed=request.seed,
-        confidence=_confidence_each(request.confidence, len(cells)),
-        debug=debug,
-        output=None if output is None else str(output),
-        announce=announce,
-    )
-    results, interrupted = run_cells(cells, settings, workers=workers, seconds=seconds, progress=progress)
-    firsts = {cell.target: cell for cell in reversed(cells)}
-    systems = {
-        cell.target: _system(firsts[cell.target].reference.load(), firsts[cell.target].instance()) for cell in cells
-    }
-    record = _record(tuple(results), systems, request.seed, request.confidence, started)
+    if seconds is not None:
+        cells = [replace(cell, timed=True) for cell in cells]
+    settings = Settings(seed=request.seed, debug=debug, witnesses=output is not None, announce=announce)
+    with ExitStack() as stack:
+        file = store or (None if output is None else output / NAME)
+        kept = None if file is None else stack.enter_context(Store(file, fresh=fresh))
+        results, interrupted, taken = run_cells(
+            cells,
+            settings,
+            workers=workers,
+            seconds=seconds,
+            progress=progress,
+            output=output,
+            known=[*([] if kept is None else [kept]), *known],
+            keeper=kept,
+        )
     command = request.command if seconds is None else f"{request.command} --seconds {seconds:g}"
-    return replace(record, command=command, sources=sources_of(cells)), interrupted
+    record = make_record(cells, results, seed=request.seed, command=command, started=started)
+    return Run(record=record, interrupted=interrupted, taken=taken)
+
+
+def make_record(cells: Sequence[Cell], results: Sequence[Result], *, seed: int, command: str, started: float) -> Record:
+    """Return the record of the results of cells."""
+    return Record(
+        version=dpaudit_version(),
+        seed=seed,
+        command=command,
+        error_probability=summed_errors(results),
+        papers=paper_entries_of(cells),
+        systems=system_entries(cells),
+        claims=claim_entries(cells),
+        results=tuple(results),
+        summary=summarise(tuple(results)),
+        environment=_environment(),
+        timing={"started": started, "seconds": time.time() - started},
+    )
+
+
+def check_budget(request: Request) -> None:
+    """Raise ParameterError where an option of a request is out of range."""
+    Budget(
+        samples=request.samples,
+        confidence=DEFAULT_CONFIDENCE if request.confidence is None else request.confidence,
+        method=request.method or "auto",
+        features=request.features,
+    )
 
 
 def _check_instance(
@@ -162,7 +239,7 @@ def _check_instance(
     debug: bool,
 ) -> Record:
     started = time.time()
-    made = [claim.id for claim in claims_of(target)]
+    made = {claim.id: claim.kind for claim in claims_of(target)}
     unknown = [name for name in claims if name not in made]
     if unknown or not made:
         raise TargetError(
@@ -170,69 +247,30 @@ def _check_instance(
             if unknown
             else f"{target.name} makes no claim; define `claims`"
         )
-    chosen = [name for name in made if not claims or name in claims]
-    settings = Settings(seed=seed, confidence=_confidence_each(budget.confidence, len(chosen)), debug=debug)
-    settings = settings.limited(seconds)
+    settings = Settings(seed=seed, debug=debug).limited(seconds)
     reference = reference_of(type(target))
-    results = []
-    for name in chosen:
-        cell = Cell(
+    cells = [
+        Cell(
             reference=reference,
             called=called(reference, target.name),
             target=target.name,
             claim=name,
+            kind=kind,
             parameters=target.parameters(),
             samples=budget.samples,
             method=budget.method,
             stop_early=budget.stop_early,
             features=budget.features,
+            error_probability=complement(budget.confidence),
         )
-        outcome = late_result(cell, settings) if settings.late else audited(cell, target, settings)
-        results.append(outcome.result)
-    return _record(tuple(results), {target.name: _system(type(target), target)}, seed, budget.confidence, started)
-
-
-def _record(
-    results: tuple[Result, ...],
-    systems: Mapping[str, SystemEntry],
-    seed: int,
-    confidence: float,
-    started: float,
-) -> Record:
-    return Record(
-        version=dpaudit_version(),
-        seed=seed,
-        confidence=confidence,
-        systems=systems,
-        results=results,
-        summary=summarise(results),
-        environment=_environment(),
-        timing={"started": started, "seconds": time.time() - started},
-    )
-
-
-def _system(target: type[Mechanism], instance: Mechanism) -> SystemEntry:
-    return SystemEntry(
-        title=target.summary(),
-        description=target.trust,
-        source=target.source,
-        errata=tuple(target.errata),
-        model=target.model,
-        notations=_notations(instance),
-    )
-
-
-def _notations(target: Mechanism) -> dict[str, str]:
-    try:
-        return {name: view.notation for name, view in target.views().items() if view.notation}
-    except Exception:
-        # A target that raises says so in its results.
-        return {}
-
-
-def _confidence_each(confidence: float, cells: int) -> float:
-    """Bonferroni: every cell is sure enough that all of them together are."""
-    return 1 - (1 - confidence) / cells
+        for name, kind in made.items()
+        if not claims or name in claims
+    ]
+    results = [
+        (late_result(cell, settings) if settings.late else audited(cell, target, settings)).result for cell in cells
+    ]
+    record = make_record([], results, seed=seed, command="", started=started)
+    return replace(record, systems={target.name: system_entry(type(target), target)})
 
 
 def check_run(seconds: float | None, seed: int, workers: int) -> None:

@@ -1,48 +1,40 @@
-"""Whether a report still matches the code, plans and protocols that it was made from."""
+"""Whether the results of a record still are what its command would give, by their keys."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from pathlib import Path
 from typing import Literal
 
-from dpaudit.catalog import ROOT
-from dpaudit.claims.record import Record, joined, read_record
-from dpaudit.errors import RecordError
-from dpaudit.runner.cells import Cell
+from dpaudit.claims.record import Record, Result, read_record
+from dpaudit.errors import DpauditError, RecordError
+from dpaudit.runner.cells import Cell, build_cells
+from dpaudit.runner.keys import Keys
+from dpaudit.runner.request import Request
 
-CODE = "dpaudit"
-"""Stands for the toolkit's own code among the sources."""
+RECORD = "record.json"
+"""The record that `dpaudit check --output` writes."""
 
-ALL_PROTOCOLS = "protocols"
-"""Stands for all protocols of the catalogue, where one may load others."""
+_NAMED = 3
 
-RECORD, REPRODUCED = "record.json", "reproduced.json"
-"""The record that a report is made from; that of the published figures, which takes longer, may lie beside it."""
-
-_LOADS = "dpaudit.load("
-_LONGEST_NAME = 200
-
-_PACKAGE = Path(__file__).parents[1]
-_NOT_COUNTED = ("reporting", "cli", "catalog")
-"""What decides no result. That the pages are as `reporting` makes them is checked by making them again."""
+Pages = Callable[[Record, str], Mapping[str, str]]
+"""What lies beside a record: file names and texts, from the record and the stem of its file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Freshness:
-    """The state of one report.
+    """The state of one record or page.
 
     Attributes
     ----------
     path
-        Its record.
+        Its file.
     state
-        ``up to date``, ``outdated``, or ``unknown`` where the record does not say what it was made from.
+        ``up to date``, ``outdated``, or ``unknown`` where it cannot be told.
     reasons
-        What changed, or cannot be told.
+        What changed, or why it cannot be told.
     """
 
     path: Path
@@ -50,51 +42,74 @@ class Freshness:
     reasons: tuple[str, ...] = ()
 
 
-def sources_of(cells: Sequence[Cell]) -> dict[str, str]:
-    """SHA-256 of every file that the results of these cells come from, and of the toolkit's code."""
-    paths = {Path(path) for cell in cells for path in (cell.reference.path, cell.plan, (cell.data or ("",))[0]) if path}
-    # A module of an installed package has no file here.
-    found = {_name(path): _digest(path) for path in sorted(paths) if path.is_file()}
-    if any(_LOADS in path.read_text(encoding="utf-8") for path in paths if path.suffix == ".py" and path.is_file()):
-        found[ALL_PROTOCOLS] = _digests(sorted((ROOT / "protocols").rglob("*.py")))
-    return {**found, CODE: _digests(_code())}
-
-
-def read_records(path: Path) -> Record:
-    """Return a record, with that of the published figures beside it where there is one.
-
-    Raises
-    ------
-    RecordError
-        A file cannot be read or is not a record.
-    """
-    return reduce(joined, map(read_record, _together(path)))
-
-
-def is_up_to_date(path: Path) -> bool:
-    """Whether a record is there, can be read, and matches everything that it was made from."""
+def check_record(path: Path, record: Record) -> Freshness:
+    """Say whether every result of a record has the key that its cell has now, and nothing is missing or left over."""
+    if not record.command or not any(result.key for result in record.results):
+        return Freshness(path=path, state="unknown", reasons=("the record does not say what its results depend on",))
     try:
-        record = read_record(path)
-    except RecordError:
-        return False
-    return bool(record.sources) and not any(_changes(record, path.parent))
+        request = Request.from_command(record.command)
+        cells = build_cells(request)
+    except DpauditError as error:
+        return Freshness(path=path, state="outdated", reasons=(f"its command cannot be run any more: {error}",))
+    keys = Keys(record.seed)
+    results = {_place(result.target, result.claim, result.parameters, result.key): result for result in record.results}
+    outdated, expected_anew = [], []
+    for cell in cells:
+        found = next(
+            (
+                results.pop(place)
+                for key in keys.candidates(cell)
+                if (place := _place(cell.target, cell.claim, cell.described, key)) in results
+            ),
+            None,
+        )
+        if found is None:
+            outdated.append(cell.claim)
+        elif found.expected is not cell.expected or found.reason != cell.reason:
+            expected_anew.append(cell.claim)
+    known = {cell.claim for cell in cells}
+    gone = [result.claim for result in results.values() if result.claim not in known]
+    reasons = [
+        _counted(outdated, "code, parameters, plan, data or libraries that decide it changed", len(cells)),
+        _counted(expected_anew, "the plan expects something else, or for another reason", len(cells)),
+        _counted(gone, "no longer asked for", len(record.results)),
+    ]
+    told = tuple(reason for reason in reasons if reason)
+    return Freshness(path=path, state="outdated" if told else "up to date", reasons=told)
+
+
+def _place(target: str, claim: str, parameters: Mapping[str, object], key: str) -> tuple[str, str, str, str]:
+    return target, claim, json.dumps(parameters, sort_keys=True), key
+
+
+def _counted(claims: Sequence[str], problem: str, of: int) -> str:
+    """``3 of 40 results (yan2020.theorem1-rr, …): problem``; empty where there are none."""
+    if not claims:
+        return ""
+    names = list(dict.fromkeys(claims))
+    more = f" and {len(names) - _NAMED} more claims" if len(names) > _NAMED else ""
+    return f"{len(claims)} of {of} results ({', '.join(names[:_NAMED])}{more}): {problem}"
+
+
+def outdated_cells(cells: Sequence[Cell], results: Sequence[Result], seed: int) -> list[Cell]:
+    """Cells whose result is not among those that are given."""
+    keys, known = Keys(seed), {result.key for result in results}
+    return [cell for cell in cells if not known & set(keys.candidates(cell))]
 
 
 def check_reports(
-    path: Path,
-    files: Mapping[str, Callable[[Record], str]],
-    ledgers: Mapping[str, Callable[[Mapping[str, Record]], str]] | None = None,
+    path: Path, pages: Pages, ledger: Callable[[Mapping[str, Record]], Mapping[str, str]]
 ) -> list[Freshness]:
-    """Say of a record, or of every ``record.json`` in a folder and below it, whether it is up to date.
+    """Say of a record, or of every record in a folder, and of the pages beside it, whether they are up to date.
 
     Parameters
     ----------
     path
-        A record or a folder.
-    files
-        What else lies beside a record, and how it is rendered from it; a file that is not there is not missed.
-    ledgers
-        What lies in the folder itself, and how it is rendered from all records below it.
+        A record, or a folder of records.
+    pages
+        What lies beside a record; of a record alone, a page that is not there is not missed.
+    ledger
+        What a folder of several records holds besides, from all of them.
 
     Raises
     ------
@@ -103,88 +118,34 @@ def check_reports(
     """
     if not path.exists():
         raise RecordError(f"{path}: there is no such record or folder")
-    records = sorted(path.rglob(RECORD)) if path.is_dir() else [path]
-    if not records:
-        raise RecordError(f"{path}: there is no record.json in this folder; name one that `dpaudit check` wrote")
-    found = [_freshness(record, files) for record in records]
-    if path.is_dir() and path / RECORD not in records and all(report.state != "unknown" for report in found):
-        every = {record.parent.relative_to(path).as_posix(): read_records(record) for record in records}
-        for name, render in (ledgers or {}).items():
-            ledger = path / name
-            if ledger.is_file():
-                reasons = _differs(ledger, render(every))
-                found.append(Freshness(path=ledger, state="outdated" if reasons else "up to date", reasons=reasons))
+    files = [path] if path.is_file() else sorted(path.glob("*.json"))
+    if not files:
+        raise RecordError(f"{path}: there is no record in this folder; name one that `dpaudit check` wrote")
+    found, records = [], {}
+    for file in files:
+        try:
+            record = records[file.stem] = read_record(file)
+        except RecordError as error:
+            found.append(Freshness(path=file, state="unknown", reasons=(str(error),)))
+            continue
+        found.append(check_record(file, record))
+        found += _pages(file.parent, pages(record, file.stem), required=file.name != RECORD and path.is_dir())
+    if path.is_dir() and [file.name for file in files] != [RECORD] and len(records) == len(files):
+        found += _pages(path, ledger(records), required=True)
     return found
 
 
-def _freshness(path: Path, files: Mapping[str, Callable[[Record], str]]) -> Freshness:
-    try:
-        records = [read_record(found) for found in _together(path)]
-    except RecordError as error:
-        return Freshness(path=path, state="unknown", reasons=(str(error),))
-    if not all(record.sources for record in records):
-        return Freshness(path=path, state="unknown", reasons=("the record does not say what it was made from",))
-    reasons = list(dict.fromkeys(change for record in records for change in _changes(record, path.parent)))
-    for name, render in files.items():
-        if path.with_name(name).is_file():
-            reasons += _differs(path.with_name(name), render(reduce(joined, records)))
-    return Freshness(path=path, state="outdated" if reasons else "up to date", reasons=tuple(reasons))
-
-
-def _together(path: Path) -> list[Path]:
-    beside = path.with_name(REPRODUCED)
-    return [path, beside] if path.name == RECORD and beside.is_file() else [path]
-
-
-def _differs(path: Path, text: str) -> tuple[str, ...]:
-    same = _content(path) == text.encode("utf-8", "backslashreplace")
-    return () if same else (f"{path.name} is not what is rendered from the record now",)
-
-
-def _changes(record: Record, near: Path) -> Iterator[str]:
-    """What changed of the sources, which are looked for here, in the catalogue, and above the folder of the record."""
-    above = [near.resolve(), *near.resolve().parents]
-    return filter(None, (_changed(name, digest, above) for name, digest in record.sources.items()))
-
-
-def _changed(name: str, digest: str, above: Sequence[Path]) -> str:
-    """Return what happened to a source; empty where it is the same."""
-    if name == CODE:
-        return "" if _digests(_code()) == digest else "the code of dpaudit changed"
-    if name == ALL_PROTOCOLS:
-        return "" if _digests(sorted((ROOT / "protocols").rglob("*.py"))) == digest else "a protocol of the catalogue changed"
-    root = ROOT
-    places = [Path(name), *([root / name] if root else []), *(folder / name for folder in above)]
-    try:
-        found = next((place for place in places if place.is_file()), None)
-        if found is None:
-            return f"{name} is gone"
-        return "" if _digest(found) == digest else f"{name} changed"
-    except OSError as error:
-        return f"{name[:_LONGEST_NAME]} cannot be read ({error.strerror})"
-
-
-def _name(path: Path) -> str:
-    """Return the path as seen from the catalogue, or from here, or else as it is."""
-    for root in (ROOT, Path.cwd()):
-        if root is not None and path.resolve().is_relative_to(root.resolve()):
-            return path.resolve().relative_to(root.resolve()).as_posix()
-    return path.as_posix()
-
-
-def _code() -> Iterator[Path]:
-    return (path for path in _PACKAGE.rglob("*.py") if path.relative_to(_PACKAGE).parts[0] not in _NOT_COUNTED)
-
-
-def _digests(paths: Iterable[Path]) -> str:
-    lines = sorted(f"{path.parent.name}/{path.name}\0{_digest(path)}" for path in paths)
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
-
-
-def _digest(path: Path) -> str:
-    return hashlib.sha256(_content(path)).hexdigest()
-
-
-def _content(path: Path) -> bytes:
-    """Content with the line ends of Unix: a checkout may have others."""
-    return path.read_bytes().replace(b"\r\n", b"\n")
+def _pages(folder: Path, texts: Mapping[str, str], *, required: bool) -> list[Freshness]:
+    """State of the pages that are not as they are rendered now."""
+    found = []
+    for name, text in texts.items():
+        page = folder / name
+        if page.is_file():
+            # A checkout may have other line ends.
+            same = page.read_bytes().replace(b"\r\n", b"\n") == text.encode("utf-8", "backslashreplace")
+            problem = "" if same else f"{name} is not what is rendered from the record now"
+        else:
+            problem = f"{name} is missing" if required else ""
+        if problem:
+            found.append(Freshness(path=page, state="outdated", reasons=(problem,)))
+    return found

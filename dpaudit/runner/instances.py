@@ -2,30 +2,60 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from dpaudit.registry import line_in, suggestion
 from dpaudit.claims.claims import Claim
+from dpaudit.claims.datasets import Dataset, DatasetLoader
 from dpaudit.claims.record import plain
-from dpaudit.errors import DpauditError, ParameterError, TargetError
+from dpaudit.errors import DataError, DpauditError, ParameterError, TargetError
 from dpaudit.mechanism import Mechanism
-from dpaudit.rankings import read_profile
+from dpaudit.registry import catalogue, line_in, suggestion
 
-DATA_PARAMETER = "profile"
-"""Parameter that takes the rankings of a data file."""
+DECIDED_BY_DATA = ("agents", "alternatives")
+"""Roles of parameters that a dataset decides."""
 
-DATA_SIZES = {"agents": "agents", "alternatives": "alternatives", "items": "alternatives"}
-"""Parameters that the data decide, each with the property of the profile that it is."""
+
+def load_dataset(loader: DatasetLoader, path: str) -> Dataset:
+    """Return the content of a data file; the file is read once as long as it stays the same.
+
+    Raises
+    ------
+    DataError
+        The file cannot be read, or is malformed.
+    """
+    try:
+        status = Path(path).stat()
+    except OSError as error:
+        raise DataError(f"{path}: cannot read the data ({error.strerror})") from None
+    return _loaded(loader, path, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=2)
+def _loaded(loader: DatasetLoader, path: str, _changed: int, _size: int) -> Dataset:
+    return loader.load(path)
+
+
+def digest_of(path: str) -> str:
+    """SHA-256 of a file."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def sizes_decided(target: type[Mechanism]) -> dict[str, str]:
+    """Parameters that a dataset decides, each with its role."""
+    return {name: role for name, role in target.roles().items() if role in DECIDED_BY_DATA}
 
 
 def instantiate(
     target: type[Mechanism], parameters: Mapping[str, Any], data: tuple[str, str] | None = None
 ) -> Mechanism:
-    """Make a target, with the profile of a data file if there is one."""
+    """Make a target, with the content of a data file if there is one."""
     known = target.parameter_names()
     for name in parameters:
         if name not in known:
@@ -34,14 +64,25 @@ def instantiate(
             )
     given = dict(parameters)
     if data is not None:
-        profile = read_profile(data[0])
-        given[DATA_PARAMETER] = profile
-        given.update({name: getattr(profile, size) for name, size in DATA_SIZES.items() if name in known})
+        given.update(_from_data(target, data[0]))
     missing = [name for name, _, default, _ in target.parameter_table() if default == "required" and name not in given]
     if missing:
         raise ParameterError(f"{target.name} needs a value for {', '.join(missing)}; give it with --set {missing[0]}=…")
-    with _code_of(target, "`validate`"):
+    with code_of(target, "`validate`"):
         return target(**given)
+
+
+def _from_data(target: type[Mechanism], path: str) -> dict[str, Any]:
+    """Parameters that a data file gives: its content, and the sizes that it decides."""
+    taken = target.dataset_parameter()
+    if taken is None:
+        raise DataError(f"{target.name} takes no --data; leave it out, or choose a target that measures on data")
+    name, loader = taken
+    dataset = load_dataset(loader, path)
+    sizes = {
+        parameter: dataset.sizes[role] for parameter, role in sizes_decided(target).items() if role in dataset.sizes
+    }
+    return {name: dataset.value, **sizes}
 
 
 def claims_of(mechanism: Mechanism) -> list[Claim]:
@@ -52,12 +93,19 @@ def claims_of(mechanism: Mechanism) -> list[Claim]:
     TargetError
         ``claims`` raised, or returned something else than claims with ids of their own.
     """
-    with _code_of(type(mechanism), "`claims`"):
+    if type(mechanism).__module__.startswith("dpaudit.catalog."):
+        # Claims may be declared by another paper than the one that defines the mechanism.
+        catalogue()
+    with code_of(type(mechanism), "`claims`"):
         claims = list(mechanism.claims())
     for claim in claims:
         if not isinstance(claim, Claim):
             raise TargetError(
                 f"{mechanism.name}: `claims` returned {type(claim).__name__} among its claims; return dpaudit claims"
+            )
+        if not claim.id or not claim.statement:
+            raise TargetError(
+                f"{mechanism.name}: `claims` returned a {type(claim).__name__} without `id` or `statement`; give both"
             )
     names = [claim.id for claim in claims]
     twice = sorted({name for name in names if names.count(name) > 1})
@@ -67,7 +115,7 @@ def claims_of(mechanism: Mechanism) -> list[Claim]:
 
 
 @contextmanager
-def _code_of(target: type[Mechanism], what: str) -> Iterator[None]:
+def code_of(target: type[Mechanism], what: str) -> Iterator[None]:
     """Say where a target's own code raised."""
     try:
         yield
@@ -80,8 +128,11 @@ def _code_of(target: type[Mechanism], what: str) -> Iterator[None]:
 
 
 def described_parameters(mechanism: Mechanism, data: tuple[str, str] | None) -> dict[str, Any]:
-    """Parameters as the record holds them; a profile by its file name and hash, without those it makes meaningless."""
-    left_out = (DATA_PARAMETER, *(mechanism.synthetic if data is not None else ()))
+    """Parameters as the record holds them; a dataset by its file name and hash, without those it makes meaningless."""
+    taken = type(mechanism).dataset_parameter()
+    left_out = {taken[0]} if taken else set()
+    if data is not None:
+        left_out |= set(mechanism.synthetic)
     values = {name: value for name, value in mechanism.parameters().items() if name not in left_out}
     described: dict[str, Any] = plain(values)
     if data is not None:

@@ -272,7 +272,7 @@ def _instance(path: str | Path, witness: WitnessFile, reference: TargetReference
     notes = []
     data = _data(witness)
     if data is not None:
-        _, digest = read_data(data[0])
+        _, digest = read_data(reference.load(), data[0])
         if digest != data[1]:
             notes.append(f"{data[0]} has changed since the audit; this checks the changed data")
             data = (data[0], digest)

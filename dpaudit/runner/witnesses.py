@@ -208,11 +208,16 @@ def witness_name(cell: Cell, parameters: Mapping[str, Any]) -> str:
     return f"{'-'.join(words)}-{digest}.json"
 
 
-def write_witness(witness: WitnessFile, folder: Path, name: str) -> str:
+def witness_text(witness: WitnessFile) -> str:
+    """Return what a witness file holds."""
+    return json.dumps(plain(witness), indent=1, allow_nan=False) + "\n"
+
+
+def write_witness(text: str, folder: Path, name: str) -> str:
     """Write a witness into the folder of witnesses of a report; return its path. Raises OSError."""
     path = folder / FOLDER / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(plain(witness), indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    path.write_text(text, encoding="utf-8")
     return path.as_posix()
 
 

@@ -1,0 +1,82 @@
+"""What a record says of papers, systems and claims, besides the results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from dpaudit.catalog import ROOT
+from dpaudit.claims.declarations import Declaration
+from dpaudit.claims.entries import ClaimEntry, ErratumEntry, PaperEntry, paper_entries
+from dpaudit.claims.papers import Erratum, Paper, Place
+from dpaudit.claims.record import SystemEntry
+from dpaudit.mechanism import Mechanism
+from dpaudit.registry import catalogue_papers
+from dpaudit.runner.cells import Cell
+
+_PROTOCOLS = "protocols"
+
+
+def claim_entries(cells: Iterable[Cell]) -> dict[str, ClaimEntry]:
+    """Entries of the claims of cells that are declared, by id."""
+    declarations = {cell.claim: cell.declaration for cell in cells if cell.declaration is not None}
+    return {name: ClaimEntry.of(each, definition(each)) for name, each in declarations.items()}
+
+
+def paper_entries_of(cells: Sequence[Cell]) -> dict[str, PaperEntry]:
+    """Entries of the papers that claims of cells stand under, with their errata."""
+    papers = {place.paper for cell in cells if cell.declaration for place in cell.declaration.places[:1]}
+    targets = {cell.target: cell.reference.load() for cell in cells}
+    errata = [(erratum, name) for name, target in targets.items() for erratum in target.errata]
+    if not papers:
+        return {}
+    # An erratum of a paper that concerns no system stands among the paper's own.
+    errata += [(erratum, "") for paper in papers for erratum in _errata_of(paper)]
+    return paper_entries(papers, errata)
+
+
+def _errata_of(paper: Paper) -> Sequence[Erratum]:
+    entry = catalogue_papers().get(paper.key)
+    return () if entry is None else entry.errata
+
+
+def system_entries(cells: Sequence[Cell]) -> dict[str, SystemEntry]:
+    """Entries of the targets of cells, by name."""
+    firsts = {cell.target: cell for cell in reversed(cells)}
+    return {
+        cell.target: system_entry(firsts[cell.target].reference.load(), firsts[cell.target].instance())
+        for cell in firsts.values()
+    }
+
+
+def system_entry(target: type[Mechanism], instance: Mechanism) -> SystemEntry:
+    """Entry of one target."""
+    return SystemEntry(
+        title=target.summary(),
+        description=target.trust,
+        source=target.cited(),
+        errata=tuple(ErratumEntry.of(each) for each in target.errata if not isinstance(each.where, Place)),
+        model=target.model,
+        notations=_notations(instance),
+    )
+
+
+def _notations(target: Mechanism) -> dict[str, str]:
+    try:
+        return {name: view.notation for name, view in target.views().items() if view.notation}
+    except Exception:
+        # A target that raises says so in its results.
+        return {}
+
+
+def definition(declaration: Declaration) -> str:
+    """File that declares a claim, as the repository names it; empty where it is not known.
+
+    The line is left to `dpaudit show`: it changes with every edit above it.
+    """
+    file = declaration.file
+    if file is None:
+        return ""
+    for folder in (ROOT / _PROTOCOLS, ROOT):
+        if file.resolve().is_relative_to(folder.resolve()):
+            return f"{_PROTOCOLS}/{file.resolve().relative_to(folder.resolve()).as_posix()}"
+    return file.name

@@ -1,0 +1,114 @@
+"""Keys of results: what a cell's result depends on, and nothing else.
+
+The key of a result is a hash of the code that decides it (that of the target and of the claim, as far as names reach, and
+the revisions of the auditors), of the claim and its parameters, of how it was audited (method, samples, seed, error
+probability), of its data, and of the versions of the libraries that matter. Two cells with equal keys have equal results.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from functools import cache
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
+
+from dpaudit.auditors.revisions import LIBRARIES, auditors_of, possible_auditors, revisions
+from dpaudit.claims.evidence import Remedy
+from dpaudit.claims.record import Result
+from dpaudit.claims.verdicts import Verdict
+from dpaudit.registry.references import import_target
+from dpaudit.runner.cells import Cell
+from dpaudit.runner.code import Codebase, Fingerprint
+
+_FORM = 1
+"""Number of the form of keys; another form makes all results outdated."""
+
+_LENGTH = 32
+"""Hexadecimal digits of a key."""
+
+
+class Keys:
+    """Keys of the cells of one run: reads every source file once.
+
+    Parameters
+    ----------
+    seed
+        The run's seed.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._codebase = Codebase()
+        self._known: dict[tuple[object, ...], Fingerprint] = {}
+
+    def code(self, cell: Cell) -> Fingerprint:
+        """Fingerprint of the target's and the claim's code."""
+        reference, declaration = cell.reference, cell.declaration
+        home = (reference, None if declaration is None else (declaration.module, declaration.id))
+        if home not in self._known:
+            roots: list[tuple[str, str | int]] = [(import_target(reference.path)[0].__name__, reference.attribute)]
+            if declaration is not None:
+                roots.append((declaration.module, declaration.line))
+            self._known[home] = self._codebase.fingerprint(roots)
+        return self._known[home]
+
+    def candidates(self, cell: Cell) -> list[str]:
+        """Keys that the result of a cell may have, before it is known which auditors decide it."""
+        kinds = [cell.kind] if cell.kind else ["privacy", "utility", "rate", "lemma", "figure"]
+        return list(dict.fromkeys(self._key(cell, kind, each) for kind in kinds for each in possible_auditors(kind)))
+
+    def key(self, cell: Cell, result: Result) -> str:
+        """Key of a result; empty where nothing fixes it: an error, or what ran out of time."""
+        if result.verdict is Verdict.ERROR or result.remedy is Remedy.TIME:
+            return ""
+        used = auditors_of(result.kind, result.method, sampled=bool(result.samples))
+        return self._key(cell, result.kind, used)
+
+    def _key(self, cell: Cell, kind: str, auditors: Sequence[str]) -> str:
+        code = self.code(cell)
+        libraries = {_distribution(name) for name in code.packages} | {
+            name for auditor in auditors for name in LIBRARIES[auditor]
+        }
+        parts = {
+            "form": _FORM,
+            "code": code.digest,
+            "auditors": {name: revisions()[name].revision for name in auditors},
+            "libraries": {name: _series(name) for name in sorted(libraries)},
+            "target": cell.target,
+            "claim": cell.claim,
+            "kind": kind,
+            "parameters": cell.described,
+            "data": None if cell.data is None else cell.data[1],
+            "method": cell.method,
+            "features": cell.features,
+            "stop_early": cell.stop_early,
+            "samples": cell.samples,
+            "planned": [cell.planned, cell.quick],
+            "expected": cell.expected,
+            "published": cell.published,
+            "error_probability": cell.error_probability,
+            "timed": cell.timed,
+            "seed": self._seed,
+        }
+        text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_LENGTH]
+
+
+@cache
+def _series(name: str) -> str:
+    """Version of a library as far as its numbers may hang on it: ``2.3`` of 2.3.4; the whole of Hypothesis's."""
+    try:
+        found = version(name)
+    except PackageNotFoundError:
+        return ""
+    return found if name == "hypothesis" else ".".join(found.split(".")[:2])
+
+
+@cache
+def _distribution(package: str) -> str:
+    """Name of the distribution that a package comes with."""
+    known = {"numpy": "numpy", "scipy": "scipy", "sklearn": "scikit-learn", "statsmodels": "statsmodels"}
+    if package in known:
+        return known[package]
+    return (packages_distributions().get(package) or [package])[0]

@@ -1,0 +1,323 @@
+"""One cell, audited: from the target to the result. What the target raises becomes a result."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+import time
+import traceback
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from dpaudit.auditors import Budget, Streams, audit
+from dpaudit.auditors.audit import view_of
+from dpaudit.auditors.budget import DEFAULT_SAMPLES, complement
+from dpaudit.auditors.lemma import DEFAULT_DRAWS
+from dpaudit.auditors.pace import Announce
+from dpaudit.auditors.pair import LEAST_SAMPLES
+from dpaudit.claims.claims import Claim, FigureClaim, LemmaClaim, PrivacyClaim, RateClaim, UtilityClaim
+from dpaudit.claims.evidence import Counterexample, Evidence, Remedy, Violation
+from dpaudit.claims.record import METHOD_RAISED, METHOD_UNUSABLE, UNKNOWN_KIND, Result, plain
+from dpaudit.claims.verdicts import Verdict, status_of
+from dpaudit.errors import DpauditError, PlanError, TargetError, TargetRaisedError
+from dpaudit.mechanism import Mechanism
+from dpaudit.runner.cells import Cell
+from dpaudit.runner.instances import claims_of, code_of, described_parameters
+from dpaudit.runner.request import DEFAULT_ERROR_PROBABILITY, setting
+from dpaudit.runner.witnesses import make_witness, witness_text
+
+_FEWEST_RUNS = 40
+"""Fewer runs cannot tell at the confidence of a long run whether most of them are won."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What all cells of a run share.
+
+    Attributes
+    ----------
+    seed
+        Seed of the run.
+    debug
+        Print the tracebacks of what targets raise to standard error.
+    witnesses
+        Whether witness files are wanted.
+    seconds, deadline
+        What the whole run may take, and the time (in seconds since the epoch) at which that is over.
+    announce
+        Say on standard error where sampling will take long.
+    """
+
+    seed: int
+    debug: bool = False
+    witnesses: bool = False
+    seconds: float | None = None
+    deadline: float | None = None
+    announce: bool = False
+
+    def limited(self, seconds: float | None) -> Settings:
+        """Return these settings with a time limit that begins now."""
+        return replace(self, seconds=seconds, deadline=None if seconds is None else time.time() + seconds)
+
+    @property
+    def late(self) -> bool:
+        """Whether the time is over."""
+        return self.deadline is not None and time.time() >= self.deadline
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """A result and the text of its witness file, as plain data that can leave a worker."""
+
+    result: Result
+    witness: str | None = None
+
+
+def run_cell(cell: Cell, settings: Settings) -> Outcome:
+    """Audit one cell; whatever the target raises becomes a result."""
+    try:
+        target = cell.instance()
+        return audited(cell, target, settings)
+    except (Exception, SystemExit) as error:
+        _show(error, settings)
+        return Outcome(result=_result(cell, settings, failure(error)))
+
+
+def audited(cell: Cell, target: Mechanism, settings: Settings) -> Outcome:
+    """Audit one cell on a given instance of its target."""
+    claim = _claim(cell, target)
+    parameters = described_parameters(target, cell.data)
+    streams = Streams(settings.seed, (cell.target, cell.claim, json.dumps(parameters, sort_keys=True)))
+    usual, fewest = _usual_samples(claim)
+    samples = cell.samples
+    if cell.quick:
+        # A tenth of what the cell would spend, but not so little that nothing can come of it.
+        spent = cell.samples or usual
+        samples = max(min(fewest, spent), spent // 10)
+    budget = Budget(
+        samples=samples,
+        confidence=complement(cell.error_probability),
+        method=cell.method,
+        stop_early=cell.stop_early,
+        features=cell.features,
+        deadline=settings.deadline,
+        announce=_announcer(cell) if settings.announce and settings.deadline is None else None,
+    )
+    try:
+        evidence = audit(target, claim, budget=budget, streams=streams)
+    except (Exception, SystemExit) as error:
+        _show(error, settings)
+        evidence = failure(error)
+    if samples is not None and cell.expected is not None and (cell.planned or usual) > samples:
+        evidence = _unless_too_few(cell, evidence, planned=cell.planned or usual, spent=samples)
+    witness = None
+    if settings.witnesses and isinstance(claim, PrivacyClaim):
+        made = make_witness(cell, claim, evidence, budget, streams, command_of(cell, settings, samples))
+        witness = None if made is None else witness_text(made)
+    return Outcome(result=_result(cell, settings, evidence, target, claim, samples), witness=witness)
+
+
+def _usual_samples(claim: Claim) -> tuple[int, int]:
+    """What is spent where nobody asks for a number, and the least that can lead to anything."""
+    if isinstance(claim, PrivacyClaim):
+        return DEFAULT_SAMPLES, LEAST_SAMPLES
+    if isinstance(claim, LemmaClaim):
+        return DEFAULT_DRAWS, 1
+    return getattr(claim, "runs", 1), _FEWEST_RUNS
+
+
+def _unless_too_few(cell: Cell, evidence: Evidence, *, planned: int, spent: int) -> Evidence:
+    """Evidence as it is, or ``inconclusive`` where it falls short of what is expected of more samples.
+
+    That a fraction of the plan's samples finds neither a proof nor a violation is no news about the claim.
+    """
+    if not evidence.samples:
+        return evidence
+    told = f"the plan spends {planned} samples here, not {spent}"
+    if evidence.verdict is Verdict.INCONCLUSIVE:
+        return replace(evidence, note=f"{evidence.note}; {told}" if evidence.note else told)
+    if evidence.verdict is not Verdict.CONSISTENT or cell.expected not in (Verdict.CERTIFIED, Verdict.REFUTED):
+        return evidence
+    note = f"too few samples to tell whether it is {cell.expected}, as expected; {told}: leave --quick or --samples out"
+    return replace(evidence, verdict=Verdict.INCONCLUSIVE, note=note)
+
+
+def _announcer(cell: Cell) -> Announce:
+    """Return what tells the user, on one line, that sampling for this cell will take long."""
+    told = False
+
+    def announce(seconds: float) -> None:
+        nonlocal told
+        if not told:
+            told = True
+            sys.stderr.write(
+                f"dpaudit: {cell.target}, {cell.claim}: sampling will take about {_duration(seconds)}; "
+                "--samples N draws fewer, --seconds S ends it in time\n"
+            )
+            sys.stderr.flush()
+
+    return announce
+
+
+def _duration(seconds: float) -> str:
+    for unit, name in ((86400.0, "days"), (3600.0, "hours"), (60.0, "minutes")):
+        if seconds >= 2 * unit:
+            return f"{seconds / unit:.0f} {name}"
+    return f"{seconds:.0f} seconds"
+
+
+def _claim(cell: Cell, target: Mechanism) -> Claim:
+    """Bind the cell's claim to the target's parameters."""
+    if cell.declaration is not None:
+        with code_of(type(target), f"the declaration of {cell.claim}"):
+            claim = cell.declaration.bind(target)
+    else:
+        made = {claim.id: claim for claim in claims_of(target)}
+        if cell.claim not in made:
+            raise TargetError(f"{target.name} makes no claim {cell.claim!r} at {target.parameters()}")
+        claim = made[cell.claim]
+    if cell.published is not None:
+        if not isinstance(claim, FigureClaim):
+            raise PlanError(f"claim {claim.id} is about no figure; leave the key 'published' out of the plan")
+        claim = replace(claim, published=cell.published[0], tolerance=cell.published[1])
+    return claim
+
+
+def _show(error: BaseException, settings: Settings) -> None:
+    if settings.debug:
+        traceback.print_exception(error)
+
+
+def failure(error: BaseException) -> Evidence:
+    """Evidence that stands for an exception: the target is unusable, or it raised."""
+    unusable = isinstance(error, DpauditError) and not isinstance(error, TargetRaisedError)
+    note = str(error) if isinstance(error, DpauditError) else f"raised {type(error).__name__}: {error}"
+    return Evidence(
+        verdict=Verdict.ERROR,
+        scope="at these parameters",
+        method=METHOD_UNUSABLE if unusable else METHOD_RAISED,
+        note=note,
+    )
+
+
+def with_expectation(result: Result, cell: Cell) -> Result:
+    """Return a result with what is expected of its cell now."""
+    return replace(result, expected=cell.expected, reason=cell.reason, ok=status_of(result.verdict, cell.expected) == 0)
+
+
+def late_result(cell: Cell, settings: Settings) -> Outcome:
+    """Result of a cell that the time limit left no time for."""
+    evidence = Evidence(
+        verdict=Verdict.INCONCLUSIVE,
+        scope="at these parameters",
+        method="none",
+        note="not begun: the time that --seconds allows was over",
+        remedy=Remedy.TIME,
+    )
+    return unrun(cell, settings, evidence)
+
+
+def unrun(cell: Cell, settings: Settings, evidence: Evidence) -> Outcome:
+    """Result of a cell that did not run to its end, with the claim's words as far as the target still gives them."""
+    try:
+        target = cell.instance()
+        return Outcome(result=_result(cell, settings, evidence, target, _claim(cell, target)))
+    except Exception:
+        return Outcome(result=_result(cell, settings, evidence))
+
+
+def ended_abruptly(cell: Cell, settings: Settings) -> Outcome:
+    """Result of a cell whose process ended with it."""
+    evidence = Evidence(
+        verdict=Verdict.ERROR,
+        scope="at these parameters",
+        method=METHOD_RAISED,
+        note="the process that ran the target ended abruptly (out of memory, or the target ended it)",
+    )
+    return unrun(cell, settings, evidence)
+
+
+def _result(
+    cell: Cell,
+    settings: Settings,
+    evidence: Evidence,
+    target: Mechanism | None = None,
+    claim: Claim | None = None,
+    samples: int | None = None,
+) -> Result:
+    view = relation = guarantee = None
+    claimed: dict[str, float] = {}
+    if isinstance(claim, PrivacyClaim):
+        view, guarantee = claim.view, claim.guarantee.kind
+        claimed = dict(claim.guarantee.parameters)
+        if target is not None and evidence.verdict is not Verdict.ERROR:
+            # Of a claim that was not audited, `neighbours` need not be usable.
+            with suppress(Exception):
+                relation = view_of(target, claim)[1].relation
+    elif isinstance(claim, UtilityClaim):
+        claimed = {"bound": claim.bound}
+    elif isinstance(claim, FigureClaim):
+        name = "published" if claim.direction == "equal" else "bound"
+        claimed = {} if claim.published is None else {name: claim.published}
+    elif isinstance(claim, RateClaim):
+        claimed = {"exponent": claim.exponent}
+    sampled = evidence.samples and cell.kind != LemmaClaim.kind and evidence.verdict is not Verdict.ERROR
+    return Result(
+        target=cell.target,
+        claim=cell.claim,
+        kind=claim.kind if claim else cell.kind or UNKNOWN_KIND,
+        source=claim.source if claim else cell.declaration.source if cell.declaration else "",
+        statement=claim.statement if claim else cell.declaration.statement if cell.declaration else "",
+        parameters=dict(plain(cell.parameters)) if target is None else described_parameters(target, cell.data),
+        view=view,
+        relation=relation,
+        guarantee=guarantee,
+        scope=evidence.scope,
+        method=evidence.method,
+        verdict=evidence.verdict,
+        expected=cell.expected,
+        reason=cell.reason,
+        ok=status_of(evidence.verdict, cell.expected) == 0,
+        claimed=claimed,
+        measured=evidence.measured,
+        witness=_plain_witness(evidence.witness),
+        note=evidence.note,
+        remedy=evidence.remedy,
+        samples=evidence.samples,
+        error_probability=cell.error_probability if sampled else None,
+        seed=settings.seed,
+        command=command_of(cell, settings, samples if cell.quick else cell.samples),
+        curves=evidence.curves,
+        growth=evidence.growth,
+        timed=isinstance(claim, FigureClaim) and claim.timed,
+    )
+
+
+def _plain_witness(witness: Violation | Counterexample | None) -> Violation | Counterexample | None:
+    """Return a witness as JSON holds it: any object may be an input, and not every object can leave a worker."""
+    if isinstance(witness, Violation):
+        return replace(witness, **{name: plain(getattr(witness, name)) for name in ("data", "neighbour", "event")})
+    return witness and replace(witness, instance=plain(witness.instance))
+
+
+def command_of(cell: Cell, settings: Settings, samples: int | None) -> str:
+    """The command that audits a cell alone."""
+    words = ["dpaudit", "check", cell.called, "--claim", cell.claim]
+    for name, value in cell.parameters.items():
+        words += ["--set", f"{name}={setting(value)}"]
+    if cell.data is not None:
+        words += ["--data", cell.data[0]]
+    if cell.method != "auto":
+        words += ["--method", cell.method]
+    if samples is not None:
+        words += ["--samples", str(samples)]
+    if cell.stop_early:
+        words += ["--stop-early"]
+    if cell.features != "none":
+        words += ["--features", cell.features]
+    if settings.seconds is not None:
+        words += ["--seconds", f"{settings.seconds:g}"]
+    if cell.error_probability != DEFAULT_ERROR_PROBABILITY:
+        words += ["--confidence", repr(complement(cell.error_probability))]
+    return shlex.join([*words, "--seed", str(settings.seed)])
