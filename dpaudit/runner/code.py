@@ -186,7 +186,9 @@ class Codebase:
                 # The module itself is handed on: anything in it may be used.
                 units.add((name, _WHOLE))
                 return
-            if wanted[0] in module.bindings or wanted[0] in module.imports:
+            # ``from package import submodule`` within the package itself means the submodule.
+            itself = module.imports.get(wanted[0]) == _Imported(name, wanted[0])
+            if not itself and (wanted[0] in module.bindings or wanted[0] in module.imports):
                 self._resolve(module, {}, wanted, units, packages, depth=depth + 1)
                 return
             below = f"{name}.{wanted[0]}"

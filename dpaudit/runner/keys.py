@@ -84,8 +84,9 @@ class Keys:
             "features": cell.features,
             "stop_early": cell.stop_early,
             "samples": cell.samples,
-            "planned": [cell.planned, cell.quick],
-            "expected": cell.expected,
+            "quick": cell.quick,
+            # With fewer samples than planned the expectation decides between `consistent` and `inconclusive`.
+            "expected": [cell.expected, cell.planned] if cell.quick or cell.samples != cell.planned else None,
             "published": cell.published,
             "error_probability": cell.error_probability,
             "timed": cell.timed,

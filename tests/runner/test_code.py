@@ -46,7 +46,7 @@ PACKAGE = {
 
         def further(x):
             import sklearn.linear_model
-            return x
+            return sklearn.linear_model.LinearRegression().fit(x, x).coef_
 
         def unused(x):
             return binom.pmf(x, 1, 0.5)

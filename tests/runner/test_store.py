@@ -1,0 +1,184 @@
+"""The store of results: what is kept, what is taken from it, and what ends a run in the middle."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+import dpaudit
+from dpaudit.claims.record import plain
+from dpaudit.cli import main
+from dpaudit.runner import Request, build_cells
+from dpaudit.runner.check import run_request
+from dpaudit.runner.keys import Keys
+from dpaudit.runner.outcome import Settings, run_cell
+from dpaudit.runner.store import NAME, Store
+
+SLOW = '''
+    """Cells that take a moment each."""
+
+    import os
+    import time
+
+    import numpy as np
+
+    import dpaudit
+
+
+    class Slow(dpaudit.Mechanism):
+        """A coin."""
+
+        epsilon: float = 1.0
+        number: int = 0
+
+        def sample(self, data, size, rng):
+            with open(os.environ["DPAUDIT_TEST_LOG"], "a") as log:
+                log.write(f"{self.number}\\n")
+            time.sleep(0.02)
+            return rng.random(size) < (0.5 if data else 0.6)
+
+        def neighbours(self):
+            return dpaudit.Neighbouring.any_two_inputs([0, 1], scope="one bit")
+
+        def claims(self):
+            return [dpaudit.PrivacyClaim(id="slow.privacy", statement="It is private.", epsilon=0.01 * self.number)]
+'''
+NUMBERS = 24
+
+
+def outcomes(target):
+    cells = build_cells(Request(targets=[target], samples=3000))
+    return [(cell, run_cell(cell, Settings(seed=0))) for cell in cells]
+
+
+def test_what_is_put_is_got_again(mixed, tmp_path):
+    kept = outcomes(mixed)
+    path = tmp_path / "deep" / "results.sqlite"
+    with Store(path) as store:
+        for cell, outcome in kept:
+            store.put(Keys(0).key(cell, outcome.result), outcome, 1.0)
+    with Store(path) as store:
+        for cell, outcome in kept:
+            found = store.get(Keys(0).candidates(cell))
+            assert json.dumps(plain(found.result)) == json.dumps(plain(outcome.result))
+        assert store.get(["0" * 32]) is None
+    with Store(path, fresh=True) as store:
+        assert all(store.get(Keys(0).candidates(cell)) is None for cell, _ in kept)
+
+
+@pytest.mark.parametrize("content", [b"not a database at all, but long enough to be one" * 30, b"\x00" * 4096])
+def test_a_file_that_is_no_store_is_refused(tmp_path, content):
+    path = tmp_path / NAME
+    path.write_bytes(content)
+    with pytest.raises(dpaudit.DpauditError, match=r"results\.sqlite.*remove it"):
+        Store(path)
+
+
+def test_another_database_is_refused(tmp_path):
+    import sqlite3
+
+    path = tmp_path / NAME
+    other = sqlite3.connect(path)
+    other.execute("create table mine (x)")
+    other.close()
+    with pytest.raises(dpaudit.DpauditError, match="not a store of results"):
+        Store(path)
+
+
+def test_the_same_command_again_computes_nothing_and_gives_the_same_record(mixed, tmp_path):
+    request = Request(targets=[mixed], samples=3000)
+    first = run_request(request, output=tmp_path / "out")
+    again = run_request(request, output=tmp_path / "out")
+    assert (first.taken, again.taken) == (0, len(first.record.results))
+    assert again.record.reproducible().to_json() == first.record.reproducible().to_json()
+    assert run_request(request, output=tmp_path / "out", fresh=True).taken == 0
+
+
+def test_another_seed_or_number_of_samples_is_another_result(mixed, tmp_path):
+    run_request(Request(targets=[mixed], samples=3000), output=tmp_path / "out")
+    assert run_request(Request(targets=[mixed], samples=3000, seed=1), output=tmp_path / "out").taken == 0
+    assert run_request(Request(targets=[mixed], samples=3001), output=tmp_path / "out").taken == 0
+    # One more claim set changes nothing of the others.
+    assert run_request(Request(targets=[mixed], samples=3000, claims=["mixed.good"]), output=tmp_path / "out").taken == 1
+
+
+def test_adding_an_audit_changes_no_other_result(mixed):
+    alone = run_request(Request(targets=[mixed], samples=3000, claims=["mixed.box"])).record.results
+    beside = run_request(Request(targets=[mixed], samples=3000)).record.results
+    (same,) = (result for result in beside if result.claim == "mixed.box")
+    assert alone == (same,)
+
+
+def test_the_record_states_the_sum_of_the_error_probabilities(mixed):
+    record = run_request(Request(targets=[mixed], samples=3000, confidence=0.99)).record
+    sampled = [result for result in record.results if result.error_probability is not None]
+    assert {result.claim for result in sampled} == {"mixed.box", "mixed.good"}
+    assert {result.error_probability for result in sampled} == {0.01}
+    assert record.error_probability == pytest.approx(0.02)
+
+
+def test_the_command_says_what_it_took_and_fresh_starts_over(mixed, tmp_path, monkeypatch, capsys):
+    def run(*more):
+        monkeypatch.setattr("sys.argv", ["dpaudit", "check", mixed, "--samples", "3000", *more])
+        with pytest.raises(SystemExit):
+            main()
+        return capsys.readouterr().err
+
+    assert "were known" not in run("--output", "out")
+    assert "5 of 5 results were known from out already" in run("--output", "out")
+    assert "were known" not in run("--output", "out", "--fresh")
+    assert "--fresh forgets what --output DIR keeps" in run("--fresh")
+
+
+@pytest.fixture
+def slow(tmp_path, monkeypatch):
+    """A target of many cells, and a function that starts its audit as a process."""
+    monkeypatch.chdir(tmp_path)
+    Path("slow.py").write_text(dedent(SLOW))
+    monkeypatch.setenv("DPAUDIT_TEST_LOG", str(tmp_path / "log"))
+
+    def start(output, workers=1):
+        numbers = ",".join(map(str, range(1, NUMBERS + 1)))
+        command = [sys.executable, "-m", "dpaudit", "check", "slow.py", "--set", f"number={numbers}"]
+        command += ["--samples", "1000", "--workers", str(workers), "--output", output, "--quiet"]
+        return subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        )
+
+    return start
+
+
+def reproducible(folder):
+    """The record in a folder, without what may differ between two runs."""
+    text = dpaudit.read_record(folder / "record.json").reproducible().to_json()
+    return text.replace(f"{folder.name}/witnesses", "out/witnesses")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_run_that_is_killed_goes_on_where_it_was(slow, tmp_path, workers):
+    assert slow("whole").wait(120) in (0, 1, 3)
+    whole = reproducible(tmp_path / "whole")
+    chance = random.Random(workers)
+    kills = 0
+    for _ in range(10):
+        process = slow("killed", workers)
+        time.sleep(0.8 + 1.5 * chance.random())
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            kills += 1
+        process.wait()
+    assert kills
+    log = tmp_path / "log"
+    log.write_text("")
+    assert slow("killed", workers).wait(120) in (0, 1, 3)
+    assert reproducible(tmp_path / "killed") == whole
+    # What had been finished was not computed again.
+    assert len(set(log.read_text().split())) < NUMBERS
