@@ -19,6 +19,8 @@ class Role(StrEnum):
     """Another bound on the audited quantity."""
     COMPARISON = "comparison"
     """A number of the same kind for comparison: another method's, a trivial one's."""
+    MEAN_OF_RUNS = "mean-of-runs"
+    """What a mean over as few runs as the published one's may come to."""
 
 
 class Remedy(StrEnum):

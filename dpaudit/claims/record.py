@@ -1,35 +1,34 @@
 """The record of a run: the only thing that reports are made from.
 
-Schema ``dpaudit.record/1``, published as ``dpaudit/claims/record.schema.json``. Numbers that JSON cannot hold are
-written as the strings ``"Infinity"``, ``"-Infinity"`` and ``"NaN"``.
+How a record is written as JSON, and read again, is in `dpaudit.claims.record_json`; the schema ``dpaudit.record/2`` is
+published as ``dpaudit/claims/record.schema.json``.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from dpaudit.claims.evidence import Curves, Growth, Interval, Witness
-from dpaudit.claims.papers import Erratum
+from dpaudit.claims.entries import ClaimEntry, ErratumEntry, PaperEntry
+from dpaudit.claims.evidence import Counterexample, Curves, Growth, Interval, Remedy, Role, Violation
 from dpaudit.claims.verdicts import EXIT_UNUSABLE, Verdict, status_of, worst_status
 from dpaudit.errors import RecordError
 
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
-
-SCHEMA: Literal["dpaudit.record/1"] = "dpaudit.record/1"
+SCHEMA: Literal["dpaudit.record/2"] = "dpaudit.record/2"
 METHOD_UNUSABLE, METHOD_RAISED = "unusable", "raised"
 """Instead of a method, with the verdict ``error``: the target breaks its contract, or its code raised."""
+
+UNKNOWN_KIND = "unknown"
+"""Instead of the kind of a claim that could not be made."""
 
 _FORBID_UNKNOWN = {"extra": "forbid"}
 
@@ -42,13 +41,13 @@ class SystemEntry:
     """What a report says of a target besides its results.
 
     ``model`` is its trust model, drawn where it is known; ``notations`` says by view how inputs and outputs are
-    written.
+    written. ``errata`` are those that name no place in a paper; the others stand under their papers.
     """
 
     title: str
     description: str
     source: str
-    errata: tuple[Erratum, ...] = ()
+    errata: tuple[ErratumEntry, ...] = ()
     model: str = ""
     notations: Mapping[str, str] = field(default_factory=dict)
 
@@ -57,8 +56,41 @@ class SystemEntry:
 class Result:
     """One cell: one claim at one set of parameters.
 
-    ``witness_file`` names the file by which `dpaudit verify` checks the witness, where one was written. What was
-    measured of a ``timed`` result are times, which differ from run to run.
+    Attributes
+    ----------
+    target, claim
+        What was audited.
+    kind, source, statement
+        The claim. In JSON they stand once for all results of a claim, and again only where a result differs.
+    parameters
+        Values of the parameters.
+    view, relation, guarantee
+        Of a privacy claim: the view, the neighbouring relation, and the kind of guarantee, such as ``approximate-dp``.
+    scope, method, verdict
+        What the verdict is about, how it was found, and the verdict.
+    expected, reason, ok
+        The expected verdict, why it is expected, and whether the verdict is as expected.
+    claimed, measured
+        Numbers by name.
+    witness
+        What refutes the claim.
+    note
+        What else is to be known.
+    remedy
+        What can be done about a verdict that is ``inconclusive``.
+    samples, error_probability
+        Samples drawn, and the probability with which what is stated of them may be wrong; None where nothing was
+        sampled.
+    seed, command
+        Seed, and the command that repeats the result.
+    key
+        Hash of everything that the result depends on; empty where it is not known.
+    curves, growth
+        What is drawn.
+    witness_file
+        The file by which `dpaudit verify` checks the witness, where one was written.
+    timed
+        Whether what was measured are times, which differ from run to run.
     """
 
     __pydantic_config__: ClassVar[Any] = _FORBID_UNKNOWN
@@ -69,21 +101,25 @@ class Result:
     source: str
     statement: str
     parameters: Mapping[str, Any]
-    view: str | None
-    relation: str | None
+    view: str | None = None
+    relation: str | None = None
     scope: str
     method: str
     verdict: Verdict
     expected: Verdict | None
-    reason: str
+    reason: str = ""
     ok: bool
     claimed: Mapping[str, float]
     measured: Mapping[str, Interval]
-    witness: Witness | None
-    note: str
-    samples: int
+    witness: Violation | Counterexample | None = None
+    note: str = ""
+    samples: int = 0
     seed: int
     command: str
+    guarantee: str | None = None
+    remedy: Remedy | None = None
+    error_probability: float | None = None
+    key: str = ""
     curves: Curves | None = None
     growth: Growth | None = None
     witness_file: str | None = None
@@ -104,31 +140,51 @@ class Times:
     __pydantic_config__: ClassVar[Any] = _FORBID_UNKNOWN
 
     measured: Mapping[str, Interval]
-    witness: Witness | None = None
+    witness: Violation | Counterexample | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     """All results of one run, with what is needed to run it again.
 
-    ``command`` makes the whole record again; ``sources`` holds the SHA-256 of the files that the results were made
-    from, and of the toolkit's code. ``timing`` holds seconds; in JSON also, as ``measured``, what the timed results
-    measured, by their place among the results, which are then written without it.
+    Attributes
+    ----------
+    version, seed, command
+        Of the toolkit; the run's seed; and the command that makes the whole record again.
+    error_probability
+        Sum over the results that sampled: the probability that anything stated of samples in the record is wrong.
+    papers, systems, claims
+        Papers by key, targets by name and claims by id. A claim that is not listed gets its entry from its results.
+    results, summary
+        The results, and how many have each verdict.
+    environment, timing
+        What may differ between two runs with the same seed. ``timing`` holds seconds; in JSON also, as ``measured``,
+        what the timed results measured, by their place among the results, which are then written without it.
     """
 
     __pydantic_config__: ClassVar[Any] = _FORBID_UNKNOWN
 
-    schema: Literal["dpaudit.record/1"] = SCHEMA
+    schema: Literal["dpaudit.record/2"] = SCHEMA
     version: str
     seed: int
-    confidence: float
+    error_probability: float = 0.0
+    command: str = ""
+    papers: Mapping[str, PaperEntry] = field(default_factory=dict)
     systems: Mapping[str, SystemEntry] = field(default_factory=dict)
+    claims: Mapping[str, ClaimEntry] = field(default_factory=dict)
     results: tuple[Result, ...]
     summary: Mapping[str, int]
-    command: str = ""
-    sources: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, Any] = field(default_factory=dict)
     timing: Mapping[str, float | Mapping[str, Times]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        found = dict(self.claims)
+        for result in self.results:
+            entry = found.get(result.claim)
+            # A result that raised may not know its claim; another one of it may.
+            if entry is None or (entry.kind == UNKNOWN_KIND != result.kind and result.claim not in self.claims):
+                found[result.claim] = ClaimEntry(kind=result.kind, statement=result.statement, source=result.source)
+        object.__setattr__(self, "claims", found)
 
     @property
     def status(self) -> int:
@@ -144,68 +200,37 @@ class Record:
         return dataclasses.replace(self, results=results, environment={}, timing={})
 
     def to_json(self) -> str:
-        """Return the record as JSON text, the same to the byte for equal records."""
-        raw = plain(self)
-        times = {}
-        for place, (result, item) in enumerate(zip(self.results, raw["results"], strict=True)):
-            if result.timed:
-                times[str(place)] = {"measured": item["measured"], "witness": item["witness"]}
-                item.update(measured={}, witness=None)
-        if any(part["measured"] or part["witness"] for part in times.values()):
-            raw["timing"]["measured"] = times
-        return json.dumps(raw, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        """Return the record as JSON text, the same to the byte for equal records: a line per result and per curve."""
+        from dpaudit.claims.record_json import write_json
+
+        return write_json(self)
 
     @classmethod
     def from_json(cls, text: str, *, name: str = "record") -> Record:
-        """Read a record.
+        """Read a record; one of schema version 1 becomes one of version 2.
 
         Raises
         ------
         RecordError
             The text is not JSON, not a record, or a record of another schema number.
         """
-        try:
-            raw = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise RecordError(f"{name}: not JSON ({error}); give the record.json that `dpaudit check` wrote") from None
-        schema = raw.get("schema") if isinstance(raw, dict) else None
-        if schema != SCHEMA:
-            raise RecordError(f"{name}: key 'schema' is {schema!r}, this version reads {SCHEMA!r}")
-        from pydantic import ValidationError
+        from dpaudit.claims.record_json import read_json
 
-        try:
-            return _with_times(_adapter().validate_python(raw))
-        except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(str(part) for part in first["loc"])
-            raise RecordError(f"{name}: key '{where}': {first['msg']}; write the record again") from None
-
-
-def _with_times(record: Record) -> Record:
-    """Return a record as read, with what its timed results measured in its place."""
-    timing = dict(record.timing)
-    times = timing.pop("measured", None)
-    if not isinstance(times, Mapping):
-        return record
-    results = tuple(
-        dataclasses.replace(result, measured=times[str(place)].measured, witness=times[str(place)].witness)
-        if result.timed and str(place) in times
-        else result
-        for place, result in enumerate(record.results)
-    )
-    return dataclasses.replace(record, results=results, timing=timing)
+        return read_json(text, name)
 
 
 def joined(first: Record, second: Record) -> Record:
-    """Return the results of two runs as one record, for a page that shows both; seed and confidence are the first's."""
+    """Return the results of two runs as one record; version and seed are the first's."""
     results = (*first.results, *second.results)
     return dataclasses.replace(
         first,
+        error_probability=summed_errors(results),
+        papers={**first.papers, **second.papers},
         systems={**first.systems, **second.systems},
+        claims={**first.claims, **second.claims},
         results=results,
         summary=summarise(results),
         command=" && ".join(command for command in (first.command, second.command) if command),
-        sources={**first.sources, **second.sources},
     )
 
 
@@ -213,6 +238,11 @@ def summarise(results: tuple[Result, ...]) -> dict[str, int]:
     """Count the verdicts, in the order of the vocabulary."""
     counts = Counter(result.verdict for result in results)
     return {verdict.value: counts[verdict] for verdict in Verdict if counts[verdict]}
+
+
+def summed_errors(results: Iterable[Result]) -> float:
+    """Sum of the error probabilities of the results that sampled."""
+    return math.fsum(result.error_probability for result in results if result.error_probability is not None)
 
 
 def read_record(path: str | Path) -> Record:
@@ -231,39 +261,16 @@ def read_record(path: str | Path) -> Record:
     return Record.from_json(text, name=str(path))
 
 
-def record_schema() -> dict[str, Any]:
-    """JSON schema of the record."""
-    schema: dict[str, Any] = _with_infinities(_adapter().json_schema())
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
-
-
-def _with_infinities(schema: Any) -> Any:
-    """Let every number of a schema be one of the words that stand for what JSON cannot hold."""
-    if isinstance(schema, list):
-        return [_with_infinities(item) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    if schema.get("type") == "number":
-        others = {key: item for key, item in schema.items() if key != "type"}
-        return {**others, "anyOf": [{"type": "number"}, {"enum": ["Infinity", "-Infinity", "NaN"]}]}
-    return {key: _with_infinities(item) for key, item in schema.items()}
-
-
-@cache
-def _adapter() -> TypeAdapter[Record]:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(Record)
-
-
 def plain(value: Any) -> Any:
     """Turn arrays, dataclasses, enums and odd numbers into what JSON holds."""
     if isinstance(value, Interval):
-        items = {"lower": plain(value.lower), "estimate": plain(value.estimate), "upper": plain(value.upper)}
-        return {key: item for key, item in items.items() if key != "estimate" or item is not None}
+        items = {"lower": plain(value.lower), "upper": plain(value.upper)}
+        if value.estimate is not None:
+            items = {"lower": items["lower"], "estimate": plain(value.estimate), "upper": items["upper"]}
+        return items if value.role is Role.VALUE else {**items, "role": value.role.value}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {item.name: plain(getattr(value, item.name)) for item in dataclasses.fields(value)}
-    if isinstance(value, Verdict):
+    if isinstance(value, StrEnum):
         return value.value
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}

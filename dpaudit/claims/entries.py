@@ -1,0 +1,174 @@
+"""Entries of a record: what it says once of a paper, a place, an erratum and a claim."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dpaudit.claims.papers import Erratum, Paper, Place
+
+if TYPE_CHECKING:
+    from dpaudit.claims.declarations import Declaration
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlaceEntry:
+    """A place in a paper: its label, and the key by which the paper's places sort."""
+
+    label: str
+    sort: tuple[Any, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sort", _nested(self.sort))
+
+    @classmethod
+    def of(cls, place: Place) -> PlaceEntry:
+        """Entry of a place."""
+        return cls(label=place.label, sort=place.sort_key)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErratumEntry:
+    """An erratum: where it is, what is printed and meant, how we know, and the systems that it concerns."""
+
+    where: str
+    printed: str
+    meant: str
+    reason: str
+    sort: tuple[Any, ...] = ()
+    systems: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sort", _nested(self.sort))
+
+    @classmethod
+    def of(cls, erratum: Erratum, systems: Iterable[str] = ()) -> ErratumEntry:
+        """Entry of an erratum; its place without the paper, under which it stands."""
+        placed = isinstance(erratum.where, Place)
+        return cls(
+            where=erratum.where.label if isinstance(erratum.where, Place) else erratum.where,
+            printed=erratum.printed,
+            meant=erratum.meant,
+            reason=erratum.reason,
+            sort=erratum.where.sort_key if isinstance(erratum.where, Place) else (),
+            systems=tuple(systems) if placed else (),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaperEntry:
+    """What a report says of a paper: bibliographic data and errata."""
+
+    title: str
+    authors: tuple[str, ...]
+    year: int
+    venue: str = ""
+    doi: str = ""
+    url: str = ""
+    errata: tuple[ErratumEntry, ...] = ()
+
+    @property
+    def citation(self) -> str:
+        """Authors and year."""
+        return Paper(key="", title=self.title, authors=self.authors, year=self.year).citation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimEntry:
+    """What is the same for all results of a claim.
+
+    Attributes
+    ----------
+    kind, statement, source
+        The claim, and where it is made, in words.
+    paper
+        Key of the paper that the claim stands under; empty for a claim of a user's own.
+    places
+        Where in the paper; it is listed under the first.
+    ours
+        Whether no paper says so: such a claim never counts as a paper's.
+    bug
+        What is broken, for a control; empty for any other claim.
+    definition
+        File and line of the declaration, ``protocols/yan2020/claims.py:42``; empty where it is not known.
+    reproduces
+        The published figure or table that is measured again; empty for none.
+    """
+
+    kind: str
+    statement: str = ""
+    source: str = ""
+    paper: str = ""
+    places: tuple[PlaceEntry, ...] = ()
+    ours: bool = False
+    bug: str = ""
+    definition: str = ""
+    reproduces: str = ""
+
+    @classmethod
+    def of(cls, declaration: Declaration, definition: str = "") -> ClaimEntry:
+        """Entry of a declared claim."""
+        return cls(
+            kind=declaration.kind,
+            statement=declaration.statement,
+            source=declaration.source,
+            paper=declaration.paper.key if declaration.paper else "",
+            places=tuple(map(PlaceEntry.of, declaration.places)),
+            ours=declaration.ours,
+            bug=declaration.bug,
+            definition=definition,
+            reproduces=declaration.reproduces,
+        )
+
+    @property
+    def place(self) -> str:
+        """Label of the place under which the claim is listed; empty where there is none."""
+        return self.places[0].label if self.places else ""
+
+    @property
+    def sort(self) -> tuple[Any, ...]:
+        """Key by which claims sort: by place, claims without one last."""
+        return (not self.places, self.places[0].sort if self.places else ())
+
+
+def paper_entries(papers: Iterable[Paper], errata: Iterable[tuple[Erratum, str]] = ()) -> dict[str, PaperEntry]:
+    """Return entries of papers by key, each with its errata in the paper's order.
+
+    Parameters
+    ----------
+    papers
+        The papers that claims stand under; those that errata are about need not be among them.
+    errata
+        Errata, each with the system that it concerns, or with an empty name. One that concerns several systems is
+        listed once. What names no place in a paper is left out.
+    """
+    found = {paper.key: paper for paper in papers}
+    concerned: dict[Erratum, list[str]] = {}
+    for erratum, system in errata:
+        if isinstance(erratum.where, Place):
+            found.setdefault(erratum.where.paper.key, erratum.where.paper)
+            names = concerned.setdefault(erratum, [])
+            names += [system] if system and system not in names else []
+    entries = {}
+    for key, paper in sorted(found.items()):
+        own = [
+            ErratumEntry.of(erratum, systems)
+            for erratum, systems in concerned.items()
+            if isinstance(erratum.where, Place) and erratum.where.paper.key == key
+        ]
+        entries[key] = PaperEntry(
+            title=paper.title,
+            authors=tuple(paper.authors),
+            year=paper.year,
+            venue=paper.venue,
+            doi=paper.doi,
+            url=paper.url,
+            errata=tuple(sorted(own, key=lambda erratum: erratum.sort)),
+        )
+    return entries
+
+
+def _nested(value: Any) -> Any:
+    """Lists at any depth as tuples, so that what was read compares with what was made."""
+    return tuple(map(_nested, value)) if isinstance(value, list | tuple) else value
