@@ -4,11 +4,11 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 PEERS_STAMP := .venv-peers/.installed
 
-.PHONY: check test test-fast examples lint format reports reproduce bench clean
+.PHONY: check test test-fast examples lint format reports reports-check reproduce revisions bench clean
 
-$(STAMP): pyproject.toml hatch_build.py
+$(STAMP): pyproject.toml hatch_build.py constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	touch $(STAMP)
 
 check: $(STAMP)  ## audit the catalogue; the report goes to .audit/
@@ -32,19 +32,24 @@ lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy dpaudit
-	$(BIN)/mypy protocols/*.py
-	$(BIN)/mypy protocols/controls/*.py
+	$(BIN)/mypy protocols
 	$(BIN)/lint-imports
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-reports: $(STAMP)  ## regenerate the committed reports that are outdated
+reports: $(STAMP)  ## audit again what is outdated of the committed reports; HTML goes to build/reports
 	$(BIN)/python reports/make.py
 
-reproduce: $(STAMP)  ## the same, and measure the published figures of the papers again
-	$(BIN)/python reports/make.py --reproduce
+reports-check: $(STAMP)  ## fail where a committed report is outdated
+	$(BIN)/dpaudit report --check reports
+
+reproduce: $(STAMP)  ## measure the published figures of the papers again; the report goes to .reproduced/
+	$(BIN)/dpaudit reproduce --output .reproduced
+
+revisions: $(STAMP)  ## say which auditors changed without a new revision
+	$(BIN)/python -m dpaudit.runner.revisions
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/protocol.py
@@ -52,4 +57,4 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/blackbox.py --write benchmarks/blackbox.md
 
 clean:
-	rm -rf .venv .venv-peers .audit build dist
+	rm -rf .venv .venv-peers .audit .reproduced build dist

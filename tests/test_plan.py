@@ -3,9 +3,9 @@
 import pytest
 
 import dpaudit
-from dpaudit.registry import catalogue, protocol_files
 from dpaudit.claims.verdicts import Verdict
-from dpaudit.plan import grid, plan_for, plans, read_plan
+from dpaudit.plan import audit_lines, grid, plan_beside, plans, plans_of, read_plan
+from dpaudit.registry import catalogue_claims, catalogue_papers
 
 TARGET = """
 import dpaudit
@@ -61,29 +61,37 @@ def test_the_protocol_is_found_from_the_plans_folder(folder, monkeypatch):
     assert read_plan("../p.toml").protocol == (folder / "code" / "both.py").resolve()
 
 
-def test_the_plan_of_a_file_lies_beside_it_or_in_the_catalogue(folder):
-    from dpaudit.registry import find_targets
-
-    (reference, _) = find_targets("code/both.py")
-    assert plan_for(reference) is None
+def test_the_plan_of_a_file_lies_beside_it(folder):
+    file = folder / "code" / "both.py"
+    assert plan_beside(file) is None
     (folder / "code" / "both.toml").write_text(PLAN.format(protocol="both.py"), encoding="utf-8")
-    assert plan_for(reference) is not None
+    assert plan_beside(file) is not None
     (folder / "code" / "other.py").write_text(TARGET, encoding="utf-8")
     (folder / "code" / "both.toml").write_text(PLAN.format(protocol="other.py"), encoding="utf-8")
-    assert plan_for(reference) is None
-    known = plan_for(catalogue()["dp-kwiksort"])
-    assert known is not None
-    assert known.path.name == "dp_kwiksort.toml"
+    assert plan_beside(file) is None
 
 
-def test_every_plan_of_the_catalogue_can_be_read_and_every_protocol_has_one():
-    read = [read_plan(path) for path in plans()]
-    assert {plan.protocol for plan in read} == {path.resolve() for path in protocol_files()}
-    for plan in read:
+def test_plans_of_a_target_of_the_catalogue_are_those_of_all_papers_that_speak_of_it():
+    assert {plan.path.stem for plan in plans_of("kwiksort")} == {"alabi2022", "yan2020"}
+    assert {plan.path.stem for plan in plans_of("gaussian-histogram")} == {"shang2014"}
+    assert plans_of("no-such-target") == []
+
+
+def test_every_plan_of_the_catalogue_can_be_read_and_every_paper_with_claims_has_one():
+    read = {plan.paper: plan for plan in map(read_plan, plans())}
+    assert set(read) == {key for key, entry in catalogue_papers().items() if entry.declarations or entry.plan}
+    for plan in read.values():
+        assert len(audit_lines(plan.path)) == len(plan.audits)
+        assert plan.error_probability is not None
         for audit in plan.audits:
             assert audit.reason
             assert audit.expect is not Verdict.INCONCLUSIVE
             assert list(audit.cells())
+
+
+def test_every_claim_of_the_catalogue_is_audited():
+    audited = {audit.claim for path in plans() for audit in read_plan(path).audits}
+    assert audited == set(catalogue_claims())
 
 
 def test_grid():

@@ -47,6 +47,9 @@ def find_targets(text: str) -> list[TargetReference]:
         if papers[text].problem:
             raise TargetError(papers[text].problem)
         return list(papers[text].targets.values())
+    stem = text.replace("-", "_")
+    if in_module := [found for found in known.values() if found.path.rpartition(".")[2] == stem]:
+        return in_module
     problems = "".join(f"; {problem}" for problem in broken_papers().values())
     raise TargetError(
         f"unknown target {text!r}{suggestion(text, [*known, *papers])}; `dpaudit list` shows the catalogue{problems}"

@@ -5,8 +5,8 @@ import pickle
 import pytest
 
 import dpaudit
-from dpaudit.registry import called, catalogue, catalogue_root, find_targets, protocol_files, reference_of, targets_in
-from dpaudit.claims.claims import PrivacyClaim
+from dpaudit.catalog import ROOT
+from dpaudit.registry import called, catalogue, find_targets, reference_of
 
 TARGET = """
 import dpaudit
@@ -45,7 +45,6 @@ def test_one_form_of_a_path_however_it_is_named(file, tmp_path):
     assert len({reference for name in named for reference in find_targets(name)}) == 1
     (reference,) = find_targets(named[0])
     assert reference.path == file
-    assert reference.stem == "mine"
     assert called(reference, "first") == "mine.py::First"
 
 
@@ -67,27 +66,27 @@ def test_the_same_stem_in_two_folders(file, tmp_path):
     assert [r.attribute for r in find_targets("mine.py")] == ["First", "Second"]
 
 
-def test_the_catalogue_by_name_stem_and_file():
+def test_the_catalogue_by_name_module_paper_and_file():
     known = catalogue()
     assert {"kwiksort", "dp-kwiksort", "ldp-kwiksort-rr", "ldp-kwiksort-lap"} <= set(known)
     assert find_targets("dp-kwiksort") == [known["dp-kwiksort"]]
     assert find_targets("ldp-kwiksort") == [known["ldp-kwiksort-rr"], known["ldp-kwiksort-lap"]]
-    root = catalogue_root()
-    assert root is not None
-    path = str(root / "protocols" / "dp_kwiksort.py")
+    assert known["ldp-kwiksort-rr"] in find_targets("yan2020")
+    path = str(ROOT / "protocols" / "hay2017" / "dp_kwiksort.py")
     assert find_targets(path) == [known["dp-kwiksort"]]
     assert called(find_targets(path)[0], "dp-kwiksort") == "dp-kwiksort"
-
-
-def test_controls_come_last_and_are_no_part_of_load():
-    files = protocol_files()
-    controls = [path.parent.name == "controls" for path in files]
-    assert controls == sorted(controls)
-    assert any(controls)
     assert dpaudit.load("dp-kwiksort").name == "dp-kwiksort"
-    control = targets_in(str(files[-1]))[0].load().name
-    with pytest.raises(dpaudit.TargetError, match="unknown target"):
-        dpaudit.load(control)
+    with pytest.raises(dpaudit.TargetError, match=r"unknown target .*did you mean 'dp-kwiksort'"):
+        dpaudit.load("dp-kwiksorte")
+
+
+def test_classes_of_the_catalogue_travel_by_name():
+    target = dpaudit.load("ldp-kwiksort-rr")
+    assert target.__module__.startswith("dpaudit.catalog.yan2020")
+    instance = target(epsilon=2.0)
+    assert pickle.loads(pickle.dumps(instance)) == instance
+    declaration = instance.claims()[0]
+    assert declaration.id.startswith("yan2020.")
 
 
 def test_a_module_by_its_dotted_name(tmp_path, monkeypatch):
@@ -96,22 +95,3 @@ def test_a_module_by_its_dotted_name(tmp_path, monkeypatch):
     (reference,) = find_targets("a_module_of_this_test:First")
     assert reference.load().__module__ == "a_module_of_this_test"
     assert called(reference, "first") == "a_module_of_this_test:First"
-
-
-def test_without_a_catalogue(monkeypatch, tmp_path):
-    monkeypatch.setattr("dpaudit.catalog._PACKAGE", tmp_path / "dpaudit")
-    assert catalogue_root() is None
-    assert catalogue() == {}
-    with pytest.raises(dpaudit.TargetError, match="unknown target"):
-        find_targets("dp-kwiksort")
-
-
-def test_every_view_that_a_privacy_claim_is_about_says_how_its_inputs_and_outputs_are_written():
-    missing = []
-    for path in protocol_files():
-        for reference in targets_in(str(path)):
-            instance = reference.load()()
-            views = instance.views()
-            about = {claim.view for claim in instance.claims() if isinstance(claim, PrivacyClaim)}
-            missing += [(instance.name, view) for view in about if not views[view].notation]
-    assert not missing
