@@ -1,9 +1,22 @@
 """Workers of pytest share the processors already: numerical libraries keep to one thread each."""
 
 import os
+import shutil
+
+import pytest
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
 # For the inner sessions of test_pytest_plugin.py; allowed here because `testpaths` makes this an initial conftest.
 pytest_plugins = ["pytester"]
+
+
+@pytest.fixture
+def copied_project(tmp_path):
+    """A copy of the checkout's code, protocols, plans and records."""
+    from dpaudit.catalog import ROOT
+
+    for name in ("dpaudit", "protocols", "audits", "reports"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path

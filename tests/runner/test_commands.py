@@ -1,44 +1,58 @@
-"""The command that a result prints selects that result alone."""
+"""Commands: that of a result selects it alone, and that of a record asks for the same again."""
 
-import shlex
+import dataclasses
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from dpaudit.cli.check import settings as read_settings
+import dpaudit
 from dpaudit.plan import plans
 from dpaudit.runner import Request, build_cells
-from dpaudit.runner.execute import Settings, _command
+from dpaudit.runner.outcome import Settings, command_of
 
-pytestmark = pytest.mark.slow
-
-PLANS = {path.stem: path for path in plans() if path.parent.name != "controls"}
-
-
-def requested(command):
-    """What a printed command asks for."""
-    _, _, target, *options = shlex.split(command)
-    given = {"--set": []}
-    flags = [word for word in options if word == "--stop-early"]
-    rest = iter(word for word in options if word != "--stop-early")
-    for name, value in zip(rest, rest, strict=True):
-        given[name] = [*given["--set"], value] if name == "--set" else value
-    return Request(
-        targets=[target],
-        claims=[given["--claim"]],
-        set=read_settings(given["--set"]),
-        method=given.get("--method"),
-        samples=int(given["--samples"]) if "--samples" in given else None,
-        stop_early=bool(flags),
-        features=given.get("--features", "none"),
-    )
+PLANS = {path.stem: path for path in plans()}
+WORDS = st.text(st.sampled_from("abz09-_./: ü'\""), min_size=1, max_size=8).filter(lambda text: text[0] not in "-")
+VALUES = st.text(st.sampled_from("abz09-_. "), min_size=1, max_size=6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stem", sorted(PLANS))
 def test_a_printed_command_selects_one_result(stem):
-    cells = build_cells(Request(targets=[str(PLANS[stem])]))
+    cells = build_cells(Request(targets=[str(PLANS[stem])], with_figures=True))
     assert cells
     for cell in cells[:: max(1, len(cells) // 40)]:
-        command = _command(cell, Settings(seed=0, confidence=0.999))
-        (found,) = build_cells(requested(command))
+        command = command_of(cell, Settings(seed=0), cell.samples)
+        (found,) = build_cells(Request.from_command(command))
         assert found.instance() == cell.instance(), command
         assert (found.claim, found.expected, found.method) == (cell.claim, cell.expected, cell.method), command
+        assert found.error_probability == cell.error_probability, command
+
+
+@given(
+    st.builds(
+        Request,
+        targets=st.lists(WORDS, max_size=2).map(tuple),
+        claims=st.lists(WORDS, max_size=2),
+        set=st.dictionaries(st.sampled_from(["epsilon", "queries"]), st.lists(VALUES, min_size=1, max_size=3)),
+        data=st.none() | WORDS,
+        samples=st.none() | st.integers(1, 10**9),
+        confidence=st.none() | st.floats(0.5, 1, exclude_max=True),
+        method=st.sampled_from([None, "exact", "black-box"]),
+        stop_early=st.booleans(),
+        features=st.sampled_from(["none", "float-bits"]),
+        seed=st.integers(0, 2**40),
+        quick=st.booleans(),
+        figures=st.none(),
+        with_figures=st.booleans(),
+    )
+)
+def test_the_command_of_a_request_is_read_back(request_):
+    found = Request.from_command(request_.command)
+    assert dataclasses.asdict(found) == {**dataclasses.asdict(request_), "targets": list(request_.targets)}
+
+
+def test_what_is_no_command_is_refused():
+    for text in ("", "dpaudit", "dpaudit list", "dpaudit check --no-such-option", "dpaudit check 'open"):
+        with pytest.raises(dpaudit.RecordError, match="no command of dpaudit"):
+            Request.from_command(text)

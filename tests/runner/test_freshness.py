@@ -1,4 +1,4 @@
-"""Whether reports are up to date: after a change of the plan, the protocol, the code, or the pages themselves."""
+"""Whether a record still is what its command would give: after a change of the plan, the protocol, or the pages."""
 
 import dataclasses
 import json
@@ -8,9 +8,7 @@ import pytest
 
 import dpaudit
 from dpaudit.cli import main
-from dpaudit.reporting import render_html
-from dpaudit.runner import freshness
-from dpaudit.runner.freshness import check_reports, read_records
+from dpaudit.runner.freshness import check_reports
 
 PROTOCOL = '''
     """A protocol."""
@@ -18,11 +16,19 @@ PROTOCOL = '''
     import dpaudit
 
 
+    def bound():
+        return 2.0
+
+
     class Sum(dpaudit.Mechanism):
         """Nothing random."""
 
+        number: int = 1
+
         def claims(self):
-            return [dpaudit.UtilityClaim(id="one", statement="1 <= 2", bound=2.0, exact=lambda: 1.0, support=(0, 9))]
+            return [
+                dpaudit.UtilityClaim(id="one", statement="1 <= 2", bound=bound(), exact=lambda: 1.0, support=(0, 9))
+            ]
 '''
 PLAN = """
     schema = "dpaudit.plan/1"
@@ -31,11 +37,10 @@ PLAN = """
     [[audit]]
     target = "sum"
     claim = "one"
-    set = {}
+    set = { number = [1, 2] }
     expect = "proved"
     reason = "arithmetic"
 """
-FILES = {"index.html": render_html}
 
 
 @pytest.fixture
@@ -44,105 +49,115 @@ def made(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "sum.py").write_text(dedent(PROTOCOL))
     (tmp_path / "sum.toml").write_text(dedent(PLAN))
-    record = dpaudit.check("sum.toml")
-    folder = tmp_path / "report"
-    folder.mkdir()
-    (folder / "record.json").write_text(record.to_json())
-    (folder / "index.html").write_text(render_html(record))
+    monkeypatch.setattr("sys.argv", ["dpaudit", "check", "sum.toml", "--output", "report", "--quiet"])
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 0
     return tmp_path
 
 
-def state(folder):
-    (found,) = check_reports(folder / "report", FILES)
-    return found.state, list(found.reasons)
-
-
-def test_a_report_just_made_is_up_to_date(made):
-    assert state(made) == ("up to date", [])
-    sources = json.loads((made / "report" / "record.json").read_text())["sources"]
-    assert set(sources) == {"sum.py", "sum.toml", "dpaudit"}
-
-
-@pytest.mark.parametrize("name", ["sum.py", "sum.toml"])
-def test_a_changed_or_missing_source_is_named(made, name):
-    path = made / name
-    path.write_text(path.read_text() + "# changed\n")
-    assert state(made) == ("outdated", [f"{name} changed"])
-    path.unlink()
-    assert state(made) == ("outdated", [f"{name} is gone"])
-
-
-def test_changed_code_is_told(made, monkeypatch):
-    monkeypatch.setattr(freshness, "_NOT_COUNTED", (*freshness._NOT_COUNTED, "laws"))
-    assert state(made) == ("outdated", ["the code of dpaudit changed"])
-
-
-def test_a_page_that_was_edited_is_told(made):
-    page = made / "report" / "index.html"
-    page.write_text(page.read_text().replace("proved", "certified"))
-    assert state(made) == ("outdated", ["index.html is not what is rendered from the record now"])
-
-
-def test_a_record_without_sources_is_unknown(made):
-    path = made / "report" / "record.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "sources": {}}))
-    assert state(made)[0] == "unknown"
-
-
-def test_a_protocol_that_loads_others_depends_on_them_all(made, monkeypatch):
-    (made / "sum.py").write_text(dedent(PROTOCOL) + '\n\nOTHER = dpaudit.load("kwiksort")\n')
-    record = dpaudit.check("sum.toml")
-    (made / "report" / "record.json").write_text(record.to_json())
-    (made / "report" / "index.html").write_text(render_html(record))
-    assert freshness.ALL_PROTOCOLS in record.sources
-    assert state(made) == ("up to date", [])
-    monkeypatch.setattr(freshness, "protocol_files", lambda: [made / "sum.py"])
-    assert state(made) == ("outdated", ["a protocol of the catalogue changed"])
-
-
-@pytest.mark.parametrize(("change", "status"), [("", 0), ("# changed\n", 1)])
-def test_the_command_prints_a_line_for_each_record(made, monkeypatch, capsys, change, status):
-    path = made / "sum.py"
-    path.write_text(path.read_text() + change)
-    monkeypatch.setattr("sys.argv", ["dpaudit", "report", "--check", "report"])
+def checked(monkeypatch, capsys, path="report"):
+    """Exit status and output of ``dpaudit report --check``."""
+    capsys.readouterr()
+    monkeypatch.setattr("sys.argv", ["dpaudit", "report", "--check", path])
     with pytest.raises(SystemExit) as left:
         main()
-    assert left.value.code == status
-    words = "outdated: sum.py changed" if change else "up to date"
-    assert capsys.readouterr().out == f"report/record.json: {words}\n"
+    return left.value.code, capsys.readouterr().out
+
+
+@pytest.fixture
+def check(made, monkeypatch, capsys):
+    return lambda path="report": checked(monkeypatch, capsys, path)
+
+
+def edit(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def test_a_report_just_made_is_up_to_date(check):
+    status, out = check()
+    assert status == 0
+    assert "up to date" in out
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("sum.py", '"""Nothing random."""', '"""Nothing at all is random."""'),
+        ("sum.py", "def bound():", "# A comment.\n\ndef bound():"),
+        ("sum.toml", "[[audit]]", "# A comment.\n[[audit]]"),
+    ],
+)
+def test_words_outdate_nothing(made, check, file, old, new):
+    edit(made / file, old, new)
+    assert check()[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "reason"),
+    [
+        ("sum.py", "return 2.0", "return 3.0", "2 of 2 results (one): code, parameters"),
+        ("sum.toml", "[1, 2]", "[1, 2, 3]", "1 of 3 results (one): code, parameters"),
+        ("sum.toml", '"proved"', '"refuted"', "2 of 2 results (one): the plan expects something else"),
+        ("sum.toml", "arithmetic", "because", "2 of 2 results (one): the plan expects something else"),
+        ("sum.toml", 'protocol = "sum.py"', 'protocol = "gone.py"', "its command cannot be run any more"),
+    ],
+)
+def test_what_changed_is_told(made, check, file, old, new, reason):
+    edit(made / file, old, new)
+    status, out = check()
+    assert status == 1
+    assert reason in out
+
+
+def test_a_result_that_is_no_longer_planned_is_told(made, check):
+    edit(made / "sum.toml", "[1, 2]", "[1]")
+    status, out = check()
+    assert status == 1
+    assert "no longer asked for" in out
+
+
+def test_a_page_that_was_edited_is_told(made, check):
+    edit(made / "report" / "index.html", "proved", "certified")
+    status, out = check()
+    assert status == 1
+    assert "index.html is not what is rendered from the record now" in out
+
+
+def test_a_record_without_keys_is_unknown(made, check):
+    path = made / "report" / "record.json"
+    record = dpaudit.read_record(path)
+    bare = tuple(dataclasses.replace(result, key="") for result in record.results)
+    path.write_text(dataclasses.replace(record, results=bare).to_json())
+    status, out = check()
+    assert status == 1
+    assert "unknown: the record does not say what its results depend on" in out
+
+
+def test_a_forged_verdict_is_not_noticed_by_keys_but_by_the_pages(made, check):
+    edit(made / "report" / "record.json", '"proved"', '"certified"')
+    assert check()[0] == 1
 
 
 def test_a_folder_without_records_is_refused(tmp_path):
-    with pytest.raises(dpaudit.RecordError, match=r"no record\.json"):
-        check_reports(tmp_path, FILES)
-
-
-def test_the_figures_that_were_reproduced_belong_to_the_report(made):
-    folder = made / "report"
-    record = dpaudit.read_record(folder / "record.json")
-    figures = dataclasses.replace(
-        record, sources={**record.sources, "other.toml": "0" * 64}, command="dpaudit reproduce"
-    )
-    (folder / "reproduced.json").write_text(figures.to_json())
-    found, reasons = state(made)
-    assert found == "outdated"
-    assert reasons == ["other.toml is gone", "index.html is not what is rendered from the record now"]
-    figures = dataclasses.replace(figures, sources=record.sources)
-    (folder / "reproduced.json").write_text(figures.to_json())
-    both = read_records(folder / "record.json")
-    assert len(both.results) == 2
-    assert both.summary == {"proved": 2}
-    assert both.command == f"{record.command} && dpaudit reproduce"
-    (folder / "index.html").write_text(render_html(both))
-    assert state(made) == ("up to date", [])
+    with pytest.raises(dpaudit.RecordError, match="no record in this folder"):
+        check_reports(tmp_path, lambda record, stem: {}, lambda records: {})
 
 
 def test_the_ledger_is_checked_too(made):
-    (made / "README.md").write_text("an old ledger")
-    ledger = {"README.md": lambda records: f"ledger of {list(records)}"}
-    assert [report.state for report in check_reports(made, FILES, ledger)] == ["up to date", "outdated"]
-    (made / "README.md").write_text("ledger of ['report']")
-    assert [report.state for report in check_reports(made, FILES, ledger)] == ["up to date", "up to date"]
+    (made / "report" / "second.json").write_text((made / "report" / "record.json").read_text())
+
+    def ledger(records):
+        return {"LEDGER.md": f"ledger of {', '.join(sorted(records))}"}
+
+    def states():
+        return [each.state for each in check_reports(made / "report", lambda record, stem: {}, ledger)]
+
+    assert states() == ["up to date", "up to date", "outdated"]
+    (made / "report" / "LEDGER.md").write_text("ledger of record, second")
+    assert states() == ["up to date", "up to date"]
 
 
 def test_the_command_of_a_record_makes_it_again(made, capsys, monkeypatch):
