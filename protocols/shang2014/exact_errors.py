@@ -49,6 +49,7 @@ def largest_pair_distance(rule: PositionalRule) -> float:
     return float(rule.gap_coefficients()[0].max() / rule.gap_norm)
 
 
+@cache
 def pair_flip_probability(rule: PositionalRule, noise: float, *, within: float = inf) -> float:
     """Probability that two given alternatives are at most so far from a tie and that noise reverses their order.
 

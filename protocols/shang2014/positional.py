@@ -126,8 +126,8 @@ class PositionalRule:
         -------
         ndarray of float64
             Same shape. Noise on a total has variance ``scale^2 (m - 1)! sum_k s_k^2``, that on two totals covariance
-            ``scale^2 (m - 2)! sum_{k != l} s_k s_l``. Where the latter is negative, which takes scores below 0, the part that
-            is common to all totals is left out; no ranking depends on it.
+            ``scale^2 (m - 2)! sum_{k != l} s_k s_l``. Where the covariance is negative, which takes scores below 0, the
+            part that is common to all totals is left out; no ranking depends on it.
         """
         totals = np.asarray(scores, dtype=float)
         values = np.array(self.scores)
