@@ -22,7 +22,7 @@ from ..error_rate import PROFILES, errors, exact_error, is_integrable
 from ..exact_errors import pair_distance_density
 from ..gaussian_histogram import GaussianHistogram
 from ..paper import PAPER
-from .shared import error_bound, setting, unless_positional
+from .shared import LazyNumbers, error_bound, setting, unless_positional
 
 
 @dpaudit.claim(
@@ -33,17 +33,17 @@ from .shared import error_bound, setting, unless_positional
     statement="For every τ > 0 the error rate is at most C(M,2) √2 (M! - 1) Q(τ / (2σ̂)) τ + Q(τ / σ̂), so at most 0.",
 )
 def lemma3_for_every_tau(system: GaussianHistogram) -> dpaudit.UtilityClaim:
-    beside = {"at tau = 1/sqrt 2": lemma3(system, 1 / math.sqrt(2) / system.share_noise)}
+    beside: dict[str, Any] = {"at tau = 1/sqrt 2": lemma3(system, 1 / math.sqrt(2) / system.share_noise)}
     if is_integrable(system):
-        first = _fails_from(system)
-        beside |= {} if first is None else {"fails from tau": first * system.share_noise}
-    return error_bound(system, 0.0, trivial=None, beside=beside)
+        beside["fails from tau"] = lambda: _fails_from(system) * system.share_noise
+    return error_bound(system, 0.0, trivial=None, beside=LazyNumbers(beside))
 
 
-def _fails_from(system: GaussianHistogram) -> float | None:
-    """First x, to one per cent, at which the right side of Lemma 3 is below the error rate."""
+def _fails_from(system: GaussianHistogram) -> float:
+    """First x, to one per cent, at which the right side of Lemma 3 is below the error rate; it is 0 at the last x."""
     exact = exact_error(system)
-    return next((x for x in np.geomspace(1e-2, 1e2, 921).tolist() if lemma3(system, x) < exact), None)
+    steps: list[float] = np.geomspace(1e-2, 1e2, 921).tolist()
+    return next(x for x in steps if lemma3(system, x) < exact)
 
 
 @dpaudit.claim(

@@ -1,7 +1,7 @@
 """Section II-C: privacy of the noisy histogram."""
 
 import math
-from functools import cache
+from functools import cache, partial
 from typing import Literal
 
 import numpy as np
@@ -10,6 +10,7 @@ import dpaudit
 
 from ..gaussian_histogram import LARGEST_AUDITED_HISTOGRAM, GaussianHistogram, calibrated_noise
 from ..paper import PAPER
+from .shared import LazyNumbers
 
 THEOREM1 = PAPER.at(section="II-C", theorem=1)
 SENSITIVITY = {"add-remove": 1.0, "substitution": math.sqrt(2)}
@@ -46,14 +47,18 @@ def theorem1_scaled(system: GaussianHistogram) -> dpaudit.PrivacyClaim:
 )
 def theorem1_every_epsilon(system: GaussianHistogram) -> dpaudit.LemmaClaim:
     delta, relation = system.failure, system.relation
-    threshold = largest_private_epsilon(delta, relation)
+    factors = np.geomspace(1e-3, 1.01, 100).tolist()
+
+    def threshold(factor: float = 1.0) -> float:
+        return largest_private_epsilon(delta, relation) * factor
+
     return dpaudit.LemmaClaim(
         margin=lambda epsilon: 1 - exact_delta(epsilon, delta, relation) / delta,
-        instances=[{"epsilon": threshold * factor} for factor in np.geomspace(1e-3, 1.01, 100).tolist()],
+        instances=[LazyNumbers({"epsilon": partial(threshold, factor)}) for factor in factors],
         explain=lambda epsilon: {
             "claimed": delta,
             "actual": exact_delta(epsilon, delta, relation),
-            "holds up to epsilon": threshold,
+            "holds up to epsilon": threshold(),
         },
         scope=f"δ = {delta:g}, {relation}; exact δ at 100 ϵ up to 1.01 of where it fails first",
         inapplicable=_unless_audited(system),

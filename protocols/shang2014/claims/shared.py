@@ -1,5 +1,6 @@
-"""What several claims share: where they apply, and the bound on the error rate."""
+"""What several claims share: where they apply, the bound on the error rate, and numbers that take long to compute."""
 
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from math import factorial
 from typing import Any
@@ -9,6 +10,26 @@ import dpaudit
 from ..error_rate import PROFILES, error_probabilities, exact_error, is_integrable
 from ..gaussian_histogram import GaussianHistogram
 from ..positional import LARGEST_HISTOGRAM
+
+
+class LazyNumbers(Mapping[str, float]):
+    """Numbers by name, of which those given as functions are computed when they are read.
+
+    A claim is bound whenever its cell is looked at, which must not take as long as the audit.
+    """
+
+    def __init__(self, numbers: Mapping[str, float | Callable[[], float]]) -> None:
+        self._numbers = dict(numbers)
+
+    def __getitem__(self, name: str) -> float:
+        number = self._numbers[name]
+        return number() if callable(number) else number
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._numbers)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
 
 
 def unless_measurable(system: GaussianHistogram) -> str:
