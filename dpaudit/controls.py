@@ -29,6 +29,7 @@ def control(
     pairs: Callable[[Any], Iterable[Pair]] | None = None,
     scope: str = "",
     claimed: Callable[[Any], PrivacyClaim] | None = None,
+    features: Callable[[Any, np.ndarray], np.ndarray] | None = None,
     **defaults: Any,
 ) -> Callable[[Callable[..., Any]], type[Mechanism]]:
     """Make a control of a mechanism: a target that claims what the mechanism claims and does something else.
@@ -53,6 +54,9 @@ def control(
     claimed
         ``claimed(right)`` returns what is claimed; by default differential privacy with the values of the parameters
         whose roles are epsilon and delta.
+    features
+        ``features(right, outputs)`` returns what a black-box audit should look at, one row per output; by default what
+        it looks at in outputs of the right mechanism.
     defaults
         Default values of parameters in place of the mechanism's own.
 
@@ -96,6 +100,10 @@ def control(
             relation = "any-two-inputs" if known is None else known.relation
             return Neighbouring(relation=relation, pairs=list(pairs(honest(self))), complete=False, scope=scope)
 
+        def looked_at(self: Mechanism, outputs: np.ndarray) -> np.ndarray:
+            assert features is not None
+            return features(honest(self), outputs)
+
         def promise(mechanism: Any) -> PrivacyClaim:
             if claimed is not None:
                 return claimed(honest(mechanism))
@@ -115,6 +123,7 @@ def control(
             "log_likelihood": lambda self, outputs, data: None,
             "neighbours": neighbours,
             "views": lambda self: {"output": self},
+            **({} if features is None else {"features": looked_at}),
             **{name: right.redeclared(name, value) for name, value in defaults.items()},
         }
         target = type(right)(bug.__name__, (right,), body)

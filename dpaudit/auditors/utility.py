@@ -61,7 +61,7 @@ def audit_utility(claim: UtilityClaim, *, budget: Budget, streams: Streams) -> E
     else:
         method, value = "simulation", beside["value"]
     beside.pop("value", None)
-    known = {name: Interval.exact(number) for name, number in claim.beside.items()}
+    known = {name: Interval.exact(number) for name, number in {**claim.beside, **claim.bounds}.items()}
     if unbreakable:
         return Evidence(
             verdict=Verdict.VACUOUS,

@@ -1,12 +1,5 @@
-"""Rankings: profiles, counts, Kendall tau, rules, KwikSort, Kemeny, Gibbs, Mallows, riffle independence, PrefLib."""
+"""Rankings: profiles, counts, Kendall tau, KwikSort, Kemeny, Gibbs, Mallows, riffle independence, PrefLib."""
 
-from dpaudit.rankings.gaussian_error import (
-    largest_pair_distance,
-    order_kept_probability,
-    pair_distance_density,
-    pair_flip_probability,
-    three_way_error,
-)
 from dpaudit.rankings.gibbs import Gibbs
 from dpaudit.rankings.hierarchical import hierarchical
 from dpaudit.rankings.kemeny import KemenyResult, kemeny
@@ -38,13 +31,11 @@ from dpaudit.rankings.orders import (
 )
 from dpaudit.rankings.pairwise import answers, margins, pairwise_counts, profile_margins
 from dpaudit.rankings.partition import partition_counts
-from dpaudit.rankings.positional import PositionalRule, rank_by_scores, ranking_histogram
 from dpaudit.rankings.preflib import PREFLIB, PreferenceFile, read_preflib, read_profile
 from dpaudit.rankings.profiles import Profile
 from dpaudit.rankings.queries import margin_matrix, overload_probability, pair_tally, random_subsets
 from dpaudit.rankings.quicksort import quicksort_comparisons, quicksort_expected_comparisons, quicksort_tail
 from dpaudit.rankings.riffle import Chain, interleavings, random_chain, relative_positions, thin_leaf_sizes
-from dpaudit.rankings.rules import copeland, histogram_margins, instant_runoff, kemeny_of_margins, randomize_margins
 from dpaudit.rankings.structure import (
     best_split,
     information_cube,
@@ -62,7 +53,6 @@ __all__ = [
     "KemenyResult",
     "KwikSortRuns",
     "Mallows",
-    "PositionalRule",
     "PreferenceFile",
     "Profile",
     "Profiles",
@@ -74,15 +64,11 @@ __all__ = [
     "best_split",
     "check_rankings",
     "comparisons",
-    "copeland",
     "error_rate",
     "hierarchical",
-    "histogram_margins",
     "information_cube",
-    "instant_runoff",
     "interleavings",
     "kemeny",
-    "kemeny_of_margins",
     "kemeny_rankings",
     "kemeny_weighted",
     "kendall_cost",
@@ -95,16 +81,12 @@ __all__ = [
     "kwiksort_queries",
     "kwiksort_runs",
     "kwiksort_wrong_pairs",
-    "largest_pair_distance",
     "learn_chain",
     "margin_distance",
     "margin_matrix",
     "margins",
     "noisy_kemeny_law",
-    "order_kept_probability",
     "overload_probability",
-    "pair_distance_density",
-    "pair_flip_probability",
     "pair_index",
     "pair_tally",
     "pairwise_counts",
@@ -116,10 +98,7 @@ __all__ = [
     "quicksort_tail",
     "random_chain",
     "random_subsets",
-    "randomize_margins",
-    "rank_by_scores",
     "ranking_at",
-    "ranking_histogram",
     "ranking_index",
     "ranking_with_inversions",
     "read_preflib",
@@ -130,7 +109,6 @@ __all__ = [
     "sign_errors",
     "split_cost",
     "thin_leaf_sizes",
-    "three_way_error",
     "triplet_distributions",
     "triplet_information",
     "triplets",

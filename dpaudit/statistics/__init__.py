@@ -1,4 +1,4 @@
-"""Confidence intervals for proportions, ratios and means, goodness of fit, fits of rates, densities on the simplex."""
+"""Confidence intervals for proportions, ratios and means, goodness of fit and fits of rates."""
 
 from dpaudit.statistics.anytime import anytime_lower, anytime_upper
 from dpaudit.statistics.betting import BettingMeans
@@ -12,7 +12,6 @@ from dpaudit.statistics.ratios import (
     epsilon_lower,
     refutable_epsilon,
 )
-from dpaudit.statistics.simplex import linear_form_density, plane_image_density
 
 __all__ = [
     "BettingMeans",
@@ -25,10 +24,8 @@ __all__ = [
     "epsilon_lower",
     "fitted_exponent",
     "goodness_of_fit",
-    "linear_form_density",
     "local_exponents",
     "mean_interval",
-    "plane_image_density",
     "proportion_lower",
     "proportion_upper",
     "refutable_epsilon",

@@ -184,3 +184,10 @@ def test_known_numbers_are_reported_beside_every_verdict():
         assert evidence.measured["bound of another paper"] == dpaudit.Interval.exact(0.7)
     with pytest.raises(dpaudit.ParameterError, match="'slack'"):
         decide(bound=0.4, exact=lambda: 0.3, beside={"slack": 0.7})
+
+
+def test_other_bounds_and_numbers_for_comparison_are_reported():
+    evidence = decide(bound=0.5, measure=coin(0.3), beside={"simple": 0.4}, bounds={"trivial bound": 0.9})
+    assert {"simple": 0.4, "trivial bound": 0.9}.items() <= {
+        name: interval.lower for name, interval in evidence.measured.items()
+    }.items()

@@ -53,14 +53,11 @@ FAST = {
     "cap-not-enforced": 20_000,
     "fallback-full-budget": 20_000,
     "queries-undivided-budget": 20_000,
-    "histogram-half-noise": 1_000_000,
-    "histogram-one-noise": 20_000,
-    "histogram-raw-ties": 100_000,
     "both-phases-at-epsilon": 100_000,
     "index-from-data": 50_000,
     "never-cleared": 20_000,
 }
-BIASED = {"local-wrong-scale", "local-minus-half", "histogram-clipped", "clipped-early", "shared-hash"}  # private still
+BIASED = {"local-wrong-scale", "local-minus-half", "clipped-early", "shared-hash"}  # private still
 # A loss that is spread over many answers is beyond the reach of samples.
 EXACT = {"counter-not-shared"}
 CORRECT = [

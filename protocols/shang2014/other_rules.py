@@ -1,4 +1,4 @@
-"""Ranking rules that are not positional, on histograms over all rankings, whose counts may be negative."""
+"""Rules that are not positional: instant run-off, Copeland and Kemeny, on histograms whose counts may be negative."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from math import factorial, sqrt
 import numpy as np
 import numpy.typing as npt
 
-from dpaudit.errors import DataError
-from dpaudit.rankings.orders import FloatArray, IntArray, all_rankings, alternative_pairs
-from dpaudit.rankings.positional import all_places, rank_by_scores
+from dpaudit import DataError
+from dpaudit.rankings import all_rankings, alternative_pairs
+
+from .positional import FloatArray, IntArray, all_places, rank_by_scores
 
 _CHUNK = 1 << 22
 
@@ -34,7 +35,7 @@ def histogram_margins(histograms: npt.ArrayLike, alternatives: int) -> FloatArra
 
 
 def randomize_margins(margins: npt.ArrayLike, alternatives: int, scale: float, rng: np.random.Generator) -> FloatArray:
-    """Add what independent Gaussian noise on the counts of all m! rankings adds to the margins.
+    """Add to margins the noise that independent Gaussian noise on the counts of all m! rankings causes.
 
     Parameters
     ----------
@@ -59,7 +60,7 @@ def randomize_margins(margins: npt.ArrayLike, alternatives: int, scale: float, r
 
 
 def copeland(margins: npt.ArrayLike, alternatives: int, rng: np.random.Generator) -> IntArray:
-    """Sort alternatives by the number of others that they beat; a tie counts half, and equal numbers in random order.
+    """Sort alternatives by the number of others that they beat; a tie counts half; ties are broken at random.
 
     Parameters
     ----------
@@ -79,7 +80,7 @@ def copeland(margins: npt.ArrayLike, alternatives: int, rng: np.random.Generator
 
 
 def kemeny_of_margins(margins: npt.ArrayLike, alternatives: int, rng: np.random.Generator) -> IntArray:
-    """Ranking of least total Kendall tau distance, by enumeration; one of the best at random where there are several.
+    """Ranking of least total Kendall tau distance, by enumeration; ties are broken at random.
 
     Parameters
     ----------
@@ -105,7 +106,7 @@ def kemeny_of_margins(margins: npt.ArrayLike, alternatives: int, rng: np.random.
 
 
 def instant_runoff(histograms: npt.ArrayLike, alternatives: int, rng: np.random.Generator) -> IntArray:
-    """Eliminate the alternative that is best for the least weight, again and again; the last to go is ranked first.
+    """Repeatedly eliminate the alternative that is first for the least weight; the last one left is ranked first.
 
     Parameters
     ----------
@@ -117,7 +118,7 @@ def instant_runoff(histograms: npt.ArrayLike, alternatives: int, rng: np.random.
     Returns
     -------
     ndarray of int64, shape (runs, m)
-        Best first; of several with the least weight one at random goes.
+        Best first; where several have the least weight, one of them is eliminated at random.
     """
     weights = _checked(histograms, alternatives)
     remaining = np.full(len(weights), (1 << alternatives) - 1)

@@ -1,4 +1,4 @@
-"""Positional ranking rules, on histograms of rankings or on profiles, and the noise on their scores."""
+"""Positional ranking rules (Section II-A), on histograms of rankings or on profiles, and the noise on their scores."""
 
 from __future__ import annotations
 
@@ -11,21 +11,15 @@ from math import factorial, isfinite, sqrt
 import numpy as np
 import numpy.typing as npt
 
-from dpaudit.errors import DataError, ParameterError
-from dpaudit.rankings.orders import (
-    FloatArray,
-    IntArray,
-    all_rankings,
-    as_positive_int,
-    invert,
-    ranking_index,
-    row_chunks,
-)
-from dpaudit.rankings.profiles import Profile
+from dpaudit import DataError, ParameterError, rankings
 
-MAX_DENSE = 8
-"""Largest number of alternatives of which a histogram over all rankings is held."""
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 
+LARGEST_HISTOGRAM = 8
+"""Largest number of alternatives for which the histogram of all rankings is held in memory."""
+
+_CHUNK_CELLS = 1 << 21
 _NAMED = "plurality, veto, borda, 2-approval, or scores such as 1:0.5:0"
 
 
@@ -41,7 +35,7 @@ class PositionalRule:
     Raises
     ------
     ParameterError
-        The scores are not such.
+        The scores do not meet these conditions.
     """
 
     scores: tuple[float, ...]
@@ -70,7 +64,9 @@ class PositionalRule:
         ParameterError
             The name is unknown or does not fit m.
         """
-        m = as_positive_int(alternatives, "the number of alternatives m", least=2)
+        m = alternatives
+        if m < 2:
+            raise ParameterError(f"a positional rule needs 2 or more alternatives, got {m}")
         approved = {"plurality": 1, "veto": m - 1}.get(name)
         if match := re.fullmatch(r"(\d+)-approval", name):
             approved = int(match[1])
@@ -107,16 +103,18 @@ class PositionalRule:
         """
         return np.asarray(np.asarray(histograms, dtype=float) @ self._of_each_ranking())
 
-    def score_profile(self, profile: Profile) -> FloatArray:
+    def score_profile(self, profile: rankings.Profile) -> FloatArray:
         """Total scores of a profile, for any m; shape (m,)."""
         totals = np.zeros(self.alternatives)
         values = np.array(self.scores)
-        for piece in row_chunks(*profile.orders.shape):
-            totals += profile.counts[piece] @ values[invert(profile.orders[piece])]
+        step = max(1, _CHUNK_CELLS // self.alternatives)
+        for start in range(0, len(profile.orders), step):
+            piece = slice(start, start + step)
+            totals += profile.counts[piece] @ values[rankings.positions(profile.orders[piece])]
         return totals
 
     def randomize_scores(self, scores: npt.ArrayLike, scale: float, rng: np.random.Generator) -> FloatArray:
-        """Add what independent Gaussian noise on the counts of all m! rankings adds to the total scores.
+        """Add to total scores the noise that independent Gaussian noise on the counts of all m! rankings causes.
 
         Parameters
         ----------
@@ -128,8 +126,8 @@ class PositionalRule:
         -------
         ndarray of float64
             Same shape. Noise on a total has variance ``scale^2 (m - 1)! sum_k s_k^2``, that on two totals covariance
-            ``scale^2 (m - 2)! sum_{k != l} s_k s_l``. Where the latter is negative, which takes scores below 0, what is
-            common to all totals is left out; no ranking depends on it.
+            ``scale^2 (m - 2)! sum_{k != l} s_k s_l``. Where the covariance is negative, which takes scores below 0, the
+            part that is common to all totals is left out; no ranking depends on it.
         """
         totals = np.asarray(scores, dtype=float)
         values = np.array(self.scores)
@@ -157,12 +155,12 @@ class PositionalRule:
         return np.array(self.scores)[all_places(self.alternatives)]
 
 
-def ranking_histogram(profile: Profile) -> IntArray:
+def ranking_histogram(profile: rankings.Profile) -> IntArray:
     """Count the agents who hold each ranking.
 
     Parameters
     ----------
-    profile : Profile
+    profile : dpaudit.rankings.Profile
         At most 8 alternatives.
 
     Returns
@@ -177,12 +175,12 @@ def ranking_histogram(profile: Profile) -> IntArray:
     """
     _check_dense(profile.alternatives)
     histogram = np.zeros(factorial(profile.alternatives), dtype=np.int64)
-    np.add.at(histogram, ranking_index(profile.orders), profile.counts)
+    np.add.at(histogram, rankings.ranking_index(profile.orders), profile.counts)
     return histogram
 
 
 def rank_by_scores(scores: npt.ArrayLike, rng: np.random.Generator) -> IntArray:
-    """Sort alternatives by falling score; equal scores in random order.
+    """Sort alternatives by falling score; ties are broken at random.
 
     Parameters
     ----------
@@ -212,11 +210,11 @@ def rank_by_scores(scores: npt.ArrayLike, rng: np.random.Generator) -> IntArray:
 def all_places(m: int) -> IntArray:
     """Place of every alternative in every ranking, shape (m!, m)."""
     _check_dense(m)
-    places = invert(all_rankings(m))
+    places = rankings.positions(rankings.all_rankings(m))
     places.setflags(write=False)
     return places
 
 
 def _check_dense(m: int) -> None:
-    if m > MAX_DENSE:
-        raise ParameterError(f"m is {m}, which means {m}! rankings; a histogram is held up to m = {MAX_DENSE}")
+    if m > LARGEST_HISTOGRAM:
+        raise ParameterError(f"m is {m}, which means {m}! rankings; a histogram is held up to m = {LARGEST_HISTOGRAM}")

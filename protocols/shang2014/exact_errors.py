@@ -1,8 +1,9 @@
 """Errors of positional rules under Gaussian noise, on profiles that are uniform on the simplex of shares of rankings.
 
-The share of every ranking among the agents is a coordinate of a uniform point of the simplex; noise is independent for
-every ranking. The distance of a pair is that of the point from the hyperplane where the totals of two alternatives are
-equal, signed; noise moves it by a Gaussian of the standard deviation of the noise on one share.
+The share of every ranking among the agents is a coordinate of a uniform point of the simplex (Section III-A). The noise
+on the shares is independent. The distance of a pair of alternatives is the signed distance of the point from the
+hyperplane where the two have equal totals; noise changes it by a Gaussian variable with the standard deviation of the
+noise on one share.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from math import inf
 import numpy as np
 import numpy.typing as npt
 
-from dpaudit.errors import ParameterError
-from dpaudit.rankings.orders import FloatArray, all_rankings, invert
-from dpaudit.rankings.positional import PositionalRule
-from dpaudit.statistics import linear_form_density, plane_image_density
+from dpaudit import ParameterError, rankings
+
+from .positional import FloatArray, PositionalRule
+from .simplex import linear_form_density, plane_image_density
 
 _NODES = 12
 _ANGLES = 16
@@ -48,8 +49,9 @@ def largest_pair_distance(rule: PositionalRule) -> float:
     return float(rule.gap_coefficients()[0].max() / rule.gap_norm)
 
 
+@cache
 def pair_flip_probability(rule: PositionalRule, noise: float, *, within: float = inf) -> float:
-    """Probability that noise reverses the order of two given alternatives, and that they were no farther than a limit.
+    """Probability that two given alternatives are at most so far from a tie and that noise reverses their order.
 
     Parameters
     ----------
@@ -58,7 +60,7 @@ def pair_flip_probability(rule: PositionalRule, noise: float, *, within: float =
     noise
         Standard deviation of the noise on the share of one ranking, at least 0.
     within
-        Largest distance from the hyperplane where the two tie that is counted.
+        Largest distance from the hyperplane where the two tie.
 
     Returns
     -------
@@ -111,7 +113,7 @@ def three_way_error(rule: PositionalRule, noise: float, *, beyond: float = 0.0) 
         raise ParameterError(f"the error rate is integrated for 3 alternatives, got {rule.alternatives}")
     if beyond >= largest_pair_distance(rule):
         return 0.0, 0.0
-    scores = np.array(rule.scores)[invert(all_rankings(3))]
+    scores = np.array(rule.scores)[rankings.positions(rankings.all_rankings(3))]
     vertices = np.stack([scores[:, 0] - scores[:, 1], scores[:, 1] - scores[:, 2]], axis=1) / rule.gap_norm
     outer, outer_weights, inner, inner_weights = _quadrant(vertices, noise, beyond)
     first = np.broadcast_to(outer[:, None], inner.shape)

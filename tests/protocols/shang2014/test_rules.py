@@ -5,14 +5,21 @@ import math
 
 import numpy as np
 import pytest
+from dpaudit.catalog.shang2014.other_rules import (
+    copeland,
+    histogram_margins,
+    instant_runoff,
+    kemeny_of_margins,
+    randomize_margins,
+)
+from dpaudit.catalog.shang2014.positional import PositionalRule as Rule
+from dpaudit.catalog.shang2014.positional import rank_by_scores, ranking_histogram
 from scipy.stats import chi2
 
-from dpaudit import rankings
-from dpaudit.errors import DataError, ParameterError
+from dpaudit import DataError, ParameterError, rankings
 
 FALSE_ALARM = 1e-6
 SEED = 20261121
-Rule = rankings.PositionalRule
 
 
 def histograms(m, runs, seed=SEED):
@@ -64,13 +71,13 @@ def test_profile_and_histogram_have_the_same_totals():
     profile = rankings.Profile.from_rankings(
         np.random.default_rng(SEED).permuted(np.tile(np.arange(4), (50, 1)), axis=1)
     )
-    histogram = rankings.ranking_histogram(profile)
+    histogram = ranking_histogram(profile)
     assert histogram.sum() == 50
     for name in ("borda", "plurality", "veto"):
         rule = Rule.named(name, 4)
         assert rule.score_profile(profile) == pytest.approx(rule.score_histograms(histogram))
     margins = rankings.margins(rankings.pairwise_counts(profile))[np.triu_indices(4, k=1)]
-    assert rankings.histogram_margins(histogram[None].astype(float), 4)[0] == pytest.approx(margins)
+    assert histogram_margins(histogram[None].astype(float), 4)[0] == pytest.approx(margins)
 
 
 @pytest.mark.parametrize("name", ["borda", "plurality", "veto", "2-approval", "3:1:1:0"])
@@ -86,12 +93,12 @@ def test_gap_coefficients_are_those_of_all_rankings(name):
 
 
 def test_equal_scores_are_ranked_in_every_order_alike():
-    orders = rankings.rank_by_scores(np.tile([1.0, 2.0, 1.0, 0.0], (4000, 1)), generator())
+    orders = rank_by_scores(np.tile([1.0, 2.0, 1.0, 0.0], (4000, 1)), generator())
     assert (orders[:, 0] == 1).all()
     assert (orders[:, 3] == 3).all()
     assert abs(np.count_nonzero(orders[:, 1] == 0) - 2000) < 5 * math.sqrt(1000)
     with pytest.raises(DataError, match="numbers"):
-        rankings.rank_by_scores([[1.0, math.nan]], generator())
+        rank_by_scores([[1.0, math.nan]], generator())
 
 
 def prefers(order, j, l):  # noqa: E741
@@ -101,11 +108,11 @@ def prefers(order, j, l):  # noqa: E741
 @pytest.mark.parametrize("m", [3, 4])
 def test_copeland_and_kemeny_against_loops(m):
     q = histograms(m, 40)
-    margins = rankings.histogram_margins(q, m)
-    copeland = rankings.copeland(margins, m, generator())
-    kemeny = rankings.kemeny_of_margins(margins, m, generator())
+    margins = histogram_margins(q, m)
+    by_copeland = copeland(margins, m, generator())
+    kemeny = kemeny_of_margins(margins, m, generator())
     every = list(itertools.permutations(range(m)))
-    for row, by_wins, best in zip(q, copeland, kemeny, strict=True):
+    for row, by_wins, best in zip(q, by_copeland, kemeny, strict=True):
         margin = {
             (j, l): sum(w * (1 if prefers(order, j, l) else -1) for w, order in zip(row, every, strict=True))
             for j, l in itertools.permutations(range(m), 2)  # noqa: E741
@@ -123,7 +130,7 @@ def test_kemeny_by_enumeration_is_the_dynamic_programme_on_profiles():
         )
         counts = rankings.pairwise_counts(profile)
         margins = rankings.margins(counts)[np.triu_indices(5, k=1)][None]
-        found = rankings.kemeny_of_margins(margins, 5, generator())[0]
+        found = kemeny_of_margins(margins, 5, generator())[0]
         assert rankings.kendall_cost(found, counts) == rankings.kemeny(counts).cost
 
 
@@ -131,7 +138,7 @@ def test_kemeny_by_enumeration_is_the_dynamic_programme_on_profiles():
 def test_instant_runoff_against_loops(m):
     q = histograms(m, 60)
     every = list(itertools.permutations(range(m)))
-    for row, found in zip(q, rankings.instant_runoff(q, m, generator()), strict=True):
+    for row, found in zip(q, instant_runoff(q, m, generator()), strict=True):
         left, out = set(range(m)), []
         while len(left) > 1:
             votes = dict.fromkeys(left, 0.0)
@@ -146,9 +153,9 @@ def test_instant_runoff_against_loops(m):
 def test_ties_of_instant_runoff_and_kemeny_are_broken_at_random():
     empty = np.zeros((6000, 6))
     for orders in (
-        rankings.instant_runoff(empty, 3, generator()),
-        rankings.kemeny_of_margins(rankings.histogram_margins(empty, 3), 3, generator()),
-        rankings.copeland(rankings.histogram_margins(empty, 3), 3, generator()),
+        instant_runoff(empty, 3, generator()),
+        kemeny_of_margins(histogram_margins(empty, 3), 3, generator()),
+        copeland(histogram_margins(empty, 3), 3, generator()),
     ):
         counts = np.bincount(rankings.ranking_index(orders), minlength=6)
         assert ((counts - 1000) ** 2 / 1000).sum() < chi2.isf(FALSE_ALARM / 3, 5)
@@ -156,9 +163,9 @@ def test_ties_of_instant_runoff_and_kemeny_are_broken_at_random():
 
 def test_histograms_of_the_wrong_size_are_refused():
     with pytest.raises(DataError, match="6"):
-        rankings.instant_runoff(np.zeros((2, 5)), 3, generator())
+        instant_runoff(np.zeros((2, 5)), 3, generator())
     with pytest.raises(ParameterError, match="up to m = 8"):
-        rankings.histogram_margins(np.zeros((1, 3)), 9)
+        histogram_margins(np.zeros((1, 3)), 9)
 
 
 @pytest.mark.parametrize("name", ["borda", "plurality", "veto"])
@@ -171,8 +178,8 @@ def test_noise_on_total_scores_has_the_covariance_of_noise_on_all_counts(name):
 
 
 def test_noise_on_margins_has_the_covariance_of_noise_on_all_counts():
-    noise = rankings.randomize_margins(np.zeros((200_000, 6)), 4, 0.6, generator())
-    signs = rankings.histogram_margins(np.eye(24), 4)
+    noise = randomize_margins(np.zeros((200_000, 6)), 4, 0.6, generator())
+    signs = histogram_margins(np.eye(24), 4)
     assert_covariance(noise, 0.36 * signs.T @ signs)
 
 

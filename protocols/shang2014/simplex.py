@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from dpaudit.errors import ParameterError
+from dpaudit import ParameterError
 
 _STEP = 0.1
 _DECAY = 40.0

@@ -1,0 +1,152 @@
+"""Section III-C: the error rate as the number of agents grows."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+import dpaudit
+
+from ..bounds import (
+    general_density,
+    lemma3,
+    lemma3_corrected,
+    rule_of,
+    tail_integral,
+    tightest,
+    undefined,
+    union,
+    upper_tail,
+)
+from ..error_rate import PROFILES, errors, exact_error, is_integrable
+from ..exact_errors import pair_distance_density
+from ..gaussian_histogram import GaussianHistogram
+from ..paper import PAPER
+from .shared import LazyNumbers, error_bound, setting, unless_positional
+
+
+@dpaudit.claim(
+    "shang2014.lemma3",
+    GaussianHistogram,
+    kind="utility",
+    place=PAPER.at(section="III-C", lemma=3),
+    statement="For every τ > 0 the error rate is at most C(M,2) √2 (M! - 1) Q(τ / (2σ̂)) τ + Q(τ / σ̂), so at most 0.",
+)
+def lemma3_for_every_tau(system: GaussianHistogram) -> dpaudit.UtilityClaim:
+    beside: dict[str, Any] = {"at tau = 1/sqrt 2": lemma3(system, 1 / math.sqrt(2) / system.share_noise)}
+    if is_integrable(system):
+        beside["fails from tau"] = lambda: _fails_from(system) * system.share_noise
+    return error_bound(system, 0.0, trivial=None, beside=LazyNumbers(beside))
+
+
+def _fails_from(system: GaussianHistogram) -> float:
+    """First x, to one per cent, at which the right side of Lemma 3 is below the error rate; it is 0 at the last x."""
+    exact = exact_error(system)
+    steps: list[float] = np.geomspace(1e-2, 1e2, 921).tolist()
+    return next(x for x in steps if lemma3(system, x) < exact)
+
+
+@dpaudit.claim(
+    "shang2014.lemma3-equation24",
+    GaussianHistogram,
+    kind="utility",
+    place=PAPER.at(section="III-C", lemma=3, note="at Equation 24"),
+    statement="The error rate is at most the right side of Lemma 3 at the τ of Eq. 24.",
+)
+def lemma3_at_equation24(system: GaussianHistogram) -> dpaudit.UtilityClaim:
+    best = tightest(system, density=general_density(system))
+    return error_bound(
+        system,
+        lemma3(system, best),
+        beside={"tau": best * system.share_noise},
+        inapplicable=undefined(system) or unless_positional(system),
+    )
+
+
+@dpaudit.claim(
+    "shang2014.lemma3-corrected",
+    GaussianHistogram,
+    kind="utility",
+    place=PAPER.at(
+        section="III-C", lemma=3, note="with the integral in place of Jensen's inequality and τ to infinity"
+    ),
+    statement="The error rate is at most C(M,2) (M! - 1) σ̂ / √π.",
+    ours=True,
+)
+def lemma3_without_jensen(system: GaussianHistogram) -> dpaudit.UtilityClaim:
+    return error_bound(system, lemma3_corrected(system, general_density(system)))
+
+
+def _averages(x: float) -> dict[str, float]:
+    return {"claimed": x * upper_tail(x / 2), "actual": tail_integral(x)}
+
+
+@dpaudit.claim(
+    "shang2014.lemma3-jensen",
+    GaussianHistogram,
+    kind="lemma",
+    place=PAPER.at(section="III-C", lemma=3, part="proof", equation=28),
+    statement="The integral of Q from 0 to x is at most x Q(x / 2).",
+)
+def lemma3_jensen(system: GaussianHistogram) -> dpaudit.LemmaClaim:
+    return dpaudit.LemmaClaim(
+        margin=lambda x: _averages(x)["claimed"] - _averages(x)["actual"],
+        instances=[{"x": x} for x in (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)],
+        explain=_averages,
+        scope="x = τ / σ̂",
+    )
+
+
+@dpaudit.claim(
+    "shang2014.lemma3-jensen-reversed",
+    GaussianHistogram,
+    kind="lemma",
+    place=PAPER.at(section="III-C", lemma=3, part="proof", equation=28, note="the right way round"),
+    statement="The integral of Q from 0 to x is at least x Q(x / 2).",
+    ours=True,
+)
+def lemma3_jensen_reversed(system: GaussianHistogram) -> dpaudit.LemmaClaim:
+    return dpaudit.LemmaClaim(
+        margin=lambda x: _averages(x)["actual"] - _averages(x)["claimed"],
+        variables={"x": dpaudit.Reals(0.0, 40.0)},
+        explain=lambda x: {"claimed": _averages(x)["actual"], "actual": _averages(x)["claimed"]},
+        scope="x from 0 to 40",
+    )
+
+
+@dpaudit.claim(
+    "shang2014.theorem3",
+    GaussianHistogram,
+    kind="rate",
+    place=[
+        PAPER.at(section="III-C", theorem=3),
+        PAPER.at(section="III-B", theorem=2, part="after", equation=27),
+    ],
+    statement="The error rate goes to 0 as N grows, at least as fast as √(ln N) / N.",
+    reproduces="Figure 3",
+)
+def theorem3(system: GaussianHistogram) -> dpaudit.RateClaim:
+    def at(agents: float) -> GaussianHistogram:
+        return system.but(agents=int(agents), delta=system.failure)
+
+    quantity: dict[str, Any] = {"quantity": "error rate"}
+    if system.profiles != "simplex":
+        quantity["measure"] = lambda agents, runs, rng: errors(at(agents), runs, rng).astype(float)
+    elif system.alternatives == 3:
+        quantity["exact"] = lambda agents: exact_error(at(agents))
+    else:
+        quantity["exact"] = lambda agents: union(at(agents))
+        quantity["quantity"] = "sum of the pairs' probabilities to be reversed, which the error rate cannot exceed"
+    # From where the bound of the corrected Lemma 3 is 0.2, over two decades.
+    density = float(pair_distance_density(rule_of(system), 0.0))
+    first = max(10.0, system.agents * lemma3_corrected(system, density) / 0.2)
+    return dpaudit.RateClaim(
+        variable="agents",
+        points=[math.ceil(first * 10 ** (i / 3)) for i in range(7)],
+        exponent=-1.0,
+        shape=lambda agents: math.sqrt(math.log(agents)),
+        runs=20_000,
+        scope=f"{setting(system)}, ϵ = {system.epsilon:g}, δ = {system.failure:g}, " + PROFILES[system.profiles],
+        inapplicable=unless_positional(system),
+        **quantity,
+    )

@@ -1,0 +1,145 @@
+"""Section III-A, and Section III-B up to Lemma 1: profiles as points of the simplex of shares."""
+
+import math
+
+import numpy as np
+
+import dpaudit
+
+from ..bounds import rule_of
+from ..exact_errors import largest_pair_distance, pair_distance_density, pair_flip_probability
+from ..gaussian_histogram import GaussianHistogram
+from ..paper import PAPER
+from ..positional import PositionalRule
+from .shared import relative, setting, unless_measurable, unless_positional
+
+
+@dpaudit.claim(
+    "shang2014.proposition1",
+    GaussianHistogram,
+    kind="lemma",
+    place=PAPER.at(section="III-A", proposition=1),
+    statement="Noise with σ̂^2 = 2 ln(2/δ) / (ϵN)^2 on the shares errs as often as Eq. 5's on counts.",
+)
+def proposition1(system: GaussianHistogram) -> dpaudit.LemmaClaim:
+    claimed_noise = math.sqrt(2 * math.log(2 / system.failure)) / (system.epsilon * system.agents)
+
+    def flips() -> dict[str, float]:
+        sizes = {"claimed": claimed_noise, "actual": system.share_noise}
+        return {name: pair_flip_probability(rule_of(system), size) for name, size in sizes.items()}
+
+    return dpaudit.LemmaClaim(
+        margin=lambda: -abs(relative(**flips())),
+        instances=[{}],
+        complete=True,
+        explain=flips,
+        tolerance=1e-9,
+        scope=f"probability that a given pair is reversed, {setting(system)}",
+        inapplicable=unless_positional(system),
+    )
+
+
+@dpaudit.claim(
+    "shang2014.proposition1-meant",
+    GaussianHistogram,
+    kind="lemma",
+    place=[PAPER.at(section="III-A", proposition=1), PAPER.at(section="II-A", equation=2)],
+    statement="The ranking of α q̂ is that of q̂ for every α > 0, even where counts are negative.",
+)
+def proposition1_meant(system: GaussianHistogram) -> dpaudit.LemmaClaim:
+    cells = math.factorial(system.alternatives)
+
+    def margin(seed: int, log_factor: float) -> float:
+        histogram = np.random.default_rng(seed).normal(system.agents / cells, system.noise.scale, size=(1, cells))
+        orders = [system.aggregate(q, np.random.default_rng(0)) for q in (histogram, math.exp(log_factor) * histogram)]
+        return 0.0 if np.array_equal(orders[0], orders[1]) else -1.0
+
+    return dpaudit.LemmaClaim(
+        margin=margin,
+        variables={"seed": dpaudit.Integers(0, 2**32 - 1), "log_factor": dpaudit.Reals(-8.0, 8.0)},
+        scope=f"{system.rule}, noisy histograms drawn by seed, ln α from -8 to 8",
+        inapplicable=unless_measurable(system),
+    )
+
+
+@dpaudit.claim(
+    "shang2014.distance-range",
+    GaussianHistogram,
+    kind="lemma",
+    place=PAPER.at(section="III-B"),
+    statement="The distance of a profile from the hyperplane of a pair is at most √2.",
+)
+def distance_range(system: GaussianHistogram) -> dpaudit.LemmaClaim:
+    largest = largest_pair_distance(rule_of(system))
+    return dpaudit.LemmaClaim(
+        margin=lambda: math.sqrt(2) - largest,
+        instances=[{}],
+        complete=True,
+        explain=lambda: {"claimed": math.sqrt(2), "actual": largest, "1 / sqrt 2": 1 / math.sqrt(2)},
+        scope=setting(system),
+        inapplicable=unless_positional(system),
+    )
+
+
+@dpaudit.claim(
+    "shang2014.lemma1",
+    GaussianHistogram,
+    kind="lemma",
+    place=PAPER.at(section="III-B", lemma=1),
+    statement="The density of the distance is largest at 0.",
+)
+def lemma1(system: GaussianHistogram) -> dpaudit.LemmaClaim:
+    rule, three = rule_of(system), system.alternatives == 3
+
+    def density(distance: float, middle: float | None) -> float:
+        own = rule if middle is None else PositionalRule((1.0, middle, 0.0))
+        return float(pair_distance_density(own, distance))
+
+    return dpaudit.LemmaClaim(
+        margin=lambda distance, middle=None: density(0.0, middle) - density(distance, middle),
+        instances=[{"distance": distance} for distance in np.linspace(0, largest_pair_distance(rule), 201).tolist()],
+        variables={"distance": dpaudit.Reals(0.0, 1 / math.sqrt(2)), "middle": dpaudit.Reals(0.0, 1.0)}
+        if three
+        else {},
+        tolerance=1e-9,
+        scope=f"{system.rule} at 201 distances" + "; scores (1, s, 0)" * three,
+        inapplicable=unless_positional(system),
+    )
+
+
+@dpaudit.claim(
+    "shang2014.equation13",
+    GaussianHistogram,
+    kind="lemma",
+    place=PAPER.at(section="III-B", lemma=1, part="proof", equation=13),
+    statement="At every distance s the slice of the simplex has volume √M! G(s) / Γ(M! - 1).",
+)
+def equation13(system: GaussianHistogram) -> dpaudit.LemmaClaim:
+    rule = rule_of(system)
+    gaps, counts = rule.gap_coefficients()
+    upper = [(gap / rule.gap_norm, n) for gap, n in zip(gaps.tolist(), counts.tolist(), strict=True) if gap > 0]
+
+    def density(distance: float) -> float:
+        return float(pair_distance_density(rule, distance))
+
+    def exponential_density(s: float) -> float:
+        """(M! - 1) G(s), where G is the density of the same linear form of independent exponential variables."""
+        from scipy.integrate import quad
+
+        def transformed(u: float) -> float:
+            """Characteristic function at t = sinh u, times cos(s t) dt / du."""
+            t = math.sinh(u)
+            log = sum(n * math.log1p((gap * t) ** 2) for gap, n in upper)
+            return math.cos(s * t) * math.exp(-log) * math.cosh(u)
+
+        form = quad(transformed, 0, 15, limit=500)
+        return float((math.factorial(system.alternatives) - 1) * form[0] / math.pi)
+
+    return dpaudit.LemmaClaim(
+        margin=lambda distance: -abs(density(distance) - exponential_density(distance)),
+        instances=[{"distance": distance} for distance in (0.0, 0.1, 0.2, 0.4, 1 / math.sqrt(2), 1.0)],
+        explain=lambda distance: {"claimed": exponential_density(distance), "actual": density(distance)},
+        tolerance=1e-6,
+        scope="both over the volume of the simplex",
+        inapplicable=unless_positional(system),
+    )

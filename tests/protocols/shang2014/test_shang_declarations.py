@@ -1,0 +1,29 @@
+"""The claims of Shang, Wang, Cuff, Kulkarni 2014 as the catalogue lists them."""
+
+import dpaudit.catalog.shang2014 as package
+
+from dpaudit.plan import read_plan
+from dpaudit.registry import catalogue_papers
+
+(PAPER,) = (entry for key, entry in catalogue_papers().items() if key == "shang2014")
+CLAIMS = [declaration for declaration in PAPER.declarations if not declaration.bug]
+
+
+def test_claims_are_declared_and_audited_in_the_papers_order():
+    ids = [claim.id for claim in CLAIMS]
+    assert PAPER.paper is package.PAPER
+    assert ids == [claim.id for claim in sorted(CLAIMS, key=lambda claim: claim.place.sort_key)]
+    planned = list(dict.fromkeys(audit.claim for audit in read_plan(PAPER.plan).audits))
+    assert planned == [declaration.id for declaration in PAPER.declarations]
+
+
+def test_every_claim_can_be_bound_at_the_defaults():
+    for declaration in PAPER.declarations:
+        (target,) = declaration.targets
+        assert declaration.bind(target()).id == declaration.id
+
+
+def test_corrected_statements_are_ours_and_readings_are_the_papers():
+    corrected = {claim.id for claim in CLAIMS if claim.ours}
+    assert corrected == {claim.id for claim in CLAIMS if claim.id.endswith(("-corrected", "-reversed"))}
+    assert not any(claim.ours for claim in CLAIMS if claim.id.endswith("-meant"))
