@@ -1,33 +1,32 @@
 """The lemmas about hierarchical rank aggregation, on profiles whose costs are known."""
 
-import sys
-
 import numpy as np
 import pytest
 
 import dpaudit
 from dpaudit.auditors import Budget, Streams, audit
+from dpaudit.catalog.ding2018 import HierarchicalRankAggregation
+from dpaudit.catalog.song2022 import claims
 
-HRA = dpaudit.load("hierarchical-rank-aggregation")
-MODULE = sys.modules[HRA.__module__]
 # Random pivots are nearer to these agents in the mean than levels are.
 WORSE = np.array([[0, 1, 2, 3], [0, 1, 2, 3], [0, 2, 3, 1], [1, 2, 3, 0], [2, 3, 0, 1], [3, 1, 2, 0], [3, 0, 2, 1]])
 
 
 def decide(name, draws):
-    claim = next(claim for claim in HRA(alternatives=4, agents=7).claims() if claim.id == f"song2022.{name}")
-    return audit(HRA(), claim, budget=Budget(samples=draws), streams=Streams(0))
+    target = HierarchicalRankAggregation(alternatives=4, agents=7)
+    claim = next(claim for claim in target.claims() if claim.id == f"song2022.{name}")
+    return audit(HierarchicalRankAggregation(), claim, budget=Budget(samples=draws), streams=Streams(0))
 
 
 def test_costs_of_known_profiles():
-    assert MODULE._hra_cost(np.array([[0, 1, 2]] * 3)) == 0
-    assert MODULE._hra_cost(WORSE) == 19
-    assert MODULE._kwiksort_cost(WORSE) == pytest.approx(18.5)
+    assert claims.hra_cost(np.array([[0, 1, 2]] * 3)) == 0
+    assert claims.hra_cost(WORSE) == 19
+    assert claims.kwiksort_cost(WORSE) == pytest.approx(18.5)
 
 
 def test_the_order_of_the_majorities_is_found_or_its_absence():
-    assert MODULE._condorcet_margin(np.array([[1, 0, 2], [1, 2, 0], [0, 1, 2]])) == 0
-    assert MODULE._condorcet_margin(np.array([[0, 1, 2], [1, 2, 0], [2, 0, 1]])) == 0
+    assert claims.condorcet_margin(np.array([[1, 0, 2], [1, 2, 0], [0, 1, 2]])) == 0
+    assert claims.condorcet_margin(np.array([[0, 1, 2], [1, 2, 0], [2, 0, 1]])) == 0
 
 
 @pytest.mark.slow
@@ -37,7 +36,7 @@ def test_verdicts():
 
 
 def test_an_aggregation_against_the_majorities_is_refuted(monkeypatch):
-    honest = MODULE.rankings.hierarchical
+    honest = claims.rankings.hierarchical
 
     class Backwards:
         def __getattr__(self, name):
@@ -47,5 +46,5 @@ def test_an_aggregation_against_the_majorities_is_refuted(monkeypatch):
         def hierarchical(margins, rng, size=None):
             return honest(-np.asarray(margins), rng, size)
 
-    monkeypatch.setattr(MODULE, "rankings", Backwards())
+    monkeypatch.setattr(claims, "rankings", Backwards())
     assert decide("hra-condorcet", 50).verdict == "refuted"
