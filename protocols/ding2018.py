@@ -25,9 +25,7 @@ class HierarchicalRankAggregation(dpaudit.Mechanism):
     name = "hierarchical-rank-aggregation"
     places = (PAPER.at(note="as restated by Song, Lan, Li, Li 2022, Section 2.1.2"),)
     model = "none"
-    trust = (
-        "The curator sees every ranking; nothing is randomized but the order of alternatives that tie in everything."
-    )
+    trust = "The curator sees every ranking; only the order of alternatives that tie in everything is random."
 
     alternatives: int = dpaudit.parameter(5, minimum=2, maximum=9, doc="m, largest number searched")
     agents: int = dpaudit.parameter(7, minimum=1, doc="n, largest number searched")

@@ -20,7 +20,7 @@ class DDPHelnaksort(Answers, Voters):
     queries: int = dpaudit.parameter(1, minimum=1, doc="K")
     agents_per_pair: int | None = dpaudit.parameter(None, minimum=1, doc="n'; n / C(m, 2) where not given")
     central_epsilon: float | None = dpaudit.parameter(
-        None, minimum=0.0, doc="the other way round: `epsilon` becomes this plus ln n'"
+        None, minimum=0.0, doc="the ϵ after shuffling; where it is given, `epsilon` becomes this plus ln n'"
     )
     shuffle: bool = dpaudit.parameter(True, doc="whether there is a shuffler")
 
@@ -29,7 +29,7 @@ class DDPHelnaksort(Answers, Voters):
     model = "shuffle"
     trust = (
         "Agents trust a shuffler, which sees who sends what, and nobody else; the curator sees the answers about every "
-        "pair in random order. Whether it knows who was asked about which pair is left open, and each is audited."
+        "pair in random order. The paper leaves open whether it knows who was asked about which pair; both are audited."
     )
     errata = PROTOCOL_ERRATA
 

@@ -107,8 +107,8 @@ BASELINE_ERRATA: Final = (
     dpaudit.Erratum(
         where=PAPER.at(section="4.1.2"),
         printed="K is the number of answers of an agent, and comparisons are asked for when QuickSort makes them",
-        meant="left open who answers which; here an agent answers each with one probability, until it has K times",
-        reason="how many comparisons there will be is not known when they are asked for",
+        meant="who answers which is left open; here an agent answers each with a fixed probability, at most K of them",
+        reason="the number of comparisons is not known when they are asked for",
     ),
 )
 """What concerns LDP-QuickSort."""
