@@ -2,20 +2,19 @@
 
 import itertools
 import math
-import sys
 
 import numpy as np
 import pytest
 from scipy.stats import binom, chi2_contingency, chisquare, norm, poisson
 
-import dpaudit
 from dpaudit import laws
 from dpaudit.auditors import Budget, Streams, audit
+from dpaudit.catalog.song2022 import DDPHelnaksort
+from dpaudit.catalog.song2022.collection import cast, collect, truths
+from dpaudit.catalog.song2022.shuffling import AnswersOfDrawnAgents, AnswersOfSecretDraws
 
 pytestmark = pytest.mark.slow
 
-DDP = dpaudit.load("ddp-helnaksort")
-MODULE = sys.modules[DDP.__module__]
 SEED = 20261121
 FALSE_ALARM = 1e-6
 PAIRS = [(0, 1), (0, 2), (1, 2)]
@@ -24,7 +23,7 @@ UNIFORM = (1 / 3, 1 / 3, 1 / 3)
 
 
 def decide(name, **parameters):
-    target = DDP(**parameters)
+    target = DDPHelnaksort(**parameters)
     claim = next(claim for claim in target.claims() if claim.id == f"song2022.{name}")
     return audit(target, claim, budget=Budget(samples=None), streams=Streams(1))
 
@@ -74,7 +73,7 @@ def divergence(p, q, epsilon):
 @pytest.mark.parametrize(("local", "central"), [(0.7, 0.03), (3.0, 0.1), (12.0, 0.4)])
 def test_secret_draws_against_all_rankings_of_all_agents(agents, local, central):
     """The worst of all profiles is one of a ranking and its reverse, and the bound for all rankings is above it."""
-    view = MODULE.AnswersOfSecretDraws(epsilon=local, agents=agents, claimed=central)
+    view = AnswersOfSecretDraws(epsilon=local, agents=agents, claimed=central)
     keep, seen = keep_of(local), seen_of(agents, known=False)
     first = ORDERS[0]
     worst = max(
@@ -100,7 +99,7 @@ def test_for_a_ranking_and_its_reverse_the_pairs_say_nothing(draw):
     """The multiset of reports tells as much as the number of answers that agree, whatever the rule of the draw."""
     agents, local, central = 3, 6.0, 0.2
     keep, seen = keep_of(local), seen_of(agents, known=False)
-    view = MODULE.AnswersOfSecretDraws(epsilon=local, agents=agents)
+    view = AnswersOfSecretDraws(epsilon=local, agents=agents)
     order, reverse = ORDERS[0], ORDERS[0][::-1]
     for reversed_agents in range(agents):
         p, q = (
@@ -125,7 +124,7 @@ def test_draws_that_are_known_say_more():
     """Where the draws are known, delta is that of the claim by lot, and larger."""
     agents, central, delta = 4, 0.05, 0.5
     keep = keep_of(central + math.log(agents / 3), delta)
-    target = DDP(central_epsilon=central, agents=agents, alternatives=3, delta=delta)
+    target = DDPHelnaksort(central_epsilon=central, agents=agents, alternatives=3, delta=delta)
     for others in (ORDERS[0], ORDERS[0][::-1]):
         profiles = [(order, *[others] * (agents - 1)) for order in (ORDERS[0], ORDERS[0][::-1])]
         secret, known = (
@@ -155,7 +154,7 @@ def test_theorem_3_1_by_who_knows_the_pairs(parameters, known, secret):
     assert decide("theorem3.1-central", **parameters).verdict == known
     evidence = decide("theorem3.1-central-secret-draw", **parameters)
     assert evidence.verdict == secret
-    target = DDP(**parameters)
+    target = DDPHelnaksort(**parameters)
     agents, delta = target.everybody, target.delta
     assert agents == (100 if "agents_per_pair" not in parameters else parameters["agents_per_pair"] * target.pairs)
     keep, level = keep_of(target.local_epsilon, delta), math.exp(target.central_epsilon)
@@ -210,7 +209,7 @@ def test_bound_for_all_rankings_is_that_of_fair_coins():
             for _ in range(others + 1):
                 sums = np.add.outer(sums, gains).ravel()
             mean += weight * np.maximum(sums, 0).mean() / (others + 1)
-        bound = MODULE.AnswersOfSecretDraws(epsilon=local, agents=agents).delta_at_most(central)
+        bound = AnswersOfSecretDraws(epsilon=local, agents=agents).delta_at_most(central)
         if equal:
             assert mean == pytest.approx(bound, rel=1e-9)
         else:
@@ -220,10 +219,10 @@ def test_bound_for_all_rankings_is_that_of_fair_coins():
 def test_secret_draws_of_the_protocol_follow_the_law():
     """Every agent draws a pair and answers about it: the answers that agree with a ranking, agent by agent."""
     agents, runs = 12, 60_000
-    view = MODULE.AnswersOfSecretDraws(epsilon=6.0, agents=agents)
+    view = AnswersOfSecretDraws(epsilon=6.0, agents=agents)
     rng = np.random.default_rng(SEED)
     orders = np.array([[2, 1, 0]] * 5 + [[0, 1, 2]] * 7)
-    votes = MODULE.cast(MODULE.truths(np.broadcast_to(orders, (runs, agents, 3))), view.response, rng)
+    votes = cast(truths(np.broadcast_to(orders, (runs, agents, 3))), view.response, rng)
     drawn = rng.integers(0, 3, (runs, agents, 1))
     agree = (np.take_along_axis(votes, drawn, axis=2)[:, :, 0] > 0).sum(axis=1)
     expected = runs * np.exp([dict(zip(*_table(view.law((5, 7))), strict=True))[k] for k in range(agents + 1)])
@@ -235,7 +234,7 @@ def test_secret_draws_of_the_protocol_follow_the_law():
 def test_known_draws_are_made_by_every_agent_for_itself():
     """How many others share the pair, and how many of the answers are 1, by scipy's binomial laws."""
     agents, pairs, runs = 15, 3, 60_000
-    view = MODULE.AnswersOfDrawnAgents(epsilon=6.0, agents=agents, pairs=pairs)
+    view = AnswersOfDrawnAgents(epsilon=6.0, agents=agents, pairs=pairs)
     keep = keep_of(6.0)
     drawn = view.sample((1, 0), runs, np.random.default_rng(SEED))
     expected, observed = [], []
@@ -250,12 +249,10 @@ def test_known_draws_are_made_by_every_agent_for_itself():
 def test_agents_draw_their_questions_independently():
     """Algorithm 1: two agents with one question each have the same pair in 1 of 6 runs; so have agents in two runs."""
     runs = 20_000
-    margins = MODULE.collect(np.ones((runs, 2, 6)), 1, np.random.default_rng(SEED))
+    margins = collect(np.ones((runs, 2, 6)), 1, np.random.default_rng(SEED))
     same = (np.triu(margins, 1).max(axis=(1, 2)) == 2).sum()
     assert chisquare([same, runs - same], [runs / 6, runs * 5 / 6]).pvalue > FALSE_ALARM
-    where = (
-        np.triu(MODULE.collect(np.ones((runs, 1, 6)), 1, np.random.default_rng(SEED)), 1).reshape(runs, -1).argmax(1)
-    )
+    where = np.triu(collect(np.ones((runs, 1, 6)), 1, np.random.default_rng(SEED)), 1).reshape(runs, -1).argmax(1)
     _, places = np.unique(where, return_inverse=True)
     table = np.zeros((6, 6))
     np.add.at(table, (places[:-1:2], places[1::2]), 1)
@@ -277,7 +274,7 @@ def _pooled(observed, expected):
 
 
 def test_a_bound_that_is_too_large_proves_nothing():
-    view = DDP(central_epsilon=0.1, agents_per_pair=100).views()["received-of-secret-draws"]
+    view = DDPHelnaksort(central_epsilon=0.1, agents_per_pair=100).views()["received-of-secret-draws"]
     assert not view.neighbours().complete
     assert (
         view.delta_at_most(0.1)

@@ -1,6 +1,7 @@
 """What DDP-Helnaksort gives away: formulas and numbers of the paper against independent calculations."""
 
 import itertools
+import json
 import math
 import sys
 
@@ -10,14 +11,14 @@ from scipy.stats import binom, norm
 
 import dpaudit
 from dpaudit.auditors import Budget, Streams, audit
+from dpaudit.catalog.song2022 import DDPHelnaksort
+from dpaudit.catalog.song2022.collection import local_randomizer
 
-DDP = dpaudit.load("ddp-helnaksort")
-MODULE = sys.modules[DDP.__module__]
 SEED = 20261121
 
 
 def decide(name, samples=None, seed=1, **parameters):
-    target = DDP(**parameters)
+    target = DDPHelnaksort(**parameters)
     claim = next(claim for claim in target.claims() if claim.id == f"song2022.{name}")
     return audit(target, claim, budget=Budget(samples=samples), streams=Streams(seed))
 
@@ -68,7 +69,7 @@ def test_the_number_in_the_documentation():
 
 
 def test_the_papers_own_settings():
-    assert DDP(central_epsilon=0.5).on_a_pair == 16
+    assert DDPHelnaksort(central_epsilon=0.5).on_a_pair == 16
     assert decide("theorem3.1-central", central_epsilon=0.5).verdict == "refuted"
     assert decide("theorem3.1-central", central_epsilon=1.0).verdict == "proved"
     for epsilon in (0.5, 1.0, math.log(16) - 0.1):
@@ -125,14 +126,14 @@ def test_theorem_3_1_local_for_thresholded_answers(epsilon, queries):
 
 @pytest.mark.parametrize("name", ["randomized-response", "laplace-threshold"])
 def test_the_other_randomizers(name):
-    answer = MODULE.local_randomizer(name, 1.5, 0.1).law(1)
+    answer = local_randomizer(name, 1.5, 0.1).law(1)
     keep = 1 / (1 + math.exp(-1.5)) if name == "randomized-response" else 1 - math.exp(-0.75) / 2
     assert math.exp(answer.log_probabilities[1]) == pytest.approx(keep)
 
 
 def test_by_lot_is_the_mean_over_the_number_of_agents():
     central, agents, pairs = 0.25, 30, 6
-    view = DDP(central_epsilon=central, agents=agents).views()["received-by-lot"]
+    view = DDPHelnaksort(central_epsilon=central, agents=agents).views()["received-by-lot"]
     keep = keep_of(central + math.log(agents / pairs), 1e-4)
     weights = binom.pmf(np.arange(agents), agents - 1, 1 / pairs)
     alike = sum(w * delta_of(keep, k + 1, k, central) for k, w in enumerate(weights))
@@ -167,14 +168,16 @@ def test_real_answers_say_more_than_bits():
 
 
 def test_a_setting_given_either_way_is_one_setting():
-    central = DDP(central_epsilon=0.25, agents_per_pair=16)
-    local = DDP(epsilon=0.25 + math.log(16), agents_per_pair=16)
-    assert central.epsilon == local.epsilon == DDP(epsilon=9.0, central_epsilon=0.25, agents_per_pair=16).epsilon
+    central = DDPHelnaksort(central_epsilon=0.25, agents_per_pair=16)
+    local = DDPHelnaksort(epsilon=0.25 + math.log(16), agents_per_pair=16)
+    assert (
+        central.epsilon == local.epsilon == DDPHelnaksort(epsilon=9.0, central_epsilon=0.25, agents_per_pair=16).epsilon
+    )
     assert central.amplified == pytest.approx(local.amplified, abs=1e-15)
 
 
 def test_likelihood_of_real_answers_is_the_mean_over_all_ways_to_assign_them():
-    view = DDP(central_epsilon=0.5, agents_per_pair=5, randomizer="gaussian").views()["received"]
+    view = DDPHelnaksort(central_epsilon=0.5, agents_per_pair=5, randomizer="gaussian").views()["received"]
     sigma = view.response.scale
     outputs = view.sample((2, 3), 7, np.random.default_rng(SEED))
     found = {yes: view.log_likelihood(outputs, (5 - yes, yes)) for yes in (3, 2)}
@@ -198,6 +201,24 @@ def test_converse_margin_is_log_n_at_most():
 def test_more_than_one_query_is_outside_the_theorem():
     assert decide("theorem3.1-central", central_epsilon=0.5, queries=2).verdict == "inapplicable"
     with pytest.raises(dpaudit.ParameterError, match="queries"):
-        DDP(queries=7)
+        DDPHelnaksort(queries=7)
     with pytest.raises(dpaudit.ParameterError, match="central_epsilon"):
-        DDP(central_epsilon=0.0, agents_per_pair=1)
+        DDPHelnaksort(central_epsilon=0.0, agents_per_pair=1)
+
+
+@pytest.mark.slow
+def test_the_command_line_says_delta_inputs_and_verdict(monkeypatch, capsys):
+    from dpaudit.cli import main
+
+    words = "check ddp-helnaksort --workers 1 --format json --claim song2022.theorem3.1-central --set delta=1e-4"
+    words += " --set central_epsilon=0.25 --set agents_per_pair=16"
+    monkeypatch.setattr(sys, "argv", ["dpaudit", *words.split()])
+    with pytest.raises(SystemExit) as exit_:
+        main()
+    assert not exit_.value.code
+    (result,) = json.loads(capsys.readouterr().out)["results"]
+    assert result["verdict"] == "refuted"
+    assert result["measured"]["delta"]["lower"] == pytest.approx(0.0034741, rel=1e-4)
+    witness = result["witness"]
+    assert sorted([witness["data"], witness["neighbour"]]) in ([[0, 16], [1, 15]], [[15, 1], [16, 0]])
+    assert witness["p"] - math.exp(0.25) * witness["q"] == pytest.approx(0.0034741, rel=1e-4)

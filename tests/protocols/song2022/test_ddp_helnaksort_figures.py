@@ -2,21 +2,22 @@
 
 import math
 import os
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-import dpaudit
-from dpaudit import rankings
+from dpaudit import randomizers, rankings
 from dpaudit.auditors import Budget, Streams, audit
+from dpaudit.catalog.ding2018 import HierarchicalRankAggregation
+from dpaudit.catalog.song2022 import DDPHelnaksort, LDPQuickSort
+from dpaudit.catalog.song2022.collection import cast, collect, true_margins, truths
+from dpaudit.catalog.song2022.evaluation import as_exact, most_truthful
+from dpaudit.catalog.song2022.ldp_quicksort import quicksort
 
 pytestmark = pytest.mark.slow
 
-DDP, QUICK, HRA = (dpaudit.load(f) for f in ("ddp-helnaksort", "ldp-quicksort", "hierarchical-rank-aggregation"))
-MODULE = sys.modules[DDP.__module__]
 SEED = 20261121
 FALSE_ALARM = 1e-6
 
@@ -33,7 +34,7 @@ def claim_of(target, name):
 
 
 def decide(name, samples, **parameters):
-    target = DDP(**parameters)
+    target = DDPHelnaksort(**parameters)
     return audit(target, claim_of(target, name), budget=Budget(samples=samples), streams=Streams(1))
 
 
@@ -43,30 +44,30 @@ def random_orders(runs, agents, m, seed=SEED):
 
 def test_all_true_answers_make_the_margins_of_the_profile():
     orders = random_orders(4, 9, 5)
-    votes = MODULE.cast(MODULE.truths(orders), Truthful(), np.random.default_rng(0))
-    margins = MODULE.collect(votes, 10, np.random.default_rng(0))
+    votes = cast(truths(orders), Truthful(), np.random.default_rng(0))
+    margins = collect(votes, 10, np.random.default_rng(0))
     for run in range(4):
         exact = rankings.margins(rankings.pairwise_counts(orders[run]))
         assert (margins[run] == exact).all()
-        assert (MODULE.true_margins(MODULE.truths(orders))[run] == exact).all()
+        assert (true_margins(truths(orders))[run] == exact).all()
 
 
 def test_every_agent_answers_k_different_questions():
     votes = np.ones((3, 20, 6))
     for queries in (1, 2, 6):
-        margins = MODULE.collect(votes, queries, np.random.default_rng(SEED))
+        margins = collect(votes, queries, np.random.default_rng(SEED))
         assert np.triu(margins, 1).sum(axis=(1, 2)) == pytest.approx(20 * queries)
         assert np.abs(margins).max() <= 20
     runs = 3000
-    one = MODULE.collect(np.ones((runs, 1, 6)), 1, np.random.default_rng(SEED))
+    one = collect(np.ones((runs, 1, 6)), 1, np.random.default_rng(SEED))
     assert binomtest(int((one[:, 1, 2] > 0).sum()), runs, 1 / 6).pvalue > FALSE_ALARM
 
 
 def test_answers_carry_the_noise_of_the_paper():
-    target = DDP(epsilon=3.0, queries=2, delta=1e-3)
+    target = DDPHelnaksort(epsilon=3.0, queries=2, delta=1e-3)
     sigma = 2 * math.sqrt(2 * math.log(1250)) / 3
     assert target.report.response.noise.scale == pytest.approx(sigma)
-    votes = MODULE.cast(np.ones((1, 50_000, 1), dtype=bool), target.report.response, np.random.default_rng(SEED))
+    votes = cast(np.ones((1, 50_000, 1), dtype=bool), target.report.response, np.random.default_rng(SEED))
     from scipy.stats import norm
 
     assert binomtest(int((votes > 0).sum()), 50_000, norm.cdf(0.5 / sigma)).pvalue > FALSE_ALARM
@@ -75,7 +76,7 @@ def test_answers_carry_the_noise_of_the_paper():
 def test_distance_is_the_average_kendall_tau_distance():
     orders = random_orders(6, 7, 5)
     aggregates = random_orders(6, 1, 5, seed=1)[:, 0]
-    found = rankings.margin_distance(aggregates, MODULE.true_margins(MODULE.truths(orders)), 7)
+    found = rankings.margin_distance(aggregates, true_margins(truths(orders)), 7)
     for run in range(6):
         counts = rankings.pairwise_counts(orders[run])
         assert found[run] == pytest.approx(rankings.average_kendall_tau(aggregates[run], counts, normalized=True))
@@ -83,8 +84,8 @@ def test_distance_is_the_average_kendall_tau_distance():
 
 def test_quicksort_sorts_by_the_answers_that_it_asks_for():
     truth = np.array([2, 0, 3, 1])
-    votes = MODULE.cast(MODULE.truths(np.tile(truth, (50, 5, 1))), Truthful(), np.random.default_rng(0))
-    assert (MODULE.quicksort(votes, 6, np.random.default_rng(SEED)) == truth).all()
+    votes = cast(truths(np.tile(truth, (50, 5, 1))), Truthful(), np.random.default_rng(0))
+    assert (quicksort(votes, 6, np.random.default_rng(SEED)) == truth).all()
 
 
 def quicksort_of_one_run(votes, queries, rng):
@@ -115,10 +116,8 @@ def quicksort_of_one_run(votes, queries, rng):
 def test_quicksort_follows_the_law_of_one_run_after_another(queries):
     """Two agents who would always be right: how often each ranking comes out shows how often they are asked."""
     runs, slow_runs = 60_000, 6_000
-    votes = MODULE.cast(MODULE.truths(np.tile([0, 1, 2], (runs, 2, 1))), Truthful(), np.random.default_rng(0))
-    fast = np.bincount(
-        rankings.ranking_index(MODULE.quicksort(votes, queries, np.random.default_rng(SEED))), minlength=6
-    )
+    votes = cast(truths(np.tile([0, 1, 2], (runs, 2, 1))), Truthful(), np.random.default_rng(0))
+    fast = np.bincount(rankings.ranking_index(quicksort(votes, queries, np.random.default_rng(SEED))), minlength=6)
     rng = np.random.default_rng(SEED)
     slow = [quicksort_of_one_run(votes[0].tolist(), queries, rng) for _ in range(slow_runs)]
     from scipy.stats import chi2_contingency
@@ -129,31 +128,35 @@ def test_quicksort_follows_the_law_of_one_run_after_another(queries):
 
 def test_noise_makes_quicksort_err_as_often_as_the_answers():
     """Two alternatives and one agent who answers everything: wrong as often as a false answer."""
-    response = QUICK(epsilon=2.0, queries=1, alternatives=2, delta=0.1).report.response
+    response = LDPQuickSort(epsilon=2.0, queries=1, alternatives=2, delta=0.1).report.response
     runs = 40_000
-    votes = MODULE.cast(np.ones((runs, 1, 1), dtype=bool), response, np.random.default_rng(SEED))
-    wrong = int((MODULE.quicksort(votes, 1, np.random.default_rng(1))[:, 0] == 1).sum())
+    votes = cast(np.ones((runs, 1, 1), dtype=bool), response, np.random.default_rng(SEED))
+    wrong = int((quicksort(votes, 1, np.random.default_rng(1))[:, 0] == 1).sum())
     assert binomtest(wrong, runs, math.exp(response.law(1).log_probabilities[0])).pvalue > FALSE_ALARM
 
 
 def test_samples_are_rankings():
     profile = random_orders(1, 12, 4)[0]
-    for target in (DDP(epsilon=5.0, queries=2), QUICK(epsilon=5.0, queries=2), HRA(alternatives=4)):
+    for target in (
+        DDPHelnaksort(epsilon=5.0, queries=2),
+        LDPQuickSort(epsilon=5.0, queries=2),
+        HierarchicalRankAggregation(alternatives=4),
+    ):
         drawn = target.sample(profile, 20, np.random.default_rng(SEED))
         assert (np.sort(drawn, axis=1) == np.arange(4)).all()
 
 
 def test_new_labels_are_no_help():
     """An aggregation that always returns the order of the labels is as far from the agents as a random one."""
-    target = DDP(dispersion=3.0)
-    preferred = MODULE.truths(target.electorates(2000, np.random.default_rng(SEED)))
-    distance = rankings.margin_distance(np.tile(np.arange(4), (2000, 1)), MODULE.true_margins(preferred), 100)
+    target = DDPHelnaksort(dispersion=3.0)
+    preferred = truths(target.electorates(2000, np.random.default_rng(SEED)))
+    distance = rankings.margin_distance(np.tile(np.arange(4), (2000, 1)), true_margins(preferred), 100)
     assert distance.mean() == pytest.approx(0.5, abs=6 * distance.std() / math.sqrt(2000))
 
 
 def test_a_profile_is_drawn_from_without_replacement():
     profile = rankings.Profile.from_rankings([(0, 1, 2)] * 30 + [(2, 1, 0)] * 10)
-    target = DDP(alternatives=3, agents=40, profile=profile, drawn=25)
+    target = DDPHelnaksort(alternatives=3, agents=40, profile=profile, drawn=25)
     assert target.voters == 25
     assert target.share == 25 / 3
     assert [target.views()[view].agents for view in ("received-by-lot", "received-of-secret-draws")] == [25, 25]
@@ -200,7 +203,7 @@ def error_at(runs):
 def test_figures_split_the_budget_among_the_answers(name, budgets):
     """One agent, asked all three questions on a budget of 12 in all: the distance is that of answers at 4 each."""
     runs = 20_000
-    target = DDP(epsilon=12.0, queries=3, delta=0.1, alternatives=3, agents=1)
+    target = DDPHelnaksort(epsilon=12.0, queries=3, delta=0.1, alternatives=3, agents=1)
     found = claim_of(target, name).measure(runs, np.random.default_rng(SEED))
     for protocol, budget in budgets.items():
         exact = distance_of_one_agent(keep_of(budget, 0.1))
@@ -211,7 +214,7 @@ def test_figures_split_the_budget_among_the_answers(name, budgets):
 def test_figure_3_gives_one_answer_the_whole_budget():
     """One agent, one of three questions, at a budget of 2: the other pairs are ties."""
     runs = 20_000
-    target = DDP(epsilon=2.0, queries=3, delta=0.1, alternatives=3, agents=1)
+    target = DDPHelnaksort(epsilon=2.0, queries=3, delta=0.1, alternatives=3, agents=1)
     found = claim_of(target, "figure3").measure(runs, np.random.default_rng(SEED))["K = 1"].mean()
     # A true answer puts one above the other, and between them, above or below, comes the third.
     right = np.mean([expected_distance_after_one_answer(pair) for pair in [(0, 1), (0, 2), (1, 2)]])
@@ -233,7 +236,7 @@ def expected_distance_after_one_answer(pair):
 def test_figure_4_gives_the_shuffler_the_logarithm_more():
     """Two agents who agree on two alternatives, K = 1: as often wrong as an answer, since one of each is a tie."""
     runs, delta = 20_000, 0.1
-    target = DDP(central_epsilon=1.0, delta=delta, alternatives=2, agents=2, dispersion=40.0)
+    target = DDPHelnaksort(central_epsilon=1.0, delta=delta, alternatives=2, agents=2, dispersion=40.0)
     found = claim_of(target, "figure4").measure(runs, np.random.default_rng(SEED))
     with_shuffler, alone = 1 - keep_of(1.0 + math.log(2), delta), 1 - keep_of(1.0, delta)
     assert found["with a shuffler"].mean() == pytest.approx(with_shuffler, abs=error_at(runs))
@@ -261,15 +264,22 @@ def test_figure_4_has_fewer_agents_than_pairs_on_the_synthetic_data():
     assert decide("figure4", None, central_epsilon=0.5, alternatives=15).verdict == "inapplicable"
 
 
-def test_exact_calibration_uses_up_epsilon_and_delta():
-    with_shuffler, alone = DDP(central_epsilon=0.5)._as_exact()
-    assert alone.keep - math.exp(0.5) * (1 - alone.keep) == pytest.approx(1e-4)
-    from dpaudit import randomizers
+def test_less_budget_is_a_longer_distance_with_a_shuffler():
+    claim = claim_of(DDPHelnaksort(central_epsilon=8.0), "figure4-budget")
+    found = claim.measure(2000, np.random.default_rng(3))
+    np.testing.assert_allclose(found["value"], found["at ϵ"] - found["at ϵ/2"])
+    assert found["value"].mean() < -5 * found["value"].std() / math.sqrt(2000)
+    few = claim_of(DDPHelnaksort(alternatives=15, central_epsilon=1.0), "figure4-budget")
+    assert "below 1" in few.inapplicable
 
+
+def test_exact_calibration_uses_up_epsilon_and_delta():
+    with_shuffler, alone = as_exact(DDPHelnaksort(central_epsilon=0.5))
+    assert alone.keep - math.exp(0.5) * (1 - alone.keep) == pytest.approx(1e-4)
     assert randomizers.Shuffler(with_shuffler).of(16).worst(0.5).delta == pytest.approx(1e-4, rel=1e-5)
     assert with_shuffler.keep > alone.keep
     # At one agent there is nothing to shuffle.
-    assert MODULE.most_truthful(1, 0.5, 1e-4) == pytest.approx(alone.keep, abs=1e-8)
+    assert most_truthful(1, 0.5, 1e-4) == pytest.approx(alone.keep, abs=1e-8)
 
 
 @pytest.mark.slow

@@ -1,8 +1,5 @@
 """Shuffled randomized response: verdicts of the published bounds, and the sampler against the law."""
 
-import json
-import math
-
 import pytest
 
 import dpaudit
@@ -43,23 +40,3 @@ def test_shuffling_changes_nothing_without_delta(users):
     assert evidence.verdict == "proved"
     assert evidence.measured["epsilon"].lower == pytest.approx(1.5)
     assert evidence.measured["tightness"].lower == pytest.approx(1)
-
-
-@pytest.mark.slow
-def test_the_command_line_says_delta_inputs_and_verdict(monkeypatch, capsys):
-    import sys
-
-    from dpaudit.cli import main
-
-    words = "check ddp-helnaksort --workers 1 --format json --claim song2022.theorem3.1-central --set delta=1e-4"
-    words += " --set central_epsilon=0.25 --set agents_per_pair=16"
-    monkeypatch.setattr(sys, "argv", ["dpaudit", *words.split()])
-    with pytest.raises(SystemExit) as exit_:
-        main()
-    assert not exit_.value.code
-    (result,) = json.loads(capsys.readouterr().out)["results"]
-    assert result["verdict"] == "refuted"
-    assert result["measured"]["delta"]["lower"] == pytest.approx(0.0034741, rel=1e-4)
-    witness = result["witness"]
-    assert sorted([witness["data"], witness["neighbour"]]) in ([[0, 16], [1, 15]], [[15, 1], [16, 0]])
-    assert witness["p"] - math.exp(0.25) * witness["q"] == pytest.approx(0.0034741, rel=1e-4)
