@@ -140,9 +140,12 @@ class Place:
         shown = [step for step in self.steps if step[0] != "section"]
         if not shown or shown[0][0] in _WITH_SECTION:
             shown = list(self.steps)
-        words = ", ".join(_step_label(kind, numbers) for kind, numbers in shown)
+        names = [_step_label(kind, numbers) for kind, numbers in shown]
+        words = ", ".join(names)
         if self.part:
-            words = f"{self.part}{' of' if self.part.startswith('proof') else ''} {words}".strip()
+            part = f"{self.part} of" if self.part.startswith("proof") else self.part
+            inside = f"{', '.join(names[1:])} in the " if len(names) > 1 and self.part.startswith("proof") else ""
+            words = f"{inside}{part} {names[0] if inside else words}".strip() if names else self.part
         return f"{words}, {self.note}" if words and self.note else words or self.note
 
     @property
