@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from dpaudit import laws, randomizers, rankings, testing
     from dpaudit.auditors import LowerBound, epsilon_lower_bound
     from dpaudit.auditors.features import float_bits
-    from dpaudit.registry import load
     from dpaudit.claims.claims import Claim, FigureClaim, LemmaClaim, PrivacyClaim, RateClaim, UtilityClaim
     from dpaudit.claims.datasets import Dataset, DatasetLoader
     from dpaudit.claims.declarations import Declaration, claim
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from dpaudit.laws import FiniteLaw, GaussianLaw, LaplaceLaw, Law, ProductLaw, PublicMixtureLaw, compare
     from dpaudit.mechanism import Mechanism, parameter
     from dpaudit.rankings import Profiles
+    from dpaudit.registry import load
     from dpaudit.runner import Verification, check, verify
 else:  # Hidden from type checkers, which would take any name whatever for one that exists.
 

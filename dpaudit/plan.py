@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from dpaudit.registry import TargetReference, catalogue, catalogue_papers, suggestion, targets_in
 from dpaudit.catalog import ROOT
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import PlanError
+from dpaudit.registry import TargetReference, catalogue, catalogue_papers, suggestion, targets_in
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter, ValidationError

@@ -13,3 +13,7 @@ _CHECKOUT = ROOT.parents[1]
 if (_CHECKOUT / "protocols").is_dir() and (_CHECKOUT / "audits").is_dir():
     ROOT = _CHECKOUT
     __path__.append(str(_CHECKOUT / "protocols"))
+
+NAME = __name__
+PATH = __path__
+"""The package's name, and the folders in which its papers are looked for."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -57,7 +58,7 @@ def list_(
     _print_table(lines)
 
 
-def _print_table(lines: list[tuple[str, ...]]) -> None:
+def _print_table(lines: Sequence[tuple[str, ...]]) -> None:
     from rich.console import Console
     from rich.table import Table
 

@@ -17,7 +17,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 
-import dpaudit.catalog as _catalog
+from dpaudit.catalog import NAME, PATH, ROOT
 from dpaudit.claims.declarations import Declaration, declared_in
 from dpaudit.claims.papers import Erratum, Paper
 from dpaudit.errors import TargetError
@@ -121,7 +121,7 @@ def record_of(declaration: Declaration) -> list[Path]:
     """Committed record that holds the results of a claim: of the paper that it stands under, or that declares it."""
     keys = [declaration.paper.key] if declaration.paper else []
     keys += [key for key, entry in catalogue_papers().items() if declaration in entry.declarations]
-    paths = [_catalog.ROOT / _RECORDS / f"{key}.json" for key in dict.fromkeys(keys)]
+    paths = [ROOT / _RECORDS / f"{key}.json" for key in dict.fromkeys(keys)]
     return [path for path in paths if path.is_file()]
 
 
@@ -146,9 +146,9 @@ def load(name: str) -> type[Mechanism]:
 
 def _places() -> Iterator[tuple[str, str, Path | None]]:
     """Key, module and plan of every paper, those of the catalogue first."""
-    for entry in sorted(pkgutil.iter_modules(_catalog.__path__), key=lambda entry: entry.name):
-        plan = _catalog.ROOT / _PLANS / f"{entry.name}.toml"
-        yield entry.name, f"{_catalog.__name__}.{entry.name}", plan if plan.is_file() else None
+    for entry in sorted(pkgutil.iter_modules(PATH), key=lambda entry: entry.name):
+        plan = ROOT / _PLANS / f"{entry.name}.toml"
+        yield entry.name, f"{NAME}.{entry.name}", plan if plan.is_file() else None
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
         yield point.name, point.value, None
 

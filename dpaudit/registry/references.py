@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-import dpaudit.catalog as _catalog
+from dpaudit.catalog import NAME, PATH
 from dpaudit.claims.declarations import declarations_of
 from dpaudit.errors import TargetError
 from dpaudit.mechanism import Mechanism
@@ -150,14 +150,14 @@ def import_target(path: str) -> tuple[ModuleType, str]:
 
 
 def _name(path: str, module: ModuleType) -> str:
-    return module.__name__ if module.__name__.startswith(f"{_catalog.__name__}.") else shown_path(path)
+    return module.__name__ if module.__name__.startswith(f"{NAME}.") else shown_path(path)
 
 
 def _catalogue_module(file: Path) -> str | None:
-    for folder in map(Path, _catalog.__path__):
+    for folder in map(Path, PATH):
         if file.is_relative_to(folder.resolve()) and file.is_file():
             parts = file.relative_to(folder.resolve()).with_suffix("").parts
-            return ".".join((_catalog.__name__, *(parts[:-1] if parts[-1] == "__init__" else parts)))
+            return ".".join((NAME, *(parts[:-1] if parts[-1] == "__init__" else parts)))
     return None
 
 

@@ -380,7 +380,7 @@ class _Chooser:
     def _in_full(self, cell: Cell, planned: Sequence[PlannedAudit]) -> Cell:
         """Return the cell with every parameter that any audit of its claim sets, so that its command means it alone."""
         names = {name for audit in planned if audit.claim == cell.claim for name in audit.set}
-        defaults = {each.name: each.default for each in fields(self.target)}  # type: ignore[arg-type]
+        defaults: dict[str, Any] = {each.name: each.default for each in fields(self.target)}  # type: ignore[arg-type]
         more: dict[str, Scalar] = {
             name: defaults[name]
             for name in sorted(names - set(cell.parameters))

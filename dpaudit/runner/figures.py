@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from dpaudit.registry import suggestion
 from dpaudit.errors import TargetError
+from dpaudit.registry import suggestion
 
 
 def named_figures(known: Mapping[str, str], names: Sequence[str]) -> set[str]:

@@ -6,7 +6,6 @@ import hashlib
 import inspect
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +32,16 @@ def load_dataset(loader: DatasetLoader, path: str) -> Dataset:
         status = Path(path).stat()
     except OSError as error:
         raise DataError(f"{path}: cannot read the data ({error.strerror})") from None
-    return _loaded(loader, path, status.st_mtime_ns, status.st_size)
+    # A file may be replaced between two audits of one process.
+    known = (id(loader), path, status.st_mtime_ns, status.st_size)
+    if known not in _LOADED:
+        _LOADED.clear()
+        _LOADED[known] = loader.load(path)
+    return _LOADED[known]
 
 
-@lru_cache(maxsize=2)
-def _loaded(loader: DatasetLoader, path: str, _changed: int, _size: int) -> Dataset:
-    return loader.load(path)
+_LOADED: dict[tuple[int, str, int, int], Dataset] = {}
+"""The dataset read last."""
 
 
 def digest_of(path: str) -> str:

@@ -18,13 +18,13 @@ from dpaudit.auditors.pair import EventBound
 from dpaudit.auditors.recheck import counted, enough_samples, event_from_data, learn_event, recheck
 from dpaudit.auditors.selection import Event
 from dpaudit.auditors.streams import Streams
-from dpaudit.registry import TargetReference, find_targets
 from dpaudit.claims.claims import PrivacyClaim
 from dpaudit.claims.inputs import Pair, pair_key
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.claims.record import plain
 from dpaudit.errors import DpauditError, ParameterError, TargetError, TargetRaisedError, WitnessError
 from dpaudit.mechanism import Mechanism
+from dpaudit.registry import TargetReference, find_targets
 from dpaudit.runner.cells import read_data
 from dpaudit.runner.check import check_run
 from dpaudit.runner.instances import claims_of, described_parameters, instantiate

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from dpaudit.auditors.budget import Budget, Features
 from dpaudit.auditors.pair import LEAST_SAMPLES
 from dpaudit.auditors.streams import Streams
-from dpaudit.registry import suggestion
 from dpaudit.claims.claims import PrivacyClaim
 from dpaudit.claims.evidence import Evidence
 from dpaudit.claims.record import plain
 from dpaudit.errors import WitnessError
 from dpaudit.plan import Scalar
+from dpaudit.registry import suggestion
 from dpaudit.runner.cells import Cell
 from dpaudit.runner.plaindata import NotDataError, to_data
 from dpaudit.runner.version import dpaudit_version

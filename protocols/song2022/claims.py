@@ -11,7 +11,7 @@ import numpy as np
 
 import dpaudit
 from dpaudit import rankings
-from dpaudit.catalog import cheu2019
+from dpaudit.catalog.cheu2019 import PAPER as CHEU
 from dpaudit.catalog.ding2018 import HierarchicalRankAggregation
 
 from .collection import local_randomizer
@@ -101,7 +101,7 @@ def theorem2_1(protocol: DDPHelnaksort) -> dpaudit.PrivacyClaim:
     kind="lemma",
     place=(
         PAPER.at(section="2.3", theorem="2.1", note="as the work cited for it has it"),
-        cheu2019.PAPER.at(note="on protocols of single messages"),
+        CHEU.at(note="on protocols of single messages"),
     ),
     statement="Where shuffled reports of n agents are (ϵ, δ)-DP, the randomizer is (ϵ + ln n, δ)-LDP.",
 )

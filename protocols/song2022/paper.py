@@ -3,7 +3,7 @@
 from typing import Final
 
 import dpaudit
-from dpaudit.catalog import cheu2019
+from dpaudit.catalog.cheu2019 import PAPER as CHEU
 
 PAPER: Final = dpaudit.Paper(
     key="song2022",
@@ -60,7 +60,7 @@ PROTOCOL_ERRATA: Final = (
         printed="a randomizer that is (ϵ + ln n, δ)-LDP gives a shuffled protocol that is (ϵ, δ)-DP",
         meant="a shuffled protocol of single messages that is (ϵ, δ)-DP has a randomizer that is (ϵ + ln n, δ)-LDP",
         reason=(
-            f"{cheu2019.PAPER.citation}, which is cited for it, proves the latter; randomized response refutes the "
+            f"{CHEU.citation}, which is cited for it, proves the latter; randomized response refutes the "
             "former"
         ),
     ),
