@@ -62,9 +62,9 @@ def parameter(
     minimum, maximum
         Smallest and largest value allowed.
     role
-        What the parameter stands for, whatever its name: ``epsilon`` (above 0 unless a range is given) and ``delta`` (in
-        [0, 1]) of the privacy budget, which a parameter of that name has by itself; ``agents`` and ``alternatives``,
-        which a dataset decides; ``dataset``, which takes the content of a data file (``--data``).
+        What the parameter stands for, whatever its name. ``epsilon`` (above 0 unless a range is given) and ``delta``
+        (in [0, 1]) are the privacy budget; parameters of these names have these roles by themselves. ``agents`` and
+        ``alternatives`` are decided by a dataset; ``dataset`` takes the content of a data file (``--data``).
     loader
         What reads the data file, for the role ``dataset``, such as `dpaudit.rankings.PREFLIB`.
 
@@ -109,7 +109,7 @@ class Mechanism:
     places: ClassVar[Sequence[Place]] = ()
     """The same as places in papers; `source` need not be given then."""
     declared: ClassVar[list[Declaration]]
-    """Claims declared about the class itself; `declarations_of` also returns those of the classes that it derives from."""
+    """Claims declared about the class itself; `declarations_of` adds those of the classes that it derives from."""
     trust: ClassVar[str] = ""
     """Trust model in words: who sees what."""
     model: ClassVar[Literal["", "none", "central", "local", "shuffle"]] = ""

@@ -105,9 +105,8 @@ def catalogue_claims() -> dict[str, Declaration]:
     for entry in catalogue_papers().values():
         for declaration in entry.declarations:
             if declaration.id in found:
-                raise TargetError(
-                    f"{entry.module} and {found[declaration.id].module} both declare a claim {declaration.id!r}; rename one"
-                )
+                other = found[declaration.id].module
+                raise TargetError(f"{entry.module} and {other} both declare a claim {declaration.id!r}; rename one")
             found[declaration.id] = declaration
     return found
 

@@ -89,7 +89,8 @@ def targets_in(path: str) -> list[TargetReference]:
     ]
     if not found:
         raise TargetError(
-            f"{path} defines no target; define a subclass of dpaudit.Mechanism with `claims`, or declare claims about it"
+            f"{path} defines no target; define a subclass of dpaudit.Mechanism with `claims`, or with claims that are "
+            "declared about it"
         )
     return found
 

@@ -200,10 +200,10 @@ class Codebase:
 
     def _followed(self, name: str, packages: set[str]) -> _Module | None:
         """Module that counts by its code, or None; an installed package is noted by its name."""
-        if any(name == each or name.startswith(f"{each}.") for each in self._left_out):
-            # Papers lie in the catalogue, whose own module is vocabulary.
-            if not name.startswith("dpaudit.catalog."):
-                return None
+        # Papers lie in the catalogue, whose own module is vocabulary.
+        left_out = any(name == each or name.startswith(f"{each}.") for each in self._left_out)
+        if left_out and not name.startswith("dpaudit.catalog."):
+            return None
         top = name.partition(".")[0]
         if top in sys.stdlib_module_names:
             return None

@@ -1,8 +1,9 @@
 """Keys of results: what a cell's result depends on, and nothing else.
 
-The key of a result is a hash of the code that decides it (that of the target and of the claim, as far as names reach, and
-the revisions of the auditors), of the claim and its parameters, of how it was audited (method, samples, seed, error
-probability), of its data, and of the versions of the libraries that matter. Two cells with equal keys have equal results.
+The key of a result is a hash of the code that decides it (that of the target and of the claim, as far as names reach,
+and the revisions of the auditors), of the claim and its parameters, of how it was audited (method, samples, seed, error
+probability), of its data, and of the versions of the libraries that matter. Two cells with equal keys have equal
+results.
 """
 
 from __future__ import annotations
