@@ -14,12 +14,10 @@ from dpaudit.rankings.kemeny_law import noisy_kemeny_law
 from dpaudit.rankings.kemeny_weights import WeightedKemeny, kemeny_rankings, kemeny_weighted, weighted_cost
 from dpaudit.rankings.kendall import (
     average_kendall_tau,
-    error_rate,
     kendall_cost,
     kendall_tau,
     margin_distance,
     ranking_with_inversions,
-    sign_errors,
 )
 from dpaudit.rankings.kwiksort import KwikSortRuns, comparisons, kwiksort, kwiksort_queries, kwiksort_runs
 from dpaudit.rankings.kwiksort_counted import kwiksort_counted_law, kwiksort_wrong_pairs
@@ -36,7 +34,7 @@ from dpaudit.rankings.orders import (
     ranking_at,
     ranking_index,
 )
-from dpaudit.rankings.pairwise import answers, margins, pairwise_counts, profile_margins
+from dpaudit.rankings.pairwise import answers, margins, pairwise_counts
 from dpaudit.rankings.partition import partition_counts
 from dpaudit.rankings.positional import PositionalRule, rank_by_scores, ranking_histogram
 from dpaudit.rankings.preflib import PREFLIB, PreferenceFile, read_preflib, read_profile
@@ -75,7 +73,6 @@ __all__ = [
     "check_rankings",
     "comparisons",
     "copeland",
-    "error_rate",
     "hierarchical",
     "histogram_margins",
     "information_cube",
@@ -110,7 +107,6 @@ __all__ = [
     "pairwise_counts",
     "partition_counts",
     "positions",
-    "profile_margins",
     "quicksort_comparisons",
     "quicksort_expected_comparisons",
     "quicksort_tail",
@@ -127,7 +123,6 @@ __all__ = [
     "relative_positions",
     "second_order_marginals",
     "second_order_of_law",
-    "sign_errors",
     "split_cost",
     "thin_leaf_sizes",
     "three_way_error",

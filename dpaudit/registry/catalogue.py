@@ -23,7 +23,7 @@ from dpaudit.claims.papers import Paper
 from dpaudit.errors import TargetError
 from dpaudit.mechanism import Mechanism
 from dpaudit.registry.names import suggestion
-from dpaudit.registry.references import TargetReference, import_target, is_target
+from dpaudit.registry.references import TargetReference, import_target, is_target, referred
 
 GROUP = "dpaudit.catalog"
 """Entry point group by which a distribution announces a package of its own."""
@@ -65,7 +65,9 @@ class CataloguePaper:
 @cache
 def catalogue_papers() -> dict[str, CataloguePaper]:
     """All papers by key."""
-    return {key: _paper(key, module, plan) for key, module, plan in _places()}
+    # A paper may declare claims about another's system: all are imported before any is asked for its targets.
+    modules = {key: _modules(dotted) for key, dotted, _ in _places()}
+    return {key: _paper(key, dotted, plan, modules[key]) for key, dotted, plan in _places()}
 
 
 def catalogue() -> dict[str, TargetReference]:
@@ -139,20 +141,28 @@ def _places() -> Iterator[tuple[str, str, Path | None]]:
         yield point.name, point.value, None
 
 
-def _paper(key: str, dotted: str, plan: Path | None) -> CataloguePaper:
+def _modules(dotted: str) -> list[ModuleType] | str:
+    """Modules of a paper, its package first, or why they cannot be imported."""
     try:
         module = importlib.import_module(dotted)
         modules = [module, *_submodules(module)]
         for each in modules:
             import_target(each.__name__)
     except (Exception, SystemExit) as error:
-        return CataloguePaper(key=key, module=dotted, targets={}, plan=plan, problem=_problem(dotted, error))
+        return _problem(dotted, error)
+    return modules
+
+
+def _paper(key: str, dotted: str, plan: Path | None, modules: list[ModuleType] | str) -> CataloguePaper:
+    if isinstance(modules, str):
+        return CataloguePaper(key=key, module=dotted, targets={}, plan=plan, problem=modules)
+    module = modules[0]
     declarations = [each for part in modules for each in declared_in(part.__name__).values()]
     targets: dict[str, TargetReference] = {}
     for part in modules:
         for attribute, value in vars(part).items():
             if is_target(value, part.__name__):
-                targets[value.name] = TargetReference(part.__name__, attribute, import_target(part.__name__)[1])
+                targets[value.name] = referred(part.__name__, attribute, value, import_target(part.__name__)[1])
     paper = next((item for item in vars(module).values() if isinstance(item, Paper) and item.key == key), None)
     if plan is None and getattr(module, "__file__", None):
         beside = Path(str(module.__file__)).with_name(f"{key}.toml")
