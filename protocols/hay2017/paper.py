@@ -1,4 +1,4 @@
-"""The paper."""
+"""Hay, Elagina, Miklau 2017: differentially private rank aggregation in the central model."""
 
 import dpaudit
 
