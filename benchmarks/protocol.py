@@ -5,17 +5,17 @@ import time
 
 import numpy as np
 
-import dpaudit
+from dpaudit.catalog.yan2020 import LDPKwikSortRR
+from dpaudit.catalog.yan2020.profiles import draw, run
 
 PUBLISHED_SECONDS = 4.4113  # Yan, Li, Liu 2020, Table 3: n = 5000, m = 45, on an i5-3210M
 
 
 def main() -> None:
-    protocol = dpaudit.load("ldp-kwiksort-rr")
     rng = np.random.default_rng(0)
 
-    small = protocol(epsilon=2.0, agents=5000, alternatives=45, dispersion=0.5)
-    profile = np.concatenate(list(small.draw(1, rng)[1]), axis=1)[0]
+    small = LDPKwikSortRR(epsilon=2.0, agents=5000, alternatives=45, dispersion=0.5)
+    profile = np.concatenate(list(draw(small, 1, rng)[1]), axis=1)[0]
     times = []
     for _ in range(20):
         start = time.perf_counter()
@@ -28,9 +28,9 @@ def main() -> None:
     )
 
     before = _peak()
-    large = protocol(epsilon=2.0, agents=10_000_000, alternatives=10, dispersion=0.5)
+    large = LDPKwikSortRR(epsilon=2.0, agents=10_000_000, alternatives=10, dispersion=0.5)
     start = time.perf_counter()
-    large.run(1, rng)
+    run(large, 1, rng)
     print(
         f"n = 10,000,000, m = 10, drawn and run in chunks: {time.perf_counter() - start:.1f} s, peak memory "
         f"{_peak():.0f} MiB, of which {_peak() - before:.0f} MiB by this run"

@@ -114,6 +114,7 @@ class Declaration:
         )
 
     def __call__(self, mechanism: Mechanism) -> Claim:
+        """Return the claim at the parameters of a mechanism, as `bind` does."""
         return self.bind(mechanism)
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -7,12 +7,10 @@ from dpaudit.rankings.kemeny_law import noisy_kemeny_law
 from dpaudit.rankings.kemeny_weights import WeightedKemeny, kemeny_rankings, kemeny_weighted, weighted_cost
 from dpaudit.rankings.kendall import (
     average_kendall_tau,
-    error_rate,
     kendall_cost,
     kendall_tau,
     margin_distance,
     ranking_with_inversions,
-    sign_errors,
 )
 from dpaudit.rankings.kwiksort import KwikSortRuns, comparisons, kwiksort, kwiksort_queries, kwiksort_runs
 from dpaudit.rankings.kwiksort_counted import kwiksort_counted_law, kwiksort_wrong_pairs
@@ -29,7 +27,7 @@ from dpaudit.rankings.orders import (
     ranking_at,
     ranking_index,
 )
-from dpaudit.rankings.pairwise import answers, margins, pairwise_counts, profile_margins
+from dpaudit.rankings.pairwise import answers, margins, pairwise_counts
 from dpaudit.rankings.partition import partition_counts
 from dpaudit.rankings.preflib import PREFLIB, PreferenceFile, read_preflib, read_profile
 from dpaudit.rankings.profiles import Profile
@@ -64,7 +62,6 @@ __all__ = [
     "best_split",
     "check_rankings",
     "comparisons",
-    "error_rate",
     "hierarchical",
     "information_cube",
     "interleavings",
@@ -92,7 +89,6 @@ __all__ = [
     "pairwise_counts",
     "partition_counts",
     "positions",
-    "profile_margins",
     "quicksort_comparisons",
     "quicksort_expected_comparisons",
     "quicksort_tail",
@@ -106,7 +102,6 @@ __all__ = [
     "relative_positions",
     "second_order_marginals",
     "second_order_of_law",
-    "sign_errors",
     "split_cost",
     "thin_leaf_sizes",
     "triplet_distributions",

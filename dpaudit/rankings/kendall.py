@@ -1,4 +1,4 @@
-"""Kendall tau distances of rankings to rankings and to profiles, and sign errors of margins."""
+"""Kendall tau distances of rankings to rankings and to profiles."""
 
 import numpy as np
 import numpy.typing as npt
@@ -169,59 +169,3 @@ def margin_distance(rankings: npt.ArrayLike, margins: npt.ArrayLike, agents: int
     sign = np.where(places[:, i] < places[:, j], 1.0, -1.0)
     # (1 - sign * margin / n) / 2 of the agents disagree with the ranking on a pair.
     return np.asarray(((1 - sign * table[:, i, j] / agents) / 2).mean(axis=1))
-
-
-def sign_errors(margins: npt.ArrayLike, estimate: npt.ArrayLike) -> IntArray:
-    """Count the pairs whose estimated margin has the opposite sign of the true one.
-
-    Parameters
-    ----------
-    margins : array_like of float, shape (..., m, m)
-        True margins; only entries above the diagonal are read.
-    estimate : array_like of float, shape (..., m, m)
-        Estimated margins; the leading axes broadcast.
-
-    Returns
-    -------
-    ndarray of int64, shape (...)
-        A zero on either side is no error.
-
-    Raises
-    ------
-    DataError
-        When the shapes do not fit or a value is NaN.
-    """
-    truth, guess = np.asarray(margins, dtype=np.float64), np.asarray(estimate, dtype=np.float64)
-    if truth.ndim < 2 or truth.shape[-1] != truth.shape[-2] or guess.shape[-2:] != truth.shape[-2:]:
-        raise DataError(
-            f"margins of shape {truth.shape} with estimates of shape {guess.shape}; give two of shape (..., m, m)"
-        )
-    j, l = np.triu_indices(truth.shape[-1], k=1)  # noqa: E741
-    true_pairs, guessed_pairs = truth[..., j, l], guess[..., j, l]
-    if np.isnan(true_pairs).any() or np.isnan(guessed_pairs).any():
-        raise DataError("a margin is NaN; check the computation that gave it")
-    wrong = ((true_pairs > 0) & (guessed_pairs < 0)) | ((true_pairs < 0) & (guessed_pairs > 0))
-    return np.asarray(np.count_nonzero(wrong, axis=-1), dtype=np.int64)
-
-
-def error_rate(margins: npt.ArrayLike, estimate: npt.ArrayLike) -> FloatArray:
-    """Share of the pairs whose estimated margin has the wrong sign (Yan, Li, Liu 2020, Eq. 5).
-
-    Parameters
-    ----------
-    margins, estimate : array_like of float, shape (..., m, m)
-
-    Returns
-    -------
-    ndarray of float64, shape (...)
-
-    Raises
-    ------
-    DataError
-        When the shapes do not fit, a value is NaN or there is no pair (m < 2).
-    """
-    wrong = sign_errors(margins, estimate)
-    m = np.shape(margins)[-1]
-    if m < 2:
-        raise DataError("one alternative has no pair to compare; give at least two alternatives")
-    return np.asarray(wrong / (m * (m - 1) / 2), dtype=np.float64)

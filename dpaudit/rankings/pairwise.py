@@ -7,8 +7,6 @@ from dpaudit.errors import DataError, ParameterError
 from dpaudit.rankings.orders import BoolArray, IntArray, check_rankings, check_rows, integer_array, invert, row_chunks
 from dpaudit.rankings.profiles import Profile
 
-_LONG_ROW = 512
-
 
 def pairwise_counts(rankings: Profile | npt.ArrayLike) -> IntArray:
     """Count the agents who prefer each alternative to each other one.
@@ -69,55 +67,6 @@ def margins(counts: npt.ArrayLike) -> IntArray:
     """
     valid = check_counts(counts)
     return valid - valid.T
-
-
-def profile_margins(rankings: npt.ArrayLike) -> IntArray:
-    """Majority margins of many profiles at once.
-
-    Parameters
-    ----------
-    rankings : array_like of int, shape (B, n, m)
-        B profiles of n agents each.
-
-    Returns
-    -------
-    ndarray of int64, shape (B, m, m)
-        Entry [b, j, l] is the number of agents of profile b who prefer j to l less the number of the others.
-
-    Raises
-    ------
-    DataError
-        When a row is not a permutation or the shape is not (B, n, m).
-    """
-    array = integer_array(rankings, "rankings")
-    if array.ndim != 3 or 0 in array.shape[1:]:
-        raise DataError(f"rankings have shape {array.shape}; give (B, n, m) with at least one ranking and alternative")
-    profiles, agents, m = array.shape
-    counts = np.zeros((m, m, profiles), dtype=np.int64)
-    for some in row_chunks(profiles, agents * m):
-        for piece in row_chunks(agents, m):
-            rows = check_rows(array[some, piece].reshape(-1, m), some.start * agents + piece.start)
-            # One row for each alternative, of the smallest type: the comparisons are what takes the time.
-            places = np.empty((m, len(rows)), dtype=np.min_scalar_type(m))
-            row = np.arange(len(rows))
-            for place in range(m):
-                places[rows[:, place], row] = place
-            columns = places.reshape(m, some.stop - some.start, -1)
-            for first in range(m - 1):
-                counts[first, first + 1 :, some] += _true_in_rows(columns[first] < columns[first + 1 :])
-    margin = np.moveaxis(counts, 2, 0) * 2
-    j, l = np.triu_indices(m, k=1)  # noqa: E741
-    margin[:, j, l] -= agents
-    margin[:, l, j] = -margin[:, j, l]
-    return margin
-
-
-def _true_in_rows(table: BoolArray) -> IntArray:
-    """Count the true entries along the last axis; one long row after the other is faster than numpy's axis."""
-    if table.shape[-1] < _LONG_ROW:
-        return np.asarray(np.count_nonzero(table, axis=-1), dtype=np.int64)
-    rows = table.reshape(-1, table.shape[-1])
-    return np.array([np.count_nonzero(row) for row in rows], dtype=np.int64).reshape(table.shape[:-1])
 
 
 def check_counts(counts: npt.ArrayLike) -> IntArray:

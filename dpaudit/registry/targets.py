@@ -12,7 +12,9 @@ from dpaudit.registry.references import (
     TargetReference,
     class_in,
     import_target,
+    in_catalogue,
     loaded_from,
+    referred,
     shown_path,
     targets_in,
 )
@@ -26,19 +28,20 @@ def find_targets(text: str) -> list[TargetReference]:
     TargetError
         Nothing of that name; the message names the nearest one known.
     """
+    if in_catalogue(text):
+        # Other papers may declare claims about it.
+        catalogue_papers()
     file, _, attribute = text.partition("::")
     if file.endswith(".py"):
         path = str(Path(file))
         if not attribute:
             return targets_in(path)
         module, digest = import_target(path)
-        class_in(module, attribute, path)
-        return [TargetReference(shown_path(path), attribute, digest)]
+        return [referred(shown_path(path), attribute, class_in(module, attribute, path), digest)]
     dotted, colon, attribute = text.partition(":")
     if colon:
         module, digest = import_target(dotted)
-        class_in(module, attribute, dotted)
-        return [TargetReference(dotted, attribute, digest)]
+        return [referred(dotted, attribute, class_in(module, attribute, dotted), digest)]
     known = catalogue()
     if text in known:
         return [known[text]]

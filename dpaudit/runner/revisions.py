@@ -95,10 +95,8 @@ def rerun(name: str, records: Sequence[Record]) -> tuple[int, list[str]]:
 def main() -> int:
     """Say what changed, or record a new revision or an equal re-run."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--new", action="append", default=[], choices=list(ENTRIES), help="give a new revision number")
-    parser.add_argument(
-        "--rerun", action="append", default=[], choices=list(ENTRIES), help="show that numbers are equal"
-    )
+    for option, words in (("--new", "give a new revision number"), ("--rerun", "show that numbers are equal")):
+        parser.add_argument(option, action="append", default=[], choices=list(ENTRIES), help=words)
     options = parser.parse_args()
     known = dict(revisions())
     status = 0

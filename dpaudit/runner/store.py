@@ -1,7 +1,7 @@
 """A store of results under their keys, filled as they arrive.
 
-The store is one SQLite file. Every result is a transaction of its own, so that whatever ends the process, and at whatever
-moment, loses only what had not been finished.
+The store is one SQLite file. Every result is a transaction of its own, so that whatever ends the process, and at
+whatever moment, loses only what had not been finished.
 """
 
 from __future__ import annotations

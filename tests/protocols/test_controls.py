@@ -22,17 +22,6 @@ EVERY = [
 ]
 CONTROLS = [control for control in EVERY if any(claim.kind == "privacy" for claim in control().claims())]
 FAST = {
-    "central-half-noise": 200_000,
-    "central-unsplit-budget": 20_000,
-    "unsplit-budget": 20_000,
-    "extra-answer": 20_000,
-    "same-pair-twice": 20_000,
-    "one-coin": 20_000,
-    "queries-from-data": 200_000,
-    "half-noise": 20_000,
-    "clear-answer": 100_000,
-    "biased-coin": 400_000,
-    "occasional-truth": 1_000_000,
     "local-uncapped": 100_000,
     "local-counter-per-call": 200_000,
     "local-full-fallback": 400_000,
@@ -57,10 +46,6 @@ BIASED = {"local-wrong-scale", "local-minus-half", "clipped-early", "shared-hash
 # A loss that is spread over many answers is beyond the reach of samples.
 EXACT = {"counter-not-shared"}
 CORRECT = [
-    ("ldp-kwiksort-rr", {"epsilon": 1.0, "queries": 2, "alternatives": 4}),
-    ("ldp-kwiksort-rr", {"epsilon": 1.0, "queries": 6, "alternatives": 4}),
-    ("ldp-kwiksort-lap", {"epsilon": 1.0, "queries": 2, "alternatives": 4}),
-    ("dp-kwiksort", {"epsilon": 1.0, "logarithm": "binary", "relation": "add-remove"}),
     ("kemeny-exponential", {"epsilon": 1.0, "agents": 4, "relation": "add-remove"}),
     ("noisy-pairwise", {"epsilon": 1.0, "calibration": "tight"}),
     ("safari", {"epsilon": 1.0, "items": 4}),
@@ -121,8 +106,7 @@ def test_the_right_protocol_is_not_accused(name, parameters, seed):
 @pytest.mark.parametrize(("name", "parameters"), CORRECT)
 @pytest.mark.parametrize("seed", [2])
 def test_the_right_protocol_is_not_accused_under_the_default_budget(name, parameters, seed):
-    samples = 300_000 if name == "ldp-kwiksort-lap" else None
-    evidence = black_box(dpaudit.load(name)(**parameters), samples, seed)
+    evidence = black_box(dpaudit.load(name)(**parameters), None, seed)
     assert evidence.verdict == "consistent"
     assert evidence.measured["epsilon"].lower <= 1.0
 

@@ -10,13 +10,11 @@ from dpaudit.rankings import (
     Profile,
     all_rankings,
     average_kendall_tau,
-    error_rate,
     kendall_cost,
     kendall_tau,
     pairwise_counts,
     positions,
     ranking_with_inversions,
-    sign_errors,
 )
 
 
@@ -85,25 +83,6 @@ def test_average_refuses_uneven_counts():
         average_kendall_tau([0, 1, 2], [[0, 1, 1], [1, 0, 1], [2, 1, 0]])
     with pytest.raises(DataError, match="give the same number"):
         kendall_cost([0, 1, 2], [[0, 1], [1, 0]])
-
-
-def test_sign_errors_count_opposite_signs_above_the_diagonal():
-    truth = np.array([[0, 3, -2, 0], [-3, 0, 1, 5], [2, -1, 0, -4], [0, -5, 4, 0]])
-    guess = np.array([[0, -1, 2, 7], [9, 0, 0, 0.1], [9, 9, 0, -1e-9], [9, 9, 9, 0]])
-    assert sign_errors(truth, guess) == 2
-    assert error_rate(truth, guess) == pytest.approx(2 / 6)
-    batch = np.stack([guess, truth, -truth, -guess, 0 * guess])
-    assert sign_errors(truth, batch).tolist() == [2, 0, 5, 2, 0]
-    np.testing.assert_allclose(error_rate(truth, batch), np.array([2, 0, 5, 2, 0]) / 6)
-
-
-def test_sign_errors_refuse_nan_and_shapes():
-    with pytest.raises(DataError, match="NaN"):
-        sign_errors([[0, 1], [-1, 0]], [[0, np.nan], [0, 0]])
-    with pytest.raises(DataError, match="shape"):
-        sign_errors(np.zeros((2, 2)), np.zeros((3, 3)))
-    with pytest.raises(DataError, match="two alternatives"):
-        error_rate([[0]], [[0]])
 
 
 def test_a_ranking_with_each_number_of_inversions():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from dpaudit.errors import DataError, ParameterError
-from dpaudit.rankings import Profile, alternative_pairs, answers, margins, pairwise_counts, profile_margins
+from dpaudit.rankings import Profile, alternative_pairs, answers, margins, pairwise_counts
 from dpaudit.rankings import orders as orders_module
 
 
@@ -111,23 +111,3 @@ def test_answers_refuse_malformed_pairs(rankings, pairs, message):
 def test_answers_refuse_a_single_ranking():
     with pytest.raises(DataError):
         answers([0, 1], [[0, 1]])
-
-
-@pytest.mark.parametrize("agents", [1, 7, 600])
-def test_margins_of_many_profiles_are_those_of_each(agents, monkeypatch):
-    profiles = np.random.default_rng(4).permuted(np.tile(np.arange(6), (3, agents, 1)), axis=2)
-    expected = [margins(pairwise_counts(profile)).tolist() for profile in profiles]
-    assert profile_margins(profiles).tolist() == expected
-    monkeypatch.setattr(orders_module, "CHUNK_CELLS", 35)
-    assert profile_margins(profiles).tolist() == expected
-
-
-def test_margins_of_more_alternatives_than_a_byte_counts():
-    profiles = np.random.default_rng(5).permuted(np.tile(np.arange(260), (1, 3, 1)), axis=2)
-    assert profile_margins(profiles)[0].tolist() == margins(pairwise_counts(profiles[0])).tolist()
-
-
-@pytest.mark.parametrize("bad", [[[0, 1]], np.zeros((1, 0, 3), dtype=int), [[[0, 0]]], [[[0.5, 1.0]]]])
-def test_margins_of_many_profiles_refuse_malformed_rankings(bad):
-    with pytest.raises(DataError):
-        profile_margins(bad)

@@ -1,7 +1,6 @@
 """KwikSort's approximation ratio: exact costs by brute force, and a planted false bound."""
 
 import itertools
-import sys
 from fractions import Fraction
 from functools import cache
 
@@ -11,9 +10,8 @@ import pytest
 import dpaudit
 from dpaudit.auditors import Streams
 from dpaudit.auditors.lemma import audit_lemma
-
-KWIKSORT = dpaudit.load("kwiksort")
-MODULE = sys.modules[KWIKSORT.__module__]
+from dpaudit.catalog.ailon2008 import KwikSort
+from dpaudit.catalog.yan2020 import claims
 
 
 def brute_ratio(profile):
@@ -48,21 +46,21 @@ def brute_ratio(profile):
 
 @pytest.mark.parametrize("m", [3, 4, 5, 6])
 def test_the_exact_ratio_of_the_hard_profiles(m):
-    profile = list(MODULE._hard_profiles(m))[-1].rankings()
+    profile = list(claims.hard_profiles(m))[-1].rankings()
     assert profile.shape[1] == m
-    assert MODULE._ratio(profile) == pytest.approx(float(brute_ratio(profile)), rel=1e-12)
+    assert claims.ratio(profile) == pytest.approx(float(brute_ratio(profile)), rel=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_the_exact_ratio_of_random_profiles(seed):
     rng = np.random.default_rng(seed)
     profile = rng.permuted(np.tile(np.arange(4), (rng.integers(1, 6), 1)), axis=1)
-    assert MODULE._ratio(profile) == pytest.approx(float(brute_ratio(profile)), rel=1e-12)
+    assert claims.ratio(profile) == pytest.approx(float(brute_ratio(profile)), rel=1e-12)
 
 
 def test_a_planted_bound_is_refuted_by_a_listed_profile(monkeypatch):
-    monkeypatch.setattr(MODULE, "RATIO", 1.2)
-    found = audit_lemma(KWIKSORT(alternatives=5, agents=5).claims()[0], draws=200, streams=Streams(1))
+    monkeypatch.setattr(claims, "RATIO", 1.2)
+    found = audit_lemma(claims.kwiksort_ratio(KwikSort(alternatives=5, agents=5)), draws=200, streams=Streams(1))
     assert found.verdict == "refuted"
     assert found.samples == 0
     ratio = brute_ratio(found.witness.data["profile"].rankings())
@@ -72,8 +70,8 @@ def test_a_planted_bound_is_refuted_by_a_listed_profile(monkeypatch):
 
 def test_a_planted_bound_is_refuted_by_a_drawn_profile_that_is_shrunk(monkeypatch):
     """Over 3 alternatives no profile of 3 agents or fewer has a ratio above 1.15, and one of 4 agents has 7/6."""
-    monkeypatch.setattr(MODULE, "RATIO", 1.15)
-    planted = KWIKSORT(alternatives=4, agents=5).claims()[0]
+    monkeypatch.setattr(claims, "RATIO", 1.15)
+    planted = claims.kwiksort_ratio(KwikSort(alternatives=4, agents=5))
     drawn = dpaudit.LemmaClaim(
         id="planted", statement="the ratio is at most 1.15", margin=planted.margin, variables=planted.variables
     )
@@ -86,5 +84,5 @@ def test_a_planted_bound_is_refuted_by_a_drawn_profile_that_is_shrunk(monkeypatc
 
 
 def test_the_published_bound_withstands_the_search():
-    claim = KWIKSORT(alternatives=6, agents=5).claims()[0]
+    claim = claims.kwiksort_ratio(KwikSort(alternatives=6, agents=5))
     assert audit_lemma(claim, draws=80, streams=Streams(1)).verdict == "consistent"

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import sys
 
 import numpy as np
 import pytest
@@ -10,13 +9,13 @@ from scipy.stats import chisquare, laplace
 
 import dpaudit
 from dpaudit.auditors.exact import audit_exact
+from dpaudit.catalog.yan2020 import LDPKwikSortLap, LDPKwikSortRR
 
 pytestmark = pytest.mark.slow
 
 FALSE_ALARM = 1e-6
 SEED = 20261121
-RR, LAP = dpaudit.load("ldp-kwiksort-rr"), dpaudit.load("ldp-kwiksort-lap")
-MODULE = sys.modules[RR.__module__]
+RR, LAP = LDPKwikSortRR, LDPKwikSortLap
 SMALL = [(m, k) for m in (3, 4) for k in (1, 2, 3)]
 
 

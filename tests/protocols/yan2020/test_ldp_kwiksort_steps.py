@@ -3,7 +3,6 @@
 import itertools
 import math
 import random
-import sys
 import tracemalloc
 
 import numpy as np
@@ -11,13 +10,14 @@ import pytest
 from scipy.stats import chi2_contingency, norm
 
 import dpaudit
+from dpaudit.catalog.yan2020 import LDPKwikSortLap, LDPKwikSortRR, RandomizedResponseReport, chunks
+from dpaudit.catalog.yan2020.profiles import draw, run
 
 pytestmark = pytest.mark.slow
 
 FALSE_ALARM = 1e-6
 SEED = 20261122
-RR, LAP = dpaudit.load("ldp-kwiksort-rr"), dpaudit.load("ldp-kwiksort-lap")
-MODULE = sys.modules[RR.__module__]
+RR, LAP = LDPKwikSortRR, LDPKwikSortLap
 PROFILE = [(0, 1, 2), (0, 2, 1), (1, 0, 2), (0, 1, 2), (2, 0, 1), (0, 1, 2), (1, 2, 0)]
 
 
@@ -69,8 +69,9 @@ def same_law(first, second):
 def test_the_batch_path_has_the_law_of_the_literal_loop(protocol, queries):
     runs, epsilon = 4000, 2.0
     target = protocol(epsilon=epsilon, queries=queries, alternatives=3, agents=len(PROFILE))
-    draw = random.Random(SEED)
-    literal = np.array([literal_margins(PROFILE, epsilon, queries, target.solution, draw) for _ in range(runs)])
+    coins = random.Random(SEED)
+    solution = "rr" if protocol is RR else "lap"
+    literal = np.array([literal_margins(PROFILE, epsilon, queries, solution, coins) for _ in range(runs)])
     orders = np.broadcast_to(np.array(PROFILE), (runs, len(PROFILE), 3))
     batch = upper(target.estimate([orders], np.random.default_rng(SEED)))
     for pair in range(3):
@@ -81,8 +82,8 @@ def test_the_batch_path_has_the_law_of_the_literal_loop(protocol, queries):
 
 def test_a_swapped_comparison_and_one_query_more_are_told_from_the_literal_loop():
     runs = 4000
-    draw = random.Random(SEED)
-    literal = np.array([literal_margins(PROFILE, 2.0, 2, "rr", draw) for _ in range(runs)])
+    coins = random.Random(SEED)
+    literal = np.array([literal_margins(PROFILE, 2.0, 2, "rr", coins) for _ in range(runs)])
     orders = np.broadcast_to(np.array(PROFILE), (runs, len(PROFILE), 3))
 
     class Swapped(RR):
@@ -92,7 +93,7 @@ def test_a_swapped_comparison_and_one_query_more_are_told_from_the_literal_loop(
     class OneMore(RR):
         @property
         def report(self):
-            return MODULE.RandomizedResponseReport(epsilon=self.epsilon, queries=self.asked + 1, alternatives=3)
+            return RandomizedResponseReport(epsilon=self.epsilon, queries=self.asked + 1, alternatives=3)
 
     for mutant in (Swapped, OneMore):
         broken = mutant(epsilon=2.0, queries=2, alternatives=3, agents=len(PROFILE))
@@ -138,7 +139,7 @@ def test_an_unanimous_profile_is_returned_whatever_the_labels(protocol, queries)
 @pytest.mark.parametrize("centre", ["random", "identity"])
 def test_a_point_mass_makes_no_error_and_its_centre_is_drawn_as_asked(centre):
     target = RR(epsilon=1e5, queries=6, alternatives=4, agents=9, dispersion=1.0, centre=centre)
-    estimate, majority, truth = target.run(300, np.random.default_rng(SEED))
+    estimate, majority, truth = run(target, 300, np.random.default_rng(SEED))
     assert (np.sign(estimate) == np.sign(truth)).all()
     assert (majority == 9 * truth).all()
     different = len(np.unique(truth.reshape(300, -1), axis=0))
@@ -154,14 +155,14 @@ def test_chunks_add_up(protocol, monkeypatch):
     assert pieces == pytest.approx(whole)
     noisy = protocol(epsilon=2.0, queries=2, alternatives=4, agents=50, centre="identity")
     runs = 3000
-    whole = upper(noisy.run(runs, np.random.default_rng(5))[0])
-    monkeypatch.setattr(MODULE, "AGENT_CHUNK", 16)
-    _, chunks = noisy.draw(3, np.random.default_rng(6))
-    assert [chunk.shape for chunk in chunks] == [(3, 16, 4), (3, 16, 4), (3, 16, 4), (3, 2, 4)]
-    pieces = upper(noisy.run(runs, np.random.default_rng(7))[0])
+    whole = upper(run(noisy, runs, np.random.default_rng(5))[0])
+    monkeypatch.setattr(chunks, "AGENT_CHUNK", 16)
+    _, drawn = draw(noisy, 3, np.random.default_rng(6))
+    assert [chunk.shape for chunk in drawn] == [(3, 16, 4), (3, 16, 4), (3, 16, 4), (3, 2, 4)]
+    pieces = upper(run(noisy, runs, np.random.default_rng(7))[0])
     for pair in range(6):
         assert same_law(whole[:, pair].round(6), pieces[:, pair].round(6)) > FALSE_ALARM / 6
-    assert MODULE._batches(10, 7) == [2, 2, 2, 2, 2]
+    assert chunks.batches(10, 7) == [2, 2, 2, 2, 2]
     assert noisy.sample(profile[0], 11, np.random.default_rng(8)).shape == (11, 4)
 
 
@@ -170,8 +171,8 @@ def test_the_answers_of_many_queries_are_tallied_in_pieces(protocol, monkeypatch
     profiles = np.random.default_rng(1).permuted(np.tile(np.arange(4), (2, 50, 1)), axis=2)
     exact = protocol(epsilon=1e6, queries=6, alternatives=4, agents=50)
     whole = exact.estimate([profiles], np.random.default_rng(3))
-    monkeypatch.setattr(MODULE, "ANSWER_CHUNK", 100)
-    assert [part.shape[1] for part in MODULE._parts(profiles, 6)] == [8, 8, 8, 8, 8, 8, 2]
+    monkeypatch.setattr(chunks, "ANSWER_CHUNK", 100)
+    assert [part.shape[1] for part in chunks.parts(profiles, 6)] == [8, 8, 8, 8, 8, 8, 2]
     assert exact.estimate([profiles], np.random.default_rng(3)) == pytest.approx(whole)
 
 
@@ -179,33 +180,33 @@ def test_memory_does_not_grow_with_the_number_of_agents():
     def peak(agents):
         target = RR(epsilon=1.0, queries=1, alternatives=4, agents=agents)
         tracemalloc.start()
-        target.run(1, np.random.default_rng(1))
+        run(target, 1, np.random.default_rng(1))
         used = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return used
 
-    assert peak(4 * MODULE.AGENT_CHUNK) < 1.25 * peak(MODULE.AGENT_CHUNK)
+    assert peak(4 * chunks.AGENT_CHUNK) < 1.25 * peak(chunks.AGENT_CHUNK)
 
 
 def test_one_run_is_one_run_of_literal_kwiksort():
     """The law of the aggregate ranking, from literal margins and a recursive KwikSort."""
-    draw = random.Random(SEED)
+    coins = random.Random(SEED)
 
     def literal_kwiksort(items, margin):
         if not items:
             return []
-        pivot = draw.choice(items)
+        pivot = coins.choice(items)
         left, right = [], []
         for item in items:
             if item != pivot:
                 sign = margin(item, pivot)
-                (left if sign > 0 or (sign == 0 and draw.random() < 0.5) else right).append(item)
+                (left if sign > 0 or (sign == 0 and coins.random() < 0.5) else right).append(item)
         return [*literal_kwiksort(left, margin), pivot, *literal_kwiksort(right, margin)]
 
     runs = 4000
     literal = []
     for _ in range(runs):
-        values = dict(zip([(0, 1), (0, 2), (1, 2)], literal_margins(PROFILE, 2.0, 1, "rr", draw), strict=True))
+        values = dict(zip([(0, 1), (0, 2), (1, 2)], literal_margins(PROFILE, 2.0, 1, "rr", coins), strict=True))
         values |= {(b, a): -value for (a, b), value in values.items()}
         literal.append(literal_kwiksort([0, 1, 2], lambda i, p, values=values: values[i, p]))
     target = RR(epsilon=2.0, queries=1, alternatives=3, agents=len(PROFILE))

@@ -1,19 +1,20 @@
 """DP-KwikSort: KwikSort on noisy comparisons, in the central model.
 
-Source: Hay, Elagina, Miklau, "Differentially private rank aggregation", SDM 2017, as restated in Section 5.1.1 of Yan,
-Li, Liu, "Private rank aggregation under local differential privacy", Int. J. Intell. Syst. 35(10), 2020.
+It is implemented as Yan, Li, Liu 2020 restate it in Section 5.1.1. What they leave open there, the base of a logarithm
+and the neighbouring relation, are parameters; the claim that it is private is theirs and is declared in their package.
 
 Symbols: epsilon is the paper's ϵ, alternatives m, agents n, and the budget of one comparison ϵ' = ϵ / ((m - 1) log m).
 """
 
 import math
-from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 
 import dpaudit
 from dpaudit import randomizers, rankings
+
+from .paper import PAPER
 
 _LISTED_ALTERNATIVES = 5
 
@@ -22,34 +23,14 @@ class DPKwikSort(dpaudit.Mechanism):
     """KwikSort that adds Laplace noise to every comparison it makes."""
 
     name = "dp-kwiksort"
-    source = "Yan, Li, Liu 2020, Section 5.1.1; Hay, Elagina, Miklau 2017"
+    places = (PAPER.at(),)
     model = "central"
     trust = "A trusted curator sees every ranking; the adversary sees the aggregate ranking."
     notation = "an input lists the agents' rankings, best first; the output is a ranking"
-    errata = (
-        dpaudit.Erratum(
-            where="Yan, Li, Liu 2020, Section 5.1.1",
-            printed="the budget of one comparison is ϵ / ((m - 1) log m), without the base of the logarithm",
-            meant="left open: the parameter `logarithm` audits both the natural and the binary one",
-            reason="no base is stated; the binary logarithm is what the count of comparisons of a QuickSort suggests",
-        ),
-        dpaudit.Erratum(
-            where="Yan, Li, Liu 2020, Section 5.1.1",
-            printed="noise Lap(1/ϵ') on a difference of counts, for neighbours that differ on one record",
-            meant="left open: the parameter `relation` audits substitution and add-remove",
-            reason="replacing one ranking changes a difference of counts by 2, adding or removing one changes it by 1",
-        ),
-        dpaudit.Erratum(
-            where="Yan, Li, Liu 2020, Section 5.3",
-            printed="DP-KwikSort is based on the local model of DP",
-            meant="the central model",
-            reason="the curator adds the noise to counts of true answers",
-        ),
-    )
 
     epsilon: float = dpaudit.parameter(1.0, doc="ϵ, the whole budget")
-    alternatives: int = dpaudit.parameter(3, minimum=2, doc="m")
-    agents: int = dpaudit.parameter(2, minimum=1, doc="n")
+    alternatives: int = dpaudit.parameter(3, minimum=2, doc="m", role="alternatives")
+    agents: int = dpaudit.parameter(2, minimum=1, doc="n", role="agents")
     logarithm: Literal["natural", "binary"] = dpaudit.parameter("natural", doc="base of the logarithm in ϵ'")
     relation: Literal["substitution", "add-remove"] = dpaudit.parameter("substitution", doc="neighbouring relation")
 
@@ -94,16 +75,6 @@ class DPKwikSort(dpaudit.Mechanism):
             ),
             domain=profiles,
         )
-
-    def claims(self) -> Sequence[dpaudit.Claim]:
-        return [
-            dpaudit.PrivacyClaim(
-                id="yan2020.dp-kwiksort",
-                source="Yan, Li, Liu 2020, Section 5.1.1",
-                statement="The aggregate ranking of DP-KwikSort is ϵ-differentially private.",
-                epsilon=self.epsilon,
-            )
-        ]
 
 
 def _margins(data: Any, alternatives: int) -> np.ndarray:

@@ -11,12 +11,14 @@ from scipy.stats import chisquare
 import dpaudit
 from dpaudit.auditors import Budget, Streams, audit
 from dpaudit.auditors.exact import audit_exact
+from dpaudit.catalog.hay2017 import DPKwikSort
+from dpaudit.catalog.yan2020.claims import dp_kwiksort
 
 pytestmark = pytest.mark.slow
 
 FALSE_ALARM = 1e-6
 SEED = 20261124
-DP = dpaudit.load("dp-kwiksort")
+DP = DPKwikSort
 
 
 def everyone(m):
@@ -120,7 +122,7 @@ def test_epsilon_over_all_profiles_without_symmetry(m, agents, logarithm, relati
     target = DP(epsilon=1.0, alternatives=m, agents=agents, logarithm=logarithm, relation=relation)
     worst = brute_epsilon(m, agents, scale_of(m, logarithm), relation)
     budget, streams = Budget(), Streams(1)
-    evidence = audit(target, target.claims()[0], budget=budget, streams=streams)
+    evidence = audit(target, dp_kwiksort(target), budget=budget, streams=streams)
     assert evidence.method == "exact"
     assert evidence.measured["epsilon"].lower == pytest.approx(worst, rel=1e-9)
     assert evidence.measured["epsilon"].upper == pytest.approx(worst, rel=1e-9)
@@ -136,7 +138,7 @@ def test_epsilon_over_all_profiles_without_symmetry(m, agents, logarithm, relati
 
 def test_the_number_that_the_issue_asks_for():
     target = DP(epsilon=1.0, alternatives=3, agents=2, logarithm="natural", relation="substitution")
-    evidence, _ = audit_exact(target, target.claims()[0], target.neighbours())
+    evidence, _ = audit_exact(target, dp_kwiksort(target), target.neighbours())
     assert round(evidence.measured["epsilon"].lower, 4) == 2.1754
     assert evidence.verdict == "refuted"
 

@@ -5,7 +5,6 @@ import itertools
 import json
 import math
 import os
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,11 +13,11 @@ import pytest
 import dpaudit
 from dpaudit import rankings
 from dpaudit.auditors import Budget, Streams, audit
+from dpaudit.catalog.yan2020 import LDPKwikSortEvaluation, LDPKwikSortRR
+from dpaudit.catalog.yan2020.comparison import compete
 
 FALSE_ALARM = 1e-6
-EVALUATION = dpaudit.load("ldp-kwiksort-evaluation")
-MODULE = sys.modules[EVALUATION.__module__]
-RR, LAP = dpaudit.load("ldp-kwiksort-rr"), dpaudit.load("ldp-kwiksort-lap")
+EVALUATION = LDPKwikSortEvaluation
 SMALL = {"epsilon": 2.0, "alternatives": 4, "agents": 300, "dispersion": 0.5}
 
 
@@ -36,7 +35,7 @@ class Swapped(EVALUATION):
         return {**found, "ldp-kwiksort-rr": found["ldp-kwiksort-lap"], "ldp-kwiksort-lap": found["ldp-kwiksort-rr"]}
 
 
-class UnsplitRR(RR):
+class UnsplitRR(LDPKwikSortRR):
     """Gives every answer the whole budget."""
 
     @property
@@ -205,7 +204,7 @@ def test_a_larger_budget_where_half_is_meant_is_found():
 @pytest.mark.slow
 def test_the_three_readings_of_a_gap_are_of_one_gap():
     target = EVALUATION(**SMALL)
-    distances = target.solution("rr").compete(3000, np.random.default_rng(1), target.systems())
+    distances = compete(target.solution("rr"), target.systems(), 3000, np.random.default_rng(1))
     rr, lap = (float(distances[f"ldp-kwiksort-{name}"]["kendall-tau"].mean()) for name in ("rr", "lap"))
     for reading, expected in (("of-lap", 100 * (lap - rr) / lap), ("of-rr", 100 * (lap - rr) / rr)):
         value = decide(target, f"figure5-gap-{reading}", 3000, published=expected).measured["value"]
