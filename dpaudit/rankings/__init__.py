@@ -1,4 +1,4 @@
-"""Rankings: profiles, counts, Kendall tau, rules, KwikSort, Kemeny, Gibbs, Mallows, riffle independence, PrefLib."""
+"""Rankings: profiles, counts, Kendall tau, rules, KwikSort, Kemeny, Gibbs, Mallows, PrefLib."""
 
 from dpaudit.rankings.gaussian_error import (
     largest_pair_distance,
@@ -25,7 +25,6 @@ from dpaudit.rankings.kwiksort import KwikSortRuns, comparisons, kwiksort, kwiks
 from dpaudit.rankings.kwiksort_counted import kwiksort_counted_law, kwiksort_wrong_pairs
 from dpaudit.rankings.kwiksort_exact import kwiksort_expected_cost, kwiksort_law, kwiksort_log_law
 from dpaudit.rankings.mallows import Mallows
-from dpaudit.rankings.marginals import second_order_marginals, second_order_of_law, variation_distances
 from dpaudit.rankings.neighbours import Profiles
 from dpaudit.rankings.orders import (
     all_rankings,
@@ -43,21 +42,10 @@ from dpaudit.rankings.preflib import PREFLIB, PreferenceFile, read_preflib, read
 from dpaudit.rankings.profiles import Profile
 from dpaudit.rankings.queries import margin_matrix, overload_probability, pair_tally, random_subsets
 from dpaudit.rankings.quicksort import quicksort_comparisons, quicksort_expected_comparisons, quicksort_tail
-from dpaudit.rankings.riffle import Chain, interleavings, random_chain, relative_positions, thin_leaf_sizes
 from dpaudit.rankings.rules import copeland, histogram_margins, instant_runoff, kemeny_of_margins, randomize_margins
-from dpaudit.rankings.structure import (
-    best_split,
-    information_cube,
-    learn_chain,
-    split_cost,
-    triplet_distributions,
-    triplet_information,
-    triplets,
-)
 
 __all__ = [
     "PREFLIB",
-    "Chain",
     "Gibbs",
     "KemenyResult",
     "KwikSortRuns",
@@ -71,16 +59,13 @@ __all__ = [
     "alternative_pairs",
     "answers",
     "average_kendall_tau",
-    "best_split",
     "check_rankings",
     "comparisons",
     "copeland",
     "error_rate",
     "hierarchical",
     "histogram_margins",
-    "information_cube",
     "instant_runoff",
-    "interleavings",
     "kemeny",
     "kemeny_of_margins",
     "kemeny_rankings",
@@ -96,7 +81,6 @@ __all__ = [
     "kwiksort_runs",
     "kwiksort_wrong_pairs",
     "largest_pair_distance",
-    "learn_chain",
     "margin_distance",
     "margin_matrix",
     "margins",
@@ -114,7 +98,6 @@ __all__ = [
     "quicksort_comparisons",
     "quicksort_expected_comparisons",
     "quicksort_tail",
-    "random_chain",
     "random_subsets",
     "randomize_margins",
     "rank_by_scores",
@@ -124,16 +107,7 @@ __all__ = [
     "ranking_with_inversions",
     "read_preflib",
     "read_profile",
-    "relative_positions",
-    "second_order_marginals",
-    "second_order_of_law",
     "sign_errors",
-    "split_cost",
-    "thin_leaf_sizes",
     "three_way_error",
-    "triplet_distributions",
-    "triplet_information",
-    "triplets",
-    "variation_distances",
     "weighted_cost",
 ]

@@ -56,11 +56,8 @@ FAST = {
     "histogram-half-noise": 1_000_000,
     "histogram-one-noise": 20_000,
     "histogram-raw-ties": 100_000,
-    "both-phases-at-epsilon": 100_000,
-    "index-from-data": 50_000,
-    "never-cleared": 20_000,
 }
-BIASED = {"local-wrong-scale", "local-minus-half", "histogram-clipped", "clipped-early", "shared-hash"}  # private still
+BIASED = {"local-wrong-scale", "local-minus-half", "histogram-clipped"}  # private still
 # A loss that is spread over many answers is beyond the reach of samples.
 EXACT = {"counter-not-shared"}
 CORRECT = [
@@ -71,8 +68,6 @@ CORRECT = [
     ("dp-kwiksort", {"epsilon": 1.0, "logarithm": "binary", "relation": "add-remove"}),
     ("kemeny-exponential", {"epsilon": 1.0, "agents": 4, "relation": "add-remove"}),
     ("noisy-pairwise", {"epsilon": 1.0, "calibration": "tight"}),
-    ("safari", {"epsilon": 1.0, "items": 4}),
-    ("harmony", {"epsilon": 1.0, "attributes": 3, "values": 4}),
 ]
 
 
