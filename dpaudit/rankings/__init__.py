@@ -1,4 +1,4 @@
-"""Rankings: profiles, counts, Kendall tau, KwikSort, Kemeny, Gibbs, Mallows, riffle independence, PrefLib."""
+"""Rankings: profiles, counts, Kendall tau, KwikSort, Kemeny, Mallows, queries, PrefLib."""
 
 from dpaudit.rankings.gibbs import Gibbs
 from dpaudit.rankings.hierarchical import hierarchical
@@ -16,7 +16,6 @@ from dpaudit.rankings.kwiksort import KwikSortRuns, comparisons, kwiksort, kwiks
 from dpaudit.rankings.kwiksort_counted import kwiksort_counted_law, kwiksort_wrong_pairs
 from dpaudit.rankings.kwiksort_exact import kwiksort_expected_cost, kwiksort_law, kwiksort_log_law
 from dpaudit.rankings.mallows import Mallows
-from dpaudit.rankings.marginals import second_order_marginals, second_order_of_law, variation_distances
 from dpaudit.rankings.neighbours import Profiles
 from dpaudit.rankings.orders import (
     all_rankings,
@@ -33,20 +32,9 @@ from dpaudit.rankings.preflib import PREFLIB, PreferenceFile, read_preflib, read
 from dpaudit.rankings.profiles import Profile
 from dpaudit.rankings.queries import margin_matrix, overload_probability, pair_tally, random_subsets
 from dpaudit.rankings.quicksort import quicksort_comparisons, quicksort_expected_comparisons, quicksort_tail
-from dpaudit.rankings.riffle import Chain, interleavings, random_chain, relative_positions, thin_leaf_sizes
-from dpaudit.rankings.structure import (
-    best_split,
-    information_cube,
-    learn_chain,
-    split_cost,
-    triplet_distributions,
-    triplet_information,
-    triplets,
-)
 
 __all__ = [
     "PREFLIB",
-    "Chain",
     "Gibbs",
     "KemenyResult",
     "KwikSortRuns",
@@ -59,12 +47,9 @@ __all__ = [
     "alternative_pairs",
     "answers",
     "average_kendall_tau",
-    "best_split",
     "check_rankings",
     "comparisons",
     "hierarchical",
-    "information_cube",
-    "interleavings",
     "kemeny",
     "kemeny_rankings",
     "kemeny_weighted",
@@ -78,7 +63,6 @@ __all__ = [
     "kwiksort_queries",
     "kwiksort_runs",
     "kwiksort_wrong_pairs",
-    "learn_chain",
     "margin_distance",
     "margin_matrix",
     "margins",
@@ -92,21 +76,11 @@ __all__ = [
     "quicksort_comparisons",
     "quicksort_expected_comparisons",
     "quicksort_tail",
-    "random_chain",
     "random_subsets",
     "ranking_at",
     "ranking_index",
     "ranking_with_inversions",
     "read_preflib",
     "read_profile",
-    "relative_positions",
-    "second_order_marginals",
-    "second_order_of_law",
-    "split_cost",
-    "thin_leaf_sizes",
-    "triplet_distributions",
-    "triplet_information",
-    "triplets",
-    "variation_distances",
     "weighted_cost",
 ]

@@ -38,18 +38,11 @@ FAST = {
     "cap-not-enforced": 20_000,
     "fallback-full-budget": 20_000,
     "queries-undivided-budget": 20_000,
-    "both-phases-at-epsilon": 100_000,
-    "index-from-data": 50_000,
-    "never-cleared": 20_000,
-}
-BIASED = {"local-wrong-scale", "local-minus-half", "clipped-early", "shared-hash"}  # private still
 # A loss that is spread over many answers is beyond the reach of samples.
 EXACT = {"counter-not-shared"}
 CORRECT = [
     ("kemeny-exponential", {"epsilon": 1.0, "agents": 4, "relation": "add-remove"}),
     ("noisy-pairwise", {"epsilon": 1.0, "calibration": "tight"}),
-    ("safari", {"epsilon": 1.0, "items": 4}),
-    ("harmony", {"epsilon": 1.0, "attributes": 3, "values": 4}),
 ]
 
 

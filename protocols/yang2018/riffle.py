@@ -1,4 +1,4 @@
-"""Riffle independence: interleavings, K-thin chains, and rankings drawn from them.
+"""The riffle independent model (Section II-B): interleavings, K-thin chains, and rankings drawn from them.
 
 Source: Huang and Guestrin, "Riffled independence for ranked data", NIPS 2009, and "Learning hierarchical riffle
 independent groupings from rankings", ICML 2010.
@@ -13,13 +13,17 @@ from functools import cache
 from math import comb, factorial
 
 import numpy as np
+import numpy.typing as npt
 
-from dpaudit.errors import ParameterError
-from dpaudit.rankings.orders import BoolArray, FloatArray, IntArray, all_rankings, invert, lehmer_index
+import dpaudit
+from dpaudit import rankings
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
 
 
 @cache
-def interleavings(first: int, second: int) -> BoolArray:
+def interleavings(first: int, second: int) -> npt.NDArray[np.bool_]:
     """List the ways to interleave two ordered lists.
 
     Parameters
@@ -61,7 +65,9 @@ class Chain:
     def __post_init__(self) -> None:
         items = sorted(itertools.chain.from_iterable(self.leaves))
         if items != list(range(len(items))) or not all(self.leaves):
-            raise ParameterError(f"the leaves of a chain must split the alternatives 0 to m - 1, got {self.leaves}")
+            raise dpaudit.ParameterError(
+                f"the leaves of a chain must split the alternatives 0 to m - 1, got {self.leaves}"
+            )
         object.__setattr__(self, "leaves", tuple(tuple(sorted(leaf)) for leaf in self.leaves))
 
     @property
@@ -110,7 +116,7 @@ class Chain:
             rows = np.flatnonzero(asked == attribute)
             if attribute < len(ordered):
                 leaf = self.leaves[ordered[attribute]]
-                found[rows] = lehmer_index(invert(relative_positions(positions[rows], leaf)))
+                found[rows] = rankings.ranking_index(rankings.positions(relative_positions(positions[rows], leaf)))
                 continue
             number = attribute - len(ordered)
             leaf, rest = self.leaves[number], self.behind(number)
@@ -148,7 +154,7 @@ class Chain:
             leaf = np.array(self.leaves[number])
             own = np.broadcast_to(leaf, (size, len(leaf)))
             if number in ordered:
-                own = leaf[all_rankings(len(leaf))[draw(ordered.index(number))]]
+                own = leaf[rankings.all_rankings(len(leaf))[draw(ordered.index(number))]]
             if number < self.splits:
                 taken = interleavings(len(leaf), ranked.shape[1])[draw(len(ordered) + number)]
                 merged = np.empty(taken.shape, dtype=np.int64)
@@ -162,18 +168,34 @@ class Chain:
 def thin_leaf_sizes(alternatives: int, thin: int) -> list[int]:
     """Leaf sizes of a K-thin chain: K as long as more than K alternatives are left, then what is left."""
     if thin < 1:
-        raise ParameterError(f"K must be at least 1, got {thin}")
+        raise dpaudit.ParameterError(f"K must be at least 1, got {thin}")
     return [min(thin, alternatives - start) for start in range(0, alternatives, thin)]
 
 
 def random_chain(alternatives: int, thin: int, rng: np.random.Generator) -> Chain:
-    """Deal the alternatives out to the leaves at random."""
-    order = rng.permutation(alternatives).tolist()
-    leaves = []
-    for size in thin_leaf_sizes(alternatives, thin):
-        leaves.append(tuple(order[:size]))
-        order = order[size:]
-    return Chain(tuple(leaves))
+    """Chain that deals the alternatives out to the leaves at random."""
+    return Chain(tuple(_cut(rng.permutation(alternatives).tolist(), thin)))
+
+
+def chain_in_order(alternatives: int, thin: int) -> Chain:
+    """Chain that splits the alternatives off in the order of their labels."""
+    return Chain(tuple(_cut(range(alternatives), thin)))
+
+
+@cache
+def all_chains(alternatives: int, thin: int) -> list[Chain]:
+    """All K-thin chains, each once."""
+    found = {
+        tuple(tuple(sorted(leaf)) for leaf in _cut(order, thin))
+        for order in rankings.all_rankings(alternatives).tolist()
+    }
+    return [Chain(leaves) for leaves in sorted(found)]
+
+
+def _cut(order: Sequence[int], thin: int) -> list[tuple[int, ...]]:
+    """Cut an order of the alternatives into the leaves of a K-thin chain."""
+    ends = np.cumsum(thin_leaf_sizes(len(order), thin)).tolist()
+    return [tuple(order[start:end]) for start, end in zip([0, *ends], ends, strict=False)]
 
 
 def _combination_index(places: IntArray, total: int) -> IntArray:

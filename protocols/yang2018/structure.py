@@ -1,4 +1,4 @@
-"""Learning the structure of a K-thin chain from tripletwise mutual information.
+"""Learning the structure of a K-thin chain from tripletwise mutual information (Section II-B, Definition 1).
 
 Source: Huang and Guestrin, "Learning hierarchical riffle independent groupings from rankings", ICML 2010.
 """
@@ -11,48 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from dpaudit.rankings.orders import FloatArray, IntArray, alternative_pairs, row_chunks
-from dpaudit.rankings.riffle import Chain, thin_leaf_sizes
-
-
-def triplets(alternatives: int) -> IntArray:
-    """List (x, y, z) with y < z, both different from x, in lexicographic order: shape (m C(m-1, 2), 3)."""
-    rows = [
-        (x, y, z)
-        for x in range(alternatives)
-        for y, z in itertools.combinations([other for other in range(alternatives) if other != x], 2)
-    ]
-    return np.array(rows, dtype=np.int64).reshape(-1, 3)
-
-
-def triplet_distributions(positions: IntArray) -> FloatArray:
-    """Joint distributions of the place of x and the order of y and z over given rankings, for all triplets.
-
-    Parameters
-    ----------
-    positions
-        Places of the alternatives, shape (n, m), n >= 1.
-
-    Returns
-    -------
-    ndarray of float64, shape (m C(m-1, 2), m, 2)
-        In the order of ``triplets``; the last index is 1 where y is behind z.
-    """
-    n, m = positions.shape
-    pairs = alternative_pairs(m)
-    places = np.zeros((m, m))
-    behind = np.zeros((m * m, len(pairs)))
-    for piece in row_chunks(n, m * m):
-        rows = positions[piece]
-        at = (rows[:, :, None] == np.arange(m)).reshape(len(rows), m * m).astype(np.float32)
-        later = (rows[:, pairs[:, 0]] > rows[:, pairs[:, 1]]).astype(np.float32)
-        places += at.sum(axis=0, dtype=float).reshape(m, m)
-        behind += at.T @ later
-    number = np.zeros((m, m), dtype=np.int64)
-    number[pairs[:, 0], pairs[:, 1]] = np.arange(len(pairs))
-    x, y, z = triplets(m).T
-    second = behind.reshape(m, m, len(pairs))[x, :, number[y, z]]
-    return np.asarray(np.stack([places[x] - second, second], axis=-1) / n)
+from .riffle import Chain, FloatArray, thin_leaf_sizes
+from .rule_one import triplets
 
 
 def triplet_information(joint: npt.ArrayLike) -> FloatArray:

@@ -1,14 +1,11 @@
-"""Frequency oracles over all d! rankings: the flat baselines of SAFARI.
+"""Frequency oracles over all d! rankings: the flat baselines of Section IV-A.
 
-Source: Yang, Cheng, Su, Chen, Ren, Liu, "Collecting preference rankings under local differential privacy", 2018,
-Section IV: GRR (Kairouz et al. 2014), one-time RAPPOR (Erlingsson et al. 2014), SH, the frequency oracle of Bassily and
+They are GRR (Kairouz et al. 2014), one-time RAPPOR (Erlingsson et al. 2014), SH, the frequency oracle of Bassily and
 Smith 2015, and OLH (Wang et al. 2017). A ranking is one of k = d! values.
-
-Symbols: epsilon is ε, items d, agents n.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -16,22 +13,25 @@ import numpy as np
 import dpaudit
 from dpaudit import randomizers, rankings
 
-PAPER = "Yang, Cheng, Su, Chen, Ren, Liu 2018"
+from .marginals import second_order_marginals, second_order_of_law
+from .paper import PAPER, SIGN_ROWS
+
 WHOLE_ITEMS = 3
 """Most items with which the whole report is audited; its outcomes are listed."""
 
 
-class _Report(dpaudit.Mechanism):
+class RankingReport(dpaudit.Mechanism):
     """What one user sends: the randomized number of the ranking.
 
-    With more than three items, what of it concerns the two rankings that are compared: the identity is number 0, the
-    other number 1. The rest of the report has the same law for both, and given that rest nothing changes.
+    With more than three items, only the part of it that concerns the two rankings that are compared: the identity is
+    number 0, the other number 1. The rest of the report has the same law for both, and is independent of this part.
     """
 
     epsilon: float = dpaudit.parameter(1.0, doc="ε")
-    items: int = dpaudit.parameter(3, minimum=2, maximum=10, doc="d")
+    items: int = dpaudit.parameter(3, minimum=2, maximum=10, role="alternatives", doc="d")
 
     def oracle(self, values: int) -> randomizers.FrequencyOracle:
+        """Frequency oracle over that many values."""
         raise NotImplementedError
 
     @property
@@ -40,6 +40,7 @@ class _Report(dpaudit.Mechanism):
         return self.items <= WHOLE_ITEMS
 
     def number(self, data: Any) -> int:
+        """Number by which a ranking is reported."""
         index = int(rankings.ranking_index(np.asarray(data)))
         return index if self.whole else min(index, 1)
 
@@ -66,7 +67,7 @@ class _Report(dpaudit.Mechanism):
         )
 
 
-class GrrReport(_Report):
+class GrrReport(RankingReport):
     """A ranking by generalised randomized response; 2 stands for all others where only two are compared."""
 
     notation = "an input is the user's ranking, best first; the output is the number of a ranking"
@@ -90,7 +91,7 @@ class GrrReport(_Report):
         return dpaudit.FiniteLaw([[0], [1], [2]], np.array(log_p))
 
 
-class RapporReport(_Report):
+class RapporReport(RankingReport):
     """One bit for every ranking, by symmetric unary encoding."""
 
     notation = "an input is the user's ranking, best first; an output is one bit for every ranking"
@@ -99,7 +100,7 @@ class RapporReport(_Report):
         return randomizers.UnaryEncoding(values, self.epsilon)
 
 
-class ShReport(_Report):
+class ShReport(RankingReport):
     """A fair sign for every ranking, and the own ranking's sign by randomized response."""
 
     notation = (
@@ -110,7 +111,7 @@ class ShReport(_Report):
         return randomizers.LocalHashing.binary(values, self.epsilon)
 
 
-class OlhReport(_Report):
+class OlhReport(RankingReport):
     """One of g hashes for every ranking, and the own ranking's hash by generalised randomized response."""
 
     notation = (
@@ -126,33 +127,36 @@ class OlhReport(_Report):
         return randomizers.LocalHashing.optimal(values, self.epsilon)
 
 
-class _Flat(dpaudit.Mechanism):
+class RankingOracle(dpaudit.Mechanism):
     """The collector's distribution over all rankings."""
 
     epsilon: float = dpaudit.parameter(1.0, doc="ε")
-    items: int = dpaudit.parameter(3, minimum=2, maximum=10, doc="d")
-    agents: int = dpaudit.parameter(5000, minimum=1, doc="n")
+    items: int = dpaudit.parameter(3, minimum=2, maximum=10, role="alternatives", doc="d")
+    agents: int = dpaudit.parameter(5000, minimum=1, role="agents", doc="n")
     postprocess: Literal["none", "clip", "norm-sub"] = dpaudit.parameter(
         "norm-sub",
         doc="none: estimates as they are; clip: negative ones to 0, then scaled; norm-sub: nearest distribution",
     )
 
-    source = f"{PAPER}, Section IV"
-    trust = "Nobody is trusted: every user randomizes the own ranking."
+    places = (PAPER.at(section="IV-A"),)
+    model = "local"
+    trust = "Nobody is trusted: every user randomizes their own ranking."
 
     @property
-    def report(self) -> _Report:
+    def report(self) -> RankingReport:
+        """What one user sends."""
         raise NotImplementedError
 
     @property
     def oracle(self) -> randomizers.FrequencyOracle:
+        """Frequency oracle over all rankings."""
         return self.report.oracle(math.factorial(self.items))
 
     def views(self) -> Mapping[str, dpaudit.Mechanism]:
         return {"output": self, "report": self.report}
 
     def distribution(self, counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Post-processed estimates (d!,) from the number of users who hold each ranking, by the aggregate law."""
+        """Draw post-processed estimates, shape (d!,), given the number of users who hold each ranking."""
         estimates = self.oracle.estimate(self.oracle.aggregate(counts, rng), int(counts.sum()))
         if self.postprocess == "none":
             return estimates
@@ -162,49 +166,18 @@ class _Flat(dpaudit.Mechanism):
         """Second-order marginals of n rankings synthesised from the distribution, or of raw estimates themselves."""
         weights = self.distribution(counts, rng)
         if self.postprocess == "none":
-            return rankings.second_order_of_law(weights, self.items)
+            return second_order_of_law(weights, self.items)
         steps = np.cumsum(weights)
         drawn = np.searchsorted(steps, rng.random(int(counts.sum())) * steps[-1], side="right")
-        return rankings.second_order_marginals(rankings.ranking_at(np.minimum(drawn, len(steps) - 1), self.items))
+        return second_order_marginals(rankings.ranking_at(np.minimum(drawn, len(steps) - 1), self.items))
 
     def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
-        """Distributions (size, d!) for users' rankings of shape (n, d)."""
+        """Draw distributions, shape (size, d!), for users' rankings of shape (n, d)."""
         counts = np.bincount(rankings.ranking_index(np.asarray(data)), minlength=math.factorial(self.items))
         return np.array([self.distribution(counts, rng) for _ in range(size)])
 
-    def total_variance(self) -> float:
-        """Expected squared distance of the raw estimates to the truth; the same whatever the truth."""
-        own, other = self.oracle.variance(1.0, self.agents), self.oracle.variance(0.0, self.agents)
-        return float(own + (self.oracle.values - 1) * other)
 
-    def claims(self) -> Sequence[dpaudit.Claim]:
-        k = self.oracle.values
-        return [
-            dpaudit.PrivacyClaim(
-                id=f"yang2018.{self.name}-ldp",
-                source=self.source,
-                statement="A report is ε-locally differentially private.",
-                epsilon=self.epsilon,
-                view="report",
-            ),
-            dpaudit.UtilityClaim(
-                id=f"yang2018.{self.name}-noise",
-                source=f"{PAPER}, Section I",
-                statement=(
-                    "Collecting the distribution over all rankings directly suffers from excessive noise: the squared "
-                    "error is above that of the uniform distribution, whatever the users hold."
-                ),
-                bound=1 - 1 / k,
-                direction="at-least",
-                exact=self.total_variance,
-                support=(0.0, math.inf),
-                quantity="expected squared distance of the raw estimates to the truth",
-                scope=f"ε = {self.epsilon:g}, d = {self.items}, n = {self.agents}; nothing is further from uniform",
-            ),
-        ]
-
-
-class RankingGrr(_Flat):
+class RankingGrr(RankingOracle):
     """Generalised randomized response over all rankings."""
 
     name = "ranking-grr"
@@ -214,7 +187,7 @@ class RankingGrr(_Flat):
         return GrrReport(epsilon=self.epsilon, items=self.items)
 
 
-class RankingRappor(_Flat):
+class RankingRappor(RankingOracle):
     """One-time RAPPOR with one hash per ranking: symmetric unary encoding over all rankings."""
 
     name = "ranking-rappor"
@@ -224,25 +197,18 @@ class RankingRappor(_Flat):
         return RapporReport(epsilon=self.epsilon, items=self.items)
 
 
-class RankingSh(_Flat):
+class RankingSh(RankingOracle):
     """The frequency oracle of succinct histograms: a random sign row of one's own, which is binary local hashing."""
 
     name = "ranking-sh"
-    errata = (
-        dpaudit.Erratum(
-            where=f"{PAPER}, Section IV-A",
-            printed="SH [9], without the number of rows of its random matrix",
-            meant="left open: implemented with a row of its own for every user",
-            reason="fewer rows than users make values leak into each other, so this is the variant that errs least",
-        ),
-    )
+    errata = (SIGN_ROWS,)
 
     @property
     def report(self) -> ShReport:
         return ShReport(epsilon=self.epsilon, items=self.items)
 
 
-class RankingOlh(_Flat):
+class RankingOlh(RankingOracle):
     """Optimal local hashing over all rankings."""
 
     name = "ranking-olh"

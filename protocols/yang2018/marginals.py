@@ -1,4 +1,4 @@
-"""Second-order marginals: the places of every two alternatives at once."""
+"""Second-order marginals (Section IV-A): the places of every two alternatives at once."""
 
 from __future__ import annotations
 
@@ -9,25 +9,22 @@ from math import factorial, perm
 import numpy as np
 import numpy.typing as npt
 
-from dpaudit.errors import ParameterError
-from dpaudit.rankings.orders import (
-    MAX_ENUMERATED,
-    FloatArray,
-    IntArray,
-    all_rankings,
-    alternative_pairs,
-    check_rankings,
-    invert,
-    row_chunks,
-)
+import dpaudit
+from dpaudit import rankings
+
+from .riffle import FloatArray, IntArray
+
+MOST_ITEMS = 10
+"""Most items of which all rankings are listed."""
 
 
-def second_order_marginals(rankings: npt.ArrayLike) -> FloatArray:
+def second_order_marginals(orders: npt.ArrayLike) -> FloatArray:
     """Share of the rankings that place two alternatives at two given places.
 
     Parameters
     ----------
-    rankings : array_like of int, shape (n, m), n >= 1, m >= 2
+    orders : array_like of int, shape (n, m), n >= 1, m >= 2
+        Rankings, best first.
 
     Returns
     -------
@@ -39,15 +36,14 @@ def second_order_marginals(rankings: npt.ArrayLike) -> FloatArray:
     DataError
         When a row is not a permutation.
     """
-    rows = check_rankings(rankings)
-    n, m = rows.shape
-    pairs = alternative_pairs(m)
-    totals = np.zeros((len(pairs), m * m))
-    for piece in row_chunks(n, 4 * m):
-        columns = np.ascontiguousarray(invert(rows[piece]).T)
-        for number, (first, second) in enumerate(pairs.tolist()):
-            totals[number] += np.bincount(columns[first] * m + columns[second], minlength=m * m)
-    return np.asarray(totals.reshape(-1, m, m) / n)
+    places = rankings.positions(orders)
+    n, m = places.shape
+    columns = np.ascontiguousarray(places.T)
+    counts = [
+        np.bincount(columns[first] * m + columns[second], minlength=m * m)
+        for first, second in rankings.alternative_pairs(m).tolist()
+    ]
+    return np.asarray(np.array(counts).reshape(-1, m, m) / n)
 
 
 def second_order_of_law(weights: npt.ArrayLike, m: int) -> FloatArray:
@@ -76,8 +72,8 @@ def second_order_of_law(weights: npt.ArrayLike, m: int) -> FloatArray:
     for each order of the first half and a column for each order of the second, and two products give all marginals.
     """
     table = np.asarray(weights, dtype=float)
-    if not 2 <= m <= MAX_ENUMERATED or table.shape != (factorial(m),):
-        raise ParameterError(f"weights have shape {table.shape} for m = {m}; give m! of them, m from 2 to 10")
+    if not 2 <= m <= MOST_ITEMS or table.shape != (factorial(m),):
+        raise dpaudit.ParameterError(f"weights have shape {table.shape} for m = {m}; give m! of them, m from 2 to 10")
     width = m // 2
     first, second = _one_hot(width), _one_hot(m - width)
     sets, rows = _prefixes(m, width)
@@ -94,7 +90,7 @@ def second_order_of_law(weights: npt.ArrayLike, m: int) -> FloatArray:
         joint[np.ix_(rest, late, rest, late)] += behind
         joint[np.ix_(members, early, rest, late)] += across
         joint[np.ix_(rest, late, members, early)] += across.transpose(2, 3, 0, 1)
-    pairs = alternative_pairs(m)
+    pairs = rankings.alternative_pairs(m)
     return np.asarray(joint[pairs[:, 0], :, pairs[:, 1], :])
 
 
@@ -106,7 +102,7 @@ def variation_distances(found: npt.ArrayLike, true: npt.ArrayLike, axes: int) ->
 
 def _one_hot(m: int) -> FloatArray:
     """Which alternative is at which place, for all rankings of m alternatives: shape (m!, m * m)."""
-    places = invert(all_rankings(m)) if m else np.zeros((1, 0), dtype=np.int64)
+    places = rankings.positions(rankings.all_rankings(m)) if m else np.zeros((1, 0), dtype=np.int64)
     return np.asarray((places[:, :, None] == np.arange(m)).reshape(len(places), m * m), dtype=float)
 
 

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import sys
 
 import numpy as np
 import pytest
@@ -10,14 +9,18 @@ from scipy.stats import chi2, chisquare
 
 import dpaudit
 from dpaudit import rankings
+from dpaudit.catalog.yang2018 import Safari, SafariNoPrivacy, Uniform
+from dpaudit.catalog.yang2018.claims import rank_gap
+from dpaudit.catalog.yang2018.marginals import second_order_marginals, variation_distances
+from dpaudit.catalog.yang2018.measures import FLAT, errors
+from dpaudit.catalog.yang2018.riffle import all_chains, chain_in_order
+from dpaudit.catalog.yang2018.rule_one import rule_one, triplet_distributions, triplets
 from dpaudit.laws.joint import flattened
 
 pytestmark = pytest.mark.slow
 
 FALSE_ALARM = 1e-6
 SEED = 20261130
-SAFARI, NOPRIV, UNIFORM = (dpaudit.load(name) for name in ("safari", "safari-noprivacy", "uniform"))
-MODULE = sys.modules[SAFARI.__module__]
 
 
 def brute_channel(order, epsilon, *, learned=True):
@@ -57,7 +60,7 @@ def law_of(report, order):
 
 @pytest.mark.parametrize("chain", ["learned", "random"])
 def test_the_joint_channel_is_the_loop_over_both_phases(chain):
-    report = SAFARI(items=3, epsilon=1.4, chain=chain).report
+    report = Safari(items=3, epsilon=1.4, chain=chain).report
     for order in itertools.permutations(range(3)):
         brute = brute_channel(order, 1.4, learned=chain == "learned")
         assert law_of(report, order) == pytest.approx(brute, rel=1e-12)
@@ -66,7 +69,7 @@ def test_the_joint_channel_is_the_loop_over_both_phases(chain):
 @pytest.mark.parametrize("chain", ["learned", "random"])
 def test_reports_follow_the_joint_channel(chain):
     brute = brute_channel((2, 0, 1), 1.4, learned=chain == "learned")
-    report = SAFARI(items=3, epsilon=1.4, chain=chain).report
+    report = Safari(items=3, epsilon=1.4, chain=chain).report
     outputs = report.sample(np.array([2, 0, 1]), 60_000, np.random.default_rng(SEED))
     seen, counts = np.unique(outputs, axis=0, return_counts=True)
     found = dict(zip(map(tuple, seen.tolist()), counts.tolist(), strict=True))
@@ -83,33 +86,33 @@ def test_every_two_rankings_are_at_exactly_epsilon(epsilon):
 
 @pytest.mark.parametrize(("items", "thin"), [(3, 1), (4, 1), (4, 2), (5, 2), (10, 1), (10, 3)])
 def test_the_listed_pairs_are_at_exactly_epsilon(items, thin):
-    report = SAFARI(items=items, thin=thin, epsilon=0.8).report
+    report = Safari(items=items, thin=thin, epsilon=0.8).report
     for a, b in itertools.islice(report.neighbours(), 4):
         assert dpaudit.compare(report.law(a), report.law(b)).max_divergence() == pytest.approx(0.8, abs=1e-12)
 
 
 def test_all_chains_are_listed_once():
-    assert len(MODULE._chains(4, 1)) == 24
-    assert len(MODULE._chains(4, 2)) == math.comb(4, 2)
-    assert len(MODULE._chains(4, 3)) == 4
+    assert len(all_chains(4, 1)) == 24
+    assert len(all_chains(4, 2)) == math.comb(4, 2)
+    assert len(all_chains(4, 3)) == 4
 
 
 @pytest.mark.parametrize("items", [3, 5])
 def test_rule_one(items):
     orders = np.random.default_rng(0).permuted(np.tile(np.arange(items), (40, 1)), axis=1)
     places = rankings.positions(orders)
-    for asked, (x, y, z) in enumerate(rankings.triplets(items).tolist()):
-        found = MODULE.rule_one(places, np.full(40, asked))
+    for asked, (x, y, z) in enumerate(triplets(items).tolist()):
+        found = rule_one(places, np.full(40, asked))
         rows = [row.index(x) * 2 + (row.index(y) > row.index(z)) for row in orders.tolist()]
         assert found.tolist() == rows
 
 
 def test_triplet_estimates_have_the_mean_and_the_variance_of_half_the_budget():
     """A forgotten split of ε would leave about a third of the variance."""
-    target, rng, runs = SAFARI(items=3, epsilon=1.0, agents=300), np.random.default_rng(SEED), 1500
+    target, rng, runs = Safari(items=3, epsilon=1.0, agents=300), np.random.default_rng(SEED), 1500
     orders = rankings.Mallows(np.arange(3), 0.5).sample(300, np.random.default_rng(1))
     places = rankings.positions(orders)
-    truth = rankings.triplet_distributions(places).reshape(3, 6)
+    truth = triplet_distributions(places).reshape(3, 6)
     e, m, count = math.exp(0.5), 6, 3
     exact = ((e + m - 1) * count - 1) / (300 * (e - 1) ** 2) + truth * ((e + m - 1) * count - e - 1) / (300 * (e - 1))
     found = np.array([target.triplet_frequencies(places, rng) for _ in range(runs)])
@@ -120,9 +123,9 @@ def test_triplet_estimates_have_the_mean_and_the_variance_of_half_the_budget():
 
 @pytest.mark.parametrize(("chain", "budget"), [("learned", 0.5), ("fixed", 1.0)])
 def test_chain_estimates_have_the_variance_of_their_budget(chain, budget):
-    target, rng, runs = SAFARI(items=4, epsilon=1.0, chain=chain), np.random.default_rng(SEED), 1500
+    target, rng, runs = Safari(items=4, epsilon=1.0, chain=chain), np.random.default_rng(SEED), 1500
     places = rankings.positions(rankings.Mallows(np.arange(4), 0.5).sample(300, np.random.default_rng(1)))
-    line = MODULE._label_order(4, 1)
+    line = chain_in_order(4, 1)
     found = np.array([target.chain_frequencies(line, places, rng)[0] for _ in range(runs)])
     share = np.bincount(places[:, 0], minlength=4) / 300
     e, m, count = math.exp(budget), 4, 3
@@ -138,22 +141,22 @@ def test_with_little_noise_riffle_independent_rankings_come_out_again(thin, spli
     """A Mallows model, which any thin chain along its centre describes; uniform rankings are 0.37 away."""
     rng = np.random.default_rng(SEED)
     shared = {"items": 5, "thin": thin, "split": split, "ranks": ranks, "agents": 20_000}
-    for target in (NOPRIV(**shared), SAFARI(epsilon=24.0, **shared)):
+    for target in (SafariNoPrivacy(**shared), Safari(epsilon=24.0, **shared)):
         orders = target.draw(rng)
-        found = rankings.second_order_marginals(target.synthesise(orders, rng))
-        assert rankings.variation_distances(found, rankings.second_order_marginals(orders), 2).mean() < 0.04
+        found = second_order_marginals(target.synthesise(orders, rng))
+        assert variation_distances(found, second_order_marginals(orders), 2).mean() < 0.04
 
 
 def test_rounds_deal_every_user_to_one_split():
-    target = SAFARI(items=6, thin=1, ranks="relative")
+    target = Safari(items=6, thin=1, ranks="relative")
     groups = target.groups(1000, [1] * 5, np.random.default_rng(SEED))
     assert len(groups) == 5
     assert sorted(np.concatenate(groups).tolist()) == list(range(1000))
-    triplets = [6 * 10, 5 * 6, 4 * 3, 3, 1]
-    assert [len(group) for group in groups] == pytest.approx([1000 * t / sum(triplets) for t in triplets], abs=1)
+    weights = [6 * 10, 5 * 6, 4 * 3, 3, 1]
+    assert [len(group) for group in groups] == pytest.approx([1000 * w / sum(weights) for w in weights], abs=1)
 
 
-@pytest.mark.parametrize("target", [SAFARI, NOPRIV, UNIFORM], ids=lambda target: target.name)
+@pytest.mark.parametrize("target", [Safari, SafariNoPrivacy, Uniform], ids=lambda target: target.name)
 def test_synthetic_rankings_are_rankings_as_many_as_users(target):
     orders = rankings.all_rankings(4)
     found = target(items=4, thin=2).sample(orders, 3, np.random.default_rng(SEED))
@@ -162,12 +165,12 @@ def test_synthetic_rankings_are_rankings_as_many_as_users(target):
 
 
 def test_uniform_rankings_are_uniform():
-    (found,) = UNIFORM(items=4).sample(np.tile(np.arange(4), (24_000, 1)), 1, np.random.default_rng(SEED))
+    (found,) = Uniform(items=4).sample(np.tile(np.arange(4), (24_000, 1)), 1, np.random.default_rng(SEED))
     assert chisquare(np.bincount(rankings.ranking_index(found), minlength=24)).pvalue > FALSE_ALARM
 
 
 def test_plackett_luce_users_choose_by_weights():
-    target = SAFARI(items=3, users="plackett-luce", dispersion=0.5, agents=40_000)
+    target = Safari(items=3, users="plackett-luce", dispersion=0.5, agents=40_000)
     orders = target.draw(np.random.default_rng(SEED))
     _, counts = np.unique(orders, axis=0, return_counts=True)
     expected = []
@@ -179,22 +182,22 @@ def test_plackett_luce_users_choose_by_weights():
 
 
 def test_what_s3_leaves_open():
-    assert MODULE._rank_gap(4) == 0
-    assert MODULE._rank_gap(5) == 109 - 120
+    assert rank_gap(4) == 0
+    assert rank_gap(5) == 109 - 120
 
 
 def test_errors_of_all_systems_are_on_the_same_users():
-    target, rng = SAFARI(items=4, epsilon=30.0, agents=20_000), np.random.default_rng(SEED)
-    names = ["safari", "random chain", "safari-noprivacy", "uniform", *MODULE.FLAT]
-    errors = target.errors(target.draw(rng), names, rng)
-    assert list(errors) == names
-    assert errors["ranking-grr"] < 0.03
-    assert errors["safari-noprivacy"] < 0.03
-    assert 0.2 < errors["uniform"] <= 1
+    target, rng = Safari(items=4, epsilon=30.0, agents=20_000), np.random.default_rng(SEED)
+    names = ["safari", "random chain", "safari-noprivacy", "uniform", *FLAT]
+    found = errors(target, target.draw(rng), names, rng)
+    assert list(found) == names
+    assert found["ranking-grr"] < 0.03
+    assert found["safari-noprivacy"] < 0.03
+    assert 0.2 < found["uniform"] <= 1
 
 
 def verdict(claim, runs, **parameters):
-    (result,) = dpaudit.check(SAFARI(**parameters), claims=[f"yang2018.{claim}"], samples=runs, seed=SEED).results
+    (result,) = dpaudit.check(Safari(**parameters), claims=[f"yang2018.{claim}"], samples=runs, seed=SEED).results
     return result.verdict
 
 
@@ -230,14 +233,24 @@ def test_data_say_how_many_items_there_are(tmp_path):
 def test_items_must_fit_the_data():
     profile = rankings.Profile.from_rankings([[0, 1, 2], [2, 1, 0]])
     with pytest.raises(dpaudit.ParameterError, match="the data rank 3"):
-        SAFARI(items=4, profile=profile)
+        Safari(items=4, profile=profile)
+
+
+def test_without_noise_nothing_degrades():
+    claims = {claim.id: claim for claim in Safari(epsilon=60.0, items=4, agents=2000).claims()}
+    found = claims["yang2018.figure1b-degrades"].measure(5, np.random.default_rng(2))
+    assert found["value"].all()
+    assert np.abs(found["safari at ε"] - found["safari at ε/2"]).max() < 0.1
+    claims = {claim.id: claim for claim in Safari(epsilon=1.0, items=4, agents=2000).claims()}
+    found = claims["yang2018.figure1b-degrades"].measure(10, np.random.default_rng(2))
+    assert (found["safari at ε/2"] > found["safari at ε"]).mean() > 0.5
 
 
 @pytest.mark.slow
 def test_a_million_users_and_ten_items_take_seconds():
     import time
 
-    target, rng = SAFARI(items=10, agents=1_000_000, epsilon=1.0), np.random.default_rng(SEED)
+    target, rng = Safari(items=10, agents=1_000_000, epsilon=1.0), np.random.default_rng(SEED)
     orders = target.draw(rng)
     before = time.process_time()
     found = target.synthesise(orders, rng)

@@ -7,28 +7,18 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from dpaudit.errors import ParameterError
-from dpaudit.rankings import (
-    Chain,
-    Mallows,
-    all_rankings,
-    alternative_pairs,
+import dpaudit
+from dpaudit.catalog.yang2018.marginals import second_order_marginals, second_order_of_law
+from dpaudit.catalog.yang2018.riffle import Chain, interleavings, random_chain, relative_positions, thin_leaf_sizes
+from dpaudit.catalog.yang2018.rule_one import triplet_distributions, triplets
+from dpaudit.catalog.yang2018.structure import (
     best_split,
     information_cube,
-    interleavings,
     learn_chain,
-    positions,
-    random_chain,
-    ranking_index,
-    relative_positions,
-    second_order_marginals,
-    second_order_of_law,
     split_cost,
-    thin_leaf_sizes,
-    triplet_distributions,
     triplet_information,
-    triplets,
 )
+from dpaudit.rankings import Mallows, all_rankings, alternative_pairs, positions, ranking_index
 
 FALSE_ALARM = 1e-6
 SEED = 20261128
@@ -107,7 +97,7 @@ def test_leaves_must_split_the_alternatives(leaves):
     if leaves == ():
         assert Chain(leaves).alternatives == 0
         return
-    with pytest.raises(ParameterError, match="split the alternatives"):
+    with pytest.raises(dpaudit.ParameterError, match="split the alternatives"):
         Chain(leaves)
 
 
@@ -217,5 +207,5 @@ def test_second_order_marginals(m):
 
 @pytest.mark.parametrize(("length", "m"), [(5, 3), (1, 1), (24, 11)])
 def test_weights_must_fit_the_rankings(length, m):
-    with pytest.raises(ParameterError, match="give m! of them"):
+    with pytest.raises(dpaudit.ParameterError, match="give m! of them"):
         second_order_of_law(np.zeros(length), m)

@@ -1,0 +1,280 @@
+"""What Section III-D and the technical report claim of SAFA and Harmony, in the order of the theorems."""
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+import dpaudit
+from dpaudit import randomizers
+
+from .attributes import AttributeCollector
+from .harmony import Harmony
+from .paper import HARMONY, PAPER, technical_report
+from .safa import Safa
+from .variances import (
+    harmony_variance,
+    printed_crossover,
+    printed_harmony_variance,
+    printed_safa_variance,
+    safa_variance,
+    true_crossover,
+)
+
+ABOUT = 1.1
+"""What "about" is taken to mean: a factor of at most this, on either side."""
+
+LARGEST_DOMAIN = 4096
+"""Largest domain size that is looked at."""
+
+MOST_SIZES = 500
+"""Most domain sizes that are looked at, all of them or spread out."""
+
+
+@dpaudit.claim(
+    "yang2018.harmony-ldp",
+    Harmony,
+    kind="privacy",
+    place=[PAPER.at(section="III-D"), HARMONY.at()],
+    statement="A report of Harmony is ε'-locally differentially private.",
+)
+def harmony_ldp(harmony: Harmony) -> dpaudit.PrivacyClaim:
+    return dpaudit.PrivacyClaim(epsilon=harmony.epsilon, view="report")
+
+
+@dpaudit.claim(
+    "yang2018.grr-best",
+    Safa,
+    kind="lemma",
+    place=PAPER.at(section="III-D"),
+    statement="Of the frequency oracles, GRR has the least variance at this domain size, among users who all answer.",
+)
+def grr_best(safa: Safa) -> dpaudit.LemmaClaim:
+    oracles = frequency_oracles(safa.values, safa.epsilon)
+
+    def margin(frequency: float) -> float:
+        variances = {name: float(oracle.variance(frequency, 1)) for name, oracle in oracles.items()}
+        grr = variances.pop("grr")
+        return min(variances.values()) / grr - 1
+
+    return dpaudit.LemmaClaim(
+        margin=margin,
+        instances=[{"frequency": 0.0}, {"frequency": 1 / safa.values}],
+        complete=True,
+        explain=lambda frequency: {
+            name: float(oracle.variance(frequency, safa.agents)) for name, oracle in oracles.items()
+        },
+        scope=(
+            f"ε' = {safa.epsilon:g}, m = {safa.values}; a value of frequency 0, and one of frequency 1/m; the "
+            "users who are asked for one attribute, their counts debiased by their number, so for any |A|"
+        ),
+    )
+
+
+def frequency_oracles(values: int, epsilon: float) -> dict[str, randomizers.FrequencyOracle]:
+    """Frequency oracles that GRR is compared with, and GRR."""
+    return {
+        "grr": randomizers.GeneralizedRandomizedResponse(values, epsilon),
+        "symmetric unary encoding": randomizers.UnaryEncoding(values, epsilon),
+        "optimised unary encoding": randomizers.UnaryEncoding(values, epsilon, "optimised"),
+        "binary local hashing": randomizers.LocalHashing.binary(values, epsilon),
+        "optimal local hashing": randomizers.LocalHashing.optimal(values, epsilon),
+        "hadamard response": randomizers.HadamardResponse(values, epsilon),
+    }
+
+
+@dpaudit.claim(
+    "yang2018.safa-theorem1",
+    Safa,
+    kind="privacy",
+    place=technical_report(1),
+    statement="A report of SAFA is ε'-locally differentially private.",
+)
+def safa_theorem1(safa: Safa) -> dpaudit.PrivacyClaim:
+    return dpaudit.PrivacyClaim(epsilon=safa.epsilon, view="report")
+
+
+@dpaudit.claim(
+    "yang2018.safa-theorem2",
+    Safa,
+    kind="lemma",
+    place=technical_report(2),
+    statement="SAFA's frequencies are unbiased.",
+)
+def safa_theorem2(safa: Safa) -> dpaudit.LemmaClaim:
+    return dpaudit.LemmaClaim(
+        margin=lambda truth: -bias(safa, truth),
+        instances=[{"truth": truth} for truth in range(safa.values)],
+        complete=True,
+        tolerance=1e-9,
+        scope=f"{collected(safa)}, m = {safa.values}: any users, as the estimates are sums over them",
+    )
+
+
+def bias(safa: Safa, truth: int) -> float:
+    """Largest bias over one attribute's values, from the law of the report, as a share of the largest estimate."""
+    randomizer = safa.report.randomizer
+    law = randomizer.law([truth] * safa.attributes)
+    mean, largest = np.zeros((safa.attributes, safa.values)), 1.0
+    for (attribute, value), p in zip(law.outcomes, np.exp(law.log_probabilities), strict=True):
+        estimate = randomizer.estimate(randomizer.tally(np.array([attribute]), np.array([value])), 1)
+        mean += p * estimate
+        largest = max(largest, float(np.abs(estimate).max()))
+    mean[:, truth] -= 1
+    return float(np.abs(mean).max()) / largest
+
+
+@dpaudit.claim(
+    "yang2018.safa-theorem3",
+    Safa,
+    kind="utility",
+    place=technical_report(3),
+    statement=f"The printed variance of SAFA's estimate is right but for a factor of {ABOUT}.",
+)
+def safa_theorem3(safa: Safa) -> dpaudit.UtilityClaim:
+    return about(safa, printed_safa_variance(safa), safa_variance(safa))
+
+
+def about(at: AttributeCollector, printed: float, exact: float) -> dpaudit.UtilityClaim:
+    """Claim that a printed variance is within a factor of 1.1 of the exact one, on either side."""
+    return dpaudit.UtilityClaim(
+        bound=ABOUT,
+        exact=lambda: max(printed / exact, exact / printed),
+        support=(1.0, math.inf),
+        quantity="the larger of the printed and the exact variance over the smaller",
+        scope=(
+            f"{collected(at)}, m = {at.values}, f = {at.frequency:g}, "
+            f"n = {at.agents}: printed {printed:.6g}, exact {exact:.6g}"
+        ),
+    )
+
+
+def collected(at: AttributeCollector) -> str:
+    """Budget and number of attributes in words."""
+    return f"ε' = {at.epsilon:g}, |A| = {at.attributes}"
+
+
+@dpaudit.claim(
+    "yang2018.safa-theorem3-side",
+    Safa,
+    kind="lemma",
+    place=technical_report(3, note="what is left out"),
+    statement="SAFA's exact variance is at least the printed one, and at most e^ε' times that.",
+    ours=True,
+)
+def safa_theorem3_side(safa: Safa) -> dpaudit.LemmaClaim:
+    def margin(values: int, attributes: int, frequency: float) -> float:
+        here = safa.but(values=values, attributes=attributes, frequency=frequency)
+        ratio = safa_variance(here) / printed_safa_variance(here)
+        return min(ratio - 1, math.exp(safa.epsilon) - ratio)
+
+    def explain(values: int, attributes: int, frequency: float) -> Mapping[str, float]:
+        here = safa.but(values=values, attributes=attributes, frequency=frequency)
+        return {"claimed": printed_safa_variance(here), "actual": safa_variance(here)}
+
+    return dpaudit.LemmaClaim(
+        margin=margin,
+        instances=[{"values": safa.values, "attributes": safa.attributes, "frequency": safa.frequency}],
+        variables={
+            "values": dpaudit.Integers(2, 1000),
+            "attributes": dpaudit.Integers(1, 500),
+            "frequency": dpaudit.Reals(0.0, 1.0),
+        },
+        explain=explain,
+        tolerance=1e-9,
+        scope=f"ε' = {safa.epsilon:g}",
+    )
+
+
+@dpaudit.claim(
+    "yang2018.harmony-variance",
+    Harmony,
+    kind="utility",
+    place=technical_report(4),
+    statement=f"The printed variance of Harmony's estimate is right but for a factor of {ABOUT}.",
+)
+def harmony_printed_variance(harmony: Harmony) -> dpaudit.UtilityClaim:
+    return about(harmony, printed_harmony_variance(harmony), harmony_variance(harmony))
+
+
+@dpaudit.claim(
+    "yang2018.safa-theorem4",
+    Safa,
+    kind="lemma",
+    place=technical_report(4),
+    statement=(
+        "For a value nobody holds, SAFA's variance is below Harmony's at every domain size below the printed crossover."
+    ),
+)
+def safa_theorem4(safa: Safa) -> dpaudit.LemmaClaim:
+    crossover = printed_crossover(safa)
+
+    def variances(values: int) -> tuple[float, float]:
+        here = safa.but(values=values, frequency=0.0)
+        return safa_variance(here), harmony_variance(here)
+
+    def margin(values: int) -> float:
+        ours, theirs = variances(values)
+        return theirs - ours
+
+    def explain(values: int) -> Mapping[str, float]:
+        ours, theirs = variances(values)
+        return {
+            "printed crossover": crossover,
+            "true crossover": true_crossover(safa),
+            "actual": ours,
+            "claimed": theirs,
+        }
+
+    return dpaudit.LemmaClaim(
+        margin=margin,
+        instances=[{"values": values} for values in domain_sizes(crossover)],
+        complete=crossover <= MOST_SIZES,
+        explain=explain,
+        scope=(
+            f"{collected(safa)}, n = {safa.agents}, {domain_sizes_text(crossover)}; Harmony with "
+            f"{safa.projection} signs"
+        ),
+    )
+
+
+@dpaudit.claim(
+    "yang2018.safa-theorem4-meant",
+    Safa,
+    kind="lemma",
+    place=technical_report(4, note="with Harmony's exact variance"),
+    statement=(
+        "For values nobody holds SAFA's variance is below Harmony's for m < e^2 + e + 2 + 1/|A|, and not otherwise."
+    ),
+)
+def safa_theorem4_meant(safa: Safa) -> dpaudit.LemmaClaim:
+    crossover = true_crossover(safa)
+
+    def margin(values: int) -> float:
+        here = safa.but(values=values, frequency=0.0)
+        gain = harmony_variance(here) / safa_variance(here) - 1
+        return gain if values < crossover else -gain
+
+    return dpaudit.LemmaClaim(
+        inapplicable="" if safa.projection == "hadamard" else "it is the crossover for orthogonal columns",
+        margin=margin,
+        instances=[{"values": values} for values in domain_sizes(4 * crossover)],
+        complete=4 * crossover <= MOST_SIZES,
+        tolerance=1e-9,
+        scope=f"{collected(safa)}, {domain_sizes_text(4 * crossover)}, four times the crossover",
+    )
+
+
+def domain_sizes(below: float) -> list[int]:
+    """Domain sizes from 2 on, below a limit and the largest domain looked at; where they are many, spread out."""
+    last = min(math.ceil(below) - 1, LARGEST_DOMAIN)
+    if last < MOST_SIZES:
+        return list(range(2, last + 1))
+    spread: list[int] = np.unique(np.geomspace(2, last, MOST_SIZES).astype(int)).tolist()
+    return spread
+
+
+def domain_sizes_text(below: float) -> str:
+    """The same in words."""
+    last = min(math.ceil(below) - 1, LARGEST_DOMAIN)
+    return f"{'every m' if last < MOST_SIZES else f'{MOST_SIZES} sizes m'} below {min(below, LARGEST_DOMAIN + 1):.6g}"
