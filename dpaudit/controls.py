@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.claims.papers import Paper
 from dpaudit.errors import TargetError
 from dpaudit.mechanism import Mechanism
+
+if TYPE_CHECKING:
+    from dpaudit.laws import Law
 
 PREFIX = "control."
 
@@ -29,13 +32,15 @@ def control(
     pairs: Callable[[Any], Iterable[Pair]] | None = None,
     scope: str = "",
     claimed: Callable[[Any], PrivacyClaim] | None = None,
+    exact: bool = False,
+    fixed: Mapping[str, Any] | None = None,
     **defaults: Any,
 ) -> Callable[[Callable[..., Any]], type[Mechanism]]:
     """Make a control of a mechanism: a target that claims what the mechanism claims and does something else.
 
     It decorates a function whose docstring says the bug in one line. The function takes the right mechanism and
     returns the mechanism whose outputs are shown instead; or it takes the right mechanism, data, size and a generator,
-    and returns outputs. The control declares no law, so that samples have to find the bug.
+    and returns outputs. The control declares no law, so that samples have to find the bug, unless it is asked to.
 
     Parameters
     ----------
@@ -53,13 +58,18 @@ def control(
     claimed
         ``claimed(right)`` returns what is claimed; by default differential privacy with the values of the parameters
         whose roles are epsilon and delta.
+    exact
+        Whether the control has the law of the mechanism that is shown instead.
+    fixed
+        Parameters of the mechanism that the control does not have, and the values that they have there.
     defaults
         Default values of parameters in place of the mechanism's own.
 
     Raises
     ------
     TargetError
-        The id does not begin with ``control.``, the bug is not said, or a default is of no parameter.
+        The id does not begin with ``control.``, the bug is not said, a default or fixed value is of no parameter, or
+        a control that is to have a law returns outputs.
 
     Examples
     --------
@@ -71,7 +81,8 @@ def control(
     line = sys._getframe(1).f_lineno
     if not id.startswith(PREFIX):
         raise TargetError(f"control {id!r}: its id must begin with {PREFIX!r}")
-    unknown = sorted(set(defaults) - set(right.parameter_names()))
+    given = dict(fixed or {})
+    unknown = sorted({*defaults, *given} - set(right.parameter_names()))
     if unknown:
         raise TargetError(f"{id}: {right.name} has no parameter {unknown[0]!r}")
 
@@ -80,9 +91,11 @@ def control(
         if not words:
             raise TargetError(f"{id}: say the bug in the docstring of {bug.__name__!r}")
         samples = len(inspect.signature(bug).parameters) == 4
+        if samples and exact:
+            raise TargetError(f"{id}: {bug.__name__!r} returns outputs, which have no law; leave `exact` out")
 
         def honest(self: Mechanism) -> Mechanism:
-            return right(**self.parameters())
+            return right(**self.parameters(), **given)
 
         def sample(self: Mechanism, data: Any, size: int, rng: np.random.Generator) -> Any:
             if samples:
@@ -96,6 +109,10 @@ def control(
             relation = "any-two-inputs" if known is None else known.relation
             return Neighbouring(relation=relation, pairs=list(pairs(honest(self))), complete=False, scope=scope)
 
+        def law(self: Mechanism, data: Any) -> Law | None:
+            found: Law | None = bug(honest(self)).law(data) if exact else None
+            return found
+
         def promise(mechanism: Any) -> PrivacyClaim:
             if claimed is not None:
                 return claimed(honest(mechanism))
@@ -106,16 +123,20 @@ def control(
             "__doc__": words,
             "__module__": bug.__module__,
             "__qualname__": bug.__qualname__,
-            "__annotations__": {name: right.parameter_hints()[name] for name in defaults},
+            "__annotations__": {
+                **{name: right.parameter_hints()[name] for name in defaults},
+                **dict.fromkeys(given, ClassVar[Any]),
+            },
             "name": id.removeprefix(PREFIX),
             "source": f"a bug planted in {right.name}",
             "errata": (),
             "sample": sample,
-            "law": lambda self, data: None,
+            "law": law,
             "log_likelihood": lambda self, outputs, data: None,
             "neighbours": neighbours,
             "views": lambda self: {"output": self},
             **{name: right.redeclared(name, value) for name, value in defaults.items()},
+            **given,
         }
         target = type(right)(bug.__name__, (right,), body)
         where = claim(id, target, kind="privacy", statement=statement, place=paper.at(), bug=words, at=(bug, line))

@@ -1,4 +1,4 @@
-"""Rankings: profiles, counts, Kendall tau, rules, KwikSort, Kemeny, Gibbs, Mallows, riffle independence, PrefLib."""
+"""Rankings: profiles, counts, Kendall tau, rules, KwikSort, Kemeny, Mallows, riffle independence, PrefLib."""
 
 from dpaudit.rankings.gaussian_error import (
     largest_pair_distance,
@@ -7,11 +7,8 @@ from dpaudit.rankings.gaussian_error import (
     pair_flip_probability,
     three_way_error,
 )
-from dpaudit.rankings.gibbs import Gibbs
 from dpaudit.rankings.hierarchical import hierarchical
-from dpaudit.rankings.kemeny import KemenyResult, kemeny
-from dpaudit.rankings.kemeny_law import noisy_kemeny_law
-from dpaudit.rankings.kemeny_weights import WeightedKemeny, kemeny_rankings, kemeny_weighted, weighted_cost
+from dpaudit.rankings.kemeny import KemenyResult, integer_programme, kemeny
 from dpaudit.rankings.kendall import (
     average_kendall_tau,
     error_rate,
@@ -22,7 +19,6 @@ from dpaudit.rankings.kendall import (
     sign_errors,
 )
 from dpaudit.rankings.kwiksort import KwikSortRuns, comparisons, kwiksort, kwiksort_queries, kwiksort_runs
-from dpaudit.rankings.kwiksort_counted import kwiksort_counted_law, kwiksort_wrong_pairs
 from dpaudit.rankings.kwiksort_exact import kwiksort_expected_cost, kwiksort_law, kwiksort_log_law
 from dpaudit.rankings.mallows import Mallows
 from dpaudit.rankings.marginals import second_order_marginals, second_order_of_law, variation_distances
@@ -35,6 +31,7 @@ from dpaudit.rankings.orders import (
     positions,
     ranking_at,
     ranking_index,
+    row_chunks,
 )
 from dpaudit.rankings.pairwise import answers, margins, pairwise_counts, profile_margins
 from dpaudit.rankings.partition import partition_counts
@@ -54,11 +51,11 @@ from dpaudit.rankings.structure import (
     triplet_information,
     triplets,
 )
+from dpaudit.rankings.subsets import level_sets, subset_bits
 
 __all__ = [
     "PREFLIB",
     "Chain",
-    "Gibbs",
     "KemenyResult",
     "KwikSortRuns",
     "Mallows",
@@ -66,7 +63,6 @@ __all__ = [
     "PreferenceFile",
     "Profile",
     "Profiles",
-    "WeightedKemeny",
     "all_rankings",
     "alternative_pairs",
     "answers",
@@ -80,27 +76,24 @@ __all__ = [
     "histogram_margins",
     "information_cube",
     "instant_runoff",
+    "integer_programme",
     "interleavings",
     "kemeny",
     "kemeny_of_margins",
-    "kemeny_rankings",
-    "kemeny_weighted",
     "kendall_cost",
     "kendall_tau",
     "kwiksort",
-    "kwiksort_counted_law",
     "kwiksort_expected_cost",
     "kwiksort_law",
     "kwiksort_log_law",
     "kwiksort_queries",
     "kwiksort_runs",
-    "kwiksort_wrong_pairs",
     "largest_pair_distance",
     "learn_chain",
+    "level_sets",
     "margin_distance",
     "margin_matrix",
     "margins",
-    "noisy_kemeny_law",
     "order_kept_probability",
     "overload_probability",
     "pair_distance_density",
@@ -125,15 +118,16 @@ __all__ = [
     "read_preflib",
     "read_profile",
     "relative_positions",
+    "row_chunks",
     "second_order_marginals",
     "second_order_of_law",
     "sign_errors",
     "split_cost",
+    "subset_bits",
     "thin_leaf_sizes",
     "three_way_error",
     "triplet_distributions",
     "triplet_information",
     "triplets",
     "variation_distances",
-    "weighted_cost",
 ]

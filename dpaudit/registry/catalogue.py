@@ -65,7 +65,10 @@ class CataloguePaper:
 @cache
 def catalogue_papers() -> dict[str, CataloguePaper]:
     """All papers by key."""
-    return {key: _paper(key, module, plan) for key, module, plan in _places()}
+    places = list(_places())
+    # All are imported before any is looked at: a mechanism of one may have all its claims in another.
+    imported = {key: _modules(module) for key, module, _ in places}
+    return {key: _paper(key, module, plan, imported[key]) for key, module, plan in places}
 
 
 def catalogue() -> dict[str, TargetReference]:
@@ -139,14 +142,22 @@ def _places() -> Iterator[tuple[str, str, Path | None]]:
         yield point.name, point.value, None
 
 
-def _paper(key: str, dotted: str, plan: Path | None) -> CataloguePaper:
+def _modules(dotted: str) -> list[ModuleType] | str:
+    """Import a package with its modules, or say why it cannot be imported."""
     try:
         module = importlib.import_module(dotted)
         modules = [module, *_submodules(module)]
         for each in modules:
             import_target(each.__name__)
     except (Exception, SystemExit) as error:
-        return CataloguePaper(key=key, module=dotted, targets={}, plan=plan, problem=_problem(dotted, error))
+        return _problem(dotted, error)
+    return modules
+
+
+def _paper(key: str, dotted: str, plan: Path | None, modules: list[ModuleType] | str) -> CataloguePaper:
+    if isinstance(modules, str):
+        return CataloguePaper(key=key, module=dotted, targets={}, plan=plan, problem=modules)
+    module = modules[0]
     declarations = [each for part in modules for each in declared_in(part.__name__).values()]
     targets: dict[str, TargetReference] = {}
     for part in modules:
@@ -168,11 +179,15 @@ def _paper(key: str, dotted: str, plan: Path | None) -> CataloguePaper:
 
 
 def _submodules(module: ModuleType) -> list[ModuleType]:
-    """Modules of a package, those first that it imports itself, in that order."""
+    """Modules of a package and of the packages in it, those first that it imports itself, in that order."""
     names = [f"{module.__name__}.{entry.name}" for entry in pkgutil.iter_modules(getattr(module, "__path__", ()))]
     loaded = list(sys.modules)
     order = {name: loaded.index(name) for name in names if name in loaded}
-    return [importlib.import_module(name) for name in sorted(names, key=lambda name: order.get(name, len(loaded)))]
+    found = []
+    for name in sorted(names, key=lambda name: order.get(name, len(loaded))):
+        each = importlib.import_module(name)
+        found += [each, *_submodules(each)]
+    return found
 
 
 def _problem(dotted: str, error: BaseException) -> str:
