@@ -43,16 +43,6 @@ FAST = {
     "local-whole-budget-answer": 100_000,
     "local-double-half-space": 20_000,
     "local-unsplit-entries": 20_000,
-    "exponential-one-pair": 20_000,
-    "exponential-without-two": 200_000,
-    "exponential-n-twice": 20_000,
-    "exponential-often-best": 20_000,
-    "weights-half-sensitivity": 20_000,
-    "weights-undivided-budget": 20_000,
-    "queries-add-remove": 20_000,
-    "cap-not-enforced": 20_000,
-    "fallback-full-budget": 20_000,
-    "queries-undivided-budget": 20_000,
     "histogram-half-noise": 1_000_000,
     "histogram-one-noise": 20_000,
     "histogram-raw-ties": 100_000,
@@ -61,16 +51,13 @@ FAST = {
     "never-cleared": 20_000,
 }
 BIASED = {"local-wrong-scale", "local-minus-half", "histogram-clipped", "clipped-early", "shared-hash"}  # private still
-# A loss that is spread over many answers is beyond the reach of samples.
-EXACT = {"counter-not-shared"}
+EXACT: set[str] = set()
 CORRECT = [
     ("ldp-kwiksort-rr", {"epsilon": 1.0, "queries": 2, "alternatives": 4}),
     ("ldp-kwiksort-rr", {"epsilon": 1.0, "queries": 6, "alternatives": 4}),
     ("ldp-kwiksort-lap", {"epsilon": 1.0, "queries": 2, "alternatives": 4}),
     ("ldp-quicksort", {"epsilon": 1.0, "queries": 2}),
     ("dp-kwiksort", {"epsilon": 1.0, "logarithm": "binary", "relation": "add-remove"}),
-    ("kemeny-exponential", {"epsilon": 1.0, "agents": 4, "relation": "add-remove"}),
-    ("noisy-pairwise", {"epsilon": 1.0, "calibration": "tight"}),
     ("safari", {"epsilon": 1.0, "items": 4}),
     ("harmony", {"epsilon": 1.0, "attributes": 3, "values": 4}),
 ]
