@@ -91,9 +91,9 @@ def block_bound(system: KemenyExponential) -> float:
         blocks, rest = divmod(m, s)
         entropy = blocks * math.lgamma(s + 1) + math.lgamma(rest + 1)
         excess = (blocks * math.comb(s, 2) + math.comb(rest, 2)) / 2
-        return (math.lgamma(m + 1) - entropy) / (system.beta * system.agents) + excess
+        return float((math.lgamma(m + 1) - entropy) / (system.beta * system.agents) + excess)
 
-    return float(min(bound(s) for s in range(1, m + 1)))
+    return min(bound(s) for s in range(1, m + 1))
 
 
 def _all_profiles(alternatives: int, agents: int) -> Iterator[np.ndarray]:
