@@ -111,7 +111,26 @@ def _subset_sums(values: IntArray) -> IntArray:
 
 
 def integer_programme(counts: FloatArray, gap: float) -> tuple[IntArray, float]:
-    """Ranking that the integer programme finds for a table of pairwise weights, and its dual bound on the cost."""
+    """Find a ranking of least cost by the integer programme of `kemeny`.
+
+    Parameters
+    ----------
+    counts : ndarray of float64, shape (m, m)
+        Entry [j, l] is the weight of those who prefer j to l.
+    gap : float
+        Relative gap at which the programme may stop.
+
+    Returns
+    -------
+    ranking : ndarray of int64, shape (m,)
+    bound : float
+        Dual bound on the cost of every ranking.
+
+    Raises
+    ------
+    DpauditError
+        When the solver fails.
+    """
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array
 

@@ -18,7 +18,20 @@ MAX_ENUMERATED = 10
 
 
 def row_chunks(rows: int, width: int) -> Iterator[slice]:
-    """Slices that cut `rows` rows of `width` cells each into pieces of bounded memory."""
+    """Cut an array into pieces of bounded memory.
+
+    Parameters
+    ----------
+    rows : int
+        Number of rows.
+    width : int
+        Cells of a row, or cells that the work on a row needs.
+
+    Yields
+    ------
+    slice
+        Rows of a piece, in order.
+    """
     step = max(1, CHUNK_CELLS // max(1, width))
     for start in range(0, rows, step):
         yield slice(start, min(rows, start + step))

@@ -6,12 +6,33 @@ from dpaudit.rankings.orders import BoolArray, IntArray
 
 
 def subset_bits(m: int) -> BoolArray:
-    """Membership table of shape (2^m, m): row `mask`, column j says whether bit j of the mask is set."""
+    """Membership table of all subsets of m items.
+
+    Parameters
+    ----------
+    m : int
+        Up to about 18: the table has 2^m rows.
+
+    Returns
+    -------
+    ndarray of bool, shape (2^m, m)
+        Row `mask`, column j says whether bit j of the mask is set.
+    """
     return ((np.arange(1 << m)[:, None] >> np.arange(m)) & 1).astype(bool)
 
 
 def level_sets(m: int) -> list[IntArray]:
-    """Masks of the subsets with 0, 1, ..., m members, one array for each size."""
+    """Masks of the subsets of m items by their number of members.
+
+    Parameters
+    ----------
+    m : int
+
+    Returns
+    -------
+    list of ndarray of int64
+        Entry s holds the masks of the subsets with s members.
+    """
     sizes = subset_bits(m).sum(axis=1)
     order = np.argsort(sizes, kind="stable")
     return np.split(order, np.cumsum(np.bincount(sizes))[:-1])

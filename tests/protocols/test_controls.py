@@ -28,21 +28,6 @@ FAST = {
     "local-whole-budget-answer": 100_000,
     "local-double-half-space": 20_000,
     "local-unsplit-entries": 20_000,
-    "exponential-one-pair": 20_000,
-    "exponential-without-two": 200_000,
-    "exponential-n-twice": 20_000,
-    "exponential-often-best": 20_000,
-    "weights-half-sensitivity": 20_000,
-    "weights-undivided-budget": 20_000,
-    "queries-add-remove": 20_000,
-    "cap-not-enforced": 20_000,
-    "fallback-full-budget": 20_000,
-    "queries-undivided-budget": 20_000,
-# A loss that is spread over many answers is beyond the reach of samples.
-EXACT = {"counter-not-shared"}
-CORRECT = [
-    ("kemeny-exponential", {"epsilon": 1.0, "agents": 4, "relation": "add-remove"}),
-    ("noisy-pairwise", {"epsilon": 1.0, "calibration": "tight"}),
 ]
 
 

@@ -6,16 +6,15 @@ from functools import cache
 
 import numpy as np
 import pytest
+from dpaudit.catalog.alabi2022.kwiksort_counted import kwiksort_counted_law, kwiksort_wrong_pairs
 from scipy.stats import chisquare
 
-from dpaudit.errors import DataError, ParameterError
+from dpaudit.errors import ParameterError
 from dpaudit.rankings import (
     all_rankings,
-    kwiksort_counted_law,
     kwiksort_expected_cost,
     kwiksort_law,
     kwiksort_runs,
-    kwiksort_wrong_pairs,
     quicksort_comparisons,
     ranking_index,
 )
@@ -101,42 +100,6 @@ def outcomes(table, runs, rng):
     return before
 
 
-def possible_transcripts(order, cap):
-    """Sets of the first `cap` pairs compared, left part first, over all pivots and loops, by recursion on lists."""
-
-    def paths(parts, asked):
-        if not parts:
-            yield asked
-            return
-        head, *rest = parts
-        if not head:
-            yield from paths(rest, asked)
-            return
-        for place, pivot in enumerate(head):
-            left, right = head[:place], head[place + 1 :]
-            for loop in itertools.permutations([*left, *right]):
-                more = [frozenset((pivot, item)) for item in loop]
-                yield from paths([left, right, *rest], [*asked, *more])
-
-    return {frozenset(asked[:cap]) for asked in paths([order], [])}
-
-
-@pytest.mark.parametrize("cap", [0, 2, 4, 6])
-def test_asked_pairs_are_those_of_a_recursion_left_before_right(cap):
-    m, runs, rng = 4, 20_000, np.random.default_rng(SEED)
-    before = np.broadcast_to(np.triu(np.ones((m, m), dtype=bool), 1), (runs, m, m))
-    made = kwiksort_runs(before, cap, rng)
-    assert (made.rankings == np.arange(m)).all()
-    i, j = np.triu_indices(m, k=1)
-    assert (made.asked == made.asked.transpose(0, 2, 1)).all()
-    assert (made.asked[:, i, j].sum(axis=1) == np.minimum(made.comparisons, cap)).all()
-    seen = {
-        frozenset(frozenset((int(i[k]), int(j[k]))) for k in np.flatnonzero(row))
-        for row in np.unique(made.asked[:, i, j], axis=0)
-    }
-    assert seen == possible_transcripts(list(range(m)), cap)
-
-
 @pytest.mark.parametrize("m", [2, 3, 5, 8])
 @pytest.mark.parametrize("flip", [0.0, 0.1, 0.5, 1.0])
 def test_wrong_pairs_against_the_recursion_over_subsets(m, flip):
@@ -145,29 +108,12 @@ def test_wrong_pairs_against_the_recursion_over_subsets(m, flip):
     assert kwiksort_wrong_pairs(m, flip)[m] == pytest.approx(kwiksort_expected_cost(unanimous, before), abs=1e-12)
 
 
-@pytest.mark.parametrize("m", [2, 3, 4])
-def test_expected_cost_with_given_probabilities(m):
-    table, rng = probabilities(m), np.random.default_rng(SEED)
-    upper = np.triu(rng.integers(0, 6, (m, m)), 1)
-    counts = upper + np.triu(5 - upper, 1).T
-    law = kwiksort_law(table)
-    costs = [sum(counts[b, a] for a, b in itertools.combinations(order, 2)) for order in all_rankings(m).tolist()]
-    assert kwiksort_expected_cost(counts, table) == pytest.approx(float(law @ costs), rel=1e-12)
-
-
 def test_wrong_arguments_are_refused():
-    rng = np.random.default_rng(0)
     with pytest.raises(ParameterError, match="from 1 to 6"):
         kwiksort_counted_law(np.full((7, 7), 0.5))
     with pytest.raises(ParameterError, match="add up to 1"):
         kwiksort_counted_law(np.full((3, 3), 0.4))
     with pytest.raises(ParameterError, match="flip"):
         kwiksort_wrong_pairs(3, 1.5)
-    with pytest.raises(ParameterError, match="shape"):
-        kwiksort_expected_cost(np.zeros((3, 3), dtype=int), np.full((2, 2), 0.5))
-    with pytest.raises(ParameterError, match="cap"):
-        kwiksort_runs(np.zeros((1, 1, 1), dtype=bool), -1, rng)
-    with pytest.raises(DataError, match="booleans"):
-        kwiksort_runs(np.zeros((1, 2, 2)), 1, rng)
-    with pytest.raises(DataError, match="exactly one"):
-        kwiksort_runs(np.zeros((1, 2, 2), dtype=bool), 1, rng)
+    with pytest.raises(ParameterError, match="alternatives"):
+        kwiksort_wrong_pairs(0, 0.5)

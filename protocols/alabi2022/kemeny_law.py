@@ -5,8 +5,10 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from dpaudit.errors import ParameterError
-from dpaudit.rankings.orders import FloatArray, all_rankings
+from dpaudit import ParameterError
+from dpaudit.rankings import all_rankings
+
+from .kemeny_weights import FloatArray
 
 _NODES = 20
 _REACH = 20

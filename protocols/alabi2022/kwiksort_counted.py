@@ -5,11 +5,13 @@ from math import comb, factorial
 import numpy as np
 import numpy.typing as npt
 
-from dpaudit.errors import ParameterError
-from dpaudit.rankings.kwiksort_exact import check_pair_probabilities
-from dpaudit.rankings.orders import FloatArray, all_rankings, as_positive_int
+from dpaudit import ParameterError
+from dpaudit.rankings import all_rankings
+
+from .kemeny_weights import FloatArray
 
 MAX_COUNTED = 6
+ROUNDING = 1e-9
 
 
 def kwiksort_counted_law(before_probability: npt.ArrayLike) -> FloatArray:
@@ -34,8 +36,11 @@ def kwiksort_counted_law(before_probability: npt.ArrayLike) -> FloatArray:
     table = np.asarray(before_probability, dtype=np.float64)
     if table.ndim != 2 or table.shape[0] != table.shape[1] or not 1 <= len(table) <= MAX_COUNTED:
         raise ParameterError(f"before_probability has shape {table.shape}; give (m, m) with m from 1 to {MAX_COUNTED}")
-    check_pair_probabilities(table, table)
     m = len(table)
+    i, p = np.triu_indices(m, k=1)
+    both = np.stack([table[i, p], table[p, i]])
+    if not ((both >= 0).all() and (np.abs(both.sum(axis=0) - 1) <= ROUNDING).all()):
+        raise ParameterError("the two probabilities of a pair must be at least 0 and add up to 1; mend the table")
     orders = all_rankings(m)
     # The parts are the contiguous pieces a, ..., b-1 of the output, and only pairs with their pivot are compared.
     kept = table[orders[:, :, None], orders[:, None, :]]
@@ -77,7 +82,9 @@ def kwiksort_wrong_pairs(alternatives: int, flip: float) -> FloatArray:
     ParameterError
         When m or the probability is out of range.
     """
-    m = as_positive_int(alternatives, "the number of alternatives m")
+    m = alternatives
+    if m < 1:
+        raise ParameterError(f"the number of alternatives is {m!r}; give an integer of at least 1")
     if not 0 <= flip <= 1:
         raise ParameterError(f"flip is {flip!r}; give a probability")
     keep = 1 - flip

@@ -6,17 +6,11 @@ from math import isfinite
 import numpy as np
 import numpy.typing as npt
 
-from dpaudit.errors import DataError, ParameterError
-from dpaudit.rankings.orders import (
-    CHUNK_CELLS,
-    FloatArray,
-    IntArray,
-    all_rankings,
-    as_positive_int,
-    check_rankings,
-    row_chunks,
-)
-from dpaudit.rankings.subsets import level_sets, subset_bits
+from dpaudit import DataError, ParameterError
+from dpaudit.rankings import all_rankings, check_rankings, level_sets, row_chunks, subset_bits
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
 
 MAX_GIBBS = 18
 MAX_LISTED = 8
@@ -176,7 +170,8 @@ class Gibbs:
         ParameterError
             When size is negative or no integer.
         """
-        size = as_positive_int(size, "size", least=0)
+        if isinstance(size, bool) or size != int(size) or size < 0:
+            raise ParameterError(f"size is {size!r}; give an integer of at least 0")
         m = self.alternatives
         rankings = np.empty((size, m), dtype=np.int64)
         for piece in row_chunks(size, m):
@@ -218,10 +213,9 @@ def _programme(weights: FloatArray, beta: float) -> tuple[float, float, float, F
     least, log_z, expected = (np.zeros(1 << m) for _ in range(3))
     log_choice = np.full((1 << m, m), -np.inf)
     items = np.arange(m)
-    step = max(1, CHUNK_CELLS // m)
     for level in level_sets(m)[1:]:
-        for start in range(0, len(level), step):
-            subsets = level[start : start + step]
+        for piece in row_chunks(len(level), m):
+            subsets = level[piece]
             holds, rest = bits[subsets], subsets[:, None] ^ (1 << items)
             cost = np.where(holds, paid[rest, items] + least[rest], np.inf)
             least[subsets] = cost.min(axis=1)

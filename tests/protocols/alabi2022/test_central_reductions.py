@@ -2,10 +2,12 @@
 
 import itertools
 import math
-import sys
 
 import numpy as np
 import pytest
+from dpaudit.catalog.alabi2022 import DPKwikSortCapped, NoisyPairwise
+from dpaudit.catalog.alabi2022.central_errors import cost_range, instance_profile, kwiksort_error, optimum
+from dpaudit.catalog.alabi2022.claims.central_second import margin_to_quicksort
 from scipy.stats import chisquare, kstest, laplace, norm
 
 import dpaudit
@@ -16,9 +18,8 @@ pytestmark = pytest.mark.slow
 
 FALSE_ALARM = 1e-6
 SEED = 20261121
-FIRST = dpaudit.load("noisy-pairwise")
-SECOND = dpaudit.load("dp-kwiksort-capped")
-MODULE = sys.modules[SECOND.__module__]
+FIRST = NoisyPairwise
+SECOND = DPKwikSortCapped
 EVERYONE = list(itertools.permutations(range(3)))
 PROFILE = np.array([(0, 1, 2), (2, 0, 1), (0, 2, 1)])
 
@@ -247,11 +248,11 @@ def test_the_classical_gaussian_fails_at_a_large_epsilon():
 @pytest.mark.parametrize("m", [3, 4])
 def test_the_instances_and_their_optimum(instance, m):
     target = FIRST(alternatives=m, agents=1000, instance=instance)
-    profile = target.profile()
+    profile = instance_profile(target)
     assert profile.agents == 1000
     best = min(rankings.average_kendall_tau(np.array(order), profile) for order in itertools.permutations(range(m)))
-    assert target.optimum(profile) == pytest.approx(float(best), rel=1e-12)
-    low, high = target.cost_range(float(best))
+    assert optimum(target, profile) == pytest.approx(float(best), rel=1e-12)
+    low, high = cost_range(target, float(best))
     worst = max(rankings.average_kendall_tau(np.array(order), profile) for order in itertools.permutations(range(m)))
     assert low <= best <= worst <= high
 
@@ -259,7 +260,7 @@ def test_the_instances_and_their_optimum(instance, m):
 def test_the_error_of_the_worst_blocs():
     """Against a search over margins with KwikSort's exact expected cost."""
     target = SECOND(alternatives=5, agents=100_000, budget="meant")
-    found = target._error()
+    found = kwiksort_error(target)
     scale = 2 * 10 / 100_000
     best = 0.0
     for margin in np.linspace(0.2, 4, 200) * scale:
@@ -277,7 +278,7 @@ def test_kwiksort_on_any_tournament_makes_no_more_comparisons():
     cyclic = {"alternatives": 3, "outcomes": 0b101}
     assert claim.margin(**transitive) == pytest.approx(0, abs=1e-12)
     assert claim.margin(**cyclic) == pytest.approx(0, abs=1e-12)
-    assert MODULE._margin_to_quicksort(4, 0) == pytest.approx(0, abs=1e-12)
+    assert margin_to_quicksort(4, 0) == pytest.approx(0, abs=1e-12)
     assert len(claim.instances) == 2 + 8 + 64 + 1024
 
 
@@ -286,3 +287,14 @@ def test_parameters_that_do_not_fit_are_refused():
         FIRST(delta=0.1)
     with pytest.raises(dpaudit.ParameterError, match="'delta' must be above 0 and below 1 with gaussian noise"):
         SECOND(noise="gaussian")
+
+
+def test_claims_about_another_noise_or_budget_are_inapplicable():
+    printed = {claim.id: claim.inapplicable for claim in SECOND().claims()}
+    assert printed["alabi2022.corollary6-rate-agents"] == ""
+    assert printed["alabi2022.corollary7-rate-agents"] == "it is about noise = gaussian"
+    assert printed["alabi2022.theorem5-budget"] == ""
+    assert printed["alabi2022.theorem5-budget-meant"] == "it is about budget = meant"
+    gaussian = {claim.id: claim.inapplicable for claim in FIRST(noise="gaussian", delta=1e-5).claims()}
+    assert gaussian["alabi2022.corollary3"] == "it is about noise = laplace"
+    assert gaussian["alabi2022.corollary4"] == ""

@@ -7,10 +7,11 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from dpaudit.errors import DataError, ParameterError
-from dpaudit.rankings.kemeny import AUTO_DP, integer_programme
-from dpaudit.rankings.orders import FloatArray, IntArray, row_chunks
-from dpaudit.rankings.subsets import level_sets, subset_bits
+from dpaudit import DataError, ParameterError
+from dpaudit.rankings import integer_programme, level_sets, row_chunks, subset_bits
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
 
 MAX_BATCH_DP = 14
 _ROUNDING = 1e-9
@@ -62,7 +63,7 @@ def kemeny_weighted(
     weights : array_like of float, shape (m, m)
         Entry [j, l] is the weight of those who prefer j to l: finite, at least 0, zeros on the diagonal.
     method : {"auto", "dp", "milp"}
-        As for `kemeny`.
+        As for `dpaudit.rankings.kemeny`.
     gap : float
         Relative gap in [0, 1) at which the integer programme may stop: cost - lower_bound <= gap * cost, so that the
         cost is at most 1 / (1 - gap) times the least one.
@@ -93,7 +94,7 @@ def kemeny_weighted(
         raise ParameterError(f"m is {m}; the dynamic programme takes at most {MAX_BATCH_DP}, use method='milp'")
     if m == 1:
         return WeightedKemeny((0,), 0.0, 0.0)
-    if method == "dp" or (method == "auto" and m <= AUTO_DP):
+    if method == "dp" or (method == "auto" and m <= MAX_BATCH_DP):
         ranking = _dynamic_programme(table[None])[0]
         cost = float(weighted_cost(ranking, table))
         return WeightedKemeny(tuple(ranking.tolist()), cost, cost)

@@ -1,0 +1,18 @@
+"""Alabi, Ghazi, Kumar, Manurangsi, "Private rank aggregation in central and local models", AAAI 2022."""
+
+from . import claims, controls
+from .dp_kwiksort_capped import DPKwikSortCapped, LongestRun, Transcript
+from .noisy_pairwise import NoisyMatrix, NoisyPairwise
+from .paper import ERRATA, PAPER
+
+__all__ = [
+    "ERRATA",
+    "PAPER",
+    "DPKwikSortCapped",
+    "LongestRun",
+    "NoisyMatrix",
+    "NoisyPairwise",
+    "Transcript",
+    "claims",
+    "controls",
+]

@@ -1,0 +1,52 @@
+"""Bugs planted in the exponential mechanism over rankings are found from samples; the right one is not accused."""
+
+import copy
+
+import numpy as np
+import pytest
+
+import dpaudit
+from dpaudit.auditors import Budget, Streams
+from dpaudit.auditors.audit import view_of
+from dpaudit.auditors.blackbox import audit_black_box
+
+pytestmark = pytest.mark.slow
+
+FAST = {
+    "exponential-one-pair": 20_000,
+    "exponential-without-two": 200_000,
+    "exponential-n-twice": 20_000,
+    "exponential-often-best": 20_000,
+}
+"""Samples per input with which the bug is found."""
+
+
+def black_box(target, samples, seed):
+    claim = next(claim for claim in target.claims() if claim.kind == "privacy")
+    view, neighbouring = view_of(target, claim)
+    return audit_black_box(view, claim, neighbouring, budget=Budget(samples=samples), streams=Streams(seed))
+
+
+@pytest.mark.parametrize(("name", "samples"), FAST.items())
+def test_a_planted_bug_is_found(name, samples):
+    target = dpaudit.load(name)()
+    evidence = black_box(target, samples, seed=0)
+    assert evidence.verdict == "refuted"
+    assert evidence.witness.epsilon > target.claims()[0].epsilon
+
+
+@pytest.mark.parametrize(("seed", "samples"), [(0, 20_000), (1, 20_000), (2, None)])
+def test_the_right_mechanism_is_not_accused(seed, samples):
+    right = dpaudit.load("kemeny-exponential")(epsilon=1.0, agents=4, relation="add-remove")
+    evidence = black_box(right, samples, seed)
+    assert evidence.verdict == "consistent"
+    assert evidence.measured["epsilon"].lower <= 1.0
+
+
+@pytest.mark.parametrize("name", FAST)
+def test_the_controls_do_not_touch_their_input(name):
+    target = dpaudit.load(name)()
+    data, _ = next(iter(target.neighbours()))
+    before = copy.deepcopy(data)
+    target.sample(data, 10, np.random.default_rng(0))
+    assert repr(data) == repr(before)
