@@ -43,7 +43,7 @@ def report(
 def _check(path: Path) -> int:
     """Print a line per record; 0 where all are up to date, 1 otherwise."""
     from dpaudit.reporting import FORMATS
-    from dpaudit.reporting.ledger import render_ledger, render_ledger_html
+    from dpaudit.reporting.ledger import render_ledger
     from dpaudit.runner.freshness import check_reports
 
     files = {
@@ -55,7 +55,7 @@ def _check(path: Path) -> int:
             ("junit.xml", "junit"),
         )
     }
-    found = check_reports(path, files, {"README.md": render_ledger, "index.html": render_ledger_html})
+    found = check_reports(path, files, {"README.md": render_ledger})
     for report in found:
         reasons = f": {'; '.join(report.reasons)}" if report.reasons else ""
         typer.echo(f"{report.path}: {report.state}{reasons}")
