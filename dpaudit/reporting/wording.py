@@ -29,6 +29,7 @@ _REMEDIES = {
     Remedy.TIME: "allow more time: raise --seconds, or leave it out",
     Remedy.FEATURES: "say what to look at in the outputs: define `features`, or return coarser outputs",
     Remedy.EXACT: "no number of samples helps: give an exact law, or a finer enclosure of it",
+    Remedy.POINTS: "give other points, over a wider range",
 }
 _SIDES = {"at-most": "at most ", "at-least": "at least ", "equal": ""}
 _NO_PASS = (Verdict.INCONCLUSIVE, Verdict.ERROR)

@@ -19,7 +19,7 @@ REPORTS = Path(__file__).parents[2] / "reports"
 CHROMIUM = os.environ.get("DPAUDIT_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 # The browser is to reach nothing but the file that it is given.
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-MOST_BYTES = 1_000_000
+MOST_BYTES = 2_500_000
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")]
 
