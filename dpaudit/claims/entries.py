@@ -14,10 +14,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaceEntry:
-    """A place in a paper: its label, and the key by which the paper's places sort."""
+    """A place in a paper.
+
+    Attributes
+    ----------
+    label
+        The place without the paper.
+    sort
+        Key by which places sort.
+    plural
+        Whether the label names several things: ``Sections 4.2 and 5.7``.
+    """
 
     label: str
     sort: tuple[Any, ...] = ()
+    plural: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sort", _nested(self.sort))
@@ -25,7 +36,9 @@ class PlaceEntry:
     @classmethod
     def of(cls, place: Place) -> PlaceEntry:
         """Entry of a place."""
-        return cls(label=place.label, sort=place.sort_key)
+        # The last step is what the others lead to.
+        several = bool(place.steps) and not place.part and len(place.steps[-1][1]) > 1
+        return cls(label=place.label, sort=place.sort_key, plural=several)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,6 +34,8 @@ class Remedy(StrEnum):
     """Say what to look at in the outputs."""
     EXACT = "exact"
     """Give an exact law or a finer enclosure; no number of samples helps."""
+    POINTS = "points"
+    """Give other points, over a wider range."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

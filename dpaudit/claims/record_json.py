@@ -1,10 +1,11 @@
 """Records as JSON: schema ``dpaudit.record/2``.
 
 What is the same for many results stands once: the words of a claim in the table ``claims``, and each distinct reason
-and curve in the tables ``reasons`` and ``curves``, to which results refer by its place there. A key that has its default value (null, false, 0, an
-empty text) is left out, and so are upper bounds on a curve that are the lower ones. There is one line for each result
-and each curve, so that two records can be compared line by line. Numbers that JSON cannot hold are written as the
-strings ``"Infinity"``, ``"-Infinity"`` and ``"NaN"``.
+and curve in the tables ``reasons`` and ``curves``, to which results refer by its place there. A key that has its
+default value (null, false, 0, an empty text) is left out, and so are the seed of a result that is the run's, upper
+bounds on a curve that are the lower ones, and type I errors that are those of the first curve. There is one line for
+each result and each curve, so that two records can be compared line by line. Numbers that JSON cannot hold are written
+as the strings ``"Infinity"``, ``"-Infinity"`` and ``"NaN"``.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ def write_json(record: Record) -> str:
     if any(part["measured"] or part["witness"] for part in times.values()):
         raw["timing"]["measured"] = times
     last = {key: raw.pop(key) for key in ("environment", "timing")}
-    raw |= {"reasons": list(reasons), "results": lines, "curves": [_curve(found) for found in curves], **last}
+    drawn = [_curve(found, next(iter(curves))) for found in curves]
+    raw |= {"reasons": list(reasons), "results": lines, "curves": drawn, **last}
     return _laid_out(raw) + "\n"
 
 
@@ -63,6 +65,8 @@ def _numbered(values: Iterable[T]) -> dict[T, int]:
 def _line(record: Record, result: Result) -> dict[str, Any]:
     """Return a result as JSON holds it, but for what is in tables."""
     line = _plain_but(result, "curves")
+    if result.seed == record.seed:
+        del line["seed"]
     entry = record.claims[result.claim]
     for key in _OF_THE_CLAIM:
         if getattr(result, key) == getattr(entry, key):
@@ -75,8 +79,10 @@ def _plain_but(value: Any, left_out: str) -> dict[str, Any]:
     return {name: plain(getattr(value, name)) for name in names if name != left_out}
 
 
-def _curve(curves: Curves) -> dict[str, Any]:
+def _curve(curves: Curves, first: Curves) -> dict[str, Any]:
     raw: dict[str, Any] = plain(curves)
+    if curves is not first and curves.type_one == first.type_one:
+        del raw["type_one"]
     return {name: values for name, values in raw.items() if _lower(name) == name or values != raw[_lower(name)]}
 
 
@@ -165,7 +171,7 @@ def _record(file: Any) -> Record:
     timing = dict(file.timing)
     times = timing.pop("measured", None)
     times = times if isinstance(times, Mapping) else {}
-    curves = [_curves(found) for found in file.curves]
+    curves = [_curves(found, file.curves[0]) for found in file.curves]
     results = []
     for place, line in enumerate(file.results):
         values = {item.name: getattr(line, item.name) for item in dataclasses.fields(line)}
@@ -174,6 +180,8 @@ def _record(file: Any) -> Record:
             if values[key] is None:
                 values[key] = getattr(entry, key, "")
         values["reason"] = "" if line.reason is None else _entry(file.reasons, line.reason, f"results.{place}.reason")
+        if line.seed is None:
+            values["seed"] = file.seed
         if line.curves is not None:
             values["curves"] = _entry(curves, line.curves, f"results.{place}.curves")
         if line.timed and str(place) in times:
@@ -183,9 +191,11 @@ def _record(file: Any) -> Record:
     return Record(**{name: getattr(file, name) for name in names}, results=tuple(results), timing=timing)
 
 
-def _curves(found: Any) -> Curves:
-    """Curves as in memory: upper bounds that the file leaves out are the lower ones."""
+def _curves(found: Any, first: Any) -> Curves:
+    """Curves as in memory, with what the file leaves out."""
     values = {item.name: getattr(found, item.name) for item in dataclasses.fields(Curves)}
+    if found.type_one is None:
+        values["type_one"] = first.type_one or ()
     return Curves(**{name: values[_lower(name)] if each is None else each for name, each in values.items()})
 
 
@@ -212,10 +222,10 @@ def _adapter() -> TypeAdapter[Any]:
     """Reader of the record as the file holds it: as in memory, but for the words of claims and for the curves."""
     from pydantic import TypeAdapter
 
-    line: Any = _like(
-        Result, {**dict.fromkeys(_OF_THE_CLAIM, str | None), **dict.fromkeys(("reason", "curves"), int | None)}
-    )
-    curves: Any = _like(Curves, dict.fromkeys(("delta_upper", "type_two_upper"), tuple[float, ...] | None))
+    numbers = ("reason", "curves", "seed")
+    line: Any = _like(Result, {**dict.fromkeys(_OF_THE_CLAIM, str | None), **dict.fromkeys(numbers, int | None)})
+    left_out = ("type_one", "delta_upper", "type_two_upper")
+    curves: Any = _like(Curves, dict.fromkeys(left_out, tuple[float, ...] | None))
     tables = {"results": tuple[line, ...], "reasons": tuple[str, ...], "curves": tuple[curves, ...]}
     return TypeAdapter(_like(Record, tables))
 

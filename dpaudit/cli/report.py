@@ -42,20 +42,13 @@ def report(
 
 def _check(path: Path) -> int:
     """Print a line per record; 0 where all are up to date, 1 otherwise."""
-    from dpaudit.reporting import FORMATS
-    from dpaudit.reporting.ledger import render_ledger, render_ledger_html
+    from dpaudit.reporting import FORMATS, report_files
     from dpaudit.runner.freshness import check_reports
 
-    files = {
-        name: FORMATS[form]
-        for name, form in (
-            ("README.md", "markdown"),
-            ("report.md", "markdown"),
-            ("index.html", "html"),
-            ("junit.xml", "junit"),
-        )
-    }
-    found = check_reports(path, files, {"README.md": render_ledger, "index.html": render_ledger_html})
+    pages = {"report.md": "markdown", "index.html": "html", "junit.xml": "junit"}
+    found = check_reports(
+        path, lambda record: {name: FORMATS[form](record) for name, form in pages.items()}, report_files
+    )
     for report in found:
         reasons = f": {'; '.join(report.reasons)}" if report.reasons else ""
         typer.echo(f"{report.path}: {report.state}{reasons}")

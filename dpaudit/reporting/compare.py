@@ -103,10 +103,19 @@ def compare_records(old: Record, new: Record) -> RecordComparison:
 
 
 def _runs(old: Record, new: Record) -> Iterator[tuple[str, str, str]]:
-    for name in ("version", "seed", "confidence"):
+    for name in ("version", "seed"):
         one, other = getattr(old, name), getattr(new, name)
         if one != other:
             yield name, format_value(one), format_value(other)
+    before, after = map(_error_probabilities, (old, new))
+    if before and after and before != after:
+        yield "error probability of a result", before, after
+
+
+def _error_probabilities(record: Record) -> str:
+    """Error probabilities of the results that sampled; empty where none did."""
+    found = {result.error_probability for result in record.results if result.error_probability is not None}
+    return ", ".join(format_number(value) for value in sorted(found))
 
 
 def _cell(result: Result) -> tuple[str, str, str]:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from dpaudit.claims.record import Record, Result
 from dpaudit.claims.verdicts import Verdict
-from dpaudit.reporting.groups import Cell, ClaimGroup, group_results
+from dpaudit.reporting.groups import ClaimGroup, LabelledResult, group_results
 from dpaudit.reporting.reading import by_hand, worked_out
 from dpaudit.reporting.wording import (
-    beside,
+    also_measured,
     clean,
     headline,
     next_step,
@@ -81,11 +81,11 @@ def print_console(record: Record, console: Console, *, only_unexpected: bool = F
         for claim in target.claims:
             nature = f" ({claim.nature})" if claim.nature else ""
             page.line(f"{claim.claim}{nature}" + (f", {claim.constant}" if claim.constant else ""), indent=2)
-            if claim.shared("kind") == "figure":
+            if claim.entry.kind == "figure":
                 page.line(claim.shared("statement"), indent=4)
             for cells in _lines(claim):
                 page.verdict(cells[0].result, _cell_text(cells[0]), more=len(cells) - 1)
-                page.field("beside it", beside(cells[0].result), indent=16)
+                page.field("also measured", also_measured(cells[0].result), indent=16)
         page.blank()
     bad = [
         (target, claim, cell) for target in group_results(record) for claim, cell in target.cells if not cell.result.ok
@@ -99,25 +99,25 @@ def print_console(record: Record, console: Console, *, only_unexpected: bool = F
     page.line(summary_line(record), style="bold")
 
 
-def _lines(claim: ClaimGroup) -> list[list[Cell]]:
+def _lines(claim: ClaimGroup) -> list[list[LabelledResult]]:
     """Cells that share a line: those of one verdict, as expected, where a claim has many cells."""
     if len(claim.cells) <= _MOST_CELLS:
         return [[cell] for cell in claim.cells]
-    shared: dict[tuple[str, str | int], list[Cell]] = {}
+    shared: dict[tuple[str, str | int], list[LabelledResult]] = {}
     for cell in claim.cells:
         key = (cell.result.verdict, cell.result.method) if cell.result.ok else ("not ok", cell.number)
         shared.setdefault(key, []).append(cell)
     return list(shared.values())
 
 
-def _cell_text(cell: Cell) -> str:
+def _cell_text(cell: LabelledResult) -> str:
     result = cell.result
     method = "" if result.verdict is Verdict.ERROR or cell.label.endswith(result.method) else f"; {result.method}"
     numbers = headline(result) + method
     return f"{cell.label}: {numbers}; {standing(result)}" if cell.label else f"{numbers}; {standing(result)}"
 
 
-def _print_details(page: _Page, claim: ClaimGroup, cell: Cell, notation: str) -> None:
+def _print_details(page: _Page, claim: ClaimGroup, cell: LabelledResult, notation: str) -> None:
     result = cell.result
     where = f" at {cell.label}" if cell.label else ""
     page.verdict(result, f"{claim.target}, {claim.claim}{where}", indent=0)

@@ -1,13 +1,17 @@
-"""Results by target and claim, with the parameters that vary among a claim's cells told from the others."""
+"""Results by target and claim, with the parameters that vary among a claim's cells told from the others.
+
+Targets and claims that stand in a paper come in the paper's order, all others in the order of the record.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from dpaudit.claims.record import Record, Result, SystemEntry, plain
+from dpaudit.claims.entries import ClaimEntry, ErratumEntry
+from dpaudit.claims.record import UNKNOWN_KIND, Record, Result, SystemEntry, plain
 from dpaudit.reporting.numbers import format_number
 
 _OF_THE_CLAIM = ("kind", "view", "relation", "statement", "source")
@@ -17,8 +21,8 @@ ABSENT = "-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
-    """One result among those of its claim.
+class LabelledResult:
+    """One result among those of its claim, with what tells it from them.
 
     Attributes
     ----------
@@ -38,10 +42,12 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimGroup:
-    """The cells of one claim.
+    """The cells of one claim about one target.
 
     Attributes
     ----------
+    entry
+        What is the same for all results of the claim.
     varying
         Names of the parameters that differ between cells.
     constant
@@ -50,7 +56,8 @@ class ClaimGroup:
 
     target: str
     claim: str
-    cells: tuple[Cell, ...]
+    entry: ClaimEntry
+    cells: tuple[LabelledResult, ...]
     varying: tuple[str, ...]
     constant: str
 
@@ -61,7 +68,7 @@ class ClaimGroup:
         """
         said = {getattr(cell.result, attribute) for cell in self.cells}
         if attribute in _OF_THE_CLAIM:
-            said -= {None, "", "unknown"}
+            said -= {None, "", UNKNOWN_KIND}
         return str(said.pop() or "") if len(said) == 1 else ""
 
     @property
@@ -84,11 +91,12 @@ class ClaimGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetGroup:
-    """The claims of one target, in the order of the record."""
+    """The claims of one target, and the errata that concern it."""
 
     name: str
     entry: SystemEntry | None
     claims: tuple[ClaimGroup, ...]
+    errata: tuple[ErratumEntry, ...] = ()
 
     @property
     def title(self) -> str:
@@ -100,24 +108,49 @@ class TargetGroup:
         return self.entry.notations.get(claim.shared("view"), "") if self.entry else ""
 
     @property
-    def cells(self) -> Iterator[tuple[ClaimGroup, Cell]]:
+    def cells(self) -> Iterator[tuple[ClaimGroup, LabelledResult]]:
         """All cells, each with its claim."""
         return ((claim, cell) for claim in self.claims for cell in claim.cells)
 
 
 def group_results(record: Record) -> tuple[TargetGroup, ...]:
-    """Group the results of a record by target and claim, each in the order in which it first occurs."""
+    """Group the results of a record by target and claim.
+
+    Claims are sorted by their places, those without one last, and targets by their first places; equal ones stay in the
+    order in which they first occur.
+    """
     found: dict[str, dict[str, list[tuple[int, Result]]]] = {}
     for number, result in enumerate(record.results, start=1):
         found.setdefault(result.target, {}).setdefault(result.claim, []).append((number, result))
-    return tuple(
+    groups = [
         TargetGroup(
             name=target,
             entry=record.systems.get(target),
-            claims=tuple(_claim_group(target, claim, results) for claim, results in claims.items()),
+            claims=tuple(
+                _claim_group(target, claim, record.claims[claim], claims[claim])
+                for claim in sorted(claims, key=lambda claim: claim_order(record.claims[claim]))
+            ),
+            errata=_errata(record, target),
         )
         for target, claims in found.items()
+    ]
+    return tuple(sorted(groups, key=lambda group: claim_order(group.claims[0].entry)))
+
+
+def claim_order(entry: ClaimEntry) -> tuple[Any, ...]:
+    """Key by which claims sort: by place, what no paper says after what a paper says there, and controls last."""
+    return bool(entry.bug), entry.sort, entry.ours
+
+
+def _errata(record: Record, target: str) -> tuple[ErratumEntry, ...]:
+    entry = record.systems.get(target)
+    placed = (
+        replace(erratum, where=f"{paper.citation}, {erratum.where}")
+        for paper in record.papers.values()
+        for erratum in paper.errata
+        if target in erratum.systems
     )
+    return (*(entry.errata if entry else ()), *placed)
 
 
 def format_value(value: Any) -> str:
@@ -129,7 +162,7 @@ def format_value(value: Any) -> str:
     return json.dumps(plain(value), ensure_ascii=False)
 
 
-def _claim_group(target: str, claim: str, results: list[tuple[int, Result]]) -> ClaimGroup:
+def _claim_group(target: str, claim: str, entry: ClaimEntry, results: list[tuple[int, Result]]) -> ClaimGroup:
     tables = [{name: format_value(value) for name, value in result.parameters.items()} for _, result in results]
     names = list(dict.fromkeys(name for table in tables for name in table))
     varying = tuple(name for name in names if len({table.get(name, ABSENT) for table in tables}) > 1)
@@ -142,11 +175,12 @@ def _claim_group(target: str, claim: str, results: list[tuple[int, Result]]) -> 
         if not distinct:
             extra = result.method if by_method else f"cell {i}"
             label = f"{label}, {extra}" if label else extra
-        cells.append(Cell(number=number, result=result, values=values, label=label))
+        cells.append(LabelledResult(number=number, result=result, values=values, label=label))
     constant = [name for name in names if name not in varying]
     return ClaimGroup(
         target=target,
         claim=claim,
+        entry=entry,
         cells=tuple(cells),
         varying=varying,
         constant=_named(constant, [tables[0][name] for name in constant]),

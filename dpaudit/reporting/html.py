@@ -8,10 +8,11 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from dpaudit.claims.record import Record
-from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.figures import figures, trust_figure
+from dpaudit.reporting.findings import controls_in_words, findings, summary_of
 from dpaudit.reporting.groups import ClaimGroup, TargetGroup, group_results
-from dpaudit.reporting.reading import by_hand, most_telling, verdict_counts, verdict_sentence, whys, worked_out
+from dpaudit.reporting.papers import papers_of, places_in_words
+from dpaudit.reporting.reading import SYMBOLS, by_hand, most_telling, verdict_counts, verdict_sentence, whys, worked_out
 from dpaudit.reporting.regions import region_maps
 from dpaudit.reporting.wording import (
     clean,
@@ -32,18 +33,6 @@ from dpaudit.reporting.wording import (
 if TYPE_CHECKING:
     from jinja2 import Template
 
-SYMBOLS = {
-    Verdict.PROVED: "✓",
-    Verdict.CERTIFIED: "✓",
-    Verdict.CONSISTENT: "≈",
-    Verdict.REFUTED: "✗",
-    Verdict.VACUOUS: "∅",
-    Verdict.INAPPLICABLE: "–",
-    Verdict.INCONCLUSIVE: "?",
-    Verdict.ERROR: "!",
-}
-
-
 _MOST_NAMED = 4
 _MOST_ROWS = 6
 
@@ -57,14 +46,22 @@ class Column:
     numeric: bool = True
 
 
-def render_html(record: Record) -> str:
-    """Return the record as one self-contained HTML page."""
+def render_html(record: Record, *, paper: str = "") -> str:
+    """Return the record as one self-contained HTML page; with the key of a paper, what was found of it comes first."""
     groups = group_results(record)
+    views = papers_of({paper: record}) if paper else []
+    views.sort(key=lambda view: (view.key != paper, view.key))
     return clean(
         template("report.html.j2").render(
             record=record,
             groups=groups,
-            title=_title(groups),
+            title=f"Audit of {views[0].citation}" if views else _title(groups),
+            papers=views,
+            record_name=f"{paper}.json" if paper else "record.json",
+            findings=findings,
+            summary_of=summary_of,
+            controls_in_words=controls_in_words,
+            places_in_words=places_in_words,
             counts=counts(record),
             conclusion=conclusion(record),
             provenance=provenance(record),

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 
 from dpaudit.claims.record import Record, Result
 from dpaudit.claims.verdicts import Verdict
-from dpaudit.reporting.groups import Cell, ClaimGroup, TargetGroup, group_results
+from dpaudit.reporting.groups import ClaimGroup, LabelledResult, TargetGroup, group_results
 from dpaudit.reporting.wording import (
     clean,
     headline,
@@ -74,7 +74,7 @@ def _message(result: Result) -> str:
     return " ".join(f"{result.verdict}: {why}{told}".split())
 
 
-def _details(claim: ClaimGroup, cell: Cell, notation: str) -> str:
+def _details(claim: ClaimGroup, cell: LabelledResult, notation: str) -> str:
     result = cell.result
     lines = [f"{result.verdict}: {headline(result)}", standing(result)]
     if not result.ok:

@@ -1,150 +1,54 @@
-"""The ledger: every claim of several records on one page, by paper."""
+"""The ledger: what was found of every paper, and every claim of several records, on one page."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from urllib.parse import quote
 
-from dpaudit.claims.papers import Erratum
 from dpaudit.claims.record import Record
 from dpaudit.claims.verdicts import Verdict
-from dpaudit.reporting.groups import ClaimGroup, group_results
+from dpaudit.reporting.findings import Finding, findings
 from dpaudit.reporting.html import template
 from dpaudit.reporting.markdown import escape
 from dpaudit.reporting.numbers import format_interval
-from dpaudit.reporting.reading import most_telling
-from dpaudit.reporting.reading import verdict_counts as claim_verdicts
+from dpaudit.reporting.page import evidence, shortened, verdicts_in_words
+from dpaudit.reporting.papers import PaperClaim, PaperView, papers_of, places_in_words
 from dpaudit.reporting.wording import clean, headline
 
-CONTROLS = "control"
-"""What the ids of claims of deliberately broken protocols begin with: they are no paper's."""
-
 _TIGHTNESS_DIGITS = 3
-_PAPER = re.compile(r"^(.*?\b(?:19|20)\d\d[a-z]?\)?)(?:, |$)(.*)$", re.DOTALL)
-_PLACE = re.compile(r"\b([A-Z][a-z]+?)s? ([0-9IVX]+(?:[.-][0-9A-Z]+)*)")
-_HOLDS = {Verdict.PROVED, Verdict.CERTIFIED, Verdict.CONSISTENT}
+_MOST_FINDINGS = 6
+_LONGEST_NUMBER = 110
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LedgerRow:
-    """One claim of one system.
+def main_findings(view: PaperView) -> tuple[list[Finding], str]:
+    """Return what matters most of a paper, at most six sentences in the paper's order, and what there is besides.
 
-    Attributes
-    ----------
-    folder, anchor
-        Folder of its report, and its place on the page there.
-    target, claim, kind, statement, source
-        The claim.
-    verdicts
-        How often each verdict occurs over the parameters, the most telling one first.
-    evidence
-        The number that decides the most telling result, and where.
-    tightness
-        Claimed epsilon over measured epsilon there, or the bound over the measured value; empty where neither is known.
+    What is refuted goes before what says nothing, and among equals what is about more claims.
     """
-
-    folder: str
-    anchor: str
-    target: str
-    claim: str
-    kind: str
-    statement: str
-    source: str
-    verdicts: tuple[tuple[Verdict, int], ...]
-    evidence: str
-    tightness: str
-
-    @property
-    def paper(self) -> str:
-        """What the claim's id begins with."""
-        return self.claim.partition(".")[0]
-
-    def has(self, verdict: Verdict) -> bool:
-        """Whether the claim has this verdict at any parameters."""
-        return any(verdict is found for found, _ in self.verdicts)
+    notable = [finding for finding in findings(view.claims) if finding.notable]
+    ranked = sorted(notable, key=lambda finding: (finding.outcome, -len(finding.claims)))[:_MOST_FINDINGS]
+    shown = [finding for finding in notable if finding in ranked]
+    parts = []
+    if more := len(notable) - len(shown):
+        parts.append(f"{more} more such finding{'s' * (more > 1)} on its page.")
+    total, holding = len(view.claims), view.holding
+    if holding and holding == total:
+        parts.append(f"All {total} claims audited hold." if total > 1 else "The one claim audited holds.")
+    elif total:
+        parts.append(f"{holding or 'None'} of its {total} claims hold{'s' * (holding == 1)} wherever audited.")
+    return shown, " ".join(parts)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Misprint:
-    """An erratum with the systems that it is about."""
-
-    erratum: Erratum
-    targets: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Paper:
-    """The claims of one paper, in the order of their places in it: Corollary 3, Corollary 12, Theorem 2.
-
-    Attributes
-    ----------
-    key
-        What the ids of its claims begin with.
-    name
-        Authors and year, as the sources of its claims have them; the key where they do not.
-    misprints
-        Its errata.
-    """
-
-    key: str
-    name: str
-    rows: tuple[LedgerRow, ...]
-    misprints: tuple[Misprint, ...]
-
-    @property
-    def holding(self) -> int:
-        """Number of claims that hold wherever they were audited and apply."""
-        found = ({verdict for verdict, _ in row.verdicts} - {Verdict.INAPPLICABLE} for row in self.rows)
-        return sum(bool(verdicts) and verdicts <= _HOLDS for verdicts in found)
-
-    def having(self, verdict: Verdict) -> int:
-        """Return the number of claims that have this verdict at some parameters."""
-        return sum(row.has(verdict) for row in self.rows)
-
-    def place(self, row: LedgerRow) -> str:
-        """Return where in the paper a claim stands; its whole source where that is another."""
-        found = _PAPER.match(row.source)
-        return (found[2] if found and found[1] == self.name else "") or row.source
-
-
-def ledger_rows(records: Mapping[str, Record]) -> list[LedgerRow]:
-    """Return the claims of several records, which come by the folder that holds their report."""
-    return [
-        _row(folder, target.name, claim)
-        for folder, record in records.items()
-        for target in group_results(record)
-        for claim in target.claims
-    ]
-
-
-def papers(records: Mapping[str, Record]) -> list[Paper]:
-    """Return the papers of several records, that of the most claims first and the controls last."""
-    by_key: dict[str, list[LedgerRow]] = {}
-    for row in ledger_rows(records):
-        by_key.setdefault(row.paper, []).append(row)
-    found = misprints(records)
-    listed = [_paper(key, rows, found) for key, rows in by_key.items()]
-    return sorted(listed, key=lambda paper: (paper.key == CONTROLS, -len(paper.rows), paper.key))
-
-
-def misprints(records: Mapping[str, Record]) -> list[Misprint]:
-    """Return the errata of several records, each once."""
-    found: dict[Erratum, list[str]] = {}
+def verdict_counts(records: Mapping[str, Record]) -> dict[Verdict, tuple[int, int, int]]:
+    """Count the verdicts that occur, in the order of the vocabulary: of papers' claims, of ours, and of controls."""
+    counts: Counter[tuple[Verdict, int]] = Counter()
     for record in records.values():
-        for target in group_results(record):
-            for erratum in target.entry.errata if target.entry else ():
-                found.setdefault(erratum, []).append(target.name)
-    return [Misprint(erratum=erratum, targets=tuple(targets)) for erratum, targets in found.items()]
-
-
-def verdict_counts(records: Mapping[str, Record]) -> dict[Verdict, tuple[int, int]]:
-    """Count the verdicts that occur, in the order of the vocabulary: of papers' claims, and of controls."""
-    results = [result for record in records.values() for result in record.results]
-    verdicts = Counter((result.verdict, result.claim.startswith(f"{CONTROLS}.")) for result in results)
-    counts = {verdict: (verdicts[verdict, False], verdicts[verdict, True]) for verdict in Verdict}
-    return {verdict: both for verdict, both in counts.items() if any(both)}
+        for result in record.results:
+            entry = record.claims[result.claim]
+            counts[result.verdict, 2 if entry.bug else int(entry.ours)] += 1
+    found = {verdict: (counts[verdict, 0], counts[verdict, 1], counts[verdict, 2]) for verdict in Verdict}
+    return {verdict: each for verdict, each in found.items() if any(each)}
 
 
 def render_ledger(records: Mapping[str, Record]) -> str:
@@ -153,136 +57,106 @@ def render_ledger(records: Mapping[str, Record]) -> str:
     Parameters
     ----------
     records
-        Records by the folder, relative to the ledger, that holds their report as ``README.md``.
+        Records by key, that of a paper where there is one; ``KEY.md`` beside the ledger is the page of each.
     """
-    listed = papers(records)
-    lines = [
-        "# Ledger of all claims",
-        "",
-        "Generated by `make reports`. Each row is one claim; its verdicts are counted over the parameters at which it "
-        "was audited, and the evidence is that of the most telling one. The names link to the full reports; "
-        "`index.html` is the same with filters.",
-        "",
-        "Claims that hold do so wherever they were audited; those refuted or vacuous are so at some parameters.",
-        "",
-        "| Paper | Claims | Hold | Refuted | Vacuous | Errata |",
-        "| --- | ---: | ---: | ---: | ---: | ---: |",
-        *(
-            f"| {escape(paper.name)} | {len(paper.rows)} | {paper.holding} | {paper.having(Verdict.REFUTED)} "
-            f"| {paper.having(Verdict.VACUOUS)} | {len(paper.misprints)} |"
-            for paper in listed
-        ),
-        "",
-        "| Verdict | Results | Of controls | Meaning |",
-        "| --- | ---: | ---: | --- |",
-        *(
-            f"| {verdict} | {count} | {controls or '-'} | {verdict.meaning} |"
-            for verdict, (count, controls) in verdict_counts(records).items()
-        ),
-    ]
-    for paper in listed:
-        lines += ["", f"## {escape(paper.name)}", "", *_markdown_section(paper)]
-    errata = _by_place(misprints(records))
-    if errata:
-        lines += ["", "## Errata", ""]
-    for misprint in errata:
-        erratum = misprint.erratum
-        lines.append(
-            f"- {escape(erratum.where)}. Printed: {escape(erratum.printed)}. Meant: {escape(erratum.meant)}. "
-            f"Because {escape(erratum.reason)}. ({', '.join(misprint.targets)})"
-        )
+    views = papers_of(records)
+    lines = ["# What holds", "", "Each name leads to the page with all claims, witnesses and commands.", ""]
+    lines += [line for view in views if view.claims for line in _found(view)]
+    lines += ["", *_papers(views), "", *_verdicts(records)]
+    lines += [line for view in views for line in _claims(view)]
+    lines += ["", "Generated by `make reports` from the records beside this page."]
     return clean("\n".join(lines) + "\n")
 
 
-def render_ledger_html(records: Mapping[str, Record]) -> str:
-    """Return the ledger as one HTML page that needs neither network nor script.
+def _found(view: PaperView) -> Iterator[str]:
+    shown, rest = main_findings(view)
+    yield f"- **[{escape(view.citation)}]({quote(view.page)}.md)**" + (f", *{escape(view.entry.title)}*" if view.entry else "")
+    for finding in shown:
+        yield f"  - {escape(finding.text)}"
+    if rest:
+        yield f"  - {escape(rest)}"
 
-    Parameters
-    ----------
-    records
-        Records by the folder, relative to the ledger, that holds their report as ``index.html``.
-    """
-    listed = papers(records)
+
+def _papers(views: Sequence[PaperView]) -> Iterator[str]:
+    yield "## Papers"
+    yield ""
+    yield "Claims that hold do so wherever they were audited; those refuted or vacuous are so at some settings. Our "
+    yield "own statements and the controls, which are broken on purpose, count among nobody's claims."
+    yield ""
+    yield "| Paper | Claims | Hold | Refuted | Vacuous | Errata | Ours | Controls |"
+    yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+    for view in views:
+        columns = (
+            len(view.claims),
+            view.holding,
+            view.having(Verdict.REFUTED),
+            view.having(Verdict.VACUOUS),
+            len(view.errata),
+            len(view.ours),
+            len(view.controls),
+        )
+        numbers = " | ".join(str(number or "-") for number in columns)
+        yield f"| [{escape(view.citation)}]({quote(view.page)}.md) | {numbers} |"
+
+
+def _verdicts(records: Mapping[str, Record]) -> Iterator[str]:
+    yield from (
+        "| Verdict | Of papers' claims | Of ours | Of controls | Meaning |",
+        "| --- | ---: | ---: | ---: | --- |",
+    )
+    for verdict, counts in verdict_counts(records).items():
+        numbers = " | ".join(str(count or "-") for count in counts)
+        yield f"| {verdict} | {numbers} | {escape(verdict.meaning)} |"
+
+
+def _claims(view: PaperView) -> Iterator[str]:
+    yield from ("", f"## {escape(view.citation)}", "")
+    parts = (("", view.claims), ("Statements of ours:", view.ours), ("Controls:", view.controls))
+    for title, claims in parts:
+        if not claims:
+            continue
+        yield from (title, "") if title else ()
+        yield from (f"| {'Bug' if claims is view.controls else 'Where'} | Claim | Verdicts | Most telling |",)
+        yield "| --- | --- | --- | --- |"
+        for claim in claims:
+            where = claim.entry.bug if claims is view.controls else places_in_words(claim)
+            columns = (
+                escape(where),
+                f"[{escape(claim.name)}]({quote(claim.page)}.md)",
+                verdicts_in_words(claim),
+                escape(number_in_words(claim)),
+            )
+            yield "| " + " | ".join(columns) + " |"
+        yield ""
+
+
+def number_in_words(claim: PaperClaim) -> str:
+    """Return the number that decides the most telling result, in short."""
+    return shortened(headline(claim.telling[1].result), _LONGEST_NUMBER)
+
+
+def tightness(claim: PaperClaim) -> str:
+    """Return how much room there is between what is claimed and what was measured; empty where it is not known."""
+    measured = claim.telling[1].result.measured
+    found = next((measured[name] for name in ("tightness", "slack") if name in measured), None)
+    return "" if found is None else format_interval(found, digits=_TIGHTNESS_DIGITS)
+
+
+def render_ledger_html(records: Mapping[str, Record]) -> str:
+    """Return the ledger as one HTML page without network or script; ``KEY.html`` is the page of a record."""
+    views = papers_of(records)
+    rows = [claim for view in views for claim in (*view.claims, *view.ours, *view.controls)]
     return clean(
         template("ledger.html.j2").render(
-            papers=listed,
-            controls=CONTROLS,
+            papers=views,
             counts=verdict_counts(records),
-            errata=_by_place(misprints(records)),
-            kinds=sorted({row.kind for paper in listed for row in paper.rows}),
+            errata=sum(len(view.errata) for view in views),
+            kinds=sorted({claim.entry.kind for claim in rows}),
             refuted=Verdict.REFUTED,
             vacuous=Verdict.VACUOUS,
+            main_findings=main_findings,
+            evidence=evidence,
+            places_in_words=places_in_words,
+            tightness=tightness,
         )
     )
-
-
-def _paper(key: str, rows: Sequence[LedgerRow], found: Sequence[Misprint]) -> Paper:
-    names = Counter(match[1] for row in rows if key != CONTROLS and (match := _PAPER.match(row.source)))
-    name = names.most_common(1)[0][0] if names else key
-    targets = {row.target for row in rows}
-    own = tuple(misprint for misprint in found if _is_of(misprint, name, targets))
-    if key == CONTROLS:
-        name = "Controls: deliberately broken protocols"
-    paper = Paper(key=key, name=name, rows=(), misprints=own)
-    ordered = rows if key == CONTROLS else sorted(rows, key=lambda row: _place_key(paper.place(row)))
-    return Paper(key=key, name=name, rows=tuple(ordered), misprints=own)
-
-
-def _is_of(misprint: Misprint, paper: str, targets: set[str]) -> bool:
-    """Whether an erratum is a paper's: by its name, or else, where it names no paper, by what it is about."""
-    where = misprint.erratum.where
-    return where.startswith(paper) or (_PAPER.match(where) is None and not targets.isdisjoint(misprint.targets))
-
-
-def _by_place(found: Sequence[Misprint]) -> list[Misprint]:
-    """Errata by paper, in the order of their places in it."""
-
-    def key(misprint: Misprint) -> tuple[bool, str, tuple[bool, str, tuple[tuple[int, str], ...]]]:
-        where = misprint.erratum.where
-        paper = _PAPER.match(where)
-        return paper is None, paper[1] if paper else where, _place_key(paper[2] if paper else "")
-
-    return sorted(found, key=key)
-
-
-def _place_key(place: str) -> tuple[bool, str, tuple[tuple[int, str], ...]]:
-    """Order of places: by what it is and its number, wherever in the text it is named; places without a number last."""
-    found = _PLACE.search(place)
-    if found is None:
-        return True, place, ()
-    parts = re.split(r"[.-]", found[2])
-    return False, found[1], tuple((int(part), "") if part.isdigit() else (0, part) for part in parts)
-
-
-def _row(folder: str, target: str, claim: ClaimGroup) -> LedgerRow:
-    telling = most_telling(claim)
-    result = telling.result
-    tightness = next((result.measured[name] for name in ("tightness", "slack") if name in result.measured), None)
-    where = f" at {telling.label}" if telling.label else ""
-    return LedgerRow(
-        folder=folder,
-        anchor=claim.anchor,
-        target=target,
-        claim=claim.claim,
-        kind=result.kind,
-        statement=result.statement,
-        source=result.source,
-        verdicts=claim_verdicts(claim),
-        evidence=f"{headline(result)}{where}; {result.method}",
-        tightness="" if tightness is None else format_interval(tightness, digits=_TIGHTNESS_DIGITS),
-    )
-
-
-def _markdown_section(paper: Paper) -> Iterator[str]:
-    yield "| Where | Claim | Verdicts | Evidence | Statement |"
-    yield "| --- | --- | --- | --- | --- |"
-    for row in paper.rows:
-        several = sum(count for _, count in row.verdicts) > 1
-        columns = (
-            escape(paper.place(row)),
-            f"[{escape(row.claim)}]({row.folder}/README.md), {escape(row.target)}",
-            ", ".join(f"**{verdict}**" + (f" x {count}" if several else "") for verdict, count in row.verdicts),
-            escape(row.evidence),
-            escape(row.statement),
-        )
-        yield "| " + " | ".join(columns) + " |"

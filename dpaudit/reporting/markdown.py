@@ -8,7 +8,7 @@ from dataclasses import replace
 from enum import IntEnum
 
 from dpaudit.claims.record import Record, Result
-from dpaudit.reporting.groups import Cell, ClaimGroup, TargetGroup, group_results
+from dpaudit.reporting.groups import ClaimGroup, LabelledResult, TargetGroup, group_results
 from dpaudit.reporting.reading import by_hand, verdict_counts, worked_out
 from dpaudit.reporting.wording import (
     clean,
@@ -63,7 +63,7 @@ def _page(record: Record, detail: _Detail, *, most: int | None = None) -> str:
         lines.append("")
     lines += [escape(provenance(record)) + ".", ""]
     if record.command:
-        lines += ["To make the whole record again:", "", *_block(record.command, "sh"), ""]
+        lines += ["To make the whole record again:", "", *block(record.command, "sh"), ""]
     bad = [(target, claim, cell) for target in groups for claim, cell in target.cells if not cell.result.ok]
     if bad:
         lines += ["## Needs attention", ""]
@@ -92,7 +92,7 @@ def _part(record: Record, target: TargetGroup) -> Record:
     return replace(record, results=tuple(cell.result for _, cell in target.cells))
 
 
-def _attention(claim: ClaimGroup, cell: Cell, notation: str) -> Iterator[str]:
+def _attention(claim: ClaimGroup, cell: LabelledResult, notation: str) -> Iterator[str]:
     """All there is to say of a result that is not ok, what to do first."""
     result = cell.result
     where = f" at {cell.label}" if cell.label else ""
@@ -170,7 +170,7 @@ def _claim(claim: ClaimGroup, notation: str) -> Iterator[str]:
     )
     yield ""
     yield from _command("To repeat one:" if len(fine.cells) > 1 else "To repeat it:", fine.cells[0].result.command)
-    alike: dict[tuple[str, ...], list[Cell]] = {}
+    alike: dict[tuple[str, ...], list[LabelledResult]] = {}
     for cell in fine.cells:
         own = tuple("" if shared[name] else getattr(cell.result, name) for name in _SHARED)
         single = "" if cell.result.witness is None else str(cell.number)
@@ -188,21 +188,21 @@ def _claim(claim: ClaimGroup, notation: str) -> Iterator[str]:
 def _witness(result: Result) -> Iterator[str]:
     lines = witness_lines(result)
     if lines:
-        yield from ("Witness:", "", *_block("\n".join(f"{name}: {text}" for name, text in lines), "text"), "")
+        yield from ("Witness:", "", *block("\n".join(f"{name}: {text}" for name, text in lines), "text"), "")
     if worked_out(result):
         yield from (f"{by_hand(result)}: {escape(worked_out(result))}.", "")
 
 
 def _command(words: str, command: str) -> Iterator[str]:
     if command:
-        yield from (words, "", *_block(command, "sh"), "")
+        yield from (words, "", *block(command, "sh"), "")
 
 
 def _errata(target: TargetGroup) -> Iterator[str]:
-    if not target.entry or not target.entry.errata:
+    if not target.errata:
         return
     yield from (f"### {escape(target.name)}: errata", "")
-    for erratum in target.entry.errata:
+    for erratum in target.errata:
         yield f"- **{escape(erratum.where)}**"
         for name in ("printed", "meant", "reason"):
             yield f"  - {name}: {escape(getattr(erratum, name))}"
@@ -213,7 +213,8 @@ def _items(*items: tuple[str, str]) -> list[str]:
     return [f"- {name}: {escape(text)}" for name, text in items if text]
 
 
-def _block(text: str, language: str) -> list[str]:
+def block(text: str, language: str) -> list[str]:
+    """Return a fenced block that outlasts backticks in its text."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return [f"{fence}{language}", text, fence]

@@ -6,11 +6,13 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 
-from dpaudit.claims.evidence import Interval
+from dpaudit.claims.evidence import Counterexample, Interval, Violation
 from dpaudit.claims.record import Result
 from dpaudit.claims.verdicts import Verdict
-from dpaudit.reporting.groups import Cell, ClaimGroup
+from dpaudit.reporting.groups import ClaimGroup, LabelledResult
+from dpaudit.reporting.guarantees import allowed_in_words, guarantee_of
 from dpaudit.reporting.numbers import format_number, telling_digits
+from dpaudit.reporting.wording import contradiction
 
 TELLING = (
     Verdict.ERROR,
@@ -24,11 +26,20 @@ TELLING = (
 )
 """The verdicts, the one first that a reader has to know of a claim before all others."""
 
+SYMBOLS = {
+    Verdict.PROVED: "✓",
+    Verdict.CERTIFIED: "✓",
+    Verdict.CONSISTENT: "≈",
+    Verdict.REFUTED: "✗",
+    Verdict.VACUOUS: "∅",
+    Verdict.INAPPLICABLE: "–",
+    Verdict.INCONCLUSIVE: "?",
+    Verdict.ERROR: "!",
+}
+"""What stands for a verdict where there is no room for the word."""
+
 _MOST_SETTINGS = 3
 _EXACT = "exact"
-_SIDES = ("at least", "at most")
-_OVERFLOW = 700.0
-_DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,14 +80,14 @@ def verdict_sentence(claim: ClaimGroup) -> str:
     return f"{_capital(first)} at {count} of {total} settings, " + ", ".join(others)
 
 
-def most_telling(claim: ClaimGroup) -> Cell:
+def most_telling(claim: ClaimGroup) -> LabelledResult:
     """Return the cell that says most: of the most telling verdict, exact if any is, closest to the claim or past it."""
     return min(claim.cells, key=lambda cell: _rank(cell.result))
 
 
 def whys(claim: ClaimGroup) -> tuple[Why, ...]:
     """Return the reasons for the verdicts that are as expected, the most telling verdict first."""
-    groups: dict[tuple[Verdict, str], list[Cell]] = {}
+    groups: dict[tuple[Verdict, str], list[LabelledResult]] = {}
     for cell in sorted(claim.cells, key=lambda cell: TELLING.index(cell.result.verdict)):
         if cell.result.reason and cell.result.ok:
             groups.setdefault((cell.result.verdict, cell.result.reason), []).append(cell)
@@ -93,42 +104,34 @@ def whys(claim: ClaimGroup) -> tuple[Why, ...]:
 
 def by_hand(result: Result) -> str:
     """Return what introduces `worked_out`: only where a reader can follow it is it worked out by hand."""
-    return "By hand" if result.kind == "privacy" else "In short"
+    return "By hand" if isinstance(result.witness, Violation) else "In short"
 
 
 def worked_out(result: Result) -> str:
-    """Return the inequality that a witness breaks, with its numbers in place; empty where there is none.
-
-    A privacy claim says p <= e^epsilon q + delta of every event; any other witness says itself what p and q are.
-    """
+    """Return the inequality that a witness breaks, with its numbers in place; empty where there is none."""
     witness = result.witness
-    if witness is None or witness.p is None or witness.q is None:
+    if witness is None:
         return ""
-    if result.kind != "privacy":
-        named = witness.event if isinstance(witness.event, dict) else {}
-        if "p" not in named or "q" not in named:
-            return ""
-        p, q = _told_apart(witness.p, witness.q)
-        side = next((f"{value} " for name, value in named.items() if name != "statement" and value in _SIDES), "")
-        return f"{named['p']} {p}, {named['q']} {side}{q}"
-    epsilon, delta = result.claimed.get("epsilon"), result.claimed.get("delta", 0.0)
-    if epsilon is None or epsilon > _OVERFLOW:
+    if isinstance(witness, Counterexample):
+        return f"{witness.quantity} {contradiction(result, witness)}"
+    guarantee = guarantee_of(result)
+    if guarantee is None:
         return ""
-    allowed = math.exp(epsilon) * witness.q + delta
+    allowed = guarantee.most(witness.q)
     if not witness.p > allowed:
         return ""
     frequencies = "" if result.method in (_EXACT, "likelihood") else "; both are frequencies in samples"
-    plus = f" + {_number(delta)}" if delta else ""
     p, most = _told_apart(witness.p, allowed)
+    formula = allowed_in_words(guarantee)
     return (
-        f"The claim allows p ≤ e^{_number(epsilon)} × q{plus} = {most} at q = {_number(witness.q)}, "
+        f"The claim allows p ≤ {formula + ' = ' if formula else ''}{most} at q = {format_number(witness.q)}, "
         f"and p = {p}{frequencies}"
     )
 
 
 def _told_apart(one: float, other: float) -> tuple[str, str]:
     """Two numbers with as many digits as it takes to see which is larger."""
-    digits = max(_DIGITS, telling_digits(Interval.exact(one), other))
+    digits = telling_digits(Interval.exact(one), other)
     return format_number(one, digits=digits), format_number(other, digits=digits)
 
 
@@ -138,13 +141,9 @@ def _rank(result: Result) -> tuple[int, bool, bool, float]:
     return TELLING.index(result.verdict), result.ok, result.method != _EXACT, tightness
 
 
-def _settings(cells: list[Cell]) -> str:
+def _settings(cells: list[LabelledResult]) -> str:
     labels = [cell.label for cell in cells if cell.label]
     return "; ".join(labels) if len(labels) <= _MOST_SETTINGS else ""
-
-
-def _number(value: float) -> str:
-    return format_number(value, digits=_DIGITS)
 
 
 def _capital(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dpaudit.reporting.groups import Cell, ClaimGroup
+from dpaudit.reporting.groups import ClaimGroup, LabelledResult
 from dpaudit.reporting.numbers import finite_number
 
 _MOST_MAPS = 12
@@ -32,7 +32,7 @@ class RegionMap:
     down: str
     across: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Cell | None, ...]], ...]
+    rows: tuple[tuple[str, tuple[LabelledResult | None, ...]], ...]
 
 
 def region_maps(claim: ClaimGroup) -> tuple[RegionMap, ...]:
@@ -50,7 +50,7 @@ def region_maps(claim: ClaimGroup) -> tuple[RegionMap, ...]:
         return ()
     across, down = numeric[:2]
     rest = [name for name in free if name not in (across, down)]
-    settings: dict[str, dict[tuple[float, float], Cell]] = {}
+    settings: dict[str, dict[tuple[float, float], LabelledResult]] = {}
     for cell in claim.cells:
         place = (_number(cell, down), _number(cell, across))
         text = ", ".join(f"{name}={_text(claim, cell, name)}" for name in rest)
@@ -79,7 +79,9 @@ def _is_determined(claim: ClaimGroup, name: str, free: Sequence[str]) -> bool:
     return alone >= _MOST_OF_THEM * len(seen) and len(seen) > len({_text(claim, cell, name) for cell in claim.cells})
 
 
-def _map(claim: ClaimGroup, setting: str, down: str, across: str, cells: dict[tuple[float, float], Cell]) -> RegionMap:
+def _map(
+    claim: ClaimGroup, setting: str, down: str, across: str, cells: dict[tuple[float, float], LabelledResult]
+) -> RegionMap:
     names = {("down", place[0]): _text(claim, cell, down) for place, cell in cells.items()}
     names |= {("across", place[1]): _text(claim, cell, across) for place, cell in cells.items()}
     lines, columns = (sorted({place[side] for place in cells}) for side in (0, 1))
@@ -92,13 +94,13 @@ def _map(claim: ClaimGroup, setting: str, down: str, across: str, cells: dict[tu
     )
 
 
-def _number(cell: Cell, name: str) -> float | None:
+def _number(cell: LabelledResult, name: str) -> float | None:
     return finite_number(cell.result.parameters.get(name))
 
 
-def _values(name: str, cells: Sequence[Cell]) -> set[float]:
+def _values(name: str, cells: Sequence[LabelledResult]) -> set[float]:
     return {value for cell in cells if (value := _number(cell, name)) is not None}
 
 
-def _text(claim: ClaimGroup, cell: Cell, name: str) -> str:
+def _text(claim: ClaimGroup, cell: LabelledResult, name: str) -> str:
     return cell.values[claim.varying.index(name)]

@@ -8,21 +8,30 @@ import shlex
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from dpaudit.claims.evidence import Interval
+from dpaudit.claims.evidence import Counterexample, Interval, Remedy, Violation
 from dpaudit.claims.record import METHOD_UNUSABLE, Record, Result, plain
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.numbers import DIGITS, format_interval, format_number, relation, telling_digits
 
 _MEASURED_AS = {"bound": "value", "published": "value"}
-_BESIDE = ("tightness", "slack", "detection_limit", "detection_limit_delta", "trivial")
+_LIMIT = "detection_limit"
+_CONTEXT = ("tightness", "slack", _LIMIT, "trivial")
+"""Quantities that say how to read the decisive one."""
+
 _ACTUAL, _CLAIMED = "actual", "claimed"
-_LIMITS = ("detection_limit", "detection_limit_delta")
 _LABELS = {
-    "tightness": "tightness (claimed epsilon over measured)",
+    "tightness": "tightness (claimed over measured)",
     "slack": "slack (above 1: room between value and bound)",
-    "detection_limit_delta": "detection limit (delta at the claimed epsilon)",
     "trivial": "trivial (what needs no input)",
 }
+_REMEDIES = {
+    Remedy.SAMPLES: "repeat it with more --samples",
+    Remedy.TIME: "allow more time: raise --seconds, or leave it out",
+    Remedy.FEATURES: "say what to look at in the outputs: define `features`, or return coarser outputs",
+    Remedy.EXACT: "no number of samples helps: give an exact law, or a finer enclosure of it",
+    Remedy.POINTS: "give other points, over a wider range",
+}
+_SIDES = {"at-most": "at most ", "at-least": "at least ", "equal": ""}
 _NO_PASS = (Verdict.INCONCLUSIVE, Verdict.ERROR)
 _ROUNDING = 1e-9
 _LONGEST_WITNESS = 20_000
@@ -46,11 +55,11 @@ def quantities(result: Result) -> tuple[Quantity, ...]:
     rows = []
     for name in names:
         measured, claim = result.measured.get(name), claimed.get(name)
-        digits = _digits(result, name, measured, claim)
+        digits = _digits(result, measured, claim)
         rows.append(
             Quantity(
                 name=name,
-                label=_LABELS.get(name, name.replace("_", " ")),
+                label=_label(name),
                 claimed="" if claim is None else format_number(claim, digits=digits),
                 measured="" if measured is None else format_interval(measured, digits=digits),
             )
@@ -59,7 +68,7 @@ def quantities(result: Result) -> tuple[Quantity, ...]:
 
 
 def headline(result: Result) -> str:
-    """Return the number that decides a result beside the claimed one, and how tight the claim is.
+    """Return the number that decides a result, compared with the claimed one, and how tight the claim is.
 
     Without a number: what the note says.
     """
@@ -71,22 +80,39 @@ def headline(result: Result) -> str:
         return result.note or "nothing measured"
     rows = {row.name: row for row in quantities(result)}
     parts = [_comparison(result, rows[name])]
-    if name in (_ACTUAL, _CLAIMED) and _ACTUAL in rows and _CLAIMED in rows:
+    if isinstance(result.witness, Counterexample):
+        parts = [contradiction(result, result.witness)]
+    elif name in (_ACTUAL, _CLAIMED) and _ACTUAL in rows and _CLAIMED in rows:
         # A lemma's own numbers, which say nothing about which of the two has to be larger.
         parts = [f"{_ACTUAL} {rows[_ACTUAL].measured}, {_CLAIMED} {rows[_CLAIMED].measured}"]
     # What would have been found says nothing where something was.
-    skipped = _LIMITS if result.verdict is Verdict.REFUTED else ()
-    shown = [other for other in _BESIDE if other in result.measured and other not in skipped]
+    shown = [
+        other
+        for other in sorted(filter(_is_context, result.measured), key=_context_order)
+        if not (_is_limit(other) and result.verdict is Verdict.REFUTED)
+    ]
     parts += [f"{other.replace('_', ' ')} {rows[other].measured}" for other in shown]
     return "; ".join(parts)
 
 
-def beside(result: Result) -> str:
-    """Return what a result reports beside the audited quantity and what belongs to it; empty where there is nothing."""
+def contradiction(result: Result, found: Counterexample) -> str:
+    """Return what a counterexample's number must be by the claim, and what it is."""
+    digits = max(DIGITS, telling_digits(Interval.exact(found.measured), found.claimed))
+    name = _main_quantity(result)
+    interval = None if name is None else result.measured[name]
+    exact = result.kind == "lemma" or interval is None or interval.lower == interval.upper
+    above = found.direction == "at-most" or (found.direction == "equal" and found.measured > found.claimed)
+    side = "" if exact else _SIDES["at-least" if above else "at-most"]
+    claimed = format_number(found.claimed, digits=digits)
+    return f"must be {_SIDES[found.direction]}{claimed}; is {side}{format_number(found.measured, digits=digits)}"
+
+
+def also_measured(result: Result) -> str:
+    """Return what a result reports besides the audited quantity and its context; empty where there is nothing."""
     if result.kind == "privacy" or result.verdict is Verdict.ERROR:
         return ""
-    others = {*_BESIDE, *_MEASURED_AS.values(), "worst", _ACTUAL, _CLAIMED, "margin", _main_quantity(result)}
-    rows = (row for row in quantities(result) if row.name not in others)
+    others = {*_MEASURED_AS.values(), "worst", _ACTUAL, _CLAIMED, "margin", _main_quantity(result)}
+    rows = (row for row in quantities(result) if row.name not in others and not _is_context(row.name))
     return "; ".join(f"{row.label} {row.measured}" for row in rows)
 
 
@@ -135,10 +161,10 @@ def next_step(result: Result) -> str:
             return "mend what the note names"
         return "repeat it with --debug, which shows the traceback"
     if result.verdict is Verdict.INCONCLUSIVE:
-        # A note that says what to do knows better.
-        if "--" in result.note or "take a wider range" in result.note or not result.samples:
-            return "" if result.note else "raise --samples"
-        return f"repeat it with --samples {10 * result.samples}"
+        if result.remedy is Remedy.SAMPLES and result.samples:
+            return f"repeat it with --samples {10 * result.samples}"
+        # Without a remedy the note says what there is to say.
+        return _REMEDIES[result.remedy] if result.remedy else "" if result.note else _REMEDIES[Remedy.SAMPLES]
     if result.expected is None:
         return "check the witness; then mend the mechanism or the claim, or expect it in a plan, with the reason"
     better = result.verdict in (Verdict.PROVED, Verdict.CERTIFIED, Verdict.CONSISTENT)
@@ -156,20 +182,29 @@ def witness_lines(result: Result) -> tuple[tuple[str, str], ...]:
     witness = result.witness
     if witness is None:
         return ()
-    meaning = {"p": "probability of the event on data", "q": "probability of the event on neighbour"}
-    parts = [("data", witness.data), ("neighbour", witness.neighbour), ("event", witness.event)]
-    if result.kind != "privacy":
-        named = witness.event if isinstance(witness.event, dict) else {}
-        meaning = {name: str(named[name]) for name in ("p", "q") if name in named}
-        if witness.data == result.scope and all(isinstance(value, str) for value in named.values()):
-            # It says again what the claim and the scope say.
-            parts = []
-    parts += [
-        *((f"{name} ({meaning[name]})" if name in meaning else name, getattr(witness, name)) for name in ("p", "q")),
-        ("epsilon that follows", witness.epsilon),
-        ("delta that follows", witness.delta),
-    ]
-    texts = ((name, json.dumps(plain(part), ensure_ascii=False)) for name, part in parts if part is not None)
+    if isinstance(witness, Violation):
+        parts = [
+            ("data", witness.data),
+            ("neighbour", witness.neighbour),
+            ("event", witness.event),
+            ("p (probability of the event on data)", witness.p),
+            ("q (probability of the event on neighbour)", witness.q),
+            *((f"{name} that follows", value) for name, value in witness.forces.items()),
+        ]
+    else:
+        parts = [
+            # A setting in words says again what the scope says.
+            ("instance", None if witness.instance in (result.scope, {}) else witness.instance),
+            ("quantity", witness.quantity),
+            ("measured", witness.measured),
+            (f"claimed{_SIDES[witness.direction] and ', ' + _SIDES[witness.direction].strip()}", witness.claimed),
+            *witness.details.items(),
+        ]
+    texts = (
+        (name, part if name == "quantity" else json.dumps(plain(part), ensure_ascii=False))
+        for name, part in parts
+        if part is not None
+    )
     return tuple((name, _shortened(text)) for name, text in texts)
 
 
@@ -219,8 +254,12 @@ def summary_line(record: Record) -> str:
 
 def provenance(record: Record) -> str:
     """Return what a reader needs to run the audit again."""
-    confidence = format_number(record.confidence, digits=17)
-    return f"dpaudit {record.version}, seed {record.seed}, confidence {confidence} for the whole run"
+    run = f"dpaudit {record.version}, seed {record.seed}"
+    sampled = sum(result.error_probability is not None for result in record.results)
+    if not sampled:
+        return f"{run}; no result is subject to sampling error"
+    results = f"{sampled} result{'' if sampled == 1 else 's'} that sampled"
+    return f"{run}; error probability {format_number(record.error_probability)}, summed over the {results}"
 
 
 def clean(text: str) -> str:
@@ -230,8 +269,9 @@ def clean(text: str) -> str:
 
 def _main_quantity(result: Result) -> str | None:
     names = [_MEASURED_AS.get(name, name) for name in result.claimed]
-    if result.kind == "privacy" and result.claimed.get("delta"):
-        names = ["delta", *names]
+    if result.kind == "privacy":
+        # The last parameter of a guarantee is decisive, unless nothing is granted there.
+        names = [*(name for name in reversed(names) if result.claimed[name]), *names]
     return next((name for name in [*names, *result.measured] if name in result.measured), None)
 
 
@@ -241,7 +281,7 @@ def _comparison(result: Result, row: Quantity) -> str:
         return start
     measured, claim = result.measured[row.name], _claimed(result, row.name)
     claimed = "published" if "published" in result.claimed else "claimed"
-    if _equal_but_for_rounding(result, row.name, measured, claim):
+    if _equal_but_for_rounding(result, measured, claim):
         return f"{start} = {claimed} {row.claimed}, up to rounding"
     # Of exponents neither is the better side: the verdict weighs three of them.
     sign = "" if result.kind == "rate" else relation(measured, claim)
@@ -252,22 +292,36 @@ def _claimed(result: Result, name: str) -> float:
     return next(value for key, value in result.claimed.items() if _MEASURED_AS.get(key, key) == name)
 
 
-def _digits(result: Result, name: str, measured: Interval | None, claim: float | None) -> int:
-    if (
-        measured is None
-        or claim is None
-        or result.kind == "rate"
-        or _equal_but_for_rounding(result, name, measured, claim)
-    ):
+def _digits(result: Result, measured: Interval | None, claim: float | None) -> int:
+    if measured is None or claim is None or result.kind == "rate" or _equal_but_for_rounding(result, measured, claim):
         return DIGITS
     return telling_digits(measured, claim)
 
 
-def _equal_but_for_rounding(result: Result, name: str, measured: Interval, claim: float) -> bool:
+def _equal_but_for_rounding(result: Result, measured: Interval, claim: float) -> bool:
     """Whether floating point alone tells the two apart; never so where the verdict says that they differ."""
     if result.verdict is Verdict.REFUTED or measured.lower is None or measured.upper is None:
         return False
     if measured.lower == measured.upper == claim:
         return False
-    allowed = _ROUNDING * (max(1.0, claim) if name == "epsilon" else abs(claim))
+    allowed = _ROUNDING * (abs(claim) or 1.0)
     return max(abs(measured.lower - claim), abs(measured.upper - claim)) <= allowed
+
+
+def _is_limit(name: str) -> bool:
+    """Whether a quantity is a detection limit; of a parameter other than the guarantee's own, that follows the name."""
+    return name == _LIMIT or name.startswith(f"{_LIMIT}_")
+
+
+def _is_context(name: str) -> bool:
+    return name in _CONTEXT or _is_limit(name)
+
+
+def _context_order(name: str) -> tuple[int, str]:
+    return _CONTEXT.index(_LIMIT if _is_limit(name) else name), name
+
+
+def _label(name: str) -> str:
+    if _is_limit(name) and name != _LIMIT:
+        return f"detection limit ({name.removeprefix(_LIMIT)[1:].replace('_', ' ')})"
+    return _LABELS.get(name, name.replace("_", " "))

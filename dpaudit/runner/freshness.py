@@ -19,10 +19,6 @@ RECORD = "record.json"
 
 _NAMED = 3
 
-Pages = Callable[[Record, str], Mapping[str, str]]
-"""What lies beside a record: file names and texts, from the record and the stem of its file."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Freshness:
     """The state of one record or page.
@@ -98,18 +94,20 @@ def outdated_cells(cells: Sequence[Cell], results: Sequence[Result], seed: int) 
 
 
 def check_reports(
-    path: Path, pages: Pages, ledger: Callable[[Mapping[str, Record]], Mapping[str, str]]
+    path: Path,
+    beside: Callable[[Record], Mapping[str, str]],
+    together: Callable[[Mapping[str, Record]], Mapping[str, str]],
 ) -> list[Freshness]:
-    """Say of a record, or of every record in a folder, and of the pages beside it, whether they are up to date.
+    """Say of a record, or of every record in a folder, and of the pages there, whether they are up to date.
 
     Parameters
     ----------
     path
         A record, or a folder of records.
-    pages
-        What lies beside a record; of a record alone, a page that is not there is not missed.
-    ledger
-        What a folder of several records holds besides, from all of them.
+    beside
+        What may lie beside a ``record.json``, by file name: what `dpaudit check --output` writes.
+    together
+        What lies in a folder of records of papers, from all of them by the stems of their files.
 
     Raises
     ------
@@ -129,9 +127,10 @@ def check_reports(
             found.append(Freshness(path=file, state="unknown", reasons=(str(error),)))
             continue
         found.append(check_record(file, record))
-        found += _pages(file.parent, pages(record, file.stem), required=file.name != RECORD and path.is_dir())
+        if file.name == RECORD:
+            found += _pages(file.parent, beside(record), required=False)
     if path.is_dir() and [file.name for file in files] != [RECORD] and len(records) == len(files):
-        found += _pages(path, ledger(records), required=True)
+        found += _pages(path, together(records), required=True)
     return found
 
 

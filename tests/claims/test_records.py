@@ -1,9 +1,10 @@
-"""The record: round trip, what JSON cannot hold, and the published schema."""
+"""The record: round trip, what JSON cannot hold, the published schema, and version 1."""
 
 import dataclasses
 import json
 import math
 from importlib import resources
+from pathlib import Path
 
 import jsonschema
 import numpy as np
@@ -11,9 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpaudit.claims.claims import Erratum
-from dpaudit.claims.evidence import Curves, Growth, Interval, Witness
-from dpaudit.claims.record import Record, Result, SystemEntry, plain, read_record, record_schema, summarise
+from dpaudit.claims.entries import ClaimEntry, ErratumEntry, PaperEntry, PlaceEntry, paper_entries
+from dpaudit.claims.evidence import Counterexample, Curves, Growth, Interval, Remedy, Role, Violation
+from dpaudit.claims.papers import Erratum, Paper
+from dpaudit.claims.record import Record, Result, SystemEntry, joined, plain, read_record, summarise, summed_errors
+from dpaudit.claims.record_json import record_schema
 from dpaudit.claims.verdicts import Verdict, status_of
 from dpaudit.errors import RecordError
 
@@ -22,21 +25,24 @@ SCHEMA = json.loads(resources.files("dpaudit.claims").joinpath("record.schema.js
 numbers = st.floats(allow_nan=False)
 texts = st.text(st.characters(codec="utf-8"), max_size=20)
 sides = st.none() | numbers
-intervals = st.builds(Interval, lower=sides, upper=sides, estimate=sides)
+intervals = st.builds(Interval, lower=sides, upper=sides, estimate=sides, role=st.sampled_from(Role))
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.floats(allow_nan=False, allow_infinity=False) | texts,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
     max_leaves=6,
 )
-witnesses = st.builds(
-    Witness,
-    data=json_values,
-    neighbour=json_values,
-    event=json_values,
-    p=numbers,
-    q=numbers,
-    epsilon=sides,
-    delta=sides,
+forced = st.dictionaries(texts, numbers, max_size=2)
+violations = st.builds(
+    Violation, data=json_values, neighbour=json_values, event=json_values, p=numbers, q=numbers, forces=forced
+)
+counterexamples = st.builds(
+    Counterexample,
+    instance=json_values,
+    quantity=texts,
+    measured=numbers,
+    claimed=numbers,
+    direction=st.sampled_from(["at-most", "at-least", "equal"]),
+    details=forced,
 )
 curves = st.builds(Curves, **dict.fromkeys(Curves.__dataclass_fields__, st.lists(numbers, max_size=3).map(tuple)))
 floats = st.lists(numbers, max_size=3).map(tuple)
@@ -53,34 +59,66 @@ results = st.builds(
     ok=st.booleans(),
     claimed=st.dictionaries(texts, numbers, max_size=2),
     measured=st.dictionaries(texts, intervals, max_size=2),
-    witness=st.none() | witnesses,
+    witness=st.none() | violations | counterexamples,
+    guarantee=st.none() | texts,
+    remedy=st.none() | st.sampled_from(Remedy),
+    error_probability=st.none() | numbers,
+    key=texts,
     curves=st.none() | curves,
     growth=st.none() | growths,
     timed=st.booleans(),
     samples=st.integers(0, 10**12),
     seed=st.integers(0, 2**64),
 )
-errata = st.builds(Erratum, where=texts, printed=texts, meant=texts, reason=texts)
+sorts = st.recursive(texts | st.integers(), lambda inner: st.lists(inner, max_size=2), max_leaves=4)
+sort_keys = st.lists(sorts, max_size=3).map(tuple)
+errata = st.builds(
+    ErratumEntry,
+    **dict.fromkeys(("where", "printed", "meant", "reason"), texts),
+    sort=sort_keys,
+    systems=st.lists(texts, max_size=2).map(tuple),
+)
+places = st.builds(PlaceEntry, label=texts, sort=sort_keys, plural=st.booleans())
+papers = st.builds(
+    PaperEntry,
+    **dict.fromkeys(("title", "venue", "doi", "url"), texts),
+    authors=st.lists(texts, max_size=2).map(tuple),
+    year=st.integers(1900, 2100),
+    errata=st.lists(errata, max_size=2).map(tuple),
+)
+claims = st.builds(
+    ClaimEntry,
+    **dict.fromkeys(("kind", "statement", "source", "paper", "bug", "definition", "reproduces"), texts),
+    places=st.lists(places, max_size=2).map(tuple),
+    ours=st.booleans(),
+)
 systems = st.builds(
     SystemEntry, title=texts, description=texts, source=texts, errata=st.lists(errata, max_size=2).map(tuple)
 )
 
 
-def _record(found=(), entries=None):
+def _record(found=(), entries=None, **tables):
     return Record(
         version="1",
         seed=3,
-        confidence=0.999,
+        error_probability=summed_errors(found),
         systems=entries or {},
+        **tables,
         results=tuple(found),
         summary=summarise(tuple(found)),
     )
 
 
 @settings(max_examples=50, deadline=None)
-@given(st.lists(results, max_size=3), st.dictionaries(texts, systems, max_size=2))
-def test_a_record_survives_json(found, entries):
-    record = _record(found, entries)
+@given(
+    st.lists(results, max_size=3),
+    st.dictionaries(texts, systems, max_size=2),
+    st.dictionaries(texts, papers, max_size=2),
+    st.data(),
+)
+def test_a_record_survives_json(found, entries, written, data):
+    ids = texts | st.sampled_from([result.claim for result in found] or ["x"])
+    record = _record(found, entries, papers=written, claims=data.draw(st.dictionaries(ids, claims, max_size=2)))
     text = record.to_json()
     again = Record.from_json(text)
     assert again == record
@@ -89,7 +127,7 @@ def test_a_record_survives_json(found, entries):
 
 
 def test_what_was_timed_is_written_apart():
-    witness = Witness(data=1, event=[1], p=2.5, q=1.0)
+    witness = Counterexample(instance=1, quantity="time", measured=2.5, claimed=1.0, direction="at-most")
     numbers = {"value": Interval(lower=0.1, upper=0.2, estimate=0.15)}
     plainly, timed = _result(measured=numbers), _result(measured=numbers, witness=witness, timed=True)
     record = dataclasses.replace(_record([plainly, timed]), timing={"seconds": 2.0})
@@ -97,7 +135,7 @@ def test_what_was_timed_is_written_apart():
     other = dataclasses.replace(_record([plainly, slower]), timing={"seconds": 3.0})
     one, two = json.loads(record.to_json()), json.loads(other.to_json())
     assert one["timing"]["measured"]["1"]["measured"]["value"] == {"lower": 0.1, "estimate": 0.15, "upper": 0.2}
-    assert one["timing"]["measured"]["1"]["witness"]["p"] == 2.5
+    assert one["timing"]["measured"]["1"]["witness"]["measured"] == 2.5
     assert one.pop("timing") != two.pop("timing")
     assert one == two
     assert one["results"][0]["measured"]
@@ -138,17 +176,9 @@ def _result(**changes):
 
 def test_the_published_schema_is_up_to_date():
     assert record_schema() == SCHEMA, (
-        "write it again: python -c 'import json; from dpaudit.claims.record import record_schema as s; "
+        "write it again: python -c 'import json; from dpaudit.claims.record_json import record_schema as s; "
         "print(json.dumps(s(), indent=1))' > dpaudit/claims/record.schema.json"
     )
-
-
-@pytest.mark.parametrize("since", ["curves", "growth", "timed"])
-def test_a_record_from_before_there_was_a_key_is_read(since):
-    raw = json.loads(_record([_result()]).to_json())
-    assert not raw["results"][0].pop(since)
-    jsonschema.validate(raw, SCHEMA)
-    assert Record.from_json(json.dumps(raw)) == _record([_result()])
 
 
 def test_the_schema_itself_is_one():
@@ -163,10 +193,15 @@ def test_the_schema_knows_which_words_are_numbers(word):
         jsonschema.validate(raw, SCHEMA)
 
 
-@pytest.mark.parametrize("path", [[], ["results", 0], ["results", 0, "witness"], ["systems", "x"]])
+@pytest.mark.parametrize(
+    "path", [[], ["results", 0], ["results", 0, "witness"], ["systems", "x"], ["claims", "x"], ["papers", "p"]]
+)
 def test_an_unknown_key_is_refused(path):
-    witness = Witness(data=1, event=[1], p=0.5, q=0.1)
-    record = _record([_result(witness=witness)], {"x": SystemEntry(title="t", description="d", source="s")})
+    witness = Violation(data=1, neighbour=0, event=[1], p=0.5, q=0.1, forces={})
+    paper = PaperEntry(title="t", authors=("A",), year=2020)
+    record = _record(
+        [_result(witness=witness)], {"x": SystemEntry(title="t", description="d", source="s")}, papers={"p": paper}
+    )
     raw = json.loads(record.to_json())
     place = raw
     for key in path:
@@ -247,3 +282,111 @@ def test_status_of_a_run():
 
 def test_every_verdict_has_a_meaning():
     assert len({verdict.meaning for verdict in Verdict}) == len(Verdict) == 8
+
+
+def test_what_is_the_same_stands_once():
+    curves = Curves(
+        epsilon=(0.0, 1.0),
+        delta_lower=(0.5, 0.1),
+        delta_upper=(0.5, 0.1),
+        type_one=(0.0, 1.0),
+        type_two_lower=(1.0, 0.0),
+        type_two_upper=(1.0, 0.1),
+    )
+    steeper = dataclasses.replace(curves, delta_lower=(0.6, 0.1))
+    shown = [curves, steeper, dataclasses.replace(curves), None]
+    found = [_result(parameters={"n": n}, curves=each, reason="because", seed=3) for n, each in enumerate(shown)]
+    record = _record(found)
+    raw = json.loads(record.to_json())
+    assert [line.get("curves") for line in raw["results"]] == [0, 1, 0, None]
+    assert [line["reason"] for line in raw["results"]] == [0] * 4
+    assert raw["reasons"] == ["because"]
+    assert raw["claims"] == {"x": {"kind": "privacy", "statement": "x", "source": "x"}}
+    assert not {"kind", "statement", "source", "witness", "seed", "timed"} & set(raw["results"][0])
+    assert "delta_upper" not in raw["curves"][0]
+    assert "type_one" not in raw["curves"][1]
+    assert raw["curves"][1]["delta_upper"] == [0.5, 0.1]
+    lines = record.to_json().splitlines()
+    assert [sum(f'"n":{n}' in line for line in lines) for n in range(4)] == [1] * 4
+    assert Record.from_json(record.to_json()) == record
+
+
+def test_a_result_says_what_differs_from_its_claim():
+    entry = ClaimEntry(kind="utility", statement="for all", source="Theorem 1")
+    record = _record([_result(kind="utility", statement="here", source="Theorem 1")], claims={"x": entry})
+    (line,) = json.loads(record.to_json())["results"]
+    assert "kind" not in line
+    assert line["statement"] == "here"
+    assert Record.from_json(record.to_json()) == record
+
+
+@pytest.mark.parametrize(("key", "number"), [("curves", 0), ("curves", -1), ("reason", 3)])
+def test_an_entry_that_no_table_has_is_refused(key, number):
+    raw = json.loads(_record([_result()]).to_json())
+    raw["results"][0][key] = number
+    with pytest.raises(RecordError, match=f"results.0.{key}"):
+        Record.from_json(json.dumps(raw))
+
+
+def test_a_claim_that_raised_gets_its_words_from_another_result():
+    raised = _result(kind="unknown", statement="", source="", verdict=Verdict.ERROR, ok=False)
+    assert _record([raised, _result()]).claims["x"] == ClaimEntry(kind="privacy", statement="x", source="x")
+
+
+def test_two_records_are_joined():
+    one = _record([_result(samples=9, error_probability=0.25)])
+    other = _record([_result(claim="y", samples=9, error_probability=0.5), _result(claim="z")])
+    both = joined(one, other)
+    assert both.error_probability == 0.75
+    assert list(both.claims) == ["x", "y", "z"]
+    assert both.summary == {"proved": 3}
+
+
+def test_errata_stand_under_their_papers_in_order():
+    paper = Paper(key="a2020", title="A", authors=("Ames",), year=2020)
+    late, early = (Erratum(where=paper.at(theorem=number), printed="x", meant="y", reason="z") for number in (10, 2))
+    loose = Erratum(where="somewhere", printed="x", meant="y", reason="z")
+    found = paper_entries([], [(late, "coin"), (early, "coin"), (late, "dice"), (loose, "coin"), (early, "")])
+    assert list(found) == ["a2020"]
+    assert [(entry.where, entry.systems) for entry in found["a2020"].errata] == [
+        ("Theorem 2", ("coin",)),
+        ("Theorem 10", ("coin", "dice")),
+    ]
+    assert ErratumEntry.of(loose).where == "somewhere"
+
+
+def test_a_record_of_version_1_is_read():
+    record = read_record(Path(__file__).with_name("record_v1.json"))
+    assert record.schema == "dpaudit.record/2"
+    assert Record.from_json(record.to_json()) == record
+    violated, proved, bounded, lemma, figure, timed, rate, utility = record.results
+    assert isinstance(violated.witness, Violation)
+    assert set(violated.witness.forces) == {"epsilon"}
+    assert violated.guarantee == proved.guarantee == "approximate-dp"
+    assert lemma.guarantee is None
+    roles = {name: interval.role for name, interval in bounded.measured.items()}
+    assert {role for name, role in roles.items() if name.startswith("bound")} == {Role.BOUND}
+    assert roles["value"] is Role.VALUE
+    assert figure.measured["mean of 30 runs"].role is Role.MEAN_OF_RUNS
+    assert (figure.witness.direction, figure.witness.claimed) == ("equal", figure.claimed["published"])
+    assert lemma.witness.direction == "at-most"
+    assert lemma.witness.measured > lemma.witness.claimed
+    assert utility.witness.claimed == utility.claimed["bound"]
+    assert timed.measured["value"].estimate == -0.06
+    assert "measured" not in record.timing
+    assert rate.growth is not None
+    # Version 1 shared the error probability of a run out among its results.
+    sampled = [result for result in record.results if result.samples]
+    assert {result.error_probability for result in sampled} == {0.001 / 8}
+    assert violated.error_probability is None
+    assert record.error_probability == pytest.approx(len(sampled) * 0.001 / 8)
+    # Nothing in it says what paper a claim stands in.
+    assert not record.papers
+    assert {entry.paper for entry in record.claims.values()} == {""}
+
+
+@pytest.mark.parametrize("change", [{"confidence": "high"}, {"surprise": 1}, {"results": [{}]}])
+def test_a_broken_record_of_version_1_is_refused(change):
+    raw = json.loads(Path(__file__).with_name("record_v1.json").read_text(encoding="utf-8"))
+    with pytest.raises(RecordError, match=next(iter(change))):
+        Record.from_json(json.dumps(raw | change))

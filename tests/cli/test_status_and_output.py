@@ -23,14 +23,19 @@ expect = "{expect}"
 reason = "for the test"
 """
 HEAD = 'schema = "dpaudit.plan/1"\nprotocol = "count.py"\n'
-DESIGN_KEYS = """
-target claim kind source statement parameters view relation scope method verdict expected ok claimed measured witness
-note samples
-"""
+DESIGN_KEYS = {
+    *("target", "claim", "parameters", "scope", "method", "verdict", "expected", "ok", "claimed", "measured", "command")
+}
 
 
 def records(outcome):
-    return {result["claim"]: result for result in json.loads(outcome.out)["results"]}
+    """Results by claim, each with what the record says of the claim, and its reason in words."""
+    raw = json.loads(outcome.out)
+    found = {}
+    for result in raw["results"]:
+        words = {"reason": raw["reasons"][result["reason"]]} if "reason" in result else {}
+        found[result["claim"]] = {**raw["claims"][result["claim"]], **result, **words}
+    return found
 
 
 # Exit status.
@@ -216,7 +221,8 @@ def test_json_alone_on_standard_output_follows_the_schema(command, count, folder
     schema = json.loads(resources.files("dpaudit.claims").joinpath("record.schema.json").read_text(encoding="utf-8"))
     jsonschema.validate(record, schema)
     for result in record["results"]:
-        assert set(result) >= set(DESIGN_KEYS.split())
+        assert set(result) >= DESIGN_KEYS
+        assert record["claims"][result["claim"]]["kind"] in ("privacy", "utility", "lemma")
     assert {"proved", "refuted", "error"} <= set(record["summary"])
     assert "printed by the target" in outcome.err
     assert (folder / "report" / "record.json").read_text(encoding="utf-8") == outcome.out
@@ -374,12 +380,14 @@ def test_long_sampling_is_announced_on_standard_error(dpaudit, folder):
 
 def test_a_target_that_ends_its_worker_is_an_error_and_the_others_go_on(command, count):
     outcome = command("check", count, "--set", "mode=sound,die,none", "--workers", "2", "--format", "json")
-    results = {(r["parameters"]["mode"], r["claim"]): r for r in json.loads(outcome.out)["results"]}
+    record = json.loads(outcome.out)
+    results = {(r["parameters"]["mode"], r["claim"]): r for r in record["results"]}
     assert len(results) == 6
     died = results["die", "count.privacy"]
     assert died["verdict"] == "error"
     assert "ended abruptly" in died["note"]
-    assert died["kind"] == "privacy"
+    assert record["claims"]["count.privacy"]["kind"] == "privacy"
+    assert "kind" not in died
     assert results["sound", "count.privacy"]["verdict"] == "proved"
     assert all(results[mode, "count.utility"]["verdict"] == "proved" for mode in ("sound", "die", "none"))
     assert "Traceback" not in outcome.err

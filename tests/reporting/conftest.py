@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from dpaudit.claims.claims import Erratum
-from dpaudit.claims.evidence import Interval, Witness
+from dpaudit.claims.entries import ErratumEntry
+from dpaudit.claims.evidence import Interval, Violation
 from dpaudit.claims.record import Record, Result, SystemEntry, summarise
 from dpaudit.claims.verdicts import Verdict, status_of
 
@@ -22,6 +22,7 @@ def _result(verdict: Verdict = Verdict.PROVED, expected: Verdict | None = None, 
         "parameters": {"epsilon": 1.0, "agents": 3},
         "view": "report",
         "relation": "substitution",
+        "guarantee": "approximate-dp" if changes.get("kind", "privacy") == "privacy" else None,
         "scope": "all 6 pairs of inputs",
         "method": "exact",
         "verdict": verdict,
@@ -43,7 +44,6 @@ def _record(*results: Result, **changes: Any) -> Record:
     values: dict[str, Any] = {
         "version": "0.1.0",
         "seed": 0,
-        "confidence": 0.999,
         "results": results,
         "summary": summarise(results),
         "environment": {"platform": "some-machine"},
@@ -65,8 +65,13 @@ def make_record() -> Callable[..., Record]:
 @pytest.fixture
 def full_record() -> Record:
     """Every verdict, as expected and not, on two targets, with strings that are not to be trusted."""
-    witness = Witness(
-        data=[[2, 1, 0], [0, 1, 2]], neighbour=[[0, 1, 2], [0, 1, 2]], event={"outcomes": [[2, 1, 0]]}, p=1 / 6, q=0.019
+    witness = Violation(
+        data=[[2, 1, 0], [0, 1, 2]],
+        neighbour=[[0, 1, 2], [0, 1, 2]],
+        event={"outcomes": [[2, 1, 0]]},
+        p=1 / 6,
+        q=0.019,
+        forces={"epsilon": 2.17},
     )
     unmeasured: dict[str, Any] = {"measured": {}, "claimed": {}, "kind": "unknown", "source": "", "statement": ""}
     results = [
@@ -108,6 +113,6 @@ def full_record() -> Record:
             **unmeasured,
         ),
     ]
-    erratum = Erratum(where="Section 5", printed=HOSTILE, meant="the other thing", reason="evident")
+    erratum = ErratumEntry(where="Section 5", printed=HOSTILE, meant="the other thing", reason="evident")
     entry = SystemEntry(title="A coin | with <b>two</b> sides", description=HOSTILE, source="Paper", errata=(erratum,))
     return _record(*results, systems={"coin": entry})

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 import numpy as np
 import pytest
 
-from dpaudit.claims.evidence import Curves, Growth, Interval
+from dpaudit.claims.evidence import Curves, Growth, Interval, Role
 from dpaudit.claims.record import Record, Result
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting import render_html, render_json
@@ -163,7 +163,7 @@ def _bounded(make_result: Callable[..., Result], **changes: object) -> list[Resu
             claimed={"bound": bound},
             measured={
                 "value": Interval(lower=value * 0.9, estimate=value, upper=value * 1.1),
-                "other_bound": Interval.exact(bound / 2),
+                "other_bound": Interval(lower=bound / 2, upper=bound / 2, role=Role.BOUND),
                 "slack": Interval.exact(bound / value),
             },
             kind="utility",
@@ -308,7 +308,7 @@ def test_published_numbers_stand_beside_those_measured_again(
             claimed={"published": published},
             measured={
                 "value": Interval(lower=measured - 1, estimate=measured, upper=measured + 1),
-                "mean of 30 runs": Interval(lower=measured - 9, estimate=measured, upper=measured + 9),
+                "thirty": Interval(lower=measured - 9, estimate=measured, upper=measured + 9, role=Role.MEAN_OF_RUNS),
             },
         )
         for agents, published, measured, verdict in (
@@ -334,7 +334,7 @@ def test_published_numbers_stand_beside_those_measured_again(
     assert {"certified at agents=100", "refuted at agents=200", "0", "10"} <= set(texts)
 
 
-def test_what_was_measured_beside_it_is_drawn_along_the_parameter(
+def test_what_was_measured_for_comparison_is_drawn_along_the_parameter(
     make_record: Callable[..., Record], make_result: Callable[..., Result]
 ) -> None:
     results = [
@@ -344,15 +344,15 @@ def test_what_was_measured_beside_it_is_drawn_along_the_parameter(
             claimed={},
             measured={
                 "value": Interval.exact(-0.1),
-                "rr": Interval(lower=0.1, estimate=0.2, upper=0.3),
-                "lap": Interval(lower=0.2, estimate=0.3 / epsilon, upper=0.5),
-                "other_bound": Interval.exact(1.0),
+                "rr": Interval(lower=0.1, estimate=0.2, upper=0.3, role=Role.COMPARISON),
+                "lap": Interval(lower=0.2, estimate=0.3 / epsilon, upper=0.5, role=Role.COMPARISON),
+                "other_bound": Interval(lower=1.0, upper=1.0, role=Role.BOUND),
             },
         )
         for epsilon in (0.5, 1.0, 1.5)
     ]
     (svg,) = _drawn(make_record(*results))
-    assert (svg.get("id") or "").startswith("beside-")
+    assert (svg.get("id") or "").startswith("comparison-")
     texts = [text.text for text in svg.iter("text")]
     assert {"rr", "lap"} <= set(texts)
     assert "other bound" not in texts

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from dpaudit.claims.evidence import Interval, Witness
+from dpaudit.claims.evidence import Interval, Violation
 from dpaudit.claims.record import Record, Result
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting import FORMATS, render_console, render_html, render_json, render_junit, render_markdown
@@ -84,7 +84,9 @@ def test_formats_are_functions_of_the_results_alone(name: str, full_record: Reco
 def test_a_record_read_back_gives_the_same_report(
     name: str, make_record: Callable[..., Record], make_result: Callable[..., Result]
 ) -> None:
-    witness = Witness(data=(1, 2), neighbour={"a": 1.5}, event=[True, None], p=0.5, q=0.0, epsilon=float("inf"))
+    witness = Violation(
+        data=(1, 2), neighbour={"a": 1.5}, event=[True, None], p=0.5, q=0.0, forces={"epsilon": float("inf")}
+    )
     record = make_record(
         make_result(Verdict.REFUTED, witness=witness, measured={"epsilon": Interval.exact(float("inf"))})
     )
@@ -183,7 +185,7 @@ def test_markdown_tables_keep_their_columns_and_hold_no_html_but_folds(full_reco
 def test_markdown_fences_outlast_backticks_in_data(
     make_record: Callable[..., Record], make_result: Callable[..., Result]
 ) -> None:
-    witness = Witness(data="```\n# not a heading", event="x", p=1.0, q=0.0)
+    witness = Violation(data="```\n# not a heading", neighbour="y", event="x", p=1.0, q=0.0, forces={})
     page = render_markdown(make_record(make_result(Verdict.REFUTED, witness=witness, command="echo ````")))
     assert "````text\n" in page
     assert "`````sh\necho ````\n`````\n" in page

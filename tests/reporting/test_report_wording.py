@@ -3,11 +3,22 @@ from collections.abc import Callable
 
 import pytest
 
-from dpaudit.claims.evidence import Interval
+from dpaudit.claims.evidence import Counterexample, Interval, Remedy
 from dpaudit.claims.record import Record, Result
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.groups import group_results
-from dpaudit.reporting.wording import beside, clean, headline, next_step, quantities, reason, summary_line
+from dpaudit.reporting.reading import worked_out
+from dpaudit.reporting.wording import (
+    also_measured,
+    clean,
+    headline,
+    next_step,
+    provenance,
+    quantities,
+    reason,
+    summary_line,
+    witness_lines,
+)
 
 
 def test_parameters_that_vary_are_told_from_the_others(
@@ -100,24 +111,77 @@ def test_a_lemmas_two_numbers_stand_together(make_result):
     measured = {"claimed": Interval.exact(4.0), "actual": Interval.exact(5.0), "margin": Interval.exact(-1.0)}
     result = make_result(kind="lemma", claimed={}, measured={**measured, "witnesses": Interval.exact(2.0)})
     assert headline(result) == "actual 5, claimed 4"
-    assert beside(result) == "witnesses 2"
+    assert also_measured(result) == "witnesses 2"
 
 
 def test_what_a_rate_found_besides_is_said(make_result):
     measured = {"exponent": Interval.exact(2.0), "exponent_in_the_limit": Interval.exact(1.9)}
     result = make_result(kind="rate", claimed={"exponent": 2.0}, measured=measured)
     assert headline(result) == "exponent 2, claimed 2"
-    assert beside(result) == "exponent in the limit 1.9"
+    assert also_measured(result) == "exponent in the limit 1.9"
 
 
 def test_what_is_not_ok_has_a_next_step(full_record: Record, make_result: Callable[..., Result]) -> None:
     for result in full_record.results:
         assert bool(next_step(result)) <= (not result.ok)
         assert result.ok or next_step(result) or result.note
-    assert "--samples 5000" in next_step(make_result(Verdict.INCONCLUSIVE, note="too wide", samples=500))
-    assert next_step(make_result(Verdict.INCONCLUSIVE, note="raise --samples", samples=500)) == ""
+    undecided = {"verdict": Verdict.INCONCLUSIVE, "samples": 500}
+    assert "--samples 5000" in next_step(make_result(**undecided, note="--anything", remedy=Remedy.SAMPLES))
+    assert "--seconds" in next_step(make_result(**undecided, remedy=Remedy.TIME))
+    assert "features" in next_step(make_result(**undecided, remedy=Remedy.FEATURES))
+    assert "exact law" in next_step(make_result(**undecided, remedy=Remedy.EXACT))
+    assert next_step(make_result(**undecided, note="take other points")) == ""
+    assert "--samples" in next_step(make_result(**undecided))
     assert "--debug" in next_step(make_result(Verdict.ERROR, method="raised"))
     assert "weaker" in next_step(make_result(Verdict.CONSISTENT, Verdict.REFUTED))
     assert 'expect "refuted"' in next_step(make_result(Verdict.REFUTED, Verdict.PROVED))
     assert 'expect "vacuous"' in next_step(make_result(Verdict.VACUOUS, Verdict.PROVED))
     assert "in a plan" in next_step(make_result(Verdict.REFUTED))
+
+
+@pytest.mark.parametrize(
+    ("direction", "measured", "interval", "text"),
+    [
+        ("at-most", 0.6, Interval.exact(0.6), "must be at most 0.5; is 0.6"),
+        ("at-most", 0.6, Interval(lower=0.6, upper=0.8), "must be at most 0.5; is at least 0.6"),
+        ("at-least", 0.287, Interval(lower=0.0, upper=0.287), "must be at least 0.5; is at most 0.287"),
+        ("equal", 0.7, Interval(lower=0.7, upper=0.8), "must be 0.5; is at least 0.7"),
+        ("equal", 0.3, Interval(lower=0.2, upper=0.3), "must be 0.5; is at most 0.3"),
+        ("at-most", 0.500000001, Interval.exact(0.500000001), "must be at most 0.5; is 0.500000001"),
+    ],
+)
+def test_a_refuted_line_says_what_must_be_and_what_is(
+    make_result: Callable[..., Result], direction: str, measured: float, interval: Interval, text: str
+) -> None:
+    witness = Counterexample(
+        instance="anywhere", quantity="error rate", measured=measured, claimed=0.5, direction=direction
+    )
+    result = make_result(
+        Verdict.REFUTED, kind="utility", claimed={"bound": 0.5}, measured={"value": interval}, witness=witness
+    )
+    assert headline(result) == text
+    assert worked_out(result) == f"error rate {text}"
+    assert dict(witness_lines(result))["quantity"] == "error rate"
+
+
+@pytest.mark.parametrize(
+    ("claimed", "decisive"),
+    [
+        ({"epsilon": 1.0, "delta": 0.0}, "epsilon"),
+        ({"epsilon": 1.0, "delta": 0.1}, "delta"),
+        ({"rho": 0.5}, "rho"),
+        ({"alpha": 2.0, "epsilon": 0.5}, "epsilon"),
+    ],
+)
+def test_the_decisive_number_of_any_guarantee(
+    make_result: Callable[..., Result], claimed: dict[str, float], decisive: str
+) -> None:
+    measured = {name: Interval.exact(value / 2) for name, value in claimed.items() if name != "alpha"}
+    assert headline(make_result(claimed=claimed, measured=measured, guarantee="any")).startswith(f"{decisive} ")
+
+
+def test_the_run_says_how_probable_an_error_is(make_record, make_result):
+    sampled = make_result(samples=100, error_probability=1e-6)
+    text = provenance(make_record(make_result(), sampled, error_probability=1e-6))
+    assert text == "dpaudit 0.1.0, seed 0; error probability 1e-6, summed over the 1 result that sampled"
+    assert provenance(make_record(make_result())).endswith("no result is subject to sampling error")

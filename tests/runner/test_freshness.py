@@ -143,7 +143,7 @@ def test_a_forged_verdict_is_not_noticed_by_keys_but_by_the_pages(made, check):
 
 def test_a_folder_without_records_is_refused(tmp_path):
     with pytest.raises(dpaudit.RecordError, match="no record in this folder"):
-        check_reports(tmp_path, lambda record, stem: {}, lambda records: {})
+        check_reports(tmp_path, lambda record: {}, lambda records: {})
 
 
 def test_the_ledger_is_checked_too(made):
@@ -153,7 +153,7 @@ def test_the_ledger_is_checked_too(made):
         return {"LEDGER.md": f"ledger of {', '.join(sorted(records))}"}
 
     def states():
-        return [each.state for each in check_reports(made / "report", lambda record, stem: {}, ledger)]
+        return [each.state for each in check_reports(made / "report", lambda record: {}, ledger)]
 
     assert states() == ["up to date", "up to date", "outdated"]
     (made / "report" / "LEDGER.md").write_text("ledger of record, second")

@@ -7,13 +7,13 @@ from dpaudit.reporting.figures.privacy import privacy_figures
 from dpaudit.reporting.figures.published import published_figures
 from dpaudit.reporting.figures.rates import rate_figures
 from dpaudit.reporting.figures.trust import trust_figure
-from dpaudit.reporting.figures.values import beside_figures, value_figures
+from dpaudit.reporting.figures.values import comparison_figures, value_figures
 from dpaudit.reporting.groups import ClaimGroup
 
 __all__ = ["Figures", "figures", "trust_figure"]
 
 
-_DRAWINGS = (privacy_figures, rate_figures, value_figures, published_figures, beside_figures)
+_DRAWINGS = (privacy_figures, rate_figures, value_figures, published_figures, comparison_figures)
 
 
 def figures(claim: ClaimGroup) -> list[Figures]:

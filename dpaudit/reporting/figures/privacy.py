@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from dpaudit.claims.evidence import Curves, Interval
+from dpaudit.claims.guarantees import ApproximateDP
 from dpaudit.claims.record import Result
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.figures.drawing import (
@@ -22,7 +23,7 @@ from dpaudit.reporting.figures.drawing import (
     Table,
     svg,
 )
-from dpaudit.reporting.groups import Cell, ClaimGroup
+from dpaudit.reporting.groups import ClaimGroup, LabelledResult
 from dpaudit.reporting.numbers import format_interval, format_number
 from dpaudit.reporting.reading import most_telling
 
@@ -34,7 +35,7 @@ _LARGEST_EXPONENT = 700.0
 
 def privacy_figures(claim: ClaimGroup) -> Figures | None:
     """Return the figures of the cell that says most; where it has no curves, of one refuted by most or the tightest."""
-    cells = [cell for cell in claim.cells if cell.result.curves and {"epsilon", "delta"} <= set(cell.result.claimed)]
+    cells = [cell for cell in claim.cells if cell.result.curves and cell.result.guarantee == ApproximateDP.kind]
     if not cells:
         return None
     telling = most_telling(claim)
@@ -72,7 +73,7 @@ def _ratio(result: Result) -> float:
     return (side or 0.0) / claimed if claimed > 0 else math.inf
 
 
-def _profile(cell: Cell, curves: Curves, what: str) -> str:
+def _profile(cell: LabelledResult, curves: Curves, what: str) -> str:
     epsilon, delta = cell.result.claimed["epsilon"], cell.result.claimed["delta"]
     highest = max(*curves.delta_upper, delta) or 1.0
     smallest = min((value for value in (delta, *curves.delta_upper) if value > 0), default=highest)
@@ -103,7 +104,7 @@ def _profile(cell: Cell, curves: Curves, what: str) -> str:
     )
 
 
-def _trade_off(cell: Cell, curves: Curves, what: str) -> str:
+def _trade_off(cell: LabelledResult, curves: Curves, what: str) -> str:
     epsilon, delta = cell.result.claimed["epsilon"], cell.result.claimed["delta"]
     x = Axis(label="type I error", low=0, high=1, start=LEFT, end=RIGHT)
     y = Axis(label="least type II error", low=0, high=1, start=BOTTOM, end=TOP)

@@ -5,23 +5,26 @@ from __future__ import annotations
 import math
 from html import escape
 
+from dpaudit.claims.evidence import Role
 from dpaudit.reporting.figures.drawing import Figures, Table, spanning
-from dpaudit.reporting.groups import Cell, ClaimGroup
+from dpaudit.reporting.groups import ClaimGroup, LabelledResult
 from dpaudit.reporting.numbers import format_interval, format_number
 
 _WIDTH, _LEFT, _RIGHT, _TOP, _ROW = 680, 16, 660, 14, 36
 _MOST_ROWS = 40
 _LONGEST_LABEL = 100
-_FEW_RUNS = "mean of "
 
 
-def published_figures(claim: ClaimGroup) -> Figures | None:
-    """Return a figure of all cells that measure a published number, a cross for it and a dot with its interval."""
+def published_figures(claim: ClaimGroup, *, most: int = _MOST_ROWS) -> Figures | None:
+    """Return a figure of cells that measure a published number, a cross for it and a dot with its interval.
+
+    Of more than ``most`` cells the first are drawn; all are in the table.
+    """
     cells = [cell for cell in claim.cells if _is_drawn(cell)]
     if not cells:
         return None
-    shown = cells[:_MOST_ROWS]
-    more = f" (the first {_MOST_ROWS} of {len(cells)})" if len(cells) > _MOST_ROWS else ""
+    shown = cells[:most]
+    more = f" (the first {most} of {len(cells)})" if len(cells) > most else ""
     rows = tuple(
         (
             cell.label or cell.result.claim,
@@ -40,24 +43,25 @@ def published_figures(claim: ClaimGroup) -> Figures | None:
     )
 
 
-def _is_drawn(cell: Cell) -> bool:
+def _is_drawn(cell: LabelledResult) -> bool:
     return "published" in cell.result.claimed and all(map(math.isfinite, _numbers(cell)))
 
 
-def _numbers(cell: Cell) -> list[float]:
+def _numbers(cell: LabelledResult) -> list[float]:
     measured = cell.result.measured.get("value")
     sides = (None,) * 3 if measured is None else (measured.lower, measured.estimate, measured.upper)
     return [cell.result.claimed["published"], *(math.nan if side is None else side for side in sides)]
 
 
-def _few_runs(cell: Cell) -> tuple[float, ...]:
+def _few_runs(cell: LabelledResult) -> tuple[float, ...]:
     """What a published mean of few runs may come to, from the least to the most; empty where it is no such mean."""
-    found = next((interval for name, interval in cell.result.measured.items() if name.startswith(_FEW_RUNS)), None)
+    measured = cell.result.measured.values()
+    found = next((interval for interval in measured if interval.role is Role.MEAN_OF_RUNS), None)
     sides = (None, None) if found is None else (found.lower, found.upper)
     return tuple(side for side in sides if side is not None and math.isfinite(side))
 
 
-def _drawing(claim: str, cells: list[Cell]) -> str:
+def _drawing(claim: str, cells: list[LabelledResult]) -> str:
     name = f"published-{cells[0].number}"
     scale = [number for cell in cells for number in (*_numbers(cell), *_few_runs(cell))]
     x = spanning("", scale, _LEFT, _RIGHT, log=False)

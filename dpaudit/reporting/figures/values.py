@@ -1,4 +1,4 @@
-"""Measured values along a parameter, against the bounds that are claimed and those that stand beside them."""
+"""Measured values along a parameter, against the claimed bounds and others."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from dpaudit.claims.evidence import Interval
+from dpaudit.claims.evidence import Interval, Role
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.figures.drawing import (
     BOTTOM,
@@ -24,7 +24,7 @@ from dpaudit.reporting.figures.drawing import (
     spanning,
     svg,
 )
-from dpaudit.reporting.groups import Cell, ClaimGroup
+from dpaudit.reporting.groups import ClaimGroup, LabelledResult
 from dpaudit.reporting.numbers import finite_number, format_interval, format_number
 
 _FEWEST_POINTS = 3
@@ -33,7 +33,7 @@ _LEAST_DRAWN = 1e-12
 _LOG_SPAN = 20
 """Positive values this many times apart make an axis logarithmic."""
 
-_VALUE = "value"
+_VALUE, _TRIVIAL = "value", "trivial"
 
 Series = dict[str, list[tuple[float, Interval]]]
 
@@ -60,51 +60,53 @@ class _Drawn:
     caption: str
     reading: str
     table: str
-    series: Callable[[Sequence[float], Sequence[Cell]], Series]
+    series: Callable[[Sequence[float], Sequence[LabelledResult]], Series]
     all_measured: bool
 
 
-def value_figures(claim: ClaimGroup) -> Figures | None:
-    """Return figures along the numeric parameter of the most values, one for each setting of the others, at most 4."""
+def value_figures(claim: ClaimGroup, *, most: int = _MOST_PANELS) -> Figures | None:
+    """Return figures along the numeric parameter of the most values, for the first settings of the others."""
     cells = [cell for cell in claim.cells if "value" in cell.result.measured and "bound" in cell.result.claimed]
-    return _figures(claim, cells, _AGAINST_BOUNDS)
+    return _figures(claim, cells, _AGAINST_BOUNDS, most)
 
 
-def beside_figures(claim: ClaimGroup) -> Figures | None:
-    """Return figures of what was measured beside the audited quantity, as that of every system that it compares."""
-    cells = [cell for cell in claim.cells if len(_beside(cell)) > 1]
-    return _figures(claim, cells, _COMPARED)
+def comparison_figures(claim: ClaimGroup, *, most: int = _MOST_PANELS) -> Figures | None:
+    """Return figures of what was measured for comparison, such as the same quantity of other systems."""
+    cells = [cell for cell in claim.cells if len(_compared(cell)) > 1]
+    return _figures(claim, cells, _COMPARED, most)
 
 
-def _figures(claim: ClaimGroup, cells: Sequence[Cell], drawn: _Drawn) -> Figures | None:
+def _figures(claim: ClaimGroup, cells: Sequence[LabelledResult], drawn: _Drawn, most: int) -> Figures | None:
     along = _longest(claim.varying, cells)
     panels = [] if along is None else _panels(along, claim.varying, cells)
     if along is None or not panels:
         return None
-    more = f" (the first {_MOST_PANELS} of {len(panels)} settings)" if len(panels) > _MOST_PANELS else ""
-    made = [_panel(claim.claim, along, setting, panel, drawn) for setting, panel in panels[:_MOST_PANELS]]
+    more = f" (the first {most} of {len(panels)} settings)" if len(panels) > most else ""
+    made = [_panel(claim.claim, along, setting, panel, drawn) for setting, panel in panels[:most]]
     return Figures(
         caption=drawn.caption.format(along=along) + more,
         svg=tuple(image for image, _ in made),
         tables=tuple(table for _, table in made),
-        headings=tuple(setting for setting, _ in panels[:_MOST_PANELS]),
+        headings=tuple(setting for setting, _ in panels[:most]),
     )
 
 
-def _number(cell: Cell, name: str) -> float | None:
+def _number(cell: LabelledResult, name: str) -> float | None:
     return finite_number(cell.result.parameters.get(name))
 
 
-def _longest(varying: Sequence[str], cells: Sequence[Cell]) -> str | None:
+def _longest(varying: Sequence[str], cells: Sequence[LabelledResult]) -> str | None:
     counts = {name: len({_number(cell, name) for cell in cells} - {None}) for name in varying}
     longest = max(counts, key=lambda name: counts[name], default=None)
     return longest if longest is not None and counts[longest] >= _FEWEST_POINTS else None
 
 
-def _panels(along: str, varying: Sequence[str], cells: Sequence[Cell]) -> list[tuple[str, list[Cell]]]:
+def _panels(
+    along: str, varying: Sequence[str], cells: Sequence[LabelledResult]
+) -> list[tuple[str, list[LabelledResult]]]:
     others = [name for name in varying if name != along]
 
-    def setting(cell: Cell) -> str:
+    def setting(cell: LabelledResult) -> str:
         return ", ".join(f"{name}={cell.result.parameters.get(name)}" for name in others)
 
     found = []
@@ -117,7 +119,7 @@ def _panels(along: str, varying: Sequence[str], cells: Sequence[Cell]) -> list[t
     return found
 
 
-def _panel(claim: str, along: str, setting: str, cells: Sequence[Cell], drawn: _Drawn) -> tuple[str, Table]:
+def _panel(claim: str, along: str, setting: str, cells: Sequence[LabelledResult], drawn: _Drawn) -> tuple[str, Table]:
     x_values = [_number(cell, along) or 0.0 for cell in cells]
     series = drawn.series(x_values, cells)
     numbers = [
@@ -166,35 +168,35 @@ def _panel(claim: str, along: str, setting: str, cells: Sequence[Cell], drawn: _
     return image, Table(caption=f"{drawn.table} by {where}", headers=(along, *series, "verdict"), rows=rows)
 
 
-def _series(x_values: Sequence[float], cells: Sequence[Cell]) -> Series:
-    """What is drawn: the value, the claimed bound, and what is measured beside it and called a bound."""
+def _series(x_values: Sequence[float], cells: Sequence[LabelledResult]) -> Series:
+    """What is drawn: the value, the claimed bound, and other bounds."""
     series: Series = {}
     for value, cell in zip(x_values, cells, strict=True):
         result = cell.result
         series.setdefault(_VALUE, []).append((value, result.measured[_VALUE]))
         series.setdefault("claimed bound", []).append((value, Interval.exact(result.claimed["bound"])))
         for name, interval in result.measured.items():
-            if name == "trivial" or "bound" in name.replace("_", " ").split():
+            if name == _TRIVIAL or interval.role is Role.BOUND:
                 series.setdefault(name.replace("_", " "), []).append((value, interval))
     return series
 
 
-def _beside(cell: Cell) -> dict[str, Interval]:
-    """What was measured of others than the audited quantity, by name."""
+def _compared(cell: LabelledResult) -> dict[str, Interval]:
+    """What was measured for comparison, by name."""
     result = cell.result
     if result.kind not in ("utility", "figure"):
         return {}
     return {
         name: interval
         for name, interval in result.measured.items()
-        if name not in (_VALUE, "over", "slack", "trivial") and "bound" not in name.replace("_", " ").split()
+        if interval.role is Role.COMPARISON and name not in (_VALUE, _TRIVIAL, "over")
     }
 
 
-def _beside_series(x_values: Sequence[float], cells: Sequence[Cell]) -> Series:
+def _comparison_series(x_values: Sequence[float], cells: Sequence[LabelledResult]) -> Series:
     series: Series = {}
     for value, cell in zip(x_values, cells, strict=True):
-        for name, interval in _beside(cell).items():
+        for name, interval in _compared(cell).items():
             series.setdefault(name.replace("_", " "), []).append((value, interval))
     return series
 
@@ -240,10 +242,10 @@ _AGAINST_BOUNDS = _Drawn(
     all_measured=False,
 )
 _COMPARED = _Drawn(
-    name="beside",
-    caption="What was measured beside it, along {along}",
-    reading="Everything that was measured beside the audited quantity, with intervals, by {along}.",
-    table="Measured beside it",
-    series=_beside_series,
+    name="comparison",
+    caption="What was measured for comparison, along {along}",
+    reading="Everything that was measured for comparison with the audited quantity, with intervals, by {along}.",
+    table="Measured for comparison",
+    series=_comparison_series,
     all_measured=True,
 )

@@ -1,0 +1,96 @@
+"""Reports as files: those of one run in a folder, and those of all papers."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from dpaudit.claims.record import Record
+from dpaudit.errors import OutputError
+from dpaudit.reporting.html import render_html
+from dpaudit.reporting.junit import render_junit
+from dpaudit.reporting.ledger import render_ledger, render_ledger_html
+from dpaudit.reporting.markdown import render_markdown
+from dpaudit.reporting.page import render_paper
+
+LEDGER = "README.md"
+
+
+def report_files(records: Mapping[str, Record]) -> dict[str, str]:
+    """Return the committed reports by file name: the ledger, and the record, page and figures of each paper.
+
+    Parameters
+    ----------
+    records
+        Records by the key of their paper. Environment and times, which differ from run to run, are left out.
+    """
+    files = {LEDGER: render_ledger(records)}
+    for key, record in records.items():
+        files |= {f"{key}.json": record.reproducible().to_json(), **render_paper(record, key)}
+    return files
+
+
+def html_files(records: Mapping[str, Record]) -> dict[str, str]:
+    """Return the HTML reports by file name: ``index.html`` is the ledger, and ``KEY.html`` the page of each paper."""
+    return {
+        "index.html": render_ledger_html(records),
+        **{f"{key}.html": render_html(record, paper=key) for key, record in records.items()},
+    }
+
+
+def write_reports(records: Mapping[str, Record], folder: str | Path, *, html: str | Path | None = None) -> None:
+    """Write the reports of papers into a folder, and as HTML into another one; figures that are no longer there go.
+
+    Raises
+    ------
+    OutputError
+        A folder or a file in it cannot be written.
+    """
+    files = report_files(records)
+    _write(files, folder)
+    for old in Path(folder).glob("*.svg"):
+        if old.name not in files and any(old.name.startswith(f"{key}-") for key in records):
+            old.unlink()
+    if html is not None:
+        _write(html_files(records), html)
+
+
+def check_writable(folder: str | Path) -> None:
+    """Make a folder for a report, before the work is done that the report is about.
+
+    Raises
+    ------
+    OutputError
+        The folder cannot be written.
+    """
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be written ({error.strerror or error}); name another --output") from None
+
+
+def write_report(record: Record, folder: str | Path) -> None:
+    """Write ``record.json``, ``report.md``, ``index.html`` and ``junit.xml`` into a folder, making it if need be.
+
+    Raises
+    ------
+    OutputError
+        The folder or a file in it cannot be written.
+    """
+    # The record first: whatever becomes of the pages, they can be rendered from it again.
+    _write({"record.json": record.to_json()}, folder)
+    pages = {"report.md": render_markdown, "index.html": render_html, "junit.xml": render_junit}
+    _write({name: render(record) for name, render in pages.items()}, folder)
+
+
+def _write(files: Mapping[str, str], folder: str | Path) -> None:
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            # A lone surrogate, which only JSON can hold, becomes its JSON escape.
+            (Path(folder) / name).write_bytes(text.encode("utf-8", "backslashreplace"))
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be written ({error.strerror or error})") from None

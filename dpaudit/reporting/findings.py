@@ -1,0 +1,189 @@
+"""What was found of a paper, in sentences: composed from verdicts and places, in the paper's order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from itertools import groupby
+
+from dpaudit.claims.verdicts import Verdict
+from dpaudit.reporting.papers import HOLDS, MEANT, PaperClaim
+
+_MOST_NAMES = 3
+
+
+class _Outcome(IntEnum):
+    """What a verdict says of a claim, what a reader has to know first coming first."""
+
+    REFUTED = 0
+    SILENT = 1
+    OPEN = 2
+    HOLDS = 3
+    OUTSIDE = 4
+
+
+_OUTCOMES = {
+    **dict.fromkeys(HOLDS, _Outcome.HOLDS),
+    Verdict.REFUTED: _Outcome.REFUTED,
+    Verdict.VACUOUS: _Outcome.SILENT,
+    Verdict.INAPPLICABLE: _Outcome.OUTSIDE,
+    Verdict.INCONCLUSIVE: _Outcome.OPEN,
+    Verdict.ERROR: _Outcome.OPEN,
+}
+_VERBS = {
+    _Outcome.REFUTED: ("is refuted", "are refuted"),
+    _Outcome.SILENT: ("says nothing", "say nothing"),
+    _Outcome.OPEN: ("remains undecided", "remain undecided"),
+    _Outcome.HOLDS: ("holds", "hold"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One sentence, and the claims that it is about.
+
+    ``outcome`` is the lowest that occurs: a finding says that something is refuted, says nothing, is undecided, or
+    holds.
+    """
+
+    text: str
+    outcome: _Outcome
+    claims: tuple[PaperClaim, ...]
+
+    @property
+    def notable(self) -> bool:
+        """Whether something is refuted or says nothing somewhere."""
+        return self.outcome <= _Outcome.SILENT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """Claims with the same outcomes at one place, and what to call them."""
+
+    subject: str
+    plural: bool
+    counts: Counter[_Outcome]
+    claims: tuple[PaperClaim, ...]
+
+    @property
+    def only_holds(self) -> bool:
+        return set(self.counts) - {_Outcome.OUTSIDE} == {_Outcome.HOLDS}
+
+
+def findings(claims: Sequence[PaperClaim]) -> list[Finding]:
+    """Return a sentence for each place, in the given order; neighbouring places at which all holds share one."""
+    found = []
+    for holds, group in groupby(_parts(claims), key=lambda part: part.only_holds):
+        parts = list(group)
+        if holds:
+            found.append(_finding(parts))
+        else:
+            found += [_finding([part]) for part in parts]
+    return found
+
+
+def summary_of(claims: Sequence[PaperClaim]) -> str:
+    """Return how many claims hold, in one sentence."""
+    total, holding = len(claims), sum(claim.holds for claim in claims)
+    if not total:
+        return ""
+    if total == 1:
+        return "The one claim audited holds." if holding else "The one claim audited does not hold everywhere."
+    if holding == total:
+        return f"All {total} claims audited hold wherever they apply."
+    return f"Of {total} claims audited, {holding or 'none'} hold{'s' * (holding == 1)} wherever audited."
+
+
+def controls_in_words(claims: Sequence[PaperClaim]) -> str:
+    """Return whether all controls were refuted, in one sentence; empty where there are none."""
+    if not claims:
+        return ""
+    missed = [claim for claim in claims if set(claim.counts) != {Verdict.REFUTED}]
+    if not missed:
+        return "The control is refuted." if len(claims) == 1 else f"All {len(claims)} controls are refuted."
+    verb = "is" if len(missed) == 1 else "are"
+    return f"{len(missed)} of {len(claims)} controls {verb} not refuted: {listed([claim.name for claim in missed])}."
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as a list in a sentence."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]])) if names else ""
+
+
+def _parts(claims: Sequence[PaperClaim]) -> list[_Part]:
+    """Claims by place, each place by what was found."""
+    places = {_place(claim) for claim in claims if not claim.id.endswith(MEANT)}
+    parts = []
+    by_subject: dict[str, list[PaperClaim]] = {}
+    both = {_place(claim) for claim in claims if claim.id.endswith(MEANT)} & places
+    for claim in claims:
+        by_subject.setdefault(_subject(claim, both), []).append(claim)
+    for subject, group in by_subject.items():
+        plural = group[0].entry.kind != "figure" and any(place.plural for place in group[0].entry.places[:1])
+        alike: dict[frozenset[_Outcome], list[PaperClaim]] = {}
+        for claim in group:
+            alike.setdefault(frozenset(_counts(claim)), []).append(claim)
+        for same in sorted(alike.values(), key=lambda same: min(_counts(same[0]))):
+            text = subject
+            if len(alike) > 1:
+                names = [claim.name for claim in same]
+                several = f"{len(same)} of its {len(group)} claims"
+                text = f"{subject} ({listed(names) if len(names) <= _MOST_NAMES else several})"
+            parts.append(
+                _Part(subject=text, plural=plural, counts=sum(map(_counts, same), Counter()), claims=tuple(same))
+            )
+    return parts
+
+
+def _place(claim: PaperClaim) -> str:
+    label = claim.entry.place or claim.id
+    return f"what is published in {label}" if claim.entry.kind == "figure" else label
+
+
+def _subject(claim: PaperClaim, both: set[str]) -> str:
+    place = _place(claim)
+    if place not in both:
+        return place
+    return f"{place} as {'meant' if claim.id.endswith(MEANT) else 'printed'}"
+
+
+def _counts(claim: PaperClaim) -> Counter[_Outcome]:
+    counts: Counter[_Outcome] = Counter()
+    for verdict, count in claim.counts.items():
+        counts[_OUTCOMES[verdict]] += count
+    return counts
+
+
+def _finding(parts: Sequence[_Part]) -> Finding:
+    counts: Counter[_Outcome] = sum((part.counts for part in parts), Counter())
+    subject = listed([part.subject for part in parts])
+    plural = len(parts) > 1 or parts[0].plural
+    if len(parts) == 1 and ", " in subject and "(" not in subject:
+        # A place with something read into it: Theorem 2, as its proof has it, holds.
+        subject += ","
+    claims = tuple(claim for part in parts for claim in part.claims)
+    text = f"{subject[:1].upper()}{subject[1:]} {_predicate(counts, plural=plural)}."
+    return Finding(text=text, outcome=min(counts), claims=claims)
+
+
+def _predicate(counts: Counter[_Outcome], *, plural: bool) -> str:
+    """Return what was found, with the numbers of settings at which it was."""
+    outside = counts[_Outcome.OUTSIDE]
+    total = counts.total() - outside
+    if not total:
+        where = "the setting audited" if outside == 1 else f"any of the {outside} settings audited"
+        return f"{'do' if plural else 'does'} not apply at {where}"
+    kind = "where the assumptions hold" if outside else "audited"
+    present = [outcome for outcome in _VERBS if counts[outcome]]
+    verbs = [_VERBS[outcome][plural] for outcome in present]
+    if len(present) == 1:
+        if total == 1:
+            return f"{verbs[0]} at the only setting {kind}"
+        every = "both" if total == 2 else f"all {total}"
+        if present[0] is _Outcome.SILENT:
+            every = "either of the two" if total == 2 else f"any of the {total}"
+        return f"{verbs[0]} at {every} settings {kind}"
+    first, *others = (f"{verb} at {counts[outcome]}" for verb, outcome in zip(verbs, present, strict=True))
+    return listed([f"{first} of {total} settings", *others])

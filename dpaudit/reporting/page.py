@@ -1,0 +1,161 @@
+"""The page of a paper as Markdown: findings, the claims by place, a witness of each refutation, and errata."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from urllib.parse import quote
+
+from dpaudit.claims.record import Record
+from dpaudit.claims.verdicts import Verdict
+from dpaudit.reporting.figures.chosen import Chosen, chosen_figures
+from dpaudit.reporting.findings import controls_in_words, findings, summary_of
+from dpaudit.reporting.markdown import block, escape
+from dpaudit.reporting.papers import PaperClaim, PaperView, papers_of, places_in_words
+from dpaudit.reporting.reading import by_hand, whys, worked_out
+from dpaudit.reporting.wording import clean, headline, provenance, summary_line, witness_lines
+
+_LONGEST_WITNESS = 300
+_LONGEST_EVIDENCE = 200
+_MOST_FIGURES = 4
+_MOST_SENTENCES = 10
+"""More of them are listed one below the other."""
+
+
+def render_paper(record: Record, key: str, *, root: str = "..") -> dict[str, str]:
+    """Return the page of a paper as Markdown, and the figures that it shows, by file name.
+
+    Parameters
+    ----------
+    record
+        All results about the paper.
+    key
+        The paper's key, or any name for a record of several papers or of none.
+    root
+        Way from the page to the folder that the definitions of claims are relative to.
+    """
+    views = sorted(papers_of({key: record}), key=lambda view: (view.key != key, view.key))
+    files: dict[str, str] = {}
+    lines: list[str] = []
+    for view in views:
+        chosen = chosen_figures(view.claims)[: _MOST_FIGURES - len(files)]
+        names = {f"{key}-{figure.name}-{len(files) + i}.svg": figure for i, figure in enumerate(chosen, start=1)}
+        files |= {name: figure.svg for name, figure in names.items()}
+        lines += _paper(view, names, root, first=view is views[0])
+    lines += ["## Record", "", f"{escape(summary_line(record))}. {escape(provenance(record))}.", ""]
+    lines += [f"Every number comes from the record [{escape(key)}.json]({quote(key)}.json), which lists all results."]
+    if record.command:
+        lines[-1] += " To make it again:"
+        lines += ["", *block(record.command, "sh")]
+    return {f"{key}.md": clean("\n".join(lines).rstrip() + "\n"), **files}
+
+
+def _paper(view: PaperView, figures: Mapping[str, Chosen], root: str, *, first: bool) -> Iterator[str]:
+    title = f"{view.citation}: {view.entry.title}" if view.entry else view.key
+    yield from (f"{'#' if first else '##'} {escape(title)}", "")
+    deeper = "##" if first else "###"
+    found = [escape(finding.text) for finding in findings(view.claims)]
+    if len(found) > _MOST_SENTENCES:
+        found = [f"- {sentence}" for sentence in found]
+    if found:
+        yield from (("\n" if len(found) > _MOST_SENTENCES else " ").join(found), "")
+    rest = [summary_of(view.claims), controls_in_words(view.controls)]
+    if any(rest):
+        yield from (" ".join(filter(None, rest)), "")
+    if view.entry:
+        yield from (_bibliography(view), "")
+    for name, figure in figures.items():
+        yield from (
+            f"![{escape(figure.subject)}]({quote(name)})",
+            "",
+            f"*{escape(figure.subject)}: {escape(figure.caption)}*",
+            "",
+        )
+    if view.claims:
+        yield from (f"{deeper} Claims of the paper", "", *_table(view.claims, root), "")
+    if view.ours:
+        yield from (f"{deeper} Statements of ours", "")
+        yield from ("No paper makes these; they count among nobody's claims.", "", *_table(view.ours, root), "")
+    if view.controls:
+        yield from (f"{deeper} Controls", "")
+        yield from ("Each is broken on purpose, by the bug named, and has to be refuted.", "")
+        yield from ("| Control | Bug | Verdicts | Evidence |", "| --- | --- | --- | --- |")
+        for claim in view.controls:
+            yield _row(_link(claim, root), escape(claim.entry.bug), verdicts_in_words(claim), escape(evidence(claim)))
+        yield ""
+    refuted = [claim for claim in (*view.claims, *view.ours) if claim.has(Verdict.REFUTED)]
+    if refuted:
+        yield from (f"{deeper} Refutations, one worked out for each claim", "")
+    for claim in refuted:
+        yield from _refutation(claim, f"{deeper}#")
+    if view.errata:
+        yield from (f"{deeper} Errata", "")
+        for erratum in view.errata:
+            yield (
+                f"- **{escape(erratum.where[:1].upper() + erratum.where[1:])}.** Printed: {escape(erratum.printed)}. "
+                f"Meant: {escape(erratum.meant)}. Because {escape(erratum.reason)}."
+                + (f" ({escape(', '.join(erratum.systems))})" if erratum.systems else "")
+            )
+        yield ""
+
+
+def _bibliography(view: PaperView) -> str:
+    assert view.entry is not None
+    parts = [", ".join(view.entry.authors), view.entry.title, view.entry.venue, str(view.entry.year)]
+    text = ". ".join(escape(part) for part in parts if part)
+    address = f"https://doi.org/{view.entry.doi}" if view.entry.doi else view.entry.url
+    return f"{text}. <{address}>" if address else f"{text}."
+
+
+def _table(claims: Sequence[PaperClaim], root: str) -> Iterator[str]:
+    yield from ("| Where | Claim | Verdicts | Evidence |", "| --- | --- | --- | --- |")
+    for claim in claims:
+        statement = f"{_link(claim, root)}: {escape(claim.entry.statement)} *{escape(', '.join(claim.targets))}*"
+        yield _row(escape(places_in_words(claim)), statement, verdicts_in_words(claim), escape(evidence(claim)))
+
+
+def _row(*columns: str) -> str:
+    return "| " + " | ".join(column or "-" for column in columns) + " |"
+
+
+def _link(claim: PaperClaim, root: str) -> str:
+    path, _, line = claim.entry.definition.rpartition(":")
+    return f"[{escape(claim.name)}]({root}/{path}#L{line})" if path else escape(claim.name)
+
+
+def verdicts_in_words(claim: PaperClaim) -> str:
+    """Return the verdicts of a claim with how often each occurs, the most telling one first."""
+    several = sum(claim.counts.values()) > 1
+    return ", ".join(f"**{verdict}**" + f" × {count}" * several for verdict, count in claim.counts.items())
+
+
+def evidence(claim: PaperClaim) -> str:
+    """Return the number that decides the most telling result, where that is, and how it was found."""
+    _, telling = claim.telling
+    where = f" at {telling.label}" if telling.label else ""
+    # Where one setting is audited in several ways, the label says in which.
+    method = "" if telling.label.endswith(telling.result.method) else f"; {telling.result.method}"
+    return f"{shortened(headline(telling.result), _LONGEST_EVIDENCE)}{shortened(where)}{method}"
+
+
+def shortened(text: str, longest: int = _LONGEST_WITNESS) -> str:
+    """Return a text, cut where it is longer than a page should hold."""
+    return text if len(text) <= longest else f"{text[:longest].rstrip()} …"
+
+
+def _refutation(claim: PaperClaim, heading: str) -> Iterator[str]:
+    group, cell = claim.telling
+    result = cell.result
+    yield from (f"{heading} {escape(claim.entry.place or claim.entry.source)}: {escape(claim.name)}", "")
+    yield from (escape(claim.entry.statement), "")
+    for why in whys(group):
+        if why.verdict is Verdict.REFUTED:
+            yield f"- Refuted because {escape(why.reason)}."
+    where = f"At {cell.label}: " if cell.label else ""
+    yield f"- {escape(shortened(where) + result.scope)}."
+    if worked_out(result):
+        yield f"- {by_hand(result)}: {escape(worked_out(result))}."
+    yield ""
+    # The command, and not the page, shows a witness that takes pages.
+    lines = [f"{name}: {shortened(text)}" for name, text in witness_lines(result)]
+    yield from block("\n".join([*lines, *([f"repeat: {result.command}"] if result.command else [])]), "text")
+    yield ""

@@ -1,0 +1,202 @@
+"""Pages of papers: findings composed from verdicts, tables by place, a witness of each refutation, figures as files."""
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from dpaudit.claims.entries import ClaimEntry, ErratumEntry, PaperEntry, PlaceEntry
+from dpaudit.claims.evidence import Counterexample, Interval, Violation
+from dpaudit.claims.papers import Paper
+from dpaudit.claims.record import Record, Result
+from dpaudit.claims.verdicts import Verdict
+from dpaudit.reporting import html_files, report_files, write_reports
+from dpaudit.reporting.findings import findings
+from dpaudit.reporting.page import render_paper
+from dpaudit.reporting.papers import papers_of
+
+PAPER = Paper(key="ames2020", title="On coins", authors=("Ames", "Best"), year=2020, doi="10.1/x", sections=("1", "2"))
+P, R, V, N, U = Verdict.PROVED, Verdict.REFUTED, Verdict.VACUOUS, Verdict.INAPPLICABLE, Verdict.INCONCLUSIVE
+
+Found = dict[str, tuple[dict, list[Verdict]]]
+
+
+@pytest.fixture
+def make_paper(make_record: Callable[..., Record], make_result: Callable[..., Result]) -> Callable[..., Record]:
+    """Make a record of claims: place or (place, changes of the entry), and verdicts."""
+
+    def make(**claims: tuple) -> Record:
+        entries, results = {}, []
+        for name, (at, verdicts, *changes) in claims.items():
+            claim = f"ames2020.{name.replace('__', '-')}"
+            entries[claim] = ClaimEntry(
+                statement="The coin is private.",
+                paper="ames2020",
+                places=(PlaceEntry.of(PAPER.at(**at)),),
+                definition="protocols/ames2020/claims.py:7",
+                **({"kind": "privacy"} | (changes[0] if changes else {})),
+            )
+            for i, verdict in enumerate(verdicts):
+                witness = Violation(data=[1], neighbour=[0], event=1, p=0.9, q=0.1, forces={"epsilon": 2.19})
+                results.append(
+                    make_result(
+                        verdict,
+                        verdict,
+                        claim=claim,
+                        kind=entries[claim].kind,
+                        statement="The coin is private.",
+                        parameters={"epsilon": i + 1.0},
+                        witness=witness if verdict is R else None,
+                        reason="the noise is halved" if verdict is R else "",
+                        command=f"dpaudit check coin --claim {claim} --set epsilon={i + 1.0}",
+                    )
+                )
+        erratum = ErratumEntry(where="Theorem 1", printed="a | b", meant="b", reason="a is c", systems=("coin",))
+        entry = PaperEntry(title=PAPER.title, authors=PAPER.authors, year=2020, doi=PAPER.doi, errata=(erratum,))
+        return make_record(*results, papers={"ames2020": entry}, claims=entries, command="dpaudit check ames2020")
+
+    return make
+
+
+def sentences(record: Record) -> list[str]:
+    (view,) = papers_of({"ames2020": record})
+    return [finding.text for finding in findings(view.claims)]
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "sentence"),
+    [
+        ([P], "Theorem 1 holds at the only setting audited."),
+        ([P, P], "Theorem 1 holds at both settings audited."),
+        ([P] * 34, "Theorem 1 holds at all 34 settings audited."),
+        ([P, P, P, N], "Theorem 1 holds at all 3 settings where the assumptions hold."),
+        ([V] * 52 + [P], "Theorem 1 says nothing at 52 of 53 settings and holds at 1."),
+        ([V] * 3, "Theorem 1 says nothing at any of the 3 settings audited."),
+        (
+            [P, R, V, V, U],
+            "Theorem 1 is refuted at 1 of 5 settings, says nothing at 2, remains undecided at 1 and holds at 1.",
+        ),
+        ([N, N], "Theorem 1 does not apply at any of the 2 settings audited."),
+    ],
+)
+def test_a_finding_counts_settings(verdicts: list[Verdict], sentence: str, make_paper: Callable[..., Record]) -> None:
+    assert sentences(make_paper(theorem1=({"theorem": 1}, verdicts))) == [sentence]
+
+
+def test_findings_stand_in_the_papers_order(make_paper: Callable[..., Record]) -> None:
+    record = make_paper(
+        theorem10=({"section": "2", "theorem": 10}, [P]),
+        theorem2=({"section": "2", "theorem": 2}, [R, P]),
+        lemma1=({"section": "1", "lemma": 1}, [P, P]),
+        table=({"section": "1", "table": (1, 2)}, [P], {"kind": "figure"}),
+        fact=({"section": "2", "fact": (3, 4)}, [R]),
+        ours=({"section": "1"}, [R], {"ours": True}),
+    )
+    assert sentences(record) == [
+        "Lemma 1 and what is published in Section 1, Tables 1 and 2 hold at all 3 settings audited.",
+        "Facts 3 and 4 are refuted at the only setting audited.",
+        "Theorem 2 is refuted at 1 of 2 settings and holds at 1.",
+        "Theorem 10 holds at the only setting audited.",
+    ]
+
+
+def test_claims_at_one_place_are_told_apart_where_they_differ(make_paper: Callable[..., Record]) -> None:
+    place = {"section": "1", "theorem": 2}
+    record = make_paper(theorem2__rr=(place, [V, P]), theorem2__lap=(place, [P, P]), theorem2__lap__meant=(place, [P]))
+    assert sentences(record) == [
+        "Theorem 2 as printed (theorem2-rr) says nothing at 1 of 2 settings and holds at 1.",
+        "Theorem 2 as printed (theorem2-lap) and Theorem 2 as meant hold at all 3 settings audited.",
+    ]
+
+
+def test_the_page_of_a_paper(make_paper: Callable[..., Record]) -> None:
+    record = make_paper(
+        theorem1=({"section": "1", "theorem": 1}, [P] * 34),
+        theorem2=({"section": "1", "theorem": 2}, [R, P]),
+        ours=({"section": "1"}, [R], {"ours": True}),
+        control=({}, [R], {"bug": "Half the noise."}),
+    )
+    page = render_paper(record, "ames2020")["ames2020.md"]
+    lines = page.splitlines()
+    assert lines[0] == "# Ames, Best 2020: On coins"
+    assert (
+        lines[2]
+        == "Theorem 1 holds at all 34 settings audited. Theorem 2 is refuted at 1 of 2 settings and holds at 1."
+    )
+    assert lines[4] == "Of 2 claims audited, 1 holds wherever audited. The control is refuted."
+    assert "<https://doi.org/10.1/x>" in lines[6]
+    headings = [line for line in lines if line.startswith("## ")]
+    assert headings == [
+        "## Claims of the paper",
+        "## Statements of ours",
+        "## Controls",
+        "## Refutations, one worked out for each claim",
+        "## Errata",
+        "## Record",
+    ]
+    assert "| Theorem 1 | [theorem1](../protocols/ames2020/claims.py#L7): The coin is private. *coin* |" in page
+    assert "Half the noise." in page
+    section = page[page.index("### Theorem 2: theorem2") :]
+    assert "- Refuted because the noise is halved." in section
+    assert "- By hand: The claim allows p ≤ e^1 × q = 0.271828 at q = 0.1, and p = 0.9." in section
+    assert "repeat: dpaudit check coin --claim ames2020.theorem2 --set epsilon=1.0" in section
+    assert "- **Theorem 1.** Printed: a \\| b. Meant: b. Because a is c. (coin)" in page
+    # Every table keeps its columns.
+    for table in re.findall(r"(?:^\|.*\n)+", page, flags=re.MULTILINE):
+        assert len({len(re.findall(r"(?<!\\)\|", row)) for row in table.splitlines()}) == 1
+
+
+def test_a_missed_control_is_said(make_paper: Callable[..., Record]) -> None:
+    record = make_paper(broken=({}, [R], {"bug": "One."}), spared=({}, [R, P], {"bug": "Two."}))
+    page = render_paper(record, "ames2020")["ames2020.md"]
+    assert "1 of 2 controls is not refuted: spared." in page
+
+
+def test_figures_stand_by_themselves(make_record: Callable[..., Record], make_result: Callable[..., Result]) -> None:
+    results = [
+        make_result(
+            Verdict.REFUTED if agents < 4 else Verdict.PROVED,
+            kind="utility",
+            parameters={"agents": agents, "epsilon": epsilon},
+            claimed={"bound": 0.5},
+            measured={"value": Interval.exact(1 / agents)},
+            witness=Counterexample(
+                instance="x", quantity="error", measured=1 / agents, claimed=0.5, direction="at-most"
+            ),
+        )
+        for agents in (1, 2, 4, 8)
+        for epsilon in (0.5, 1.0, 2.0)
+    ]
+    files = render_paper(make_record(*results), "own")
+    figures = {name: text for name, text in files.items() if name.endswith(".svg")}
+    assert list(figures) == ["own-paper-theorem1-1.svg", "own-paper-theorem1-2.svg"]
+    for name, text in figures.items():
+        assert f"]({name})" in files["own.md"]
+        root = ET.fromstring(text)
+        assert root.tag == "{http://www.w3.org/2000/svg}svg"
+        assert float(root.get("width") or 0) > 100
+        ids = [element.get("id") for element in root.iter() if element.get("id")]
+        assert len(ids) == len(set(ids))
+    assert "refuted" in figures["own-paper-theorem1-1.svg"]
+
+
+def test_reports_are_written_with_nothing_that_differs_from_run_to_run(make_paper, tmp_path) -> None:
+    record = make_paper(theorem1=({"theorem": 1}, [P, R]))
+    records = {"ames2020": record}
+    (tmp_path / "reports").mkdir()
+    stale, other = tmp_path / "reports" / "ames2020-old-9.svg", tmp_path / "reports" / "else-1.svg"
+    for path in (stale, other):
+        path.write_text("<svg/>")
+    write_reports(records, tmp_path / "reports", html=tmp_path / "site")
+    assert not stale.exists()
+    assert other.exists()
+    files = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "reports").iterdir()}
+    assert files.pop("else-1.svg")
+    assert files == report_files(records)
+    slower = replace(record, environment={"platform": "other"}, timing={"seconds": 99.0})
+    assert report_files({"ames2020": slower}) == files
+    again = {"ames2020": Record.from_json(files["ames2020.json"])}
+    assert report_files(again) == files
+    assert html_files(again) == {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "site").iterdir()}
