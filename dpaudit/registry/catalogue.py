@@ -168,11 +168,15 @@ def _paper(key: str, dotted: str, plan: Path | None) -> CataloguePaper:
 
 
 def _submodules(module: ModuleType) -> list[ModuleType]:
-    """Modules of a package, those first that it imports itself, in that order."""
+    """Modules of a package and of the packages in it, those first that it imports itself, in that order."""
     names = [f"{module.__name__}.{entry.name}" for entry in pkgutil.iter_modules(getattr(module, "__path__", ()))]
     loaded = list(sys.modules)
     order = {name: loaded.index(name) for name in names if name in loaded}
-    return [importlib.import_module(name) for name in sorted(names, key=lambda name: order.get(name, len(loaded)))]
+    found = []
+    for name in sorted(names, key=lambda name: order.get(name, len(loaded))):
+        each = importlib.import_module(name)
+        found += [each, *_submodules(each)]
+    return found
 
 
 def _problem(dotted: str, error: BaseException) -> str:
