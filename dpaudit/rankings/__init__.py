@@ -37,11 +37,10 @@ from dpaudit.rankings.orders import (
     ranking_index,
 )
 from dpaudit.rankings.pairwise import answers, margins, pairwise_counts, profile_margins
-from dpaudit.rankings.partition import partition_counts
 from dpaudit.rankings.positional import PositionalRule, rank_by_scores, ranking_histogram
 from dpaudit.rankings.preflib import PREFLIB, PreferenceFile, read_preflib, read_profile
 from dpaudit.rankings.profiles import Profile
-from dpaudit.rankings.queries import margin_matrix, overload_probability, pair_tally, random_subsets
+from dpaudit.rankings.queries import margin_matrix, pair_tally, random_subsets
 from dpaudit.rankings.quicksort import quicksort_comparisons, quicksort_expected_comparisons, quicksort_tail
 from dpaudit.rankings.riffle import Chain, interleavings, random_chain, relative_positions, thin_leaf_sizes
 from dpaudit.rankings.rules import copeland, histogram_margins, instant_runoff, kemeny_of_margins, randomize_margins
@@ -102,13 +101,11 @@ __all__ = [
     "margins",
     "noisy_kemeny_law",
     "order_kept_probability",
-    "overload_probability",
     "pair_distance_density",
     "pair_flip_probability",
     "pair_index",
     "pair_tally",
     "pairwise_counts",
-    "partition_counts",
     "positions",
     "profile_margins",
     "quicksort_comparisons",

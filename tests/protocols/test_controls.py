@@ -37,12 +37,6 @@ FAST = {
     "two-bits-per-user": 100_000,
     "threshold-after-shuffling": 100_000,
     "noise-without-queries": 100_000,
-    "local-uncapped": 100_000,
-    "local-counter-per-call": 200_000,
-    "local-full-fallback": 400_000,
-    "local-whole-budget-answer": 100_000,
-    "local-double-half-space": 20_000,
-    "local-unsplit-entries": 20_000,
     "exponential-one-pair": 20_000,
     "exponential-without-two": 200_000,
     "exponential-n-twice": 20_000,
@@ -60,7 +54,7 @@ FAST = {
     "index-from-data": 50_000,
     "never-cleared": 20_000,
 }
-BIASED = {"local-wrong-scale", "local-minus-half", "histogram-clipped", "clipped-early", "shared-hash"}  # private still
+BIASED = {"histogram-clipped", "clipped-early", "shared-hash"}  # private still
 # A loss that is spread over many answers is beyond the reach of samples.
 EXACT = {"counter-not-shared"}
 CORRECT = [
