@@ -29,6 +29,9 @@ KINDS: Final = (
 
 _WITH_SECTION = ("figure", "table")
 
+_STATEMENTS: Final = ("definition", "fact", "observation", "lemma", "proposition", "theorem", "corollary", "remark")
+"""What one counter may number together."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Erratum:
@@ -63,6 +66,9 @@ class Paper:
         that are listed here are sorted by that order, and others by their number.
     symbols
         The paper's symbols and the plain names that stand for them in code.
+    one_counter
+        Whether one counter numbers theorems, lemmas and the like: Lemma 10 then comes between Corollary 9 and
+        Theorem 11.
 
     Examples
     --------
@@ -80,6 +86,7 @@ class Paper:
     url: str = ""
     sections: Sequence[str] | Mapping[str, str] = ()
     symbols: Mapping[str, str] = field(default_factory=dict)
+    one_counter: bool = False
 
     @property
     def citation(self) -> str:
@@ -155,8 +162,12 @@ class Place:
         steps = dict(self.steps)
         section = steps.get("section", ("",))[0]
         where = (0, listed.index(section), ()) if section in listed else (1 if section else 2, 0, _natural(section))
-        inside = [(KINDS.index(kind), *map(_natural, numbers)) for kind, numbers in self.steps if kind != "section"]
+        inside = [(self._rank(kind), *map(_natural, numbers)) for kind, numbers in self.steps if kind != "section"]
         return (self.paper.year, self.paper.key, where, inside, _PARTS.get(self.part.split(" ")[0], 1), self.note)
+
+    def _rank(self, kind: str) -> int:
+        together = self.paper.one_counter and kind in _STATEMENTS
+        return KINDS.index("fact" if together else kind)
 
     def __str__(self) -> str:
         return f"{self.paper.citation}, {self.label}" if self.label else self.paper.citation

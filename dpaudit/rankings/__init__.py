@@ -24,10 +24,9 @@ from dpaudit.rankings.orders import (
     row_chunks,
 )
 from dpaudit.rankings.pairwise import answers, margins, pairwise_counts
-from dpaudit.rankings.partition import partition_counts
 from dpaudit.rankings.preflib import PREFLIB, PreferenceFile, read_preflib, read_profile
 from dpaudit.rankings.profiles import Profile
-from dpaudit.rankings.queries import margin_matrix, overload_probability, pair_tally, random_subsets
+from dpaudit.rankings.queries import margin_matrix, pair_tally, random_subsets
 from dpaudit.rankings.quicksort import quicksort_comparisons, quicksort_expected_comparisons, quicksort_tail
 from dpaudit.rankings.subsets import level_sets, subset_bits
 
@@ -60,11 +59,9 @@ __all__ = [
     "margin_distance",
     "margin_matrix",
     "margins",
-    "overload_probability",
     "pair_index",
     "pair_tally",
     "pairwise_counts",
-    "partition_counts",
     "positions",
     "quicksort_comparisons",
     "quicksort_expected_comparisons",

@@ -2,6 +2,9 @@
 
 from . import claims, controls
 from .dp_kwiksort_capped import DPKwikSortCapped, LongestRun, Transcript
+from .ldp_kwiksort_interactive import LDPKwikSortInteractive
+from .local_pairwise import LocalPairwise
+from .marginals_reduction import MarginalsReduction
 from .noisy_pairwise import NoisyMatrix, NoisyPairwise
 from .paper import ERRATA, PAPER
 
@@ -9,7 +12,10 @@ __all__ = [
     "ERRATA",
     "PAPER",
     "DPKwikSortCapped",
+    "LDPKwikSortInteractive",
+    "LocalPairwise",
     "LongestRun",
+    "MarginalsReduction",
     "NoisyMatrix",
     "NoisyPairwise",
     "Transcript",

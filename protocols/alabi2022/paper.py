@@ -3,7 +3,10 @@
 import dpaudit
 
 RESULTS = "Our Results"
+NOTATION = "Notation"
 CENTRAL = "Algorithms in the Central Model"
+LOCAL = "Algorithms in the Local Model"
+LOWER_BOUNDS = "Lower Bounds"
 
 PAPER = dpaudit.Paper(
     key="alabi2022",
@@ -16,13 +19,14 @@ PAPER = dpaudit.Paper(
         "Introduction",
         "Background",
         RESULTS,
-        "Notation",
+        NOTATION,
         CENTRAL,
-        "Algorithms in the Local Model",
-        "Lower Bounds",
+        LOCAL,
+        LOWER_BOUNDS,
         "Other Related Work",
         "Conclusions & Future Work",
     ),
+    one_counter=True,
     symbols={
         "ϵ": "epsilon",
         "δ": "delta",
@@ -30,9 +34,16 @@ PAPER = dpaudit.Paper(
         "n": "agents",
         "ξ": "xi",
         "q": "cap",
-        "w_ij": "weights: the fraction of the agents who place i before j",
         "K(σ, Π)": "average Kendall tau distance of the ranking σ to the profile Π",
         "OPT(Π)": "the least average Kendall tau distance to Π",
+        "ϵ_0": "answer_budget",
+        "2q/m": "uses: the answers that a set of agents gives at most",
+        "d_ϵ": "the size of an answer, 1 / tanh(ϵ_0 / 2)",
+        "w_ji": "the fraction of the agents who prefer j to i",
+        "d": "dimensions",
+        "t": "padding",
+        "π^x": "ranking_of(x, padding)",
+        "ρ(π)": "word_of(orders, dimensions)",
     },
 )
 
@@ -67,4 +78,90 @@ ALGORITHM_1 = dpaudit.Erratum(
     reason="the text below the algorithm calls it a global counter",
 )
 
-ERRATA = (FACT_2, COROLLARY_3, PROOF_OF_THEOREM_5, COROLLARIES_6_7, ALGORITHM_1)
+ADAPTIVE = (
+    dpaudit.Erratum(
+        where=PAPER.at(section=LOCAL, algorithm=(2, 3)),
+        printed="the counter of a set is raised inside the loop over its agents",
+        meant="it is raised once for every query that the set answers",
+        reason="as printed it counts agents, and the first query ends in ⊥ where n > 2q",
+    ),
+    dpaudit.Erratum(
+        where=PAPER.at(section=LOCAL, lemma=10, note="the text after it"),
+        printed="⊥ if the set has already been used at least 2q/m times",
+        meant="⊥ if it would be used more than 2q/m times, as in Algorithm 2",
+        reason="where 2q/m is no whole number the text allows one use more, and nominally more than ϵ",
+    ),
+    dpaudit.Erratum(
+        where=PAPER.at(section=LOCAL, algorithm=3),
+        printed="d_ϵ without saying for which budget, a threshold τ = Ω(log m), and a fallback at ϵ/2",
+        meant="τ = 2q/m, and Algorithm 2 run on ϵ/2, so that ϵ_0 = ϵm / 4q",
+        reason="Theorem 11 claims ϵ in total, and Theorem 5, its counterpart, halves the budget",
+    ),
+    dpaudit.Erratum(
+        where=PAPER.at(section=LOCAL, lemma=10),
+        printed="any sequence of q queries",
+        meant="different queries, chosen without knowing ℓ",
+        reason="a query asked again goes to the same set, and who knows ℓ can ask one set for everything",
+    ),
+    dpaudit.Erratum(
+        where=PAPER.at(section=LOCAL, algorithm=3),
+        printed="answers for ji and ij come from different sets, with noise of their own",
+        meant="left as printed: KwikSort asks for one of the two",
+        reason="their sum is not 1, so the probability constraint that the ratio 5 rests on does not hold",
+    ),
+)
+"""Errata of Reduction II in the local model."""
+
+HARD_INSTANCES = (
+    dpaudit.Erratum(
+        where=PAPER.at(section=LOWER_BOUNDS, observation=15, part="before"),
+        printed="in words, j and j + d + t are switched if x_j = +1; the formula switches them if x_j = -1",
+        meant="one of the two: with the text's map, ρ as printed is its inverse; with the formula's, minus ρ is",
+        reason="by the formula π^x is the identity at x = (1, ..., 1), of which ρ as printed makes (-1, ..., -1)",
+    ),
+    dpaudit.Erratum(
+        where=PAPER.at(section=LOWER_BOUNDS, observation=15),
+        printed="σ in S_2d, and the scalar product with ρ(σ) although ρ(π^x) = -x by the displayed formulas",
+        meant="σ in S_(2d+t), and ρ_j = +1 where j comes before j + d + t",
+        reason="at σ = π^x and all x^i = x the left side is 0 and the right side as printed t d",
+    ),
+    dpaudit.Erratum(
+        where=PAPER.at(section=LOWER_BOUNDS, observation=16),
+        printed="K(π^y, ...) <= t (d / 2 - <y, mean> / 2) + 2 d^2",
+        meant="2 t (d / 2 - <y, mean> / 2) + 2 d^2; d^2 in place of 2 d^2 is enough",
+        reason="switching j and j + d + t inverts both with each of the t items between, 2 t pairs; as printed it "
+        "holds for t <= d only, and the proof of Theorem 14 takes t large. A factor 2 between the observations is "
+        "left, because a ranking that puts j and j + d + t on one side of the t items pays t whatever x_j is; it "
+        "halves the approximation ratio that the reduction excludes, which may be any constant",
+    ),
+    dpaudit.Erratum(
+        where=PAPER.at(section=LOWER_BOUNDS, observation=16, part="before"),
+        printed="the inversions of elements in {1, ..., d+1, d+t+1, ..., 2d+t}",
+        meant="{1, ..., d, d+t+1, ..., 2d+t}",
+        reason="d + 1 is one of the t items between",
+    ),
+    dpaudit.Erratum(
+        where=PAPER.at(section=LOWER_BOUNDS, theorem=14),
+        printed="no (1, o(1/n))-DP algorithm for n = o(sqrt(m) / ϵ), for any ϵ in (0, 1]",
+        meant="no (ϵ, o(1/n))-DP algorithm",
+        reason="ϵ does not occur in the privacy that is printed; for ϵ that shrink like 1 / m it would exclude "
+        "what Corollary 7 gives at privacy 1 and n = m, an error of m^1.5 times logarithms",
+    ),
+    dpaudit.Erratum(
+        where=PAPER.at(section=NOTATION),
+        printed="K(σ, Π) sums 1[σ(i) <= σ(j)] w_ji over all i, j, but w_ii is not defined",
+        meant="i different from j, or w_ii = 0",
+        reason="σ(i) <= σ(i) always holds",
+    ),
+)
+"""Errata of the lower bounds, and of the notation that they use."""
+
+ERRATA = (
+    FACT_2,
+    COROLLARY_3,
+    PROOF_OF_THEOREM_5,
+    COROLLARIES_6_7,
+    ALGORITHM_1,
+    *ADAPTIVE,
+    *HARD_INSTANCES,
+)

@@ -1,6 +1,5 @@
 import itertools
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ from dpaudit.rankings import (
     alternative_pairs,
     margin_matrix,
     margins,
-    overload_probability,
     pair_tally,
     pairwise_counts,
     random_subsets,
@@ -47,41 +45,3 @@ def test_margins_by_pair_fill_the_matrix_of_margins():
     matrix = margins(pairwise_counts(rankings))
     j, l = alternative_pairs(5).T  # noqa: E741
     assert np.array_equal(margin_matrix(np.stack([matrix[j, l]] * 2), 5), np.stack([matrix] * 2))
-
-
-def overload(queries, sets, most):
-    """Number of assignments without overload by recursion over the sets, in whole numbers."""
-    ways = [Fraction(1)] + [Fraction(0)] * queries
-    for _ in range(sets):
-        ways = [
-            sum(ways[total - k] / math.factorial(k) for k in range(min(most, total) + 1))
-            for total in range(queries + 1)
-        ]
-    return 1 - ways[queries] * math.factorial(queries) / Fraction(sets) ** queries
-
-
-@pytest.mark.parametrize(
-    ("queries", "sets", "most"),
-    [(0, 3, 0), (1, 1, 0), (1, 4, 0), (4, 3, 1), (5, 3, 2), (12, 4, 5), (30, 7, 9), (40, 5, 39)],
-)
-def test_overload_probability_is_the_share_of_assignments(queries, sets, most):
-    exact = overload(queries, sets, most)
-    assert overload_probability(queries, sets, most) == pytest.approx(float(exact), rel=1e-10, abs=0)
-
-
-def test_overload_probability_by_listing_all_assignments():
-    for most in range(6):
-        share = np.mean([max(map(row.count, range(3))) > most for row in itertools.product(range(3), repeat=6)])
-        assert overload_probability(6, 3, most) == pytest.approx(share, rel=1e-12)
-
-
-def test_small_overload_probabilities_keep_their_digits():
-    exact = overload(60, 6, 45)
-    assert exact < Fraction(1, 10**20)
-    assert overload_probability(60, 6, 45) == pytest.approx(float(exact), rel=1e-9)
-
-
-def test_overload_probability_refuses_numbers_out_of_range():
-    for wrong in ((-1, 3, 1), (3, 0, 1), (3, 3, -1)):
-        with pytest.raises(ParameterError):
-            overload_probability(*wrong)

@@ -1,5 +1,5 @@
-"""Broken variants of the paper's systems; all must be refuted."""
+"""Broken variants of the paper's systems. Each carries one bug, and each must come out ``refuted``."""
 
-from . import central
+from . import central, local
 
-__all__ = ["central"]
+__all__ = ["central", "local"]

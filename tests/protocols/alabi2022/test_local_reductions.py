@@ -9,17 +9,20 @@ import numpy as np
 import pytest
 from scipy.stats import binom, chi2_contingency, chisquare, norm
 
-import dpaudit
 from dpaudit import rankings
 from dpaudit.auditors import Budget, Streams, audit
 from dpaudit.auditors.exact import audit_exact
+from dpaudit.catalog.alabi2022 import LDPKwikSortInteractive, LocalPairwise
+from dpaudit.catalog.alabi2022.claims import local
+from dpaudit.catalog.alabi2022.claims.local_adaptive import first_from
+from dpaudit.catalog.alabi2022.deviations import answer_deviation, mean_answer, one_pair_error
+from dpaudit.catalog.alabi2022.ldp_kwiksort_interactive import least_cap
+from dpaudit.catalog.alabi2022.profiles import excess, opposed_blocs
 
 pytestmark = pytest.mark.slow
 
 FALSE_ALARM = 1e-6
 SEED = 20261127
-PAIRWISE, INTERACTIVE = dpaudit.load("local-pairwise"), dpaudit.load("ldp-kwiksort-interactive")
-MODULE = sys.modules[PAIRWISE.__module__]
 EVERYONE = {m: list(itertools.permutations(range(m))) for m in (2, 3, 4)}
 
 
@@ -67,18 +70,20 @@ def answer_law(truth, eps0):
 def test_epsilon_of_a_report_over_all_pairs_of_rankings(m, name, ties):
     laws = [vector_law(signs_of(order), 1.0, ties) for order in EVERYONE[m]]
     worst = max(float((p - q).max()) for p, q in itertools.permutations(laws, 2))
-    assert exact_epsilon(PAIRWISE(alternatives=m), name) == pytest.approx(worst, rel=1e-12)
+    assert exact_epsilon(LocalPairwise(alternatives=m), name) == pytest.approx(worst, rel=1e-12)
     assert worst == pytest.approx(math.log1p(math.e) if (m, ties) == (4, "both") else 1.0)
 
 
 @pytest.mark.parametrize("m", [2, 3, 4])
 def test_epsilon_of_entrywise_reports_is_reached_at_the_reverse(m):
-    assert exact_epsilon(PAIRWISE(alternatives=m, epsilon=2.0), "entrywise-privacy") == pytest.approx(2.0, rel=1e-12)
+    assert exact_epsilon(LocalPairwise(alternatives=m, epsilon=2.0), "entrywise-privacy") == pytest.approx(
+        2.0, rel=1e-12
+    )
 
 
 @pytest.mark.slow
 def test_at_twenty_alternatives_the_published_mechanism_loses_log_1_plus_e():
-    target = PAIRWISE(alternatives=20)
+    target = LocalPairwise(alternatives=20)
     assert exact_epsilon(target, "theorem8-privacy") == pytest.approx(math.log1p(math.e), rel=1e-9)
     assert exact_epsilon(target, "theorem8-privacy-meant") == pytest.approx(1.0, rel=1e-9)
 
@@ -86,7 +91,7 @@ def test_at_twenty_alternatives_the_published_mechanism_loses_log_1_plus_e():
 @pytest.mark.slow
 @pytest.mark.parametrize("randomizer", ["vector", "entrywise"])
 def test_the_error_of_an_entry_is_that_of_simulated_runs(randomizer):
-    target = PAIRWISE(alternatives=4, agents=300, epsilon=2.0, randomizer=randomizer)
+    target = LocalPairwise(alternatives=4, agents=300, epsilon=2.0, randomizer=randomizer)
     profile = rankings.Profile(np.array([[0, 1, 2, 3], [3, 1, 0, 2], [2, 3, 0, 1]]), np.array([100, 150, 50]))
     runs = 2000
     ones = target.reported(profile, runs, np.random.default_rng(SEED))
@@ -112,13 +117,13 @@ def test_aggregate_rankings_follow_a_literal_protocol(m):
         total = sum(corners[rng.choice(len(law), p=law)] for law in laws)
         costs = -(every @ total)
         counts[0, rng.choice(np.flatnonzero(costs == costs.min()))] += 1
-    sampled = PAIRWISE(alternatives=m, epsilon=2.0).sample(orders, 20_000, rng)
+    sampled = LocalPairwise(alternatives=m, epsilon=2.0).sample(orders, 20_000, rng)
     counts[1] = np.bincount(rankings.ranking_index(sampled), minlength=len(every))
     assert chi2_contingency(counts[:, counts.sum(axis=0) > 0]).pvalue > FALSE_ALARM
 
 
 def test_more_alternatives_than_are_listed_are_aggregated_exactly_too():
-    target = PAIRWISE(alternatives=7, epsilon=3.0, agents=200_000, instance="unanimous")
+    target = LocalPairwise(alternatives=7, epsilon=3.0, agents=200_000, instance="unanimous")
     order = rankings.ranking_with_inversions(7, 10)
     profile = rankings.Profile(order[None], np.array([200_000]))
     assert target.sample(profile, 2, np.random.default_rng(SEED)).tolist() == [order.tolist()] * 2
@@ -128,21 +133,21 @@ def test_more_alternatives_than_are_listed_are_aggregated_exactly_too():
 @pytest.mark.parametrize("m", [3, 4, 10])
 def test_errors_in_closed_form(m, epsilon):
     d = math.comb(m, 2)
-    assert PAIRWISE(alternatives=m, epsilon=epsilon, randomizer="entrywise").report.error(100) == pytest.approx(
+    assert LocalPairwise(alternatives=m, epsilon=epsilon, randomizer="entrywise").report.error(100) == pytest.approx(
         math.sqrt((((math.exp(epsilon / d) + 1) / (math.exp(epsilon / d) - 1)) ** 2 - 1) / 400), rel=1e-9
     )
     # One pair in d, its answer ±d / tanh: the second moment of an entry is that squared, divided by d.
     size = d * (math.exp(epsilon) + 1) / (math.exp(epsilon) - 1)
-    assert MODULE.one_pair_error(epsilon, m, 100) == pytest.approx(math.sqrt((size**2 / d - 1) / 400), rel=1e-12)
-    assert MODULE.one_pair_error(epsilon, m, 100) < PAIRWISE(alternatives=m, epsilon=epsilon).report.error(100)
+    assert one_pair_error(epsilon, m, 100) == pytest.approx(math.sqrt((size**2 / d - 1) / 400), rel=1e-12)
+    assert one_pair_error(epsilon, m, 100) < LocalPairwise(alternatives=m, epsilon=epsilon).report.error(100)
 
 
 def test_the_excess_is_the_score_above_the_least_of_all_rankings():
-    profile = MODULE._opposed(4, 1001, "near-tie", 0.1)
+    profile = opposed_blocs(4, 1001, "near-tie", 0.1)
     counts = rankings.pairwise_counts(profile)
     every = rankings.all_rankings(4)
     scores = rankings.kendall_cost(every, counts) / 1001
-    assert MODULE._excess(every, profile) == pytest.approx(scores - scores.min(), abs=1e-12)
+    assert excess(every, profile) == pytest.approx(scores - scores.min(), abs=1e-12)
     assert profile.counts[0] == 601
 
 
@@ -152,7 +157,7 @@ def test_the_excess_is_the_score_above_the_least_of_all_rankings():
 @pytest.mark.parametrize("m", [2, 3, 4, 10])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
 def test_an_answer_and_a_transcript_lose_what_the_formula_says(m, epsilon):
-    target = INTERACTIVE(epsilon=epsilon, alternatives=m)
+    target = LDPKwikSortInteractive(epsilon=epsilon, alternatives=m)
     q = math.floor(10 * m * math.log(m)) + 1
     eps0 = 0.5 * epsilon * m / q
     use = math.log((1 + math.exp(eps0)) / 2)
@@ -177,7 +182,7 @@ def test_an_answer_and_a_transcript_lose_what_the_formula_says(m, epsilon):
 @pytest.mark.parametrize(("m", "cap"), [(2, 2), (3, 3), (3, 4), (4, 4), (4, 6)])
 def test_no_rankings_and_no_queries_lose_more_than_the_transcript(m, cap, name, part, ties):
     """Over all pairs of rankings and, for each, the worst public queries; two-way pairs, repeated ones among them."""
-    target = INTERACTIVE(epsilon=1.0, alternatives=m, cap=cap)
+    target = LDPKwikSortInteractive(epsilon=1.0, alternatives=m, cap=cap)
     eps0, uses = part * 0.5 * m / cap, 2 * cap // m
     worst = 0.0
     for one, two in itertools.permutations(EVERYONE[m], 2):
@@ -193,7 +198,7 @@ def test_no_rankings_and_no_queries_lose_more_than_the_transcript(m, cap, name, 
 
 
 def test_epsilon_of_a_small_transcript_by_listing_its_outputs():
-    target = INTERACTIVE(epsilon=1.0, alternatives=3, cap=3)
+    target = LDPKwikSortInteractive(epsilon=1.0, alternatives=3, cap=3)
     view = target.views()["transcript-and-fallback"]
     flat = [view.law(np.array(order)).flattened() for order in ([0, 1, 2], [2, 1, 0])]
     ratio = np.abs(flat[0].log_probabilities - flat[1].log_probabilities).max()
@@ -203,7 +208,7 @@ def test_epsilon_of_a_small_transcript_by_listing_its_outputs():
 
 @pytest.mark.parametrize("m", [3, 4])
 def test_transcripts_are_sampled_from_their_law(m):
-    view = INTERACTIVE(epsilon=3.0, alternatives=m, cap=m).views()["transcript-and-fallback"]
+    view = LDPKwikSortInteractive(epsilon=3.0, alternatives=m, cap=m).views()["transcript-and-fallback"]
     for order in ([*range(m)], [*reversed(range(m))]):
         law = view.law(np.array(order)).flattened()
         rows = [np.concatenate([np.atleast_1d(part) for part in outcome]) for outcome in law.outcomes]
@@ -215,10 +220,10 @@ def test_transcripts_are_sampled_from_their_law(m):
 
 
 def test_kwiksort_alone_asks_an_agent_for_no_more_than_all_pairs():
-    views = INTERACTIVE(alternatives=10).views()
+    views = LDPKwikSortInteractive(alternatives=10).views()
     assert views["kwiksort-transcript"].answers == 45
     assert views["kwiksort-transcript"].fallback == 0
-    views = INTERACTIVE(alternatives=11).views()
+    views = LDPKwikSortInteractive(alternatives=11).views()
     assert (views["kwiksort-transcript"].answers, views["kwiksort-transcript"].fallback) == (48, 0.5)
     assert views["transcript"].answers == 48
 
@@ -240,11 +245,11 @@ def test_the_answer_has_the_mean_and_the_deviation_of_all_partitions(n, yes):
         squares.append((m / n) ** 2 * (variance + mean**2))
     assert np.mean(means) == pytest.approx(yes / n, rel=1e-12)
     deviation = math.sqrt(np.mean(squares) - np.mean(means) ** 2)
-    assert MODULE.answer_deviation(budget, m, n, yes / n) == pytest.approx(deviation, rel=1e-9)
-    target = INTERACTIVE(epsilon=budget * 2 * 10 / m, cap=10, alternatives=m, agents=n)
+    assert answer_deviation(budget, m, n, yes / n) == pytest.approx(deviation, rel=1e-9)
+    target = LDPKwikSortInteractive(epsilon=budget * 2 * 10 / m, cap=10, alternatives=m, agents=n)
     assert target.answer_budget == pytest.approx(budget)
-    assert target._mean_answer(yes, n) == pytest.approx(yes / n, abs=1e-12)
-    assert target._mean_answer(yes, per_set * m) == pytest.approx(yes / (per_set * m), abs=1e-12)
+    for counted in (n, per_set * m):
+        assert mean_answer(target.answer_budget, m, n, yes, counted) == pytest.approx(yes / counted, abs=1e-12)
 
 
 @pytest.mark.slow
@@ -253,12 +258,12 @@ def test_simulated_answers_have_that_mean_and_deviation(agents):
     m, budget, runs = 4, 1.5, 4000
     first = agents // 3
     profile = rankings.Profile(np.array([[0, 1, 2, 3], [3, 2, 1, 0]]), np.array([first, agents - first]))
-    target = INTERACTIVE(alternatives=m, agents=agents)
+    target = LDPKwikSortInteractive(alternatives=m, agents=agents)
     rng = np.random.default_rng(SEED)
     estimates = target.answers(profile, rng.integers(0, m, (runs, m, m)), budget, rng)
     for j, i in itertools.permutations(range(m), 2):
         share = (first if j < i else agents - first) / agents
-        errors = (estimates[:, j, i] - share) / MODULE.answer_deviation(budget, m, agents, share)
+        errors = (estimates[:, j, i] - share) / answer_deviation(budget, m, agents, share)
         assert abs(errors.mean()) < 6 / math.sqrt(runs)
         assert abs((errors**2).mean() - 1) < 6 * (errors**2).std() / math.sqrt(runs)
 
@@ -266,11 +271,11 @@ def test_simulated_answers_have_that_mean_and_deviation(agents):
 def test_the_deviation_is_largest_where_nobody_agrees_and_tends_to_its_limit():
     shares = np.linspace(0, 1, 101)
     for agents in (40, 41, 10**6, math.inf):
-        deviations = [MODULE.answer_deviation(0.3, 4, agents, share) for share in shares]
+        deviations = [answer_deviation(0.3, 4, agents, share) for share in shares]
         assert max(deviations) == deviations[0]
     for share in (0.0, 0.3, 1.0):
-        large = MODULE.answer_deviation(0.3, 4, 4e9, share) * math.sqrt(4e9)
-        assert large == pytest.approx(MODULE.answer_deviation(0.3, 4, math.inf, share), rel=1e-6)
+        large = answer_deviation(0.3, 4, 4e9, share) * math.sqrt(4e9)
+        assert large == pytest.approx(answer_deviation(0.3, 4, math.inf, share), rel=1e-6)
 
 
 # Reduction II: the protocol.
@@ -320,7 +325,7 @@ def literal_run(target, orders, rng):
 @pytest.mark.parametrize(("cap", "agents"), [(2, 7), (3, 7), (4, 7), (100, 7), (100, 10)])
 def test_the_protocol_follows_a_literal_one(cap, agents):
     """Caps with 2q/m = 1.33, 2, 2.67 and 66.7, an answer at ϵ_0 = 1, three sets that two dummies fill up."""
-    target = INTERACTIVE(epsilon=4 * cap / 3, alternatives=3, cap=cap, agents=agents)
+    target = LDPKwikSortInteractive(epsilon=4 * cap / 3, alternatives=3, cap=cap, agents=agents)
     orders = np.array([EVERYONE[3][k] for k in np.resize((0, 0, 1, 5, 0, 2, 0), agents)])
     rng = np.random.default_rng(SEED)
     counts = np.zeros((2, 7))
@@ -336,7 +341,7 @@ def test_the_protocol_follows_a_literal_one(cap, agents):
 @pytest.mark.parametrize(("cap", "uses"), [(1, 0), (2, 1), (3, 2), (4, 2), (5, 3)])
 def test_how_often_a_run_ends_in_bottom(cap, uses):
     """Three alternatives take two comparisons with the middle one as pivot, otherwise three."""
-    target = INTERACTIVE(epsilon=1e6, alternatives=3, cap=cap, agents=3000)
+    target = LDPKwikSortInteractive(epsilon=1e6, alternatives=3, cap=cap, agents=3000)
     assert target.uses == uses
     profile = rankings.Profile(np.array([[1, 2, 0]]), np.array([3000]))
     runs = 500 if uses < 2 else 20_000
@@ -351,25 +356,25 @@ def test_how_often_a_run_ends_in_bottom(cap, uses):
 
 @pytest.mark.slow
 def test_the_fallback_is_reduction_1_at_half_of_the_budget():
-    target = INTERACTIVE(epsilon=2.0, alternatives=3, cap=1, agents=9)
+    target = LDPKwikSortInteractive(epsilon=2.0, alternatives=3, cap=1, agents=9)
     orders = np.array([[0, 1, 2]] * 6 + [[2, 1, 0]] * 3)
     runs = 20_000
     ranked, failed = target.run(orders, runs, np.random.default_rng(SEED))
     assert failed.all()
-    half = PAIRWISE(epsilon=1.0, alternatives=3).sample(orders, runs, np.random.default_rng(SEED + 1))
-    whole = PAIRWISE(epsilon=2.0, alternatives=3).sample(orders, runs, np.random.default_rng(SEED + 2))
+    half = LocalPairwise(epsilon=1.0, alternatives=3).sample(orders, runs, np.random.default_rng(SEED + 1))
+    whole = LocalPairwise(epsilon=2.0, alternatives=3).sample(orders, runs, np.random.default_rng(SEED + 2))
     table = [np.bincount(rankings.ranking_index(found), minlength=6) for found in (ranked, half, whole)]
     assert chi2_contingency(table[:2]).pvalue > FALSE_ALARM
     assert chi2_contingency([table[0], table[2]]).pvalue < FALSE_ALARM
 
 
 def test_features_are_sums_that_leave_out_only_the_order_of_answers():
-    transcript = INTERACTIVE(alternatives=3, cap=6).views()["transcript-and-fallback"]
+    transcript = LDPKwikSortInteractive(alternatives=3, cap=6).views()["transcript-and-fallback"]
     assert transcript.features(np.array([[1, 0, 1, 1, 0, 1, 0], [0, 0, 0, 0, 1, 1, 1]])).tolist() == [
         [3, 0, 1, 0],
         [0, 1, 1, 1],
     ]
-    report = PAIRWISE(alternatives=6).report
+    report = LocalPairwise(alternatives=6).report
     outputs = report.sample(np.array([3, 1, 0, 2, 5, 4]), 50, np.random.default_rng(SEED))
     features = report.features(outputs)
     assert features[:, 0].tolist() == outputs.sum(axis=1).tolist()
@@ -384,14 +389,14 @@ def test_an_item_goes_before_the_pivot_above_one_half_only(monkeypatch):
     def answers(self, data, assigned, budget, rng):
         return np.where(np.tri(4, dtype=bool), 0.5 + 1e-9, 0.5)[None].repeat(len(assigned), axis=0)
 
-    monkeypatch.setattr(INTERACTIVE, "answers", answers)
-    found = INTERACTIVE(alternatives=4).sample(np.array([[0, 1, 2, 3]]), 200, np.random.default_rng(SEED))
+    monkeypatch.setattr(LDPKwikSortInteractive, "answers", answers)
+    found = LDPKwikSortInteractive(alternatives=4).sample(np.array([[0, 1, 2, 3]]), 200, np.random.default_rng(SEED))
     assert (found == [3, 2, 1, 0]).all()
 
 
 def test_sets_may_be_empty():
     profile = rankings.Profile(np.array([[2, 1, 0, 3]]), np.array([2]))
-    target = INTERACTIVE(alternatives=4, agents=2)
+    target = LDPKwikSortInteractive(alternatives=4, agents=2)
     estimates = target.answers(profile, np.zeros((400, 4, 4), dtype=int), 5.0, np.random.default_rng(SEED))
     assert set(np.unique(estimates[:, 0, 1])) <= {0.0, *(4 / 2 / math.tanh(2.5) * np.array([-1.0, 1.0]))}
     assert claim_of(target, "lemma10-unbiased").margin(yes=1) > -1e-12
@@ -418,30 +423,36 @@ def test_the_record_of_the_command_has_the_loss_per_use_and_in_total(capsys, mon
 
 
 def test_the_crossovers_by_going_through_all_numbers_of_alternatives():
-    measured = decide(INTERACTIVE(), "reduction2-cap").measured
     allowed = {k: math.floor(10 * k * math.log(k)) + 1 for k in range(2, 400)}
     unordered = max(k for k, q in allowed.items() if q > k * (k - 1) / 2) + 1
     ordered = max(k for k, q in allowed.items() if q > k * (k - 1)) + 1
-    assert measured["alternatives from which on it holds"].lower == unordered == 92
-    assert measured["the same for ordered pairs"].lower == ordered == 38
+    assert first_from(lambda k: least_cap(k) <= math.comb(k, 2)) == unordered == 92
+    assert first_from(lambda k: least_cap(k) <= k * (k - 1)) == ordered == 38
 
 
 @pytest.mark.parametrize(("name", "constant"), [("reduction1", math.sqrt(math.pi) / 4), ("one-pair", math.sqrt(1 / 8))])
 def test_the_crossovers_agree_with_the_leading_terms(name, constant):
     """An answer: d = 2 / eps0 with eps0 = 1 / (40 ln m), so 80 ln m sqrt m; the others: constant m / tanh(1/2)."""
-    found = decide(INTERACTIVE(), f"reduction2-against-{name}").measured["alternatives from which on it holds"].lower
+    found = (
+        decide(LDPKwikSortInteractive(), f"reduction2-against-{name}")
+        .measured["alternatives from which on it holds"]
+        .lower
+    )
 
     def gap(m):
         return 80 * math.log(m) * math.sqrt(m) - constant * m / math.tanh(0.5)
 
     assert gap(0.999 * found) > 0 > gap(1.001 * found)
-    assert decide(INTERACTIVE(alternatives=int(found), agents=10**8), f"reduction2-against-{name}").verdict == "proved"
-    before = INTERACTIVE(alternatives=int(found) - 1, agents=10**8)
+    assert (
+        decide(LDPKwikSortInteractive(alternatives=int(found), agents=10**8), f"reduction2-against-{name}").verdict
+        == "proved"
+    )
+    before = LDPKwikSortInteractive(alternatives=int(found) - 1, agents=10**8)
     assert decide(before, f"reduction2-against-{name}").verdict == "refuted"
 
 
 def test_bottom_for_different_queries_agrees_with_simulated_loads():
-    target = INTERACTIVE(alternatives=60)
+    target = LDPKwikSortInteractive(alternatives=60)
     exact = claim_of(target, "lemma10-bottom-informed").exact()
     loads = np.random.default_rng(SEED).multinomial(60 * 59, np.full(60, 1 / 60), 20_000).max(axis=1)
     share = np.mean(loads > 2 * target.queries // 60)
@@ -451,7 +462,7 @@ def test_bottom_for_different_queries_agrees_with_simulated_loads():
 
 @pytest.mark.parametrize(("epsilon", "m"), [(1.0, 5), (1.5, 5), (1.7, 5), (2.0, 5), (1.0, 7), (0.5, 10), (3.0, 10)])
 def test_the_budget_of_theorem_11_holds_by_luck_or_not_at_all(epsilon, m):
-    target = INTERACTIVE(epsilon=epsilon, alternatives=m)
+    target = LDPKwikSortInteractive(epsilon=epsilon, alternatives=m)
     uses, eps0 = 2 * target.queries // m, 0.5 * epsilon * m / target.queries
     total = uses * math.log((1 + math.exp(eps0)) / 2) + epsilon / 2
     assert exact_epsilon(target, "theorem11-budget") == pytest.approx(total, rel=1e-9)
@@ -462,8 +473,8 @@ def test_the_budget_of_theorem_11_holds_by_luck_or_not_at_all(epsilon, m):
 def test_the_excess_of_two_alternatives_in_closed_form(instance, agents):
     """One pair: the excess is the advantage times the probability of the wrong sign, a sum of two binomials."""
     runs = 20_000
-    target = PAIRWISE(alternatives=2, agents=agents, instance=instance)
-    first = int(MODULE._opposed(2, agents, instance, target.report.error(agents)).counts[0])
+    target = LocalPairwise(alternatives=2, agents=agents, instance=instance)
+    first = int(opposed_blocs(2, agents, instance, target.report.error(agents)).counts[0])
     keep = math.e / (1 + math.e)
     if agents > 100:
         share, error = first / agents, target.report.error(agents)
@@ -473,5 +484,5 @@ def test_the_excess_of_two_alternatives_in_closed_form(instance, agents):
             binom.pmf(range(first + 1), first, keep), binom.pmf(range(agents - first + 1), agents - first, 1 - keep)
         )
         expected = (2 * first / agents - 1) * ones[: agents // 2 + 1].sum()
-    excess = target.excess(runs, np.random.default_rng(SEED))
-    assert abs(excess.mean() - expected) < 6 * excess.std() / math.sqrt(runs) + 1e-3 * expected
+    found = local.measured_excess(target, runs, np.random.default_rng(SEED))
+    assert abs(found.mean() - expected) < 6 * found.std() / math.sqrt(runs) + 1e-3 * expected

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import sys
 
 import numpy as np
 import pytest
@@ -12,10 +11,13 @@ import dpaudit
 from dpaudit.auditors import Budget, Streams, audit
 from dpaudit.auditors.lemma import audit_lemma
 from dpaudit.auditors.utility import audit_utility
+from dpaudit.catalog.alabi2022 import MarginalsReduction, floors
+from dpaudit.catalog.alabi2022.claims import observations
+from dpaudit.catalog.alabi2022.claims.notation import fact2_margin
+from dpaudit.catalog.alabi2022.floors import approximate_floor, packing_floor, pure_floor
+from dpaudit.catalog.alabi2022.words import least_cost, ranking_of, word_of
+from dpaudit.catalog.hay2017 import KemenyExponential
 from dpaudit.rankings import Mallows, positions
-
-TARGET = dpaudit.load("marginals-reduction")
-MODULE = sys.modules[TARGET.__module__]
 
 
 def claim_of(target, name):
@@ -23,7 +25,7 @@ def claim_of(target, name):
 
 
 def verdict(name, draws=200, **parameters):
-    return audit_lemma(claim_of(TARGET(**parameters), name), draws=draws, streams=Streams(1))
+    return audit_lemma(claim_of(MarginalsReduction(**parameters), name), draws=draws, streams=Streams(1))
 
 
 def printed_positions(x, t):
@@ -47,9 +49,9 @@ def words(d):
 @pytest.mark.parametrize(("d", "t"), [(1, 0), (1, 3), (2, 1), (3, 2)])
 def test_the_map_is_the_displayed_formula_and_its_inverse_goes_back(d, t):
     for x in words(d):
-        order = MODULE.ranking_of(np.array(x), t)
+        order = ranking_of(np.array(x), t)
         assert (positions(order) + 1).tolist() == printed_positions(x, t)
-        assert MODULE.word_of(order[None], d)[0].tolist() == list(x)
+        assert word_of(order[None], d)[0].tolist() == list(x)
 
 
 @pytest.mark.parametrize(("d", "t"), [(1, 2), (2, 1), (2, 0)])
@@ -61,7 +63,7 @@ def test_the_two_sharp_laws_by_brute_force(d, t):
         different = sum((sigma[j] < sigma[j + d + t]) != (x[j] == 1) for j in range(d))
         least[different] = min(least.get(different, math.inf), inversions(sigma, base))
     for different, cost in least.items():
-        assert MODULE._least_cost(different, d, t) == cost
+        assert least_cost(different, d, t) == cost
     for y in words(d):
         different = sum(a != b for a, b in zip(x, y, strict=True))
         assert inversions(printed_positions(y, t), base) == different * (2 * t + 2 * d - different)
@@ -100,8 +102,8 @@ def test_least_counterexamples():
 
 
 def test_a_law_that_is_off_by_one_is_refuted(monkeypatch):
-    right = MODULE._least_cost
-    monkeypatch.setattr(MODULE, "_least_cost", lambda different, d, t: right(different, d, t) + (different == d))
+    off = lambda different, d, t: least_cost(different, d, t) + (different == d)  # noqa: E731
+    monkeypatch.setattr(observations, "least_cost", off)
     assert verdict("observation15-sharp", dimensions=2, padding=1).verdict == "refuted"
 
 
@@ -115,14 +117,14 @@ def test_the_formula_for_the_cost_and_fact_2():
 
 def test_half_the_sum_is_not_enough_without_the_probability_constraint():
     values = {f"{matrix}_{i}{j}": 0.0 for matrix in "wv" for i in range(3) for j in range(3) if i != j}
-    assert MODULE._fact2(values | {"w_01": 1.0}, constrained=False) == 0
+    assert fact2_margin(values | {"w_01": 1.0}, constrained=False) == 0
     upper = {name: value for name, value in values.items() if name[-2] < name[-1]}
-    assert MODULE._fact2(upper | {"w_01": 1.0}, constrained=True) == 0
+    assert fact2_margin(upper | {"w_01": 1.0}, constrained=True) == 0
 
 
 @pytest.mark.parametrize(("d", "distance", "size"), [(3, 1, 8), (8, 2, 128), (7, 3, 16), (8, 4, 16), (5, 5, 2)])
 def test_codes_have_their_distance(d, distance, size):
-    code = TARGET(dimensions=d, distance=distance).words()
+    code = MarginalsReduction(dimensions=d, distance=distance).words()
     assert len(code) == size
     assert min((a != b).sum() for a, b in itertools.combinations(code, 2)) >= distance
 
@@ -131,9 +133,7 @@ def best_channel(code, d, t, spent, slack=0.0):
     """Least average error of a (spent, slack)-private channel from the code to all words, by linear programme."""
     guesses = words(d)
     n, k = len(code), len(guesses)
-    cost = np.array(
-        [[MODULE._least_cost(sum(a != b for a, b in zip(x, y, strict=True)), d, t) for y in guesses] for x in code]
-    )
+    cost = np.array([[least_cost(sum(a != b for a, b in zip(x, y, strict=True)), d, t) for y in guesses] for x in code])
     pairs = list(itertools.permutations(range(n), 2))
     # Variables: p[x, y], then for every pair the excess of p[x, y] over e^spent p[x', y].
     size = n * k + len(pairs) * k
@@ -158,64 +158,66 @@ def best_channel(code, d, t, spent, slack=0.0):
 @pytest.mark.parametrize(("d", "t", "distance"), [(1, 2, 1), (2, 0, 1), (2, 3, 1), (3, 1, 2), (3, 0, 3)])
 @pytest.mark.parametrize(("epsilon", "agents"), [(0.3, 1), (0.5, 4), (1.5, 3)])
 def test_the_floor_is_what_the_best_private_channel_reaches(d, t, distance, epsilon, agents):
-    target = TARGET(dimensions=d, padding=t, distance=distance, epsilon=epsilon, agents=agents)
+    target = MarginalsReduction(dimensions=d, padding=t, distance=distance, epsilon=epsilon, agents=agents)
     best = best_channel(target.words().tolist(), d, t, epsilon * agents)
-    assert target.packing_floor() <= target.floor() * (1 + 1e-12)
-    assert target.floor() <= best * (1 + 1e-7)
+    assert packing_floor(target) <= pure_floor(target) * (1 + 1e-12)
+    assert pure_floor(target) <= best * (1 + 1e-7)
     if distance == 1:
-        assert target.floor() == pytest.approx(best, rel=1e-6)
+        assert pure_floor(target) == pytest.approx(best, rel=1e-6)
 
 
 @pytest.mark.parametrize(("d", "distance"), [(1, 1), (2, 1), (3, 3)])
 @pytest.mark.parametrize("delta", [0.01, 0.1])
 def test_the_packing_floor_with_delta_is_below_the_best_channel(d, distance, delta):
     epsilon, agents = 0.5, 2
-    target = TARGET(
+    target = MarginalsReduction(
         dimensions=d, padding=1, distance=distance, epsilon=epsilon, agents=agents, delta=delta, system="noisy-pairwise"
     )
     slack = delta * (1 + math.exp(epsilon))
     best = best_channel(target.words().tolist(), d, 1, epsilon * agents, slack)
-    assert 0 < target.packing_floor() <= target.approximate_floor() * (1 + 1e-12)
-    assert target.approximate_floor() <= best * (1 + 1e-7)
+    assert 0 < packing_floor(target) <= approximate_floor(target) * (1 + 1e-12)
+    assert approximate_floor(target) <= best * (1 + 1e-7)
     if d == 1:
-        assert target.packing_floor() == pytest.approx(best, rel=1e-6)
+        assert packing_floor(target) == pytest.approx(best, rel=1e-6)
 
 
 @pytest.mark.parametrize(("d", "distance"), [(4, 1), (6, 2), (8, 3)])
 def test_the_approximate_floor_tends_to_one_below_the_pure_one(d, distance):
-    target = TARGET(dimensions=d, padding=2, distance=distance, epsilon=0.2, agents=3)
-    assert target.packing_floor() < target.approximate_floor() <= target.floor()
+    target = MarginalsReduction(dimensions=d, padding=2, distance=distance, epsilon=0.2, agents=3)
+    assert packing_floor(target) < approximate_floor(target) <= pure_floor(target)
     floors = [
-        TARGET(
-            dimensions=d, padding=2, distance=distance, epsilon=0.2, agents=3, delta=delta, system="noisy-pairwise"
-        ).approximate_floor()
+        approximate_floor(
+            MarginalsReduction(
+                dimensions=d, padding=2, distance=distance, epsilon=0.2, agents=3, delta=delta, system="noisy-pairwise"
+            )
+        )
         for delta in (1e-12, 1e-3, 0.05)
     ]
     assert floors == sorted(floors, reverse=True)
-    assert floors[0] == pytest.approx(target.approximate_floor(), rel=1e-9)
+    assert floors[0] == pytest.approx(approximate_floor(target), rel=1e-9)
 
 
 def test_the_floor_does_not_underflow():
-    assert TARGET(dimensions=4, padding=0, agents=500).floor() > 0
-    assert TARGET(dimensions=4, padding=0, agents=500).packing_floor() > 0
+    assert pure_floor(MarginalsReduction(dimensions=4, padding=0, agents=500)) > 0
+    assert packing_floor(MarginalsReduction(dimensions=4, padding=0, agents=500)) > 0
 
 
 @pytest.mark.parametrize("m", [2, 3, 7, 16])
 def test_the_floor_of_theorem_13_is_that_of_all_words(m, monkeypatch):
-    monkeypatch.setattr(MODULE, "AGENTS_SHARE", 0.25)
-    target = TARGET(dimensions=m // 2, padding=m % 2, epsilon=0.25 * m, agents=1)
-    assert MODULE._largest_floor(m) == pytest.approx(target.floor(), rel=1e-12)
+    monkeypatch.setattr(floors, "AGENTS_SHARE", 0.25)
+    target = MarginalsReduction(dimensions=m // 2, padding=m % 2, epsilon=0.25 * m, agents=1)
+    assert floors.largest_floor(m) == pytest.approx(pure_floor(target), rel=1e-12)
 
 
 def test_the_constant_of_theorem_13_cannot_be_much_larger(monkeypatch):
     assert verdict("theorem13-constant").verdict == "proved"
-    monkeypatch.setattr(MODULE, "SHARE", 0.0121)
+    monkeypatch.setattr(floors, "SHARE", 0.0121)
     assert verdict("theorem13-constant").verdict == "refuted"
 
 
 @pytest.mark.parametrize(("d", "t"), [(1, 3), (3, 2)])
 def test_the_error_of_the_exponential_mechanism(d, t):
-    target = TARGET(dimensions=d, padding=t, epsilon=2.0, agents=6)
+    target = MarginalsReduction(dimensions=d, padding=t, epsilon=2.0, agents=6)
     m = 2 * d + t
     closed = Mallows(np.arange(m), math.exp(-6 * 2.0 / (m * (m - 1)))).expected_distance()
     assert target.exact_error() == pytest.approx(closed, rel=1e-10)
@@ -225,36 +227,36 @@ def test_the_error_of_the_exponential_mechanism(d, t):
 
 
 def test_a_system_that_spends_more_falls_below_the_floor(monkeypatch):
-    target = TARGET(dimensions=4, padding=0, epsilon=0.25, agents=8)
+    target = MarginalsReduction(dimensions=4, padding=0, epsilon=0.25, agents=8)
     honest = target.aggregate()
     claim = claim_of(target, "theorem13-floor")
     assert audit_utility(claim, budget=Budget(), streams=Streams(0)).verdict == "proved"
-    spender = dpaudit.load("kemeny-exponential")(epsilon=100.0, alternatives=8, agents=8)
+    spender = KemenyExponential(epsilon=100.0, alternatives=8, agents=8)
     assert honest.epsilon == 0.25
-    monkeypatch.setattr(TARGET, "aggregate", lambda self: spender)
+    monkeypatch.setattr(MarginalsReduction, "aggregate", lambda self: spender)
     assert audit_utility(claim, budget=Budget(), streams=Streams(0)).verdict == "refuted"
 
 
 def test_a_sampled_system_is_measured_against_the_floor():
-    target = TARGET(dimensions=3, padding=0, epsilon=1.0, agents=2, system="dp-kwiksort")
+    target = MarginalsReduction(dimensions=3, padding=0, epsilon=1.0, agents=2, system="dp-kwiksort")
     evidence = audit(target, claim_of(target, "theorem13-floor"), budget=Budget(samples=500), streams=Streams(0))
     assert (evidence.verdict, evidence.method) == ("certified", "simulation")
 
 
 def test_claims_that_do_not_apply_say_why():
-    assert "above 0.25 m" in claim_of(TARGET(dimensions=2, padding=0, agents=2), "theorem13").inapplicable
-    assert "delta is 0" in claim_of(TARGET(), "theorem14").inapplicable
-    gaussian = TARGET(delta=1e-6, system="noisy-pairwise")
+    assert "above 0.25 m" in claim_of(MarginalsReduction(dimensions=2, padding=0, agents=2), "theorem13").inapplicable
+    assert "delta is 0" in claim_of(MarginalsReduction(), "theorem14").inapplicable
+    gaussian = MarginalsReduction(delta=1e-6, system="noisy-pairwise")
     assert "delta is above 0" in claim_of(gaussian, "theorem13-floor").inapplicable
     assert not claim_of(gaussian, "theorem14").inapplicable
-    much = TARGET(delta=0.5, agents=9, system="noisy-pairwise")
+    much = MarginalsReduction(delta=0.5, agents=9, system="noisy-pairwise")
     assert claim_of(much, "theorem14").bound == 0
 
 
 def test_bad_parameters_are_refused():
     with pytest.raises(dpaudit.ParameterError, match="'distance' must be at most 2"):
-        TARGET(dimensions=2, distance=3)
+        MarginalsReduction(dimensions=2, distance=3)
     with pytest.raises(dpaudit.ParameterError, match="kemeny-exponential has no Gaussian noise"):
-        TARGET(delta=0.1)
+        MarginalsReduction(delta=0.1)
     with pytest.raises(dpaudit.ParameterError, match="codes are listed up to 10"):
-        TARGET(dimensions=11).words()
+        MarginalsReduction(dimensions=11).words()
