@@ -60,7 +60,7 @@ def render_ledger(records: Mapping[str, Record]) -> str:
         Records by key, that of a paper where there is one; ``KEY.md`` beside the ledger is the page of each.
     """
     views = papers_of(records)
-    lines = ["# What holds", "", "Each name leads to the page with all claims, witnesses and commands.", ""]
+    lines = ["# What holds and what does not", "", "Each name leads to the page with all claims, witnesses and commands.", ""]
     lines += [line for view in views if view.claims for line in _found(view)]
     lines += ["", *_papers(views), "", *_verdicts(records)]
     lines += [line for view in views for line in _claims(view)]
@@ -70,7 +70,9 @@ def render_ledger(records: Mapping[str, Record]) -> str:
 
 def _found(view: PaperView) -> Iterator[str]:
     shown, rest = main_findings(view)
-    yield f"- **[{escape(view.citation)}]({quote(view.page)}.md)**" + (f", *{escape(view.entry.title)}*" if view.entry else "")
+    yield f"- **[{escape(view.citation)}]({quote(view.page)}.md)**" + (
+        f", *{escape(view.entry.title)}*" if view.entry else ""
+    )
     for finding in shown:
         yield f"  - {escape(finding.text)}"
     if rest:

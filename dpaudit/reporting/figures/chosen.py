@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 
 from dpaudit.claims.verdicts import Verdict
-from dpaudit.reporting.figures.drawing import Figures
+from dpaudit.reporting.figures.drawing import LETTER, Figures
 from dpaudit.reporting.figures.privacy import privacy_figures
 from dpaudit.reporting.figures.published import published_figures
 from dpaudit.reporting.figures.rates import rate_figures
@@ -16,8 +16,9 @@ from dpaudit.reporting.figures.regions import region_figure
 from dpaudit.reporting.figures.values import comparison_figures, value_figures
 from dpaudit.reporting.groups import ClaimGroup
 from dpaudit.reporting.papers import PaperClaim
-from dpaudit.reporting.regions import region_maps
+from dpaudit.reporting.regions import RegionMap, region_maps
 
+_MOST_OF_A_KIND = 3
 _MOST_PANELS = 2
 _MOST_ROWS = 16
 _HEADING, _GAP = 20, 16
@@ -35,7 +36,7 @@ class Chosen:
 
 
 def chosen_figures(claims: Sequence[PaperClaim]) -> list[Chosen]:
-    """Return figures of different kinds, the most telling kind first, each of the claim where it has most to show.
+    """Return figures, first one of each kind, the most telling kind first, of the claim where it has most to show.
 
     A claim that is refuted somewhere goes before one that says nothing somewhere, and among equals that of the most
     results.
@@ -44,12 +45,12 @@ def chosen_figures(claims: Sequence[PaperClaim]) -> list[Chosen]:
         ((claim, group) for claim in claims for group in claim.groups),
         key=lambda both: (not both[0].has(Verdict.REFUTED), not both[0].has(Verdict.VACUOUS), -len(both[1].cells)),
     )
-    found = []
-    for draw in _DRAWINGS:
-        chosen = next(filter(None, (_drawn(draw, claim, group) for claim, group in ranked)), None)
-        if chosen is not None:
-            found.append(chosen)
-    return found
+    drawings = {
+        draw: [chosen for claim, group in ranked if (chosen := _drawn(draw, claim, group))][:_MOST_OF_A_KIND]
+        for draw in _DRAWINGS
+    }
+    firsts = [chosen[0] for chosen in drawings.values() if chosen]
+    return [*firsts, *(more for chosen in drawings.values() for more in chosen[1:])]
 
 
 def _drawn(draw: Callable[[ClaimGroup], Figures | None], claim: PaperClaim, group: ClaimGroup) -> Chosen | None:
@@ -74,8 +75,8 @@ def _file_name(name: str) -> str:
 
 
 def _regions(group: ClaimGroup) -> Figures | None:
-    maps = sorted(region_maps(group), key=lambda found: -len(_verdicts(found.rows)))
-    if not maps:
+    maps = sorted(region_maps(group), key=lambda found: -len(_verdicts(found)))
+    if not maps or len(_verdicts(maps[0])) < 2:
         return None
     more = f" (the first {_MOST_PANELS} of {len(maps)} maps)" if len(maps) > _MOST_PANELS else ""
     return Figures(
@@ -89,8 +90,8 @@ def _regions(group: ClaimGroup) -> Figures | None:
     )
 
 
-def _verdicts(rows: Sequence[tuple[str, Sequence[object]]]) -> set[object]:
-    return {getattr(getattr(cell, "result", None), "verdict", None) for _, row in rows for cell in row}
+def _verdicts(found: RegionMap) -> set[Verdict]:
+    return {cell.result.verdict for _, row in found.rows for cell in row if cell}
 
 
 def _published(group: ClaimGroup) -> Figures | None:
@@ -118,6 +119,7 @@ def _standing_alone(figures: Figures) -> str:
     for panel, heading, (width, tall) in zip(panels, headings, _sizes(panels), strict=False):
         if heading:
             body.append(f'<text x="{left + 4:g}" y="14">{escape(heading)}</text>')
+            width = max(width, LETTER * len(heading))
         body.append(panel.replace("<svg ", f'<svg x="{left:g}" y="{top}" ', 1))
         left, height = left + width + _GAP, max(height, tall)
     return (

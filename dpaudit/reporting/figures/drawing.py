@@ -19,7 +19,7 @@ LEFT, RIGHT, TOP, BOTTOM = 58, 348, 12, 206
 SOLID, DASHED, DOTTED = "", "6 4", "1.5 4"
 STYLES = (SOLID, DASHED, DOTTED, "9 3 1.5 3", "12 5", "3 3", "1.5 7", "14 3 3 3 3 3")
 _LEGEND_LINE = 17
-_LETTER = 6.5
+LETTER = 6.5
 _SHADE = ' fill="currentColor" fill-opacity="0.12" stroke="none"'
 
 Point = tuple[float, float]
@@ -157,7 +157,7 @@ def svg(
     parts.append(f'<path d="{"".join(marks)}"/>')
     for value in x.ticks:
         text = format_number(value, digits=3)
-        fits = x.at(value) + _LETTER * len(text) / 2 <= WIDTH
+        fits = x.at(value) + LETTER * len(text) / 2 <= WIDTH
         parts.append(_text(x.at(value) if fits else WIDTH, BOTTOM + 16, text, "middle" if fits else "end"))
     parts += [_text(LEFT - 7, y.at(value) + 4, format_number(value, digits=3), "end") for value in y.ticks]
     parts.append(_text((LEFT + RIGHT) / 2, BOTTOM + 32, x.label, "middle"))

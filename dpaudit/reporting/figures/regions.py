@@ -5,10 +5,11 @@ from __future__ import annotations
 from html import escape
 
 from dpaudit.claims.verdicts import Verdict
+from dpaudit.reporting.figures.drawing import LETTER
 from dpaudit.reporting.reading import SYMBOLS
 from dpaudit.reporting.regions import RegionMap
 
-_LEFT, _TOP, _SIDE, _LETTER = 84, 24, 30, 6.5
+_LEFT, _TOP, _SIDE = 84, 24, 30
 _LEGEND = 18
 _SHADES = {Verdict.REFUTED: 0.4, Verdict.VACUOUS: 0.15}
 
@@ -17,8 +18,8 @@ def region_figure(name: str, title: str, found: RegionMap) -> str:
     """Return a region map as a complete SVG element; ``name`` is its id."""
     cells = [cell for _, row in found.rows for cell in row if cell]
     verdicts = [verdict for verdict in Verdict if any(cell.result.verdict is verdict for cell in cells)]
-    left = max(_LEFT, 24 + _LETTER * max(len(value) for value, _ in found.rows))
-    side = max(_SIDE, _LETTER * max(map(len, found.columns)) + 6)
+    left = max(_LEFT, 24 + LETTER * max(len(value) for value, _ in found.rows))
+    side = max(_SIDE, LETTER * max(map(len, found.columns)) + 6)
     bottom = _TOP + _SIDE * len(found.rows)
     width = max(left + side * len(found.columns) + 8, left + 120)
     height = bottom + 46 + _LEGEND * len(verdicts)
