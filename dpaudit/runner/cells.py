@@ -63,6 +63,8 @@ class Cell:
         Whether a time limit may end it.
     error_probability
         Probability, at most, with which a statistical statement of its result is wrong.
+    confidence
+        Its complement, where the command that audits the cell has to say so; None where that finds it in the plan.
     data
         Data file whose content the target gets, and its SHA-256.
     plan
@@ -89,6 +91,7 @@ class Cell:
     quick: bool = False
     timed: bool = False
     error_probability: float = DEFAULT_ERROR_PROBABILITY
+    confidence: float | None = None
     data: tuple[str, str] | None = None
     plan: str = ""
     published: tuple[float, float] | None = None
@@ -331,7 +334,8 @@ class _Chooser:
             parameters=values,
             described=_described(self.source.reference, json.dumps(values), self.data),
             samples=samples,
-            error_probability=self._error_probability(plan),
+            error_probability=(error := self._error_probability(plan)),
+            confidence=self._told(error),
             data=self.data,
             plan="" if plan is None else str(plan.path.resolve()),
             **way,
@@ -343,6 +347,13 @@ class _Chooser:
         if plan is not None and plan.error_probability is not None:
             return plan.error_probability
         return DEFAULT_ERROR_PROBABILITY
+
+    def _told(self, error: float) -> float | None:
+        """Confidence that a command has to say: a target of the catalogue has that of its plan by itself."""
+        if self.request.confidence is not None:
+            return self.request.confidence
+        by_itself = self.source.reference.path.startswith("dpaudit.catalog.") or error == DEFAULT_ERROR_PROBABILITY
+        return None if by_itself else complement(error)
 
     def _way(self, audit: PlannedAudit | None) -> dict[str, Any]:
         """How a cell is audited: as the request says, or else the plan; no features where the method sees none."""

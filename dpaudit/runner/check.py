@@ -262,6 +262,7 @@ def _check_instance(
             stop_early=budget.stop_early,
             features=budget.features,
             error_probability=complement(budget.confidence),
+            confidence=None if budget.confidence == DEFAULT_CONFIDENCE else budget.confidence,
         )
         for name, kind in made.items()
         if not claims or name in claims

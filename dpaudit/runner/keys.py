@@ -25,7 +25,7 @@ from dpaudit.runner.code import Codebase, Fingerprint
 _FORM = 1
 """Number of the form of keys; another form makes all results outdated."""
 
-_LENGTH = 32
+_LENGTH = 16
 """Hexadecimal digits of a key."""
 
 

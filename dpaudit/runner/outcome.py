@@ -24,7 +24,7 @@ from dpaudit.errors import DpauditError, PlanError, TargetError, TargetRaisedErr
 from dpaudit.mechanism import Mechanism
 from dpaudit.runner.cells import Cell
 from dpaudit.runner.instances import claims_of, code_of, described_parameters
-from dpaudit.runner.request import DEFAULT_ERROR_PROBABILITY, setting
+from dpaudit.runner.request import setting
 from dpaudit.runner.witnesses import make_witness, witness_text
 
 _FEWEST_RUNS = 40
@@ -318,6 +318,6 @@ def command_of(cell: Cell, settings: Settings, samples: int | None) -> str:
         words += ["--features", cell.features]
     if settings.seconds is not None:
         words += ["--seconds", f"{settings.seconds:g}"]
-    if cell.error_probability != DEFAULT_ERROR_PROBABILITY:
-        words += ["--confidence", repr(complement(cell.error_probability))]
-    return shlex.join([*words, "--seed", str(settings.seed)])
+    if cell.confidence is not None:
+        words += ["--confidence", repr(cell.confidence)]
+    return shlex.join([*words, *(["--seed", str(settings.seed)] if settings.seed else [])])

@@ -68,7 +68,7 @@ def test_what_is_put_is_got_again(mixed, tmp_path):
         for cell, outcome in kept:
             found = store.get(Keys(0).candidates(cell))
             assert json.dumps(plain(found.result)) == json.dumps(plain(outcome.result))
-        assert store.get(["0" * 32]) is None
+        assert store.get(["0" * 16]) is None
     with Store(path, fresh=True) as store:
         assert all(store.get(Keys(0).candidates(cell)) is None for cell, _ in kept)
 
