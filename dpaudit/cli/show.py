@@ -117,7 +117,7 @@ def _targets(declaration: Declaration) -> list[str]:
 
 
 def _claim_entry(declaration: Declaration) -> dict[str, Any]:
-    from dpaudit.runner.entries import definition
+    from dpaudit.registry.catalogue import definition
 
     paper, place = declaration.paper, declaration.place
     return {

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from dpaudit.auditors.budget import DEFAULT_CONFIDENCE
 from dpaudit.claims.verdicts import EXIT_ERROR
 from dpaudit.cli.output import one_line
 from dpaudit.errors import TargetRaisedError
@@ -30,7 +29,9 @@ def verify(
         int | None,
         typer.Option(metavar="N", help="Samples per input; by default as many as a true witness most likely needs."),
     ] = None,
-    confidence: Annotated[float, typer.Option(metavar="C", help="Confidence of the bound.")] = DEFAULT_CONFIDENCE,
+    confidence: Annotated[
+        float | None, typer.Option(metavar="C", help="Confidence of the bound; 0.999 by default.")
+    ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Equal seeds give equal results.")] = 0,
     format_: Annotated[
         Literal["text", "json"], typer.Option("--format", help="What goes to standard output.")
@@ -42,7 +43,8 @@ def verify(
 
     try:
         with redirect_stdout(sys.stderr):
-            found = verify(witness, samples=samples, confidence=confidence, seed=seed)
+            options = {} if confidence is None else {"confidence": confidence}
+            found = verify(witness, samples=samples, seed=seed, **options)
     except TargetRaisedError as error:
         if debug and error.__cause__ is not None:
             traceback.print_exception(error.__cause__)

@@ -28,7 +28,7 @@ from dpaudit.registry.references import TargetReference, import_target, is_targe
 GROUP = "dpaudit.catalog"
 """Entry point group by which a distribution announces a package of its own."""
 
-_PLANS, _RECORDS = "audits", "reports"
+_PROTOCOLS, _PLANS, _RECORDS = "protocols", "audits", "reports"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +122,20 @@ def record_of(declaration: Declaration) -> list[Path]:
     keys += [key for key, entry in catalogue_papers().items() if declaration in entry.declarations]
     paths = [ROOT / _RECORDS / f"{key}.json" for key in dict.fromkeys(keys)]
     return [path for path in paths if path.is_file()]
+
+
+def definition(declaration: Declaration) -> str:
+    """File that declares a claim, as the repository names it; empty where it is not known.
+
+    The line is left to `dpaudit show`: it changes with every edit above it.
+    """
+    file = declaration.file
+    if file is None:
+        return ""
+    for folder in (ROOT / _PROTOCOLS, ROOT):
+        if file.resolve().is_relative_to(folder.resolve()):
+            return f"{_PROTOCOLS}/{file.resolve().relative_to(folder.resolve()).as_posix()}"
+    return file.name
 
 
 def broken_papers() -> dict[str, str]:

@@ -168,7 +168,7 @@ def in_catalogue(text: str) -> bool:
     name = text.partition("::")[0]
     if name.endswith(".py"):
         return _catalogue_module(Path(name).resolve()) is not None
-    return name.startswith(f"{_catalog.__name__}.")
+    return name.startswith(f"{NAME}.")
 
 
 def _name(path: str, module: ModuleType) -> str:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dpaudit.catalog import ROOT
-from dpaudit.claims.declarations import Declaration
 from dpaudit.claims.entries import ClaimEntry, ErratumEntry, PaperEntry, paper_entries
 from dpaudit.claims.papers import Erratum, Paper, Place
 from dpaudit.claims.record import SystemEntry
 from dpaudit.mechanism import Mechanism
-from dpaudit.registry import catalogue_papers
+from dpaudit.registry.catalogue import catalogue_papers, definition
 from dpaudit.runner.cells import Cell
-
-_PROTOCOLS = "protocols"
 
 
 def claim_entries(cells: Iterable[Cell]) -> dict[str, ClaimEntry]:
@@ -66,17 +62,3 @@ def _notations(target: Mechanism) -> dict[str, str]:
     except Exception:
         # A target that raises says so in its results.
         return {}
-
-
-def definition(declaration: Declaration) -> str:
-    """File that declares a claim, as the repository names it; empty where it is not known.
-
-    The line is left to `dpaudit show`: it changes with every edit above it.
-    """
-    file = declaration.file
-    if file is None:
-        return ""
-    for folder in (ROOT / _PROTOCOLS, ROOT):
-        if file.resolve().is_relative_to(folder.resolve()):
-            return f"{_PROTOCOLS}/{file.resolve().relative_to(folder.resolve()).as_posix()}"
-    return file.name

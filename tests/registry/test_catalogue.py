@@ -130,7 +130,7 @@ def test_listing_claims_makes_no_instance(monkeypatch, capsys):
         monkeypatch.setattr("sys.argv", ["dpaudit", *command])
         with pytest.raises(SystemExit) as left:
             main()
-        assert left.value.code == 0
+        assert not left.value.code
         text = capsys.readouterr().out
         if command[-1] == "json":
             assert json.loads(text)
