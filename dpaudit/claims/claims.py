@@ -145,7 +145,7 @@ class UtilityClaim(Claim):
         if self.measure is not None and not (math.isfinite(self.support[0]) and math.isfinite(self.support[1])):
             raise self._unfit(f"a measured value needs a finite support, got {self.support}")
         if self.exact is None and self.measure is None and not self.inapplicable:
-            raise self._unfit(f"give `exact` or `measure`, otherwise nothing can be audited")
+            raise self._unfit("give `exact` or `measure`, otherwise nothing can be audited")
         for name in {"value", "trivial", "slack", "worst"} & {*self.beside, *self.bounds}:
             raise self._unfit(f"{name!r} is not free for a number in `beside` or `bounds`; choose another name")
         if both := set(self.beside) & set(self.bounds):
@@ -213,7 +213,7 @@ class RateClaim(Claim):
         if not (math.isfinite(self.resolution) and self.resolution > 0):
             raise self._unfit(f"resolution must be a finite number above 0, got {self.resolution}")
         if (self.exact is None) == (self.measure is None) and not self.inapplicable:
-            raise self._unfit(f"give `exact` or `measure`, one of the two")
+            raise self._unfit("give `exact` or `measure`, one of the two")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -287,10 +287,10 @@ class FigureClaim(Claim):
                 f"direction must be 'equal', 'at-most' or 'at-least', got {self.direction!r}"
             )
         if self.direction != "equal" and self.published is None:
-            raise self._unfit(f"an inequality needs its bound; give `published`")
+            raise self._unfit("an inequality needs its bound; give `published`")
         if self.timed and self.direction == "equal" and self.published is not None:
             raise self._unfit(
-                f"the times of another machine cannot be measured again; compare times with each other"
+                "the times of another machine cannot be measured again; compare times with each other"
             )
 
 

@@ -20,7 +20,7 @@ from dpaudit.auditors import Budget, Streams, audit
 from dpaudit.auditors.audit import view_of
 from dpaudit.auditors.pace import Announce
 from dpaudit.claims.claims import Claim, FigureClaim, PrivacyClaim, RateClaim, UtilityClaim
-from dpaudit.claims.evidence import Evidence
+from dpaudit.claims.evidence import Evidence, Violation
 from dpaudit.claims.record import METHOD_RAISED, METHOD_UNUSABLE, Result, plain
 from dpaudit.claims.verdicts import Verdict, status_of
 from dpaudit.errors import DpauditError, PlanError, TargetRaisedError
@@ -316,7 +316,7 @@ def _result(
     claimed: dict[str, float] = {}
     if isinstance(claim, PrivacyClaim):
         view = claim.view
-        claimed = {"epsilon": claim.epsilon, "delta": claim.delta}
+        claimed = dict(claim.guarantee.parameters)
         if target is not None and evidence.verdict is not Verdict.ERROR:
             # Of a claim that was not audited, `neighbours` need not be usable.
             with suppress(Exception):
@@ -331,8 +331,8 @@ def _result(
     witness = evidence.witness
     if witness is not None:
         # As JSON holds them: any object may be an input or an outcome, and not every object can leave a worker.
-        plainly = {name: plain(getattr(witness, name)) for name in ("data", "neighbour", "event")}
-        witness = replace(witness, **plainly)
+        inner = ("data", "neighbour", "event") if isinstance(witness, Violation) else ("instance",)
+        witness = replace(witness, **{name: plain(getattr(witness, name)) for name in inner})
     parameters = dict(plain(cell.parameters)) if target is None else described_parameters(target, cell.data)
     return Result(
         target=cell.target,
