@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from dpaudit.claims.evidence import Curves, Growth, Interval, Witness
+from dpaudit.claims.evidence import Counterexample, Curves, Growth, Interval, Violation
 from dpaudit.claims.papers import Erratum
 from dpaudit.claims.verdicts import EXIT_UNUSABLE, Verdict, status_of, worst_status
 from dpaudit.errors import RecordError
@@ -79,7 +79,7 @@ class Result:
     ok: bool
     claimed: Mapping[str, float]
     measured: Mapping[str, Interval]
-    witness: Witness | None
+    witness: Violation | Counterexample | None
     note: str
     samples: int
     seed: int
@@ -104,7 +104,7 @@ class Times:
     __pydantic_config__: ClassVar[Any] = _FORBID_UNKNOWN
 
     measured: Mapping[str, Interval]
-    witness: Witness | None = None
+    witness: Violation | Counterexample | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 
-from dpaudit.claims.evidence import Interval
+from dpaudit.claims.evidence import Interval, Violation
 from dpaudit.claims.record import Result
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.groups import Cell, ClaimGroup
@@ -26,7 +26,6 @@ TELLING = (
 
 _MOST_SETTINGS = 3
 _EXACT = "exact"
-_SIDES = ("at least", "at most")
 _OVERFLOW = 700.0
 _DIGITS = 6
 
@@ -102,15 +101,12 @@ def worked_out(result: Result) -> str:
     A privacy claim says p <= e^epsilon q + delta of every event; any other witness says itself what p and q are.
     """
     witness = result.witness
-    if witness is None or witness.p is None or witness.q is None:
+    if witness is None:
         return ""
-    if result.kind != "privacy":
-        named = witness.event if isinstance(witness.event, dict) else {}
-        if "p" not in named or "q" not in named:
-            return ""
-        p, q = _told_apart(witness.p, witness.q)
-        side = next((f"{value} " for name, value in named.items() if name != "statement" and value in _SIDES), "")
-        return f"{named['p']} {p}, {named['q']} {side}{q}"
+    if not isinstance(witness, Violation):
+        p, q = _told_apart(witness.measured, witness.claimed)
+        side = "" if witness.direction == "equal" else f"{witness.direction.replace('-', ' ')} "
+        return f"measured {p}, claimed {side}{q}"
     epsilon, delta = result.claimed.get("epsilon"), result.claimed.get("delta", 0.0)
     if epsilon is None or epsilon > _OVERFLOW:
         return ""

@@ -7,8 +7,9 @@ import re
 import shlex
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import Any
 
-from dpaudit.claims.evidence import Interval
+from dpaudit.claims.evidence import Interval, Violation
 from dpaudit.claims.record import METHOD_UNUSABLE, Record, Result, plain
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.numbers import DIGITS, format_interval, format_number, relation, telling_digits
@@ -156,19 +157,20 @@ def witness_lines(result: Result) -> tuple[tuple[str, str], ...]:
     witness = result.witness
     if witness is None:
         return ()
-    meaning = {"p": "probability of the event on data", "q": "probability of the event on neighbour"}
-    parts = [("data", witness.data), ("neighbour", witness.neighbour), ("event", witness.event)]
-    if result.kind != "privacy":
-        named = witness.event if isinstance(witness.event, dict) else {}
-        meaning = {name: str(named[name]) for name in ("p", "q") if name in named}
-        if witness.data == result.scope and all(isinstance(value, str) for value in named.values()):
-            # It says again what the claim and the scope say.
-            parts = []
-    parts += [
-        *((f"{name} ({meaning[name]})" if name in meaning else name, getattr(witness, name)) for name in ("p", "q")),
-        ("epsilon that follows", witness.epsilon),
-        ("delta that follows", witness.delta),
-    ]
+    if isinstance(witness, Violation):
+        parts: list[tuple[str, Any]] = [
+            ("data", witness.data),
+            ("neighbour", witness.neighbour),
+            ("event", witness.event),
+            ("p (probability of the event on data)", witness.p),
+            ("q (probability of the event on neighbour)", witness.q),
+            *((f"{name} that follows", value) for name, value in witness.forces.items()),
+        ]
+    else:
+        # A scope says again what the claim and the scope say.
+        parts = [("instance", None if witness.instance == result.scope else witness.instance)]
+        parts += [(f"{witness.quantity} (measured)", witness.measured), ("claimed", witness.claimed)]
+        parts += list(witness.details.items())
     texts = ((name, json.dumps(plain(part), ensure_ascii=False)) for name, part in parts if part is not None)
     return tuple((name, _shortened(text)) for name, text in texts)
 
