@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dpaudit.claims.datasets import Dataset, DatasetLoader
     from dpaudit.claims.declarations import Declaration, claim
     from dpaudit.claims.domains import Integers, RankingProfiles, Reals
-    from dpaudit.claims.evidence import Curves, Evidence, Interval, Witness
+    from dpaudit.claims.evidence import Counterexample, Curves, Evidence, Interval, Remedy, Role, Violation
     from dpaudit.claims.guarantees import ApproximateDP, Guarantee
     from dpaudit.claims.inputs import AnyTwo, DrawnPairs, InputDomain, Records, Vectors
     from dpaudit.claims.neighbouring import Neighbouring
@@ -70,6 +70,7 @@ __all__ = [
     "ApproximateDP",
     "CheckError",
     "Claim",
+    "Counterexample",
     "Curves",
     "DataError",
     "Dataset",
@@ -107,14 +108,16 @@ __all__ = [
     "Record",
     "RecordError",
     "Records",
+    "Remedy",
     "Result",
+    "Role",
     "TargetError",
     "TargetRaisedError",
     "UtilityClaim",
     "Vectors",
     "Verdict",
     "Verification",
-    "Witness",
+    "Violation",
     "WitnessError",
     "check",
     "claim",
@@ -149,7 +152,15 @@ _HOMES = {
         "dpaudit.claims.datasets": ("Dataset", "DatasetLoader"),
         "dpaudit.claims.declarations": ("Declaration", "claim"),
         "dpaudit.claims.domains": ("Integers", "RankingProfiles", "Reals"),
-        "dpaudit.claims.evidence": ("Curves", "Evidence", "Interval", "Witness"),
+        "dpaudit.claims.evidence": (
+            "Counterexample",
+            "Curves",
+            "Evidence",
+            "Interval",
+            "Remedy",
+            "Role",
+            "Violation",
+        ),
         "dpaudit.claims.guarantees": ("ApproximateDP", "Guarantee"),
         "dpaudit.claims.inputs": ("AnyTwo", "DrawnPairs", "InputDomain", "Records", "Vectors"),
         "dpaudit.claims.neighbouring": ("Neighbouring",),

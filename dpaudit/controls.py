@@ -116,6 +116,7 @@ def control(
         def looked_at(self: Mechanism, outputs: np.ndarray) -> np.ndarray:
             assert features is not None
             return features(honest(self), outputs)
+
         def law(self: Mechanism, data: Any) -> Law | None:
             found: Law | None = bug(honest(self)).law(data) if exact else None
             return found

@@ -65,6 +65,9 @@ _SETTINGS = {
         Integral, lambda value: value >= 0, "a whole number >= 0, such as 1", "seed of each privacy audit by sampling"
     ),
 }
+_OF_MARKER = (*_SETTINGS, "guarantee")
+"""What the marker sets. A guarantee takes the place of epsilon and delta."""
+
 _IN_SESSION = ("samples", "confidence", "seed")
 """What can be set for a whole session too: by an ini option, or on the command line."""
 
@@ -118,7 +121,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the marker, and read what is set for the session."""
     config.addinivalue_line(
         "markers",
-        f"privacy({', '.join(f'{name}=...' for name in _SETTINGS)}): "
+        f"privacy({', '.join(f'{name}=...' for name in _OF_MARKER)}): "
         "defaults for what the test asserts by the fixture `assert_private` of dpaudit",
     )
     options = {name: config.getoption(f"dpaudit_{name}") for name in _IN_SESSION}
@@ -154,14 +157,24 @@ def _from_markers(item: pytest.Item) -> dict[str, Any]:
     for mark in (*of_parameter, *item.iter_markers("privacy")):
         wrong = f"takes keywords only, such as privacy(epsilon=1.0), got {mark.args!r}" if mark.args else ""
         for name, value in mark.kwargs.items():
-            if name not in _SETTINGS:
-                wrong = f"has no {name!r}; it takes {', '.join(_SETTINGS)}"
+            if name not in _OF_MARKER:
+                wrong = f"has no {name!r}; it takes {', '.join(_OF_MARKER)}"
+            elif name == "guarantee":
+                # Its class is not imported here, where a session without audits would pay for it.
+                if not callable(getattr(value, "forces", None)) or isinstance(value, type):
+                    wrong = f"needs as guarantee a dpaudit.Guarantee, such as ApproximateDP(1.0), got {value!r}"
             elif not _SETTINGS[name].allows(value):
                 wrong = f"needs as {name} {_SETTINGS[name].words}, got {value!r}"
         if wrong:
             pytest.fail(f"{item.nodeid}: the marker privacy {wrong}", pytrace=False)
-        merged = {**mark.kwargs, **merged}
+        merged = {**_without_claim(mark.kwargs, merged), **merged}
     return merged
+
+
+def _without_claim(options: Mapping[str, Any], nearer: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options without what a nearer statement claims in another way: a guarantee, or epsilon and delta."""
+    replaced = {"epsilon", "delta"} if "guarantee" in nearer else {"guarantee"} if "epsilon" in nearer else set()
+    return {name: value for name, value in options.items() if name not in replaced}
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,9 +189,12 @@ class _AssertPrivate:
         __tracebackhide__ = True
         from dpaudit import testing
 
-        options = {**self.defaults, **{name: value for name, value in options.items() if value is not None}}
-        if "epsilon" not in options:
-            raise TypeError(f"{self.test}: give epsilon in the call of assert_private or in a marker privacy")
+        given = {name: value for name, value in options.items() if value is not None}
+        options = {**_without_claim(self.defaults, given), **given}
+        if not {"epsilon", "guarantee"} & set(options):
+            raise TypeError(
+                f"{self.test}: give epsilon, or a guarantee, in the call of assert_private or in a marker privacy"
+            )
         return testing.assert_private(target, **options)
 
     def __repr__(self) -> str:

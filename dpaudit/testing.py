@@ -16,7 +16,8 @@ from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget,
 from dpaudit.auditors.sampler import SampleFunction
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.claims import PrivacyClaim
-from dpaudit.claims.evidence import Evidence, Interval, Witness
+from dpaudit.claims.evidence import Evidence, Interval, Violation
+from dpaudit.claims.guarantees import ApproximateDP, Guarantee
 from dpaudit.claims.inputs import Pair
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.claims.record import plain
@@ -45,8 +46,9 @@ history: list[Audited] = []
 def assert_private(
     target: Mechanism | SampleFunction,
     *,
-    epsilon: float,
+    epsilon: float | None = None,
     delta: float = 0.0,
+    guarantee: Guarantee | None = None,
     pairs: Iterable[Pair] | None = None,
     view: str = "output",
     samples: int | None = None,
@@ -57,7 +59,7 @@ def assert_private(
     features: Features = "none",
     own_randomness: bool = False,
 ) -> Evidence:
-    """Fail if a mechanism is not (``epsilon``, ``delta``)-differentially private.
+    """Fail if a mechanism is not (``epsilon``, ``delta``)-differentially private, or breaks another guarantee.
 
     Parameters
     ----------
@@ -66,6 +68,8 @@ def assert_private(
         ``size`` independent outputs along axis 0, with ``pairs``.
     epsilon, delta
         What it must satisfy: epsilon >= 0 and finite, delta in [0, 1].
+    guarantee
+        In their place, any `dpaudit.Guarantee` that it must satisfy.
     pairs
         For a function: a list of neighbouring inputs, each a tuple ``(x, y)``; both directions are considered.
     view
@@ -113,8 +117,13 @@ def assert_private(
     """
     # Pytest shows a failure, or a broken contract, where the test made the call, and any other error where it arose.
     __tracebackhide__ = _is_expected
+    if (epsilon is None) == (guarantee is None):
+        raise ParameterError("give epsilon (and delta), or a guarantee in their place")
+    if guarantee is not None and (not isinstance(guarantee, Guarantee) or delta != 0):
+        problem = "leave delta out" if isinstance(guarantee, Guarantee) else f"got {guarantee!r}"
+        raise ParameterError(f"guarantee must be a dpaudit.Guarantee that says all that is claimed; {problem}")
     for name, value, kind, words in (
-        ("epsilon", epsilon, Real, "a number"),
+        ("epsilon", 0.0 if epsilon is None else epsilon, Real, "a number"),
         ("delta", delta, Real, "a number"),
         ("samples", DEFAULT_SAMPLES if samples is None else samples, Integral, "a whole number"),
         ("confidence", confidence, Real, "a number"),
@@ -124,13 +133,12 @@ def assert_private(
             raise ParameterError(f"{name} must be {words}, got {value!r}")
     if seed < 0:
         raise ParameterError(f"seed must be at least 0, got {seed}")
-    claim = PrivacyClaim(
-        id="assert_private",
-        statement=f"({epsilon:.12g}, {delta:.12g})-DP",
-        epsilon=float(epsilon),
-        delta=float(delta),
-        view=view,
-    )
+    statement = str(guarantee)
+    if guarantee is None:
+        assert epsilon is not None
+        statement = f"({epsilon:.12g}, {delta:.12g})-DP"
+        guarantee = ApproximateDP(float(epsilon), float(delta))
+    claim = PrivacyClaim(id="assert_private", statement=statement, guarantee=guarantee, view=view)
     budget = Budget(
         samples=None if samples is None else int(samples),
         confidence=float(confidence),
@@ -243,12 +251,12 @@ def _message(
     refuted = evidence.verdict is Verdict.REFUTED
     holds = "is not" if refuted else "is not shown to be"
     lines = [f"{mechanism!r} {holds} {claim.statement}: {evidence.verdict.value} ({evidence.method})"]
-    if evidence.witness is not None:
-        lines += _witness_lines(evidence.witness, claim, by_sampling=audited.by_sampling)
+    if isinstance(evidence.witness, Violation):
+        lines += _violation_lines(evidence.witness, claim.guarantee, by_sampling=audited.by_sampling)
     else:
         lines += [
             f"  {name.ljust(10)} {_bounds(evidence.measured[name], claimed)}"
-            for name, claimed in (("epsilon", claim.epsilon), ("delta", claim.delta))
+            for name, claimed in claim.guarantee.parameters.items()
             if name in evidence.measured
         ]
     if evidence.note:
@@ -267,21 +275,24 @@ def _message(
     return "\n".join(lines)
 
 
-def _witness_lines(witness: Witness, claim: PrivacyClaim, *, by_sampling: bool) -> list[str]:
+def _violation_lines(violation: Violation, guarantee: Guarantee, *, by_sampling: bool) -> list[str]:
     lines = [
-        f"  input      {_short(witness.data)}",
-        f"  neighbour  {_short(witness.neighbour)}",
-        f"  event      {_short(witness.event)}",
-        f"  p, q       {witness.p:.6g}, {witness.q:.6g} "
+        f"  input      {_short(violation.data)}",
+        f"  neighbour  {_short(violation.neighbour)}",
+        f"  event      {_short(violation.event)}",
+        f"  p, q       {violation.p:.6g}, {violation.q:.6g} "
         f"({'frequency' if by_sampling else 'probability'} of the event on the input and on the neighbour)",
     ]
-    for name, value, claimed in (("epsilon", witness.epsilon, claim.epsilon), ("delta", witness.delta, claim.delta)):
-        if value is not None:
-            known = Interval(lower=value, upper=None) if by_sampling else Interval.exact(value)
-            at = f" at delta {claim.delta:.12g}" if name == "epsilon" and claim.delta else ""
-            at = f" at epsilon {claim.epsilon:.12g}" if name == "delta" else at
-            bound = _bounds(known, claimed).removeprefix("at least ")
-            lines.append(f"  so {name} >= {bound}{at} (claimed: {claimed:.12g})")
+    for name, value in violation.forces.items():
+        claimed = guarantee.parameters[name]
+        known = Interval(lower=value, upper=None) if by_sampling else Interval.exact(value)
+        others = {other: number for other, number in guarantee.parameters.items() if other != name}
+        if name == guarantee.forced:
+            # A delta of 0 goes without saying.
+            others = {other: number for other, number in others.items() if number}
+        at = "".join(f" at {other} {number:.12g}" for other, number in others.items())
+        bound = _bounds(known, claimed).removeprefix("at least ")
+        lines.append(f"  so {name} >= {bound}{at} (claimed: {claimed:.12g})")
     return lines
 
 

@@ -206,6 +206,40 @@ def test_the_command_line_goes_before_marker_and_ini_options(session):
     assert "was at most 1\n" in text, "a probability, although the sum is 1.6"
 
 
+GUARANTEES = """
+    pytestmark = pytest.mark.privacy(guarantee=dpaudit.ApproximateDP(1.0, 0.01), samples=2000)
+
+    def test_module(assert_private):
+        assert_private(noisy, pairs=PAIRS)
+
+    @pytest.mark.privacy(epsilon=0.5)
+    def test_nearer(assert_private):
+        assert_private(noisy, pairs=PAIRS)
+
+    def test_call(assert_private):
+        assert_private(noisy, pairs=PAIRS, epsilon=0.25)
+
+    @pytest.mark.privacy(epsilon=0.5, delta=0.1)
+    def test_call_again(assert_private):
+        assert_private(noisy, pairs=PAIRS, guarantee=dpaudit.ApproximateDP(0.125))
+
+    @pytest.mark.privacy(guarantee=1.0)
+    def test_wrong(assert_private): pass
+"""
+
+
+def test_a_guarantee_takes_the_place_of_epsilon_and_delta_and_the_nearest_goes_first(session):
+    status, text = session(GUARANTEES)
+    assert status == 1
+    assert re.findall(r"^E +AssertionError: noisy is not (.+): refuted", text, re.MULTILINE) == [
+        "(1, 0.01)-DP",
+        "(0.5, 0)-DP",
+        "(0.25, 0)-DP",
+        "0.125-DP",
+    ]
+    assert "the marker privacy needs as guarantee a dpaudit.Guarantee, such as ApproximateDP(1.0), got 1.0" in text
+
+
 WRONG = """
     import pytest
 
@@ -235,11 +269,12 @@ def test_a_marker_that_cannot_be_used_names_its_test(session):
     assert "1 failed, 1 passed, 4 errors" in text
     at = "test_inner.py::test_"
     for line in (
-        f"{at}unknown: the marker privacy has no 'eps'; it takes epsilon, delta, samples, confidence, seed",
+        f"{at}unknown: the marker privacy has no 'eps'; it takes epsilon, delta, samples, confidence, seed, guarantee",
         f"{at}positional: the marker privacy takes keywords only, such as privacy(epsilon=1.0), got (1.0,)",
         f"{at}value: the marker privacy needs as samples a whole number >= 1000, such as 100000, got 1000000.0",
         f"{at}parameter[1]: the marker privacy needs as confidence a number above 0 and below 1, such as 0.999, got 1",
-        f"E       TypeError: {at}without_epsilon: give epsilon in the call of assert_private or in a marker privacy",
+        f"E       TypeError: {at}without_epsilon: give epsilon, or a guarantee, in the call of "
+        "assert_private or in a marker privacy",
     ):
         assert f"\n{line}\n" in text
     assert "dpaudit:" not in text

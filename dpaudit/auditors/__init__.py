@@ -6,7 +6,7 @@ from dpaudit.auditors.budget import Budget
 from dpaudit.auditors.exact import audit_exact
 from dpaudit.auditors.lemma import audit_lemma
 from dpaudit.auditors.likelihood import audit_likelihood
-from dpaudit.auditors.pair import LowerBound, epsilon_lower_bound
+from dpaudit.auditors.lower_bound import LowerBound, epsilon_lower_bound
 from dpaudit.auditors.streams import Streams
 from dpaudit.auditors.utility import audit_utility
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.auditors.blackbox import audit_black_box
+from dpaudit.auditors.blackbox import a_value, audit_black_box
 from dpaudit.auditors.budget import Budget
-from dpaudit.auditors.exact import exceeds
 from dpaudit.auditors.outputs import Coder
 from dpaudit.auditors.pace import OutOfTimeError
 from dpaudit.auditors.sampler import Sampler
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.claims import PrivacyClaim
 from dpaudit.claims.evidence import Evidence
+from dpaudit.claims.guarantees import exceeds
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.laws import FiniteLaw
 from dpaudit.laws.finite import outcome_key
@@ -45,9 +45,9 @@ def find_disagreement(
     """Compare samples with the declared law.
 
     A finite law is tested for goodness of fit on both inputs of the worst pair, outcome by outcome and grouped by
-    their likelihood ratio; and whatever the law, the epsilon that it gives must not lie below what a search over all
-    pairs finds in samples. A law of numbers that overstates the loss goes unnoticed. Of the budget only the deadline
-    counts.
+    their likelihood ratio; and whatever the law, the value that it gives the forced parameter must not lie below what
+    a search over all pairs finds in samples. A law of numbers that overstates the loss goes unnoticed. Of the budget
+    only the deadline counts.
 
     Returns
     -------
@@ -73,12 +73,13 @@ def find_disagreement(
                     f"{view.name}: `sample` does not follow `law` for the input {data!r} "
                     f"({SAMPLES} samples, false-alarm rate {ALPHA:g})"
                 )
-    exact = evidence.measured["epsilon"].upper
+    forced = claim.guarantee.forced
+    exact = evidence.measured[forced].upper
     assert exact is not None
     lower = _lower_bound(view, claim, neighbouring, SAMPLES, ALPHA / 3, exact, budget, streams)
     if exceeds(lower, exact):
         return (
-            f"{view.name}: samples show an epsilon of at least {lower:.6g}, but `law` gives {exact:.6g} "
+            f"{view.name}: samples show {a_value(forced)} of at least {lower:.6g}, but `law` gives {exact:.6g} "
             f"(false-alarm rate {ALPHA:g})"
         )
     return ""
@@ -102,11 +103,12 @@ def find_violation(
         The deadline passed before the search was done.
     """
     samples = min(SAMPLES, budget.samples or SAMPLES)
-    lower = _lower_bound(view, claim, neighbouring, samples, ALPHA, claim.epsilon, budget, streams)
-    if exceeds(lower, claim.epsilon):
+    guarantee = claim.guarantee
+    lower = _lower_bound(view, claim, neighbouring, samples, ALPHA, guarantee.claimed, budget, streams)
+    if guarantee.exceeds(lower):
         return (
-            f"{view.name}: samples show an epsilon of at least {lower:.6g}, but the claim of {claim.epsilon:.6g} holds "
-            f"by `log_likelihood` (false-alarm rate {ALPHA:g})"
+            f"{view.name}: samples show {a_value(guarantee.forced)} of at least {lower:.6g}, but the claim of "
+            f"{guarantee.claimed:.6g} holds by `log_likelihood` (false-alarm rate {ALPHA:g})"
         )
     return ""
 
@@ -121,10 +123,11 @@ def _lower_bound(
     budget: Budget,
     streams: Streams,
 ) -> float:
-    """Bound epsilon from samples alone; raise OutOfTimeError where there was no time for one above the limit."""
+    """Bound the forced parameter from samples alone; raise OutOfTimeError where no time is left to exceed the limit."""
     search = Budget(samples=samples, confidence=1 - alpha, deadline=budget.deadline)
     seen = audit_black_box(view, claim, neighbouring, budget=search, streams=streams)
-    lower = seen.measured["epsilon"].lower if "epsilon" in seen.measured else 0.0
+    forced = claim.guarantee.forced
+    lower = seen.measured[forced].lower if forced in seen.measured else 0.0
     assert lower is not None
     if "detection_limit" not in seen.measured and not exceeds(lower, limit):
         raise OutOfTimeError

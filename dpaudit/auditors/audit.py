@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from dpaudit.auditors.agreement import find_disagreement, find_violation
 from dpaudit.auditors.blackbox import audit_black_box
-from dpaudit.auditors.budget import Budget
-from dpaudit.auditors.exact import audit_exact
+from dpaudit.auditors.budget import Budget, Method
+from dpaudit.auditors.exact import UndecidedError, audit_exact
 from dpaudit.auditors.figures import audit_figure
 from dpaudit.auditors.lemma import audit_lemma
 from dpaudit.auditors.likelihood import audit_likelihood
@@ -17,7 +18,7 @@ from dpaudit.auditors.rates import audit_rate
 from dpaudit.auditors.streams import Streams
 from dpaudit.auditors.utility import audit_utility
 from dpaudit.claims.claims import Claim, FigureClaim, LemmaClaim, PrivacyClaim, RateClaim, UtilityClaim
-from dpaudit.claims.evidence import Evidence
+from dpaudit.claims.evidence import Evidence, Remedy
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import CheckError
@@ -85,7 +86,7 @@ def view_of(target: Mechanism, claim: PrivacyClaim) -> tuple[Mechanism, Neighbou
 
 
 def _audit_privacy(target: Mechanism, claim: PrivacyClaim, budget: Budget, streams: Streams) -> Evidence:
-    # Who asks for features of the outputs asks for samples.
+    # `--features` implies sampling.
     method = budget.method if budget.features == "none" else "black-box"
     view, neighbouring = view_of(target, claim)
     first = next(iter(neighbouring), None)
@@ -94,19 +95,36 @@ def _audit_privacy(target: Mechanism, claim: PrivacyClaim, budget: Budget, strea
     law = view.law(first[0])
     if law is not None and not isinstance(law, Law):
         raise CheckError(f"{claim.id}: `law` of {view.name} returned {type(law).__name__}; return a dpaudit law")
-    likelihood = method == "likelihood" or (method == "auto" and law is None)
-    if likelihood and knows_likelihood(view, first[0], streams):
-        evidence = audit_likelihood(view, claim, neighbouring, budget=budget, streams=streams)
-        return _held_against_samples(view, claim, neighbouring, evidence, budget, streams)
-    if method == "likelihood":
-        raise CheckError(
-            f"{claim.id}: the likelihood of {view.name} is not known; "
-            "define `log_likelihood(outputs, data)`, or use --method black-box"
-        )
     if method == "exact" and law is None:
         raise CheckError(f"{claim.id}: the law of {view.name} is not known; use --method likelihood or black-box")
-    if law is None or method == "black-box":
-        return audit_black_box(view, claim, neighbouring, budget=budget, streams=streams)
+    if method in ("auto", "exact") and law is not None:
+        try:
+            return _audit_exactly(view, claim, neighbouring, budget, streams)
+        except UndecidedError:
+            if method == "exact" or not _can_sample(view):
+                raise
+    if method in ("auto", "likelihood") and _serves_likelihood(view, claim, first[0], method, streams):
+        evidence = audit_likelihood(view, claim, neighbouring, budget=budget, streams=streams)
+        return _held_against_samples(view, claim, neighbouring, evidence, budget, streams)
+    return audit_black_box(view, claim, neighbouring, budget=budget, streams=streams)
+
+
+def _serves_likelihood(view: Mechanism, claim: PrivacyClaim, data: Any, method: Method, streams: Streams) -> bool:
+    """Whether likelihoods can decide the claim; CheckError where they cannot and the method insists on them."""
+    problem = ""
+    if claim.guarantee.profile_point is None:
+        problem = f"likelihoods bound one point of the privacy profile, which does not decide {claim.guarantee}; "
+    elif not knows_likelihood(view, data, streams):
+        problem = f"the likelihood of {view.name} is not known; define `log_likelihood(outputs, data)`, or "
+    if problem and method == "likelihood":
+        raise CheckError(f"{claim.id}: {problem}use --method black-box")
+    return not problem
+
+
+def _audit_exactly(
+    view: Mechanism, claim: PrivacyClaim, neighbouring: Neighbouring, budget: Budget, streams: Streams
+) -> Evidence:
+    """Decide the claim by the declared law, and hold samples against that."""
     evidence, worst = audit_exact(view, claim, neighbouring)
     if not _can_sample(view):
         return replace(evidence, finding=None)
@@ -144,7 +162,7 @@ def _held_against_samples(
 def _unchecked(evidence: Evidence, source: str) -> Evidence:
     late = "the time that --seconds allows was over before `sample` had been held against it"
     note = f"{evidence.verdict.value} by `{source}`, but {late}"
-    return replace(evidence, verdict=Verdict.INCONCLUSIVE, witness=None, finding=None, note=note)
+    return replace(evidence, verdict=Verdict.INCONCLUSIVE, witness=None, finding=None, note=note, remedy=Remedy.TIME)
 
 
 def _can_sample(view: Mechanism) -> bool:

@@ -8,16 +8,16 @@ from itertools import islice
 from typing import Any
 
 from dpaudit.auditors.budget import DEFAULT_SAMPLES, Budget
-from dpaudit.auditors.exact import exceeds
 from dpaudit.auditors.features import FEATURES, FeatureMap
 from dpaudit.auditors.pace import OutOfTimeError, Pace
-from dpaudit.auditors.pair import Goal, LowerBound, bound_pair, check_samples
+from dpaudit.auditors.pair import PairBound, PairTask, bound_pair, check_samples
 from dpaudit.auditors.sampler import Sampler
-from dpaudit.auditors.search import Found, find_pair
+from dpaudit.auditors.search import ChosenPair, find_pair
 from dpaudit.auditors.selection import promised_bound
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.claims import PrivacyClaim
-from dpaudit.claims.evidence import Evidence, Finding, Interval, Witness
+from dpaudit.claims.evidence import Evidence, Finding, Interval, Remedy, Violation
+from dpaudit.claims.guarantees import Guarantee
 from dpaudit.claims.inputs import Pair
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.claims.verdicts import Verdict
@@ -57,8 +57,8 @@ def audit_black_box(
     """
     pace = budget.pace(2 * (budget.samples or DEFAULT_SAMPLES))
     try:
-        sampler, goal, found = search_pair(mechanism, claim, neighbouring, budget=budget, streams=streams, pace=pace)
-        bound = bound_pair(sampler, *found.pair, goal=goal)
+        sampler, task, found = search_pair(mechanism, claim, neighbouring, budget=budget, streams=streams, pace=pace)
+        bound = bound_pair(sampler, *found.pair, task)
     except OutOfTimeError:
         return Evidence(
             verdict=Verdict.INCONCLUSIVE,
@@ -66,9 +66,11 @@ def audit_black_box(
             method="black-box",
             note=f"{pace.out_of_time}, before there was an event to look at",
             samples=pace.drawn,
+            remedy=Remedy.TIME,
         )
     scope = f"{neighbouring.scope}; {_searched(found)}"
-    return _evidence(bound, claim, found.pair, scope, goal.samples, bound.samples + 2 * found.samples, pace)
+    drawn = bound.samples + 2 * found.samples
+    return _evidence(bound, claim.guarantee, found.pair, scope, task.samples, drawn, pace)
 
 
 def search_pair(
@@ -79,16 +81,15 @@ def search_pair(
     budget: Budget,
     streams: Streams,
     pace: Pace | None = None,
-) -> tuple[Sampler, Goal, Found]:
+) -> tuple[Sampler, PairTask, ChosenPair]:
     """Return the sampler, what is left of the budget for one pair, and the pair; equal streams give equal pairs."""
     samples = budget.samples or DEFAULT_SAMPLES
     check_samples(samples)
     sampler = sampler_of(mechanism, budget, streams, pace)
     few = sum(1 for _ in islice(neighbouring, _FEW_PAIRS + 1)) <= _FEW_PAIRS and neighbouring.complete
     pilot = int(samples * (_PILOT_SHARE if few else _LONG_PILOT_SHARE))
-    goal = Goal(
-        delta=claim.delta,
-        claimed=claim.epsilon,
+    task = PairTask(
+        guarantee=claim.guarantee,
         samples=samples - pilot,
         alpha=budget.alpha,
         stop_early=budget.stop_early,
@@ -105,17 +106,17 @@ def search_pair(
     def predict(pair: Pair, size: int, purpose: tuple[str | int, ...]) -> float:
         # One stream for both inputs and all pairs of a round: what is only compared is compared under equal luck.
         x, y = (sampler.draw(data, size, *purpose[:2]) for data in pair)
-        return promised_bound(x, y, delta=goal.delta, final=goal.final, alpha=goal.alpha)
+        return promised_bound(x, y, task.test)
 
     found = find_pair(
         neighbouring, predict, samples=pilot, streams=streams.child("pairs"), most=most, name=mechanism.name
     )
     if not found.samples:
-        goal = replace(goal, samples=samples)
-    return sampler, goal, found
+        task = replace(task, samples=samples)
+    return sampler, task, found
 
 
-def _searched(found: Found) -> str:
+def _searched(found: ChosenPair) -> str:
     if found.total is None:
         return f"{found.searched} pairs searched, of infinitely or uncountably many"
     of_all = f"{found.searched} of " if found.searched < found.total else ""
@@ -139,24 +140,24 @@ def sampler_of(mechanism: Mechanism, budget: Budget, streams: Streams, pace: Pac
 
 
 def _evidence(
-    bound: LowerBound,
-    claim: PrivacyClaim,
+    bound: PairBound,
+    guarantee: Guarantee,
     pair: tuple[Any, Any],
     scope: str,
     own_samples: int,
     samples: int,
     pace: Pace,
 ) -> Evidence:
-    finding = None
-    limit = bound.detection_limit
-    measured = {"epsilon": Interval(lower=bound.epsilon, upper=None), "detection_limit": Interval.exact(limit)}
+    violation = finding = remedy = None
+    limit, name = bound.detection_limit, guarantee.forced
+    measured = {name: Interval(lower=bound.value, upper=None), "detection_limit": Interval.exact(limit)}
     counts = f"{bound.hits[0]} of {bound.trials[0]} and {bound.hits[1]} of {bound.trials[1]}"
-    if exceeds(bound.epsilon, claim.epsilon):
+    if guarantee.exceeds(bound.value):
         p_input, q_input = reversed(pair) if bound.reverse else pair
-        witness = Witness(
-            data=p_input, neighbour=q_input, event=bound.event, p=bound.p, q=bound.q, epsilon=bound.epsilon
+        violation = Violation(
+            data=p_input, neighbour=q_input, event=bound.event, p=bound.p, q=bound.q, forces={name: bound.value}
         )
-        verdict, note = Verdict.REFUTED, f"the event occurred {counts} times, which bounds epsilon from below"
+        verdict, note = Verdict.REFUTED, f"the event occurred {counts} times, which bounds {name} from below"
         if bound.hits[1] == 0:
             note += "; it never occurred on the other input, so that more samples would prove more"
         if bound.stopped_early:
@@ -175,20 +176,21 @@ def _evidence(
             candidate=bound.candidate,
         )
     elif bound.out_of_time:
-        witness, verdict, note = None, Verdict.INCONCLUSIVE, pace.out_of_time
+        verdict, note, remedy = Verdict.INCONCLUSIVE, pace.out_of_time, Remedy.TIME
         del measured["detection_limit"]
     elif math.isinf(limit):
-        witness, verdict = None, Verdict.INCONCLUSIVE
+        verdict, remedy = Verdict.INCONCLUSIVE, Remedy.SAMPLES
         note = "no violation could have been found with so few samples; raise --samples"
         if bound.hits == bound.trials:
+            remedy = Remedy.FEATURES
             note = (
                 "most outputs came only once, and nothing that they have in common told the inputs apart; "
                 "return numbers or coarser outputs, or define `features`"
             )
     else:
-        witness, verdict = None, Verdict.CONSISTENT
+        verdict = Verdict.CONSISTENT
         note = (
-            f"an epsilon of {limit:.4g} or more would have been refuted with 95 % power, "
+            f"{a_value(name)} of {limit:.4g} or more would have been refuted with 95 % power, "
             "had its event fallen as short of it as the one chosen here"
         )
     return Evidence(
@@ -196,8 +198,14 @@ def _evidence(
         scope=scope,
         method="black-box",
         measured=measured,
-        witness=witness,
+        witness=violation,
         note=note,
         samples=samples,
+        remedy=remedy,
         finding=finding,
     )
+
+
+def a_value(parameter: str) -> str:
+    """Return the name of a parameter with its article."""
+    return f"{'an' if parameter[0] in 'aeiou' else 'a'} {parameter}"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from dpaudit.auditors.budget import Budget
 from dpaudit.auditors.measure import measured_intervals
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.claims import FigureClaim
-from dpaudit.claims.evidence import Evidence, Interval, Witness
+from dpaudit.claims.evidence import Counterexample, Evidence, Interval, Remedy, Role
 from dpaudit.claims.verdicts import Verdict
 
 _WIDE = 0.1
@@ -53,6 +54,7 @@ def audit_figure(claim: FigureClaim, *, budget: Budget, streams: Streams) -> Evi
     samples = budget.samples or claim.runs
     beside = measured_intervals(claim, samples, budget, streams)
     value, over = beside.pop("value"), beside.pop("over", None)
+    beside = {name: replace(interval, role=Role.COMPARISON) for name, interval in beside.items()}
     number = value if over is None else _quotient(value, over)
     compared = number
     if claim.published_runs is not None:
@@ -68,13 +70,14 @@ def audit_figure(claim: FigureClaim, *, budget: Budget, streams: Streams) -> Evi
             measured=beside,
             note="what the number is divided by may be 0; raise --samples",
             samples=samples,
+            remedy=Remedy.SAMPLES,
         )
     number, compared = _scaled(number, claim.factor), _scaled(compared, claim.factor)
     assert compared.lower is not None
     assert compared.upper is not None
     if claim.published_runs is not None:
-        beside[f"mean of {claim.published_runs} runs"] = compared
-    witness, note = None, ""
+        beside[f"mean of {claim.published_runs} runs"] = replace(compared, role=Role.MEAN_OF_RUNS)
+    counterexample, remedy, note = None, None, ""
     if claim.published is None:
         verdict, note = Verdict.INAPPLICABLE, "nothing is published at these parameters"
     else:
@@ -82,18 +85,15 @@ def audit_figure(claim: FigureClaim, *, budget: Budget, streams: Streams) -> Evi
         if compared.lower > high or compared.upper < low:
             verdict = Verdict.REFUTED
             above = compared.lower > high
-            witness = Witness(
-                data=scope,
-                event={
-                    claim.quantity: "published" if claim.direction == "equal" else claim.direction.replace("-", " "),
-                    "p": f"measured at {'least' if above else 'most'}",
-                    "q": "published" if claim.direction == "equal" else "claimed",
-                },
-                p=compared.lower if above else compared.upper,
-                q=claim.published,
+            counterexample = Counterexample(
+                instance=scope,
+                quantity=claim.quantity,
+                measured=compared.lower if above else compared.upper,
+                claimed=claim.published,
+                direction=claim.direction,
             )
         elif _tells_nothing(claim, claim.published, number):
-            verdict = Verdict.INCONCLUSIVE
+            verdict, remedy = Verdict.INCONCLUSIVE, Remedy.SAMPLES
             note = "too few runs to tell much; raise --samples"
         elif claim.timed:
             verdict = Verdict.CONSISTENT
@@ -110,9 +110,10 @@ def audit_figure(claim: FigureClaim, *, budget: Budget, streams: Streams) -> Evi
         scope=scope,
         method="simulation",
         measured={"value": number, **beside},
-        witness=witness,
+        witness=counterexample,
         note=note,
         samples=samples,
+        remedy=remedy,
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.claims import LemmaClaim
 from dpaudit.claims.domains import Domain, Integers, Reals
-from dpaudit.claims.evidence import Evidence, Interval, Witness
+from dpaudit.claims.evidence import Counterexample, Evidence, Interval
 from dpaudit.claims.hypothesis_draws import reproducible_draws
 from dpaudit.claims.record import plain
 from dpaudit.claims.verdicts import Verdict
@@ -81,7 +81,7 @@ def audit_lemma(claim: LemmaClaim, *, draws: int | None, streams: Streams) -> Ev
             **{name: Interval.exact(value) for name, value in explained.items()},
             "margin": Interval.exact(worst_margin),
         },
-        witness=_witness(claim, counterexample, explained) if counterexample is not None else None,
+        witness=None if counterexample is None else _counterexample(claim, counterexample, explained),
         note=_nearest(worst, searched) if verdict is Verdict.CONSISTENT else "",
         samples=drawn,
     )
@@ -104,15 +104,16 @@ def _margin(claim: LemmaClaim, instance: Mapping[str, Any]) -> float:
     return margin
 
 
-def _witness(claim: LemmaClaim, instance: Mapping[str, Any], explained: Mapping[str, float]) -> Witness:
-    numbers = dict(explained)
-    actual = numbers.get("actual", -_margin(claim, instance))
-    claimed = numbers.get("claimed", 0.0)
-    return Witness(
-        data={name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in instance.items()},
-        event={"statement": claim.statement, "p": "actual", "q": "claimed"},
-        p=float(actual),
-        q=float(claimed),
+def _counterexample(claim: LemmaClaim, instance: Mapping[str, Any], explained: Mapping[str, float]) -> Counterexample:
+    measured = float(explained["actual"] if "actual" in explained else -_margin(claim, instance))
+    claimed = float(explained.get("claimed", 0.0))
+    return Counterexample(
+        instance={name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in instance.items()},
+        quantity="actual value" if "actual" in explained else "actual minus claimed",
+        measured=measured,
+        claimed=claimed,
+        direction="at-most" if measured > claimed else "at-least",
+        details={name: float(value) for name, value in explained.items()},
     )
 
 

@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 
 from dpaudit.auditors.budget import DEFAULT_SAMPLES, Budget
-from dpaudit.auditors.exact import ROUNDING
 from dpaudit.auditors.losses import Losses, check_rows, sampled_losses
 from dpaudit.auditors.pace import OutOfTimeError, Pace
 from dpaudit.auditors.sampler import CHUNK, Sampler
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.claims import PrivacyClaim
-from dpaudit.claims.evidence import Curves, Evidence, Finding, Interval, Witness
+from dpaudit.claims.evidence import Curves, Evidence, Finding, Interval, Remedy, Violation
+from dpaudit.claims.guarantees import Guarantee, ProfilePoint
 from dpaudit.claims.inputs import Pair
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import CheckError, ParameterError
-from dpaudit.laws import ProfileBounds
-from dpaudit.laws.profile import LARGEST_EPSILON, short
+from dpaudit.laws import PrivacyProfileBounds
+from dpaudit.laws.privacy_profile import LARGEST_EPSILON, short
 from dpaudit.mechanism import Mechanism
 from dpaudit.statistics import BettingMeans
 
@@ -46,8 +46,10 @@ class _Setting:
 
     Attributes
     ----------
+    guarantee, point
+        What is claimed, and the point of the privacy profile that it is equivalent to.
     epsilons
-        Points of the privacy profile, ascending.
+        Epsilons at which the privacy profile is bounded, ascending.
     at
         Which of them is the claimed one.
     levels, width
@@ -56,7 +58,8 @@ class _Setting:
 
     mechanism: Mechanism
     sampler: Sampler
-    claim: PrivacyClaim
+    guarantee: Guarantee
+    point: ProfilePoint
     epsilons: np.ndarray
     at: int
     alpha: np.ndarray
@@ -78,10 +81,10 @@ class _Direction:
         self.p_input, self.q_input = p_input, q_input
         self._index, self._setting, self._draws = index, setting, 0
         mismatch = np.full(len(setting.levels), setting.mismatch_alpha)
-        self.profile = BettingMeans(setting.alpha, horizon=setting.horizon)
+        self.divergences = BettingMeans(setting.alpha, horizon=setting.horizon)
         self.weighted = BettingMeans(mismatch, horizon=setting.horizon)
         self.reverse = BettingMeans(mismatch, horizon=setting.horizon)
-        self.lower, self.upper = self.profile.bounds()
+        self.lower, self.upper = self.divergences.bounds()
         self.excess = -math.inf
         self.example: tuple[Any, float, float] | None = None
         self.hits, self.weight = 0, 0.0
@@ -89,7 +92,7 @@ class _Direction:
     @property
     def count(self) -> int:
         """Outputs sampled."""
-        return self.profile.count
+        return self.divergences.count
 
     def draw(self, size: int) -> None:
         """Sample more outputs and bound the profile anew."""
@@ -101,70 +104,71 @@ class _Direction:
                 self._take(losses)
         finally:
             self._draws += 1
-            self.lower, self.upper = self.profile.bounds()
+            self.lower, self.upper = self.divergences.bounds()
 
     def _take(self, losses: Losses) -> None:
         setting, loss = self._setting, losses.loss
         start = 0
         while start < len(loss):
-            part = np.sort(loss[start : start + self.profile.block_size])
+            part = np.sort(loss[start : start + self.divergences.block_size])
             rows = len(part)
             start += rows
             above = np.searchsorted(part, setting.epsilons, side="right")
-            self.profile.update(rows, [-np.expm1(e - part[i:]) for e, i in zip(setting.epsilons, above, strict=True)])
+            self.divergences.update(
+                rows, [-np.expm1(e - part[i:]) for e, i in zip(setting.epsilons, above, strict=True)]
+            )
             above = np.searchsorted(part, setting.levels, side="right")
             tails = [(t, part[k:]) for t, k in zip(setting.levels, above, strict=True)]
             self.weighted.update(rows, [np.exp(t - tail) * setting.ramp(tail, t) for t, tail in tails])
             below = np.searchsorted(part, -setting.levels, side="left")
             self.reverse.update(rows, [setting.ramp(-part[:k], t) for t, k in zip(setting.levels, below, strict=True)])
-        excess = losses.beyond(setting.claim.epsilon)
+        excess = losses.beyond(setting.point.epsilon)
         largest = int(np.argmax(excess))
         if self.example is None or excess[largest] > self.excess:
             self.excess = float(excess[largest])
             self.example = (losses.outputs[largest], float(losses.log_p[largest]), float(losses.log_q[largest]))
-        beyond = excess > 0 if setting.claim.delta == 0 else loss > setting.claim.epsilon
+        beyond = excess > 0 if setting.point.delta == 0 else loss > setting.point.epsilon
         self.hits += int(np.count_nonzero(beyond))
         self.weight += float(np.exp(-loss[beyond]).sum())
 
     @property
     def violates(self) -> bool:
         """Whether the claim is refuted in this direction."""
-        claim = self._setting.claim
-        if claim.delta == 0:
+        if self._setting.point.delta == 0:
             return self.excess > 0
-        return bool(self.lower[self._setting.at] > claim.delta * (1 + ROUNDING))
+        guarantee = self._setting.guarantee
+        return guarantee.exceeds(float(self.lower[self._setting.at]), guarantee.decisive)
 
     @property
-    def witness(self) -> Witness:
+    def violation(self) -> Violation:
         """All outputs whose loss exceeds the claimed epsilon, with the one of the largest loss as an example."""
         assert self.example is not None
         output, log_p, log_q = self.example
-        claim = self._setting.claim
-        exact = claim.delta == 0
-        return Witness(
+        point = self._setting.point
+        forced = point.epsilon + self.excess if point.delta == 0 else float(self.lower[self._setting.at])
+        return Violation(
             data=self.p_input,
             neighbour=self.q_input,
             event={
-                "outputs whose privacy loss exceeds": claim.epsilon,
+                "outputs whose privacy loss exceeds": point.epsilon,
                 "for example": output,
                 "its log-likelihood on data": log_p,
                 "its log-likelihood on neighbour": log_q,
             },
             p=self.hits / self.count,
             q=min(1.0, self.weight / self.count),
-            epsilon=claim.epsilon + self.excess if exact else None,
-            delta=None if exact else float(self.lower[self._setting.at]),
+            forces={self._setting.guarantee.decisive: forced},
         )
 
     @property
     def finding(self) -> Finding:
         """The same event, to be counted in fresh samples on both inputs."""
-        witness = self.witness
+        violation = self.violation
         return Finding(
             inputs=(self.p_input, self.q_input),
-            event={"kind": "loss", "above": self._setting.claim.epsilon},
-            p=witness.p,
-            q=witness.q,
+            event={"kind": "loss", "above": self._setting.point.epsilon},
+            p=violation.p,
+            q=violation.q,
         )
 
 
@@ -186,7 +190,7 @@ def audit_likelihood(
     mechanism
         The audited view, with ``sample`` and ``log_likelihood``.
     claim, neighbouring
-        What is claimed, and the pairs to look at.
+        What is claimed, which must be equivalent to a point of the privacy profile, and the pairs to look at.
     budget
         Twice ``samples`` are drawn altogether, however many pairs share them, but at least 400 per direction.
     streams
@@ -251,6 +255,7 @@ def audit_likelihood(
             method="likelihood",
             note=pace.out_of_time,
             samples=pace.drawn,
+            remedy=Remedy.TIME,
         )
     directions = [
         _Direction(2 * i + side, *(pair if side == 0 else pair[::-1]), setting)
@@ -278,7 +283,9 @@ def _setting(
     samples: int,
     alpha: float,
 ) -> _Setting:
-    """Choose the points of the profile by pilot samples, which play no further part."""
+    """Choose the points of the privacy profile by pilot samples, which play no further part."""
+    point = claim.guarantee.profile_point
+    assert point is not None
     found: list[float] = []
     near = []
     for i, pair in enumerate(pairs):
@@ -286,26 +293,27 @@ def _setting(
             parts = sampled_losses(mechanism, sampler, p_input, q_input, pilot, "pilot", i, side)
             loss = np.concatenate([part.loss for part in parts])
             found.append(float(np.max(loss, where=np.isfinite(loss), initial=0.0)))
-            near.append(_epsilon_of(loss, claim.delta))
+            near.append(_epsilon_of(loss, point.delta))
     # The largest loss of a pilot is not the largest there is; half as much again covers tails thinner by far.
     largest = max(found)
-    top = min(1.5 * largest if largest > _NO_LOSS else max(claim.epsilon, 1.0), LARGEST_EPSILON)
+    top = min(1.5 * largest if largest > _NO_LOSS else max(point.epsilon, 1.0), LARGEST_EPSILON)
     step = top / (_POINTS - 1)
     points: list[np.ndarray] = [np.linspace(0, top, _POINTS)]
-    if claim.delta > 0:
+    if point.delta > 0:
         points.append(max(near) + step / _NEAR * np.arange(-_NEAR, _NEAR + 1))
     epsilons = short(np.clip(np.concatenate(points), 0, LARGEST_EPSILON))
-    if claim.epsilon > LARGEST_EPSILON:
+    if point.epsilon > LARGEST_EPSILON:
         raise CheckError(f"{claim.id}: an epsilon above {LARGEST_EPSILON:g} cannot be audited by likelihoods")
-    epsilons = np.unique(np.append(epsilons, claim.epsilon))
-    at = int(np.searchsorted(epsilons, claim.epsilon))
+    epsilons = np.unique(np.append(epsilons, point.epsilon))
+    at = int(np.searchsorted(epsilons, point.epsilon))
     weights = np.full(len(epsilons), 0.5 / max(len(epsilons) - 1, 1))
     weights[at] = 0.5
     sides = 4 * len(pairs)  # two directions, and a bound on either side
     return _Setting(
         mechanism=mechanism,
         sampler=sampler,
-        claim=claim,
+        guarantee=claim.guarantee,
+        point=point,
         epsilons=epsilons,
         at=at,
         alpha=alpha / sides * weights,
@@ -332,7 +340,7 @@ def _epsilon_of(loss: np.ndarray, delta: float) -> float:
 
 def _spend(directions: list[_Direction], setting: _Setting, left: int, *, timed: bool) -> None:
     """Draw the samples: those on whom the verdict hangs get the most, doubled again and again."""
-    equal = setting.claim.delta == 0 or len(directions) == 2
+    equal = setting.point.delta == 0 or len(directions) == 2
     first = max(_LEAST, int(left * (1 if equal else _FIRST_SHARE)) // len(directions))
     # Where time may run out, all directions get on side by side.
     step = CHUNK if timed else first
@@ -369,36 +377,37 @@ def _check_match(directions: list[_Direction], setting: _Setting) -> None:
 
 
 def _evidence(directions: list[_Direction], setting: _Setting, scope: str, samples: int, late: Pace | None) -> Evidence:
-    claim, at = setting.claim, setting.at
+    point, at = setting.point, setting.at
     lower = np.max([direction.lower for direction in directions], axis=0)
     upper = np.max([direction.upper for direction in directions], axis=0)
     delta = Interval(lower=float(lower[at]), upper=float(upper[at]))
     violated = any(direction.violates for direction in directions)
-    if claim.delta == 0:
+    if point.delta == 0:
         worst = max(range(len(directions)), key=lambda i: directions[i].excess)
-        epsilon = Interval(lower=max(0.0, claim.epsilon + directions[worst].excess), upper=None)
+        epsilon = Interval(lower=max(0.0, point.epsilon + directions[worst].excess), upper=None)
         if not violated:
             delta = Interval(lower=0.0, upper=delta.upper)
     else:
         worst = max(range(len(directions)), key=lambda i: (directions[i].lower[at], directions[i].upper[at]))
-        epsilon = ProfileBounds(setting.epsilons, lower, upper).epsilon(claim.delta)
+        epsilon = PrivacyProfileBounds(setting.epsilons, lower, upper).epsilon(point.delta)
     measured = {"epsilon": epsilon, "delta": delta}
     fewest = min(direction.count for direction in directions)
     least = -math.log(1 - _POWER) / fewest if fewest else math.inf
+    remedy = None
     if violated:
         verdict = Verdict.REFUTED
         note = (
             "the likelihoods of the output shown violate the claim by themselves; p and q are the frequency of all "
             "such outputs on data and its weighted counterpart on neighbour"
-            if claim.delta == 0
+            if point.delta == 0
             else f"{directions[worst].hits} of {directions[worst].count} samples on data are in the event; q is "
             "estimated from them by their likelihood ratio"
         )
     elif late is not None:
-        verdict, note = Verdict.INCONCLUSIVE, ""
-    elif claim.delta > 0 and upper[at] <= claim.delta:
+        verdict, note, remedy = Verdict.INCONCLUSIVE, "", Remedy.TIME
+    elif point.delta > 0 and upper[at] <= point.delta:
         verdict, note = Verdict.CERTIFIED, ""
-    elif claim.delta == 0:
+    elif point.delta == 0:
         verdict = Verdict.CONSISTENT
         measured["detection_limit_delta"] = Interval.exact(least)
         note = (
@@ -406,7 +415,7 @@ def _evidence(directions: list[_Direction], setting: _Setting, scope: str, sampl
             "have been seen with 95 % power; so would any delta of as much at that epsilon"
         )
     else:
-        verdict = Verdict.INCONCLUSIVE
+        verdict, remedy = Verdict.INCONCLUSIVE, Remedy.SAMPLES
         note = "the confidence interval of delta contains the claimed one; raise --samples"
     if late is not None:
         note = f"{note}; {late.out_of_time}" if note else late.out_of_time
@@ -415,10 +424,11 @@ def _evidence(directions: list[_Direction], setting: _Setting, scope: str, sampl
         scope=scope,
         method="likelihood",
         measured=measured,
-        witness=directions[worst].witness if violated else None,
+        witness=directions[worst].violation if violated else None,
         note=note,
         samples=samples,
         curves=_curves(directions[worst], directions[worst ^ 1], setting) if fewest else None,
+        remedy=remedy,
         finding=directions[worst].finding if violated else None,
     )
 
@@ -426,4 +436,4 @@ def _evidence(directions: list[_Direction], setting: _Setting, scope: str, sampl
 def _curves(direction: _Direction, reverse: _Direction, setting: _Setting) -> Curves:
     lower = np.maximum(direction.lower, reverse.lower)
     upper = np.maximum(direction.upper, reverse.upper)
-    return ProfileBounds(setting.epsilons, lower, upper).curves(setting.epsilons)
+    return PrivacyProfileBounds(setting.epsilons, lower, upper).curves(setting.epsilons)

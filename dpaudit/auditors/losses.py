@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.auditors.exact import ROUNDING
 from dpaudit.auditors.sampler import Sampler
 from dpaudit.auditors.streams import Streams
+from dpaudit.claims.guarantees import ROUNDING
 from dpaudit.claims.inputs import Pair, short_repr
 from dpaudit.errors import CheckError, DpauditError, TargetRaisedError
 from dpaudit.mechanism import Mechanism
@@ -36,11 +36,11 @@ class Losses:
             difference: np.ndarray = self.log_p - self.log_q
         return difference
 
-    def beyond(self, epsilon: float) -> np.ndarray:
-        """How far the loss is above ``epsilon``, less what rounding can make of the log-likelihoods."""
+    def beyond(self, level: float) -> np.ndarray:
+        """How far the loss is above a level, less what rounding can make of the log-likelihoods."""
         finite = np.where(np.isfinite(self.log_q), np.abs(self.log_q), 0.0)
-        scale = np.maximum(np.maximum(np.abs(self.log_p), finite), max(1.0, epsilon))
-        excess: np.ndarray = self.loss - epsilon - ROUNDING * scale
+        scale = np.maximum(np.maximum(np.abs(self.log_p), finite), max(1.0, level))
+        excess: np.ndarray = self.loss - level - ROUNDING * scale
         return excess
 
 
@@ -93,7 +93,7 @@ def check_rows(mechanism: Mechanism, pair: Pair, streams: Streams) -> None:
 
 @dataclass(frozen=True, slots=True)
 class LossScore:
-    """How far the privacy loss of every output is above an epsilon, beyond rounding; as a score of the outputs."""
+    """How far the privacy loss of every output is above a level, beyond rounding; as a score of the outputs."""
 
     cost: ClassVar[int] = 9
     log_ratio: ClassVar[bool] = False
@@ -101,18 +101,18 @@ class LossScore:
     mechanism: Mechanism
     p_input: Any
     q_input: Any
-    epsilon: float
+    level: float
 
     def __call__(self, outputs: np.ndarray) -> np.ndarray:
         """Excess of every output, shape (size,)."""
         log_p, log_q = (_log_likelihood(self.mechanism, outputs, data) for data in (self.p_input, self.q_input))
         with np.errstate(invalid="ignore"):
-            excess = Losses(outputs=outputs, log_p=log_p, log_q=log_q).beyond(self.epsilon)
+            excess = Losses(outputs=outputs, log_p=log_p, log_q=log_q).beyond(self.level)
         return np.where(np.isnan(excess), -np.inf, excess)
 
     def describe(self, threshold: float, *, above: bool) -> Any:
         """Return the event in words."""
-        return {"outputs whose privacy loss exceeds": self.epsilon}
+        return {"outputs whose privacy loss exceeds": self.level}
 
     def to_json(self) -> None:
         """Return nothing: the likelihood is the mechanism's own."""

@@ -10,7 +10,7 @@ import numpy as np
 from dpaudit.auditors.budget import Budget
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.claims import RateClaim
-from dpaudit.claims.evidence import Evidence, Growth, Interval, Witness
+from dpaudit.claims.evidence import Counterexample, Evidence, Growth, Interval, Remedy
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import CheckError
 from dpaudit.statistics import Exponent, fitted_exponent, local_exponents
@@ -62,6 +62,7 @@ def audit_rate(claim: RateClaim, *, budget: Budget, streams: Streams) -> Evidenc
             note=f"at {claim.variable} = {claim.points[int(np.argmax((values == 0).any(axis=1)))]:g} a "
             f"{_PARTS}th of the runs averages 0, which has no logarithm; raise --samples",
             samples=samples,
+            remedy=Remedy.SAMPLES,
         )
     shape = _shape(claim)
     shaped = values / shape[:, None]
@@ -74,7 +75,7 @@ def audit_rate(claim: RateClaim, *, budget: Budget, streams: Streams) -> Evidenc
         return fitted_exponent(points[start:], shaped[start:], confidence=confidence, corrected=corrected)
 
     fits = {_FIT: exponent(0), _TAIL: exponent(half), _LIMIT: exponent(half, corrected=True)}
-    verdict, note = _decide(claim, fits)
+    verdict, note, remedy = _decide(claim, fits)
     means = values.mean(axis=1)
     measured = {name: Interval(lower=fit.lower, estimate=fit.estimate, upper=fit.upper) for name, fit in fits.items()}
     return Evidence(
@@ -82,9 +83,10 @@ def audit_rate(claim: RateClaim, *, budget: Budget, streams: Streams) -> Evidenc
         scope=_scope(claim),
         method="exact values, local exponents" if claim.exact else "simulation, fitted exponents",
         measured=measured,
-        witness=_witness(claim, means, fits) if verdict is Verdict.REFUTED else None,
+        witness=_counterexample(claim, means, fits) if verdict is Verdict.REFUTED else None,
         note=note,
         samples=samples,
+        remedy=remedy,
         growth=Growth(
             variable=claim.variable,
             points=tuple(points.tolist()),
@@ -99,14 +101,15 @@ def _scope(claim: RateClaim) -> str:
     return f"{range_}; {claim.scope}" if claim.scope else range_
 
 
-def _decide(claim: RateClaim, fits: Mapping[str, Exponent]) -> tuple[Verdict, str]:
+def _decide(claim: RateClaim, fits: Mapping[str, Exponent]) -> tuple[Verdict, str, Remedy | None]:
     margin, resolution = claim.resolution / 2, claim.resolution
     if any(math.isnan(side) for fit in fits.values() for side in (fit.lower, fit.upper)):
-        return Verdict.INCONCLUSIVE, "the points are too small or too near to each other for double precision"
+        note = "the points are too small or too near to each other for double precision"
+        return Verdict.INCONCLUSIVE, note, Remedy.POINTS
     above = min(fit.lower for fit in fits.values()) > claim.exponent + margin
     below = max(fit.upper for fit in fits.values()) < claim.exponent - margin
     if above or (below and claim.direction == "equal"):
-        return Verdict.REFUTED, f"grows {'faster' if above else 'slower'} than claimed over this range"
+        return Verdict.REFUTED, f"grows {'faster' if above else 'slower'} than claimed over this range", None
     judges = [fits[_TAIL], fits[_LIMIT]]
     highest, lowest = max(fit.upper for fit in judges), min(fit.lower for fit in judges)
     excluded = highest < claim.exponent + resolution
@@ -114,22 +117,25 @@ def _decide(claim: RateClaim, fits: Mapping[str, Exponent]) -> tuple[Verdict, st
         excluded = excluded and lowest > claim.exponent - resolution
     if not excluded:
         wanted = "raise --samples, or take a wider range of points" if claim.measure else "take a wider range of points"
-        return Verdict.INCONCLUSIVE, f"an exponent {resolution:g} beyond the claimed one is not excluded; {wanted}"
+        note = f"an exponent {resolution:g} beyond the claimed one is not excluded; {wanted}"
+        return Verdict.INCONCLUSIVE, note, Remedy.SAMPLES if claim.measure else Remedy.POINTS
     slower = claim.direction == "at-most" and below
-    return Verdict.CONSISTENT, (
+    note = (
         f"an exponent of {highest:.3g} or more{' beside the claimed factor' if claim.shape else ''} is excluded over "
         "this range" + ("; grows slower than claimed" * slower)
     )
+    return Verdict.CONSISTENT, note, None
 
 
-def _witness(claim: RateClaim, means: np.ndarray, fits: Mapping[str, Exponent]) -> Witness:
+def _counterexample(claim: RateClaim, means: np.ndarray, fits: Mapping[str, Exponent]) -> Counterexample:
     above = fits[_FIT].lower > claim.exponent
     bound = min(fit.lower for fit in fits.values()) if above else max(fit.upper for fit in fits.values())
-    return Witness(
-        data={claim.variable: list(claim.points), claim.quantity: means.tolist()},
-        event={"statement": claim.statement, "p": f"exponent at {'least' if above else 'most'}", "q": "claimed"},
-        p=bound,
-        q=claim.exponent,
+    return Counterexample(
+        instance={claim.variable: list(claim.points), claim.quantity: means.tolist()},
+        quantity=f"exponent of {claim.variable}",
+        measured=bound,
+        claimed=claim.exponent,
+        direction=claim.direction,
     )
 
 

@@ -16,18 +16,17 @@ import numpy as np
 from dpaudit.auditors.agreement import outcome_keyer
 from dpaudit.auditors.blackbox import sampler_of
 from dpaudit.auditors.budget import Budget
-from dpaudit.auditors.exact import exceeds
 from dpaudit.auditors.losses import LossScore
 from dpaudit.auditors.outputs import Coder
-from dpaudit.auditors.pair import EventBound, Goal, bound_event, choose_for_pair
+from dpaudit.auditors.pair import EventBound, PairTask, bound_event, choose_for_pair
 from dpaudit.auditors.sampler import Sampler
-from dpaudit.auditors.selection import Choice, Event
+from dpaudit.auditors.selection import Choice, ThresholdEvent
 from dpaudit.auditors.streams import Streams
-from dpaudit.claims.claims import PrivacyClaim
+from dpaudit.claims.guarantees import Guarantee
 from dpaudit.claims.inputs import Pair
 from dpaudit.errors import CheckError
 from dpaudit.mechanism import Mechanism
-from dpaudit.statistics import conditional_epsilon_lower, epsilon_lower
+from dpaudit.statistics import bound_from_counts
 
 _LEAST, _MOST = 10_000, 4_000_000
 _AGAIN = 4
@@ -62,7 +61,7 @@ class OutcomesScore:
         """Return nothing: it comes from a law."""
 
 
-def event_from_data(raw: Mapping[str, Any], mechanism: Mechanism, inputs: Pair) -> Event:
+def event_from_data(raw: Mapping[str, Any], mechanism: Mechanism, inputs: Pair) -> ThresholdEvent:
     """Make an event from data.
 
     Raises
@@ -72,26 +71,26 @@ def event_from_data(raw: Mapping[str, Any], mechanism: Mechanism, inputs: Pair) 
     """
     kind = raw["kind"]
     if kind == "score":
-        return Event.from_json({name: raw[name] for name in ("score", "threshold", "above")})
+        return ThresholdEvent.from_json({name: raw[name] for name in ("score", "threshold", "above")})
     if kind == "outcomes":
         if not isinstance(raw["outcomes"], list) or not raw["outcomes"]:
             raise ValueError("'outcomes' must be a list of at least one outcome")
-        return Event(OutcomesScore(raw["outcomes"]), 0.5, True)
+        return ThresholdEvent(OutcomesScore(raw["outcomes"]), 0.5, True)
     if kind == "loss":
-        return Event(LossScore(mechanism, *inputs, float(raw["above"])), math.ulp(0.0), True)
+        return ThresholdEvent(LossScore(mechanism, *inputs, float(raw["above"])), math.ulp(0.0), True)
     raise ValueError(f"kind {kind!r} is none of score, outcomes, loss")
 
 
 def learn_event(
     mechanism: Mechanism,
-    claim: PrivacyClaim,
+    guarantee: Guarantee,
     inputs: Pair,
     *,
     budget: Budget,
     streams: Streams,
     samples: int,
     candidate: int,
-) -> tuple[Event, bool]:
+) -> tuple[ThresholdEvent, bool]:
     """Choose the event of a pair of inputs again, from the samples from which an audit chose it.
 
     Parameters
@@ -105,24 +104,24 @@ def learn_event(
 
     Returns
     -------
-    event : Event
+    event : ThresholdEvent
     reverse : bool
         Whether it is likelier on the second input.
     """
     sampler = sampler_of(mechanism, budget, streams)
     for data in inputs:
         sampler.check_deterministic(data)
-    goal = Goal(delta=claim.delta, claimed=claim.epsilon, samples=samples, alpha=budget.alpha)
-    chosen = choose_for_pair(sampler, *inputs, replace(goal, most_selected=sampler.selection_limit)).choices
+    task = PairTask(guarantee=guarantee, samples=samples, alpha=budget.alpha)
+    chosen = choose_for_pair(sampler, *inputs, replace(task, most_selected=sampler.selection_limit)).choices
     choice = chosen[min(candidate, len(chosen) - 1)]
     return choice.event, choice.reverse
 
 
 def recheck(
     mechanism: Mechanism,
-    claim: PrivacyClaim,
+    guarantee: Guarantee,
     inputs: Pair,
-    event: Event,
+    event: ThresholdEvent,
     *,
     reverse: bool,
     known: EventBound,
@@ -130,7 +129,7 @@ def recheck(
     streams: Streams,
     raw_outputs: bool,
 ) -> EventBound:
-    """Bound epsilon by a given event on fresh samples.
+    """Bound the forced parameter by a given event on fresh samples.
 
     Parameters
     ----------
@@ -158,7 +157,7 @@ def recheck(
     **Checked against** closed forms.
     """
     if budget.samples is None:
-        raise CheckError(f"{claim.id}: a check of an event needs a number of samples")
+        raise CheckError(f"{mechanism.name}: a check of an event needs a number of samples")
     if raw_outputs:
         sampler = Sampler(mechanism.sample, mechanism.name, streams, own_randomness=mechanism.own_randomness)
     else:
@@ -166,20 +165,21 @@ def recheck(
     choice = Choice(
         event=event,
         reverse=reverse,
-        predicted=known.epsilon,
+        predicted=known.value,
         p_hits=known.hits[0],
         q_hits=known.hits[1],
         rows=max(known.trials),
         steepest=0.0,
     )
-    return bound_event(sampler, *inputs, choice=choice, samples=budget.samples, delta=claim.delta, alpha=budget.alpha)
+    return bound_event(sampler, *inputs, choice=choice, guarantee=guarantee, samples=budget.samples, alpha=budget.alpha)
 
 
-def enough_samples(known: EventBound, claim: PrivacyClaim, *, alpha: float) -> int:
-    """Samples per input with which an event that violates the claim as seen will most likely show it again.
+def enough_samples(known: EventBound, guarantee: Guarantee, *, alpha: float) -> int:
+    """Samples per input with which an event that violates the guarantee as seen will most likely show it again.
 
     The smallest power of two times 10,000 at which counts that are two standard errors worse than those seen, and two
-    more for chance, bound epsilon above the claim; at most four times the samples of the audit, and 4,000,000.
+    more for chance, bound the forced parameter above the claim; at most four times the samples of the audit, and
+    4,000,000.
     """
     most = min(_AGAIN * max(known.trials), _MOST)
     p, q = (
@@ -190,11 +190,7 @@ def enough_samples(known: EventBound, claim: PrivacyClaim, *, alpha: float) -> i
     while samples < most:
         hits_p = math.floor(max(samples * p - _CAUTION * math.sqrt(samples * p), 0.0))
         hits_q = min(math.ceil(samples * q + _CAUTION * math.sqrt(samples * q)), samples)
-        if claim.delta == 0:
-            bound = conditional_epsilon_lower(hits_p, hits_q, alpha=alpha)
-        else:
-            bound = epsilon_lower(hits_p, samples, hits_q, samples, delta=claim.delta, alpha=alpha)
-        if exceeds(float(bound), claim.epsilon):
+        if guarantee.exceeds(bound_from_counts(guarantee, (hits_p, hits_q), (samples, samples), alpha=alpha)):
             break
         samples = min(2 * samples, most)
     return max(samples, 1)
@@ -203,4 +199,4 @@ def enough_samples(known: EventBound, claim: PrivacyClaim, *, alpha: float) -> i
 def counted(p: float, q: float) -> EventBound:
     """Probabilities that are known as counts, where an audit did not count."""
     hits = (round(p * _UNCOUNTED), round(q * _UNCOUNTED))
-    return EventBound(hits=hits, trials=(_UNCOUNTED, _UNCOUNTED), epsilon=0.0)
+    return EventBound(hits=hits, trials=(_UNCOUNTED, _UNCOUNTED), value=0.0)

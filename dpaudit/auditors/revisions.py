@@ -2,8 +2,8 @@
 
 Every auditor has a revision number, which goes into the key of each result that it makes. The file ``revisions.json``
 holds the numbers, each with the fingerprint of the code that it stands for. A test fails where the code of an auditor
-has changed and the file has not. Then either its numbers may have moved, and it gets a new revision, so that all results
-that rest on it are outdated; or a re-run of recorded results shows equal numbers, and the file says so.
+has changed and the file has not. Then either its numbers may have moved, and it gets a new revision, so that all
+results that rest on it are outdated; or a re-run of recorded results shows equal numbers, and the file says so.
 """
 
 from __future__ import annotations

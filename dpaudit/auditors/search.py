@@ -34,7 +34,7 @@ _MOST_LISTED = 200_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class ChosenPair:
     """The pair that a neighbour search chose.
 
     Attributes
@@ -66,7 +66,7 @@ def find_pair(
     streams: Streams,
     most: int = 256,
     name: str = "the mechanism",
-) -> Found:
+) -> ChosenPair:
     """Choose the pair of neighbouring inputs with the largest predicted bound, by successive halving.
 
     Where all pairs are at most ``most`` and the budget gives each of them 500 samples, all of them are candidates;
@@ -93,7 +93,7 @@ def find_pair(
 
     Returns
     -------
-    Found
+    ChosenPair
 
     Raises
     ------
@@ -139,10 +139,10 @@ def _halve(
     rounds: int,
     places: int,
     total: int | None,
-) -> Found:
+) -> ChosenPair:
     """Let pairs compete for half as many places in each round; variations of the best take those that are free."""
     if len(candidates) == 1:
-        return Found(pair=candidates[0], searched=1, total=total, samples=0, rounds=0)
+        return ChosenPair(pair=candidates[0], searched=1, total=total, samples=0, rounds=0)
     searched, spent = len(candidates), 0
     for current in range(rounds):
         count = math.ceil(places / 2**current)
@@ -164,7 +164,7 @@ def _halve(
             # After its equals, so that of equal pairs the one tried first stays in front.
             insort(ranked, (-math.inf if math.isnan(predicted) else predicted, pair), key=lambda item: -item[0])
         candidates = [pair for _, pair in ranked]
-    return Found(pair=candidates[0], searched=searched, total=total, samples=spent, rounds=rounds)
+    return ChosenPair(pair=candidates[0], searched=searched, total=total, samples=spent, rounds=rounds)
 
 
 class _Supply:

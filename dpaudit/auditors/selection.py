@@ -9,6 +9,7 @@ import numpy as np
 
 from dpaudit.auditors.learners import Fitter, boosted_score, fitters
 from dpaudit.auditors.scores import OutcomeScore, Score, score_from_json, scores_of
+from dpaudit.claims.guarantees import Guarantee
 from dpaudit.errors import CheckError
 
 _THRESHOLDS = 1000
@@ -43,7 +44,7 @@ Sides = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class ThresholdEvent:
     """A set of outputs: those whose score is at least, or at most, a threshold."""
 
     score: Score
@@ -86,16 +87,17 @@ class Choice:
     reverse
         Whether it is likelier on the second input.
     predicted
-        Lower bound on epsilon that the final sample will give, counts being a little worse than here.
+        Lower bound on the forced parameter that the final sample will give, counts being a little worse than here.
     p_hits, q_hits, rows
         Occurrences in the judging sample on the likelier and on the other input, and its size per input.
     steepest
-        Largest log-ratio of any threshold of this score with enough counts, less a standard error.
+        How far any threshold of this score with enough counts sets the inputs apart, less a standard error (see
+        `Guarantee.apart`).
     gain
         Log-likelihood by which the score tells the inputs apart better than chance; 0 where it is no log-ratio.
     """
 
-    event: Event
+    event: ThresholdEvent
     reverse: bool
     predicted: float
     p_hits: int
@@ -124,20 +126,35 @@ class Selection:
         return [self.main] if self.gamble is None else [self.main, self.gamble]
 
 
-def select_events(x: np.ndarray, y: np.ndarray, *, delta: float, final: int, alpha: float) -> Selection:
+@dataclass(frozen=True, slots=True)
+class FinalTest:
+    """The test that will decide, for which events are chosen.
+
+    Attributes
+    ----------
+    guarantee
+        The claim.
+    size, alpha
+        Size per input of the sample that will decide, and the error probability of its bound.
+    """
+
+    guarantee: Guarantee
+    size: int
+    alpha: float
+
+
+def select_events(x: np.ndarray, y: np.ndarray, test: FinalTest) -> Selection:
     """Learn scores on one half of the samples; choose among them and their thresholds on the other half.
 
     Parameters
     ----------
     x, y
         Samples of the two inputs, equally many.
-    delta
-        The claim's delta.
-    final, alpha
-        Size per input of the sample that will decide, and the error probability of its bound.
+    test
+        The test that the events are for.
     """
     with np.errstate(over="ignore", invalid="ignore"):  # outputs may be infinite
-        tried = _compete(x, y, _Goal(delta, final, alpha), thorough=True)
+        tried = _compete(x, y, test, thorough=True)
     cautious, bolder, boldest = ([judged[level] for _, judged in tried] for level in range(len(_CAUTION)))
     # Of bold promises, that of the score is believed which tells the inputs apart best as a whole.
     telling = max(choice.gain for choice in bolder)
@@ -154,29 +171,21 @@ def select_events(x: np.ndarray, y: np.ndarray, *, delta: float, final: int, alp
     return Selection(main=main, gamble=gamble if worth_it else None)
 
 
-def promised_bound(x: np.ndarray, y: np.ndarray, *, delta: float, final: int, alpha: float) -> float:
+def promised_bound(x: np.ndarray, y: np.ndarray, test: FinalTest) -> float:
     """Bound that :func:`select_events` would expect of a pair, to compare pairs by a few samples each.
 
     Both halves learn and judge in turn, where that is quick. Scores that take long to learn do not take part.
     """
-    goal = _Goal(delta, final, alpha)
     turns = [(x, y)]
     if x.dtype.kind != "f" or x[0].size == 1:
         half = len(x) // 2
         turns.append((np.concatenate([x[half:], x[:half]]), np.concatenate([y[half:], y[:half]])))
     with np.errstate(over="ignore", invalid="ignore"):
-        promised = [_compete(*sides, goal, thorough=False) for sides in turns]
+        promised = [_compete(*sides, test, thorough=False) for sides in turns]
     return sum(max(judged[_BOLDER].predicted for _, judged in tried) for tried in promised) / len(promised)
 
 
-@dataclass(frozen=True, slots=True)
-class _Goal:
-    delta: float
-    final: int
-    alpha: float
-
-
-def _compete(x: np.ndarray, y: np.ndarray, goal: _Goal, *, thorough: bool) -> list[tuple[Score, list[Choice]]]:
+def _compete(x: np.ndarray, y: np.ndarray, test: FinalTest, *, thorough: bool) -> list[tuple[Score, list[Choice]]]:
     """Scores learned on one half, with their best events on the other; trees only where ``thorough``."""
     half = len(x) // 2
     learn, judge = (x[:half], y[:half]), (x[half:], y[half:])
@@ -185,17 +194,17 @@ def _compete(x: np.ndarray, y: np.ndarray, goal: _Goal, *, thorough: bool) -> li
     some_learn, some_judge = _first(learn, rows), _first(judge, rows)
     few, quick = (_first(sides, max(_LEAST_ROWS, _FEW_CELLS // width)) for sides in (some_learn, some_judge))
     if len(some_learn[0]) > 2 * len(few[0]) and len(competing) > _FINALISTS:
-        competing = _finalists(competing, few, quick, goal)
+        competing = _finalists(competing, few, quick, test)
     tried = []
     for ways, learned in ((always, learn), (competing, some_learn)):
         scores = (fit(*learned) for fit in ways)
-        tried += [(score, _judge(score, judge, goal)) for score in scores if score is not None]
+        tried += [(score, _judge(score, judge, test)) for score in scores if score is not None]
     if not tried:
-        return [(_anything(), _judge(_anything(), judge, goal))]
+        return [(_anything(), _judge(_anything(), judge, test))]
     if thorough and width > 1:
-        trees = _boosted(learn, quick, tried, goal)
+        trees = _boosted(learn, quick, tried, test)
         if trees is not None:
-            tried.append((trees, _judge(trees, judge, goal)))
+            tried.append((trees, _judge(trees, judge, test)))
     return tried
 
 
@@ -203,7 +212,7 @@ def _first(sides: Sides, rows: int) -> Sides:
     return sides[0][:rows], sides[1][:rows]
 
 
-def _finalists(competing: list[Fitter], few: Sides, quick: Sides, goal: _Goal) -> list[Fitter]:
+def _finalists(competing: list[Fitter], few: Sides, quick: Sides, test: FinalTest) -> list[Fitter]:
     """Ways of scoring that do best when fitted and judged on a few samples: by their bound, and by telling apart."""
     marks: list[tuple[float, float, int]] = []
     for i, fit in enumerate(competing):
@@ -212,7 +221,7 @@ def _finalists(competing: list[Fitter], few: Sides, quick: Sides, goal: _Goal) -
             apart = [scores_of(score, side) for side in quick]
             shift = apart[0].mean() - apart[1].mean()
             spread = np.sqrt((apart[0].var() + apart[1].var()) / len(quick[0]))
-            marks.append((_judge(score, quick, goal)[1].predicted, shift / spread if spread > 0 else 0.0, i))
+            marks.append((_judge(score, quick, test)[1].predicted, shift / spread if spread > 0 else 0.0, i))
     kept = {i for *_, i in sorted(marks, reverse=True)[:_FINALISTS]}
     kept |= {i for *_, i in sorted(marks, key=lambda mark: -mark[1])[:_FINALISTS]}
     return [fit for i, fit in enumerate(competing) if i in kept]
@@ -222,7 +231,7 @@ def _boosted(
     learn: Sides,
     quick: Sides,
     tried: list[tuple[Score, list[Choice]]],
-    goal: _Goal,
+    test: FinalTest,
 ) -> Score | None:
     """Trees, where a quick attempt shows that they see more than the scores tried so far."""
     best = sorted(tried, key=lambda item: -item[1][0].predicted)[:_FINALISTS]
@@ -230,8 +239,8 @@ def _boosted(
     probe = boosted_score(*learn, others, probe=True)
     if probe is None:
         return None
-    promised = _judge(probe, quick, goal)[0].predicted
-    reached = max(_judge(score, quick, goal)[0].predicted for score in others)
+    promised = _judge(probe, quick, test)[0].predicted
+    reached = max(_judge(score, quick, test)[0].predicted for score in others)
     if promised <= max(reached, 0.0) * (1 + 2 * _CHEAP_ENOUGH) + _CHEAP_ENOUGH:
         return None
     return boosted_score(*learn, others, probe=False)
@@ -243,7 +252,7 @@ def _anything() -> Score:
     return OutcomeScore("text", nothing.astype(str), nothing, nothing)
 
 
-def _judge(score: Score, sides: Sides, goal: _Goal) -> list[Choice]:
+def _judge(score: Score, sides: Sides, test: FinalTest) -> list[Choice]:
     """Best event of a score at every level of caution."""
     xs, ys = (np.sort(scores_of(score, side)) for side in sides)
     thresholds = _spread(np.sort(np.concatenate([xs, ys]), kind="stable"))
@@ -258,16 +267,16 @@ def _judge(score: Score, sides: Sides, goal: _Goal) -> list[Choice]:
             p_hits, q_hits = reversed(counts) if reverse else counts
             telling = (p_hits >= _TELLING_COUNT) & (q_hits >= _TELLING_COUNT)
             p, q = p_hits[telling], q_hits[telling]
-            steepest = float((np.log(p / q) - np.sqrt(1 / p + 1 / q)).max(initial=0.0))
+            steepest = float(test.guarantee.apart(p, q, len(xs), errors=1.0).max(initial=0.0))
             # Boldness is for weak effects on common events; for rare ones there is the gamble.
             common = p_hits + q_hits >= min(_COMMON_COUNT, len(xs) // 5)
             for level, caution in enumerate(_CAUTION):
-                predicted = _predicted(p_hits, q_hits, len(xs), goal, caution)
+                predicted = _predicted(p_hits, q_hits, len(xs), test, caution)
                 if level == _BOLDER:
                     if scale is not None and above != reverse:
                         modelled = scale.other_hits(ys if reverse else xs, thresholds, above=above)
                         close = np.abs(np.log((modelled + 0.5) / (q_hits + 0.5))) * np.sqrt(q_hits + 1) <= _CLOSE
-                        trusted = _predicted(p_hits, modelled, len(xs), goal, 0.0)
+                        trusted = _predicted(p_hits, modelled, len(xs), test, 0.0)
                         predicted = np.where(close, trusted, predicted)
                     predicted = np.where(common, predicted, predicted.min())
                 # Of thresholds that promise as much, the strictest: what was not seen yet may be inside the others.
@@ -277,7 +286,7 @@ def _judge(score: Score, sides: Sides, goal: _Goal) -> list[Choice]:
                 current = best[level]
                 if current is None or predicted[i] > current.predicted:
                     best[level] = Choice(
-                        event=Event(score, float(thresholds[i]), above),
+                        event=ThresholdEvent(score, float(thresholds[i]), above),
                         reverse=reverse,
                         predicted=float(predicted[i]),
                         p_hits=int(p_hits[i]),
@@ -346,26 +355,16 @@ def _spread(ordered: np.ndarray) -> np.ndarray:
     return ordered[np.r_[True, ordered[1:] != ordered[:-1]]]
 
 
-def _predicted(p_hits: np.ndarray, q_hits: np.ndarray, rows: int, goal: _Goal, caution: float) -> np.ndarray:
-    """Lower bound on epsilon to be expected of the final sample, after these counts in ``rows`` samples per input.
+def _predicted(p_hits: np.ndarray, q_hits: np.ndarray, rows: int, test: FinalTest, caution: float) -> np.ndarray:
+    """Lower bound to be expected of the final sample, after these counts in ``rows`` samples per input.
 
     Rare events look best by luck, so each count is taken ``caution`` standard errors to the worse (score bounds of a
-    Poisson mean: 0 hits may have been caution squared). The bound itself is approximated by its normal limit. Only the
-    order matters: what is below 0 says how far an event is from proving anything.
+    Poisson mean: 0 hits may have been caution squared).
     """
-    from scipy.special import ndtri
-
-    final, delta, alpha = goal.final, goal.delta, goal.alpha
+    final = test.size
     lean = caution**2 / 2
     factor = final / rows
     p = (p_hits + lean - caution * np.sqrt(p_hits + lean / 2)) * factor
     q = np.minimum((q_hits + lean + caution * np.sqrt(q_hits + lean / 2)) * factor, final)
     p, q = np.maximum(p, 1e-3), np.maximum(q, 1e-3)
-    if delta == 0:
-        return np.asarray(np.log(p / q) + ndtri(alpha) * np.sqrt(1 / p + 1 / q))
-    excess = p / final - delta
-    spread = np.sqrt(p * np.maximum(1 - p / final, 1 / final)) / final
-    floor = 1e-9
-    ratio = np.log(np.maximum(excess, floor) * final / q)
-    penalty = ndtri(alpha / 2) * (spread / np.maximum(excess, floor) + 1 / np.sqrt(q))
-    return np.where(excess > floor, ratio + penalty, -1e6 + excess)
+    return test.guarantee.expected(p, q, final, test.alpha)

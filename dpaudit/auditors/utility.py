@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from dpaudit.auditors.budget import Budget
 from dpaudit.auditors.measure import BATCH, measured_intervals
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.claims import UtilityClaim
-from dpaudit.claims.evidence import Evidence, Interval, Witness
+from dpaudit.claims.evidence import Counterexample, Evidence, Interval, Remedy, Role
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import CheckError
 
@@ -61,7 +63,9 @@ def audit_utility(claim: UtilityClaim, *, budget: Budget, streams: Streams) -> E
     else:
         method, value = "simulation", beside["value"]
     beside.pop("value", None)
-    known = {name: Interval.exact(number) for name, number in {**claim.beside, **claim.bounds}.items()}
+    compared = {name: replace(interval, role=Role.COMPARISON) for name, interval in beside.items()}
+    known = {name: Interval.exact(number, role=Role.COMPARISON) for name, number in claim.beside.items()}
+    known |= {name: Interval.exact(number, role=Role.BOUND) for name, number in claim.bounds.items()}
     if unbreakable:
         return Evidence(
             verdict=Verdict.VACUOUS,
@@ -74,22 +78,23 @@ def audit_utility(claim: UtilityClaim, *, budget: Budget, streams: Streams) -> E
 
     assert value.lower is not None
     assert value.upper is not None
-    measured = {"value": value, **beside, **known}
+    measured = {"value": value, **compared, **known}
     if claim.trivial is not None:
-        measured["trivial"] = Interval.exact(claim.trivial)
+        measured["trivial"] = Interval.exact(claim.trivial, role=Role.COMPARISON)
     at_best, at_worst = (value.lower, value.upper) if claim.direction == "at-most" else (value.upper, value.lower)
     trivially = claim.trivial is not None and _within(claim.trivial, claim.bound, claim)
-    witness, note = None, ""
+    counterexample, remedy, note = None, None, ""
     if not _within(at_best, claim.bound, claim):
         verdict = Verdict.REFUTED
-        witness = Witness(
-            data=scope,
-            event={claim.quantity: claim.direction.replace("-", " "), "p": "measured at best", "q": "claimed"},
-            p=at_best,
-            q=claim.bound,
+        counterexample = Counterexample(
+            instance=scope,
+            quantity=claim.quantity,
+            measured=at_best,
+            claimed=claim.bound,
+            direction=claim.direction,
         )
     elif not _within(at_worst, claim.bound, claim):
-        verdict = Verdict.INCONCLUSIVE
+        verdict, remedy = Verdict.INCONCLUSIVE, Remedy.SAMPLES
         note = "the bound lies inside the confidence interval; raise --samples"
     elif trivially:
         verdict, note = Verdict.VACUOUS, claim.trivial_reason
@@ -102,7 +107,14 @@ def audit_utility(claim: UtilityClaim, *, budget: Budget, streams: Streams) -> E
         else:
             measured["slack"] = Interval(lower=value.lower / claim.bound, upper=value.upper / claim.bound)
     return Evidence(
-        verdict=verdict, scope=scope, method=method, measured=measured, witness=witness, note=note, samples=samples
+        verdict=verdict,
+        scope=scope,
+        method=method,
+        measured=measured,
+        witness=counterexample,
+        note=note,
+        samples=samples,
+        remedy=remedy,
     )
 
 

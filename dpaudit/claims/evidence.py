@@ -52,9 +52,9 @@ class Interval:
     role: Role = Role.VALUE
 
     @classmethod
-    def exact(cls, value: float) -> Interval:
+    def exact(cls, value: float, *, role: Role = Role.VALUE) -> Interval:
         """Interval of a value that was computed exactly."""
-        return cls(lower=float(value), upper=float(value))
+        return cls(lower=float(value), upper=float(value), role=role)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,25 +106,6 @@ class Counterexample:
     claimed: float
     direction: Literal["at-most", "at-least", "equal"]
     details: Mapping[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Witness:
-    """A violation in a form that a reader can recompute.
-
-    For a privacy claim: two neighbouring inputs, an event, its probability on each (exact, or the frequency observed,
-    with the counts in the note), and the epsilon or delta that follows (exactly, or at least, with confidence). For
-    any other claim: the instance (``data``), the two numbers that contradict it (``p`` measured, ``q`` claimed) and
-    what they are (``event``).
-    """
-
-    data: Any
-    neighbour: Any = None
-    event: Any
-    p: float
-    q: float
-    epsilon: float | None = None
-    delta: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,13 +183,16 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """The outcome of one audit of one claim at one set of parameters."""
+    """The outcome of one audit of one claim at one set of parameters.
+
+    ``remedy`` is given where the verdict is ``inconclusive``, and only there.
+    """
 
     verdict: Verdict
     scope: str
     method: str
     measured: Mapping[str, Interval] = field(default_factory=dict)
-    witness: Witness | None = None
+    witness: Violation | Counterexample | None = None
     note: str = ""
     samples: int = 0
     curves: Curves | None = None

@@ -1,67 +1,196 @@
-"""Guarantees: what a privacy claim promises about any two neighbouring inputs."""
+"""Guarantees: what a privacy claim promises about any two neighbouring inputs.
+
+A kind of guarantee is one class. It knows three things: the largest probability that an event may have on one input
+given its probability on the other (`Guarantee.most`), so that one sampling test refutes every kind; what two output
+laws make of its parameters (`Guarantee.measure`), which decides it exactly; and the value of a parameter that an
+observation forces (`Guarantee.forces`). Auditors ask these questions and mention no parameter by name.
+"""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+import numpy as np
 
 from dpaudit.claims.evidence import Interval
 from dpaudit.errors import ParameterError
 
+if TYPE_CHECKING:
+    from dpaudit.laws.base import Comparison, Event
 
-class Divergences(Protocol):
-    """What two output laws P and Q give, as far as guarantees need it; `dpaudit.laws.compare` returns one."""
+ROUNDING = 1e-9
+"""Relative excess over a claimed number that double precision cannot tell from rounding."""
 
-    def max_divergence(self) -> float:
-        """Largest privacy loss of P against Q."""
-
-    def epsilon(self, delta: float) -> Interval:
-        """Smallest epsilon for which P(S) <= e^epsilon Q(S) + delta for every event S."""
-
-    def delta(self, epsilon: float) -> Interval:
-        """Hockey-stick divergence of P from Q at e^epsilon."""
+_ANY_DELTA = 1e-300
+_FLOOR = 1e-9
+_STEP = 1e-6
+_HALVINGS = 50
+_LOG_LEAST = -700.0
 
 
+def exceeds(value: float, limit: float) -> bool:
+    """Whether a value is above a limit by more than rounding."""
+    return value > limit + ROUNDING * max(1.0, limit)
+
+
+class ProfilePoint(NamedTuple):
+    """A point of the privacy profile: the hockey-stick divergence at ``epsilon`` is at most ``delta``."""
+
+    epsilon: float
+    delta: float
+
+
+@dataclass(frozen=True, slots=True)
 class Guarantee(ABC):
     """What a privacy claim promises.
 
-    Each kind of guarantee knows three things: how probable an event may be on one input, given its probability on the
-    other; what two output laws make of its parameters; and which value of its parameter an observation forces.
+    Subclasses are frozen dataclasses whose fields are the parameters. They define `most`, `forces`, `measure` and
+    `worst_event`; everything else follows from these, and may be overridden where a closed form is known.
 
     Attributes
     ----------
     kind
         Name of the kind, as records hold it.
     forced
-        The parameter that an observation forces, the others being as claimed.
+        The parameter of which an observation forces a value, the others being as claimed.
     """
 
     kind: ClassVar[str]
     forced: ClassVar[str]
 
     @property
-    @abstractmethod
     def parameters(self) -> Mapping[str, float]:
         """The claimed parameters, by name."""
+        return {item.name: getattr(self, item.name) for item in fields(self)}
+
+    @property
+    def claimed(self) -> float:
+        """The claimed value of the forced parameter."""
+        return self.parameters[self.forced]
+
+    def at(self, value: float) -> Self:
+        """Return the guarantee with another value of the forced parameter."""
+        return replace(self, **{self.forced: value})
+
+    # What an event may be, and what it forces.
 
     @abstractmethod
     def most(self, q: float) -> float:
         """Largest probability that an event may have on one input when it is ``q`` on the other."""
 
     @abstractmethod
-    def forces(self, p: float, q: float) -> float:
-        """Smallest value of the forced parameter that allows an event of probability ``p`` and ``q``."""
+    def forces(self, p: Any, q: Any) -> Any:
+        """Smallest value of the forced parameter that allows an event of probability ``p`` and ``q``.
+
+        ``p`` and ``q`` are numbers, or arrays that broadcast against each other. The value must rise with ``p`` and
+        fall with ``q``, and be 0 where ``p <= q``: a confidence bound takes it at the ends of two intervals.
+        """
+
+    @property
+    def by_ratio(self) -> bool:
+        """Whether the forced value is log(p / q), so that only the ratio of two probabilities counts.
+
+        Samples are then assigned to the inputs by fair coins, and the split of the event's occurrences alone gives a
+        sharper bound than two bounds on probabilities.
+        """
+        return False
+
+    def exceeds(self, value: float, parameter: str | None = None) -> bool:
+        """Whether a value of a parameter, by default the forced one, is above the claimed one by more than rounding."""
+        return exceeds(value, self.parameters[parameter or self.forced])
+
+    # What two laws say.
+
+    @property
+    def decisive(self) -> str:
+        """The parameter whose exact value decides the guarantee."""
+        return self.forced
 
     @abstractmethod
-    def measure(self, divergences: Divergences) -> Mapping[str, Interval]:
-        """Exact values that two laws give each parameter, the others being as claimed."""
+    def measure(self, comparison: Comparison) -> Mapping[str, Interval] | None:
+        """Return what two laws give each parameter, the others being as claimed: exact, or bounds that enclose it.
+
+        None where the guarantee cannot be computed for laws of this kind; the audit then samples.
+        """
 
     @abstractmethod
+    def worst_event(self, comparison: Comparison, *, frequent: bool = False) -> Event:
+        """Return the event by which two laws break the guarantee, with both its probabilities.
+
+        With ``frequent``, an event that shows the violation in as few samples as possible.
+        """
+
+    @property
+    def profile_point(self) -> ProfilePoint | None:
+        """The point of the privacy profile that the guarantee is equivalent to; None where no single point is.
+
+        The likelihood auditor serves only guarantees that have one. Their parameters are epsilon and delta.
+        """
+        return None
+
+    # What guides sampling. None of this can make a statement invalid.
+
+    def largest(self, q: float) -> float:
+        """Largest value of the forced parameter that an event of probability ``q`` on the other input can force.
+
+        Infinite where every value leaves room for more.
+        """
+        return float(self.forces(1.0, q))
+
+    @property
+    def balanced(self) -> float:
+        """The probability q at which `most` is 1 - q."""
+        low, high = _LOG_LEAST, math.log(0.5)
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            q = math.exp(middle)
+            low, high = (low, middle) if self.most(q) > 1 - q else (middle, high)
+        return math.exp(low) if low > _LOG_LEAST else 0.0
+
+    def steps(self, p: float, q: float) -> tuple[float, float]:
+        """Return the changes of ``p`` and of ``q`` that each change the forced value by one, to first order."""
+        slopes = []
+        for place, value in enumerate((p, q)):
+            step = _STEP * min(value, 1 - value)
+            ends = [(value - step, q), (value + step, q)] if place == 0 else [(p, value + step), (p, value - step)]
+            rise = float(self.forces(*ends[1])) - float(self.forces(*ends[0]))
+            slopes.append(2 * step / rise if step > 0 and rise > 0 else 0.0)
+        return slopes[0], slopes[1]
+
+    def expected(self, hits_p: np.ndarray, hits_q: np.ndarray, trials: int, alpha: float) -> np.ndarray:
+        """Return the lower bound on the forced value to be expected of counts like these, by its normal limit.
+
+        Counts are above 0 and need not be whole. Only the order matters: a value below 0 says how far an event is
+        from forcing anything. An event that is likelier than not on both inputs comes last, because its complement,
+        whose counts say more, competes as well.
+        """
+        from scipy.special import ndtri
+
+        p, q = hits_p / trials, hits_q / trials
+        errors = -ndtri(alpha / 2)
+        low = p - errors * np.sqrt(hits_p * np.maximum(1 - p, 1 / trials)) / trials
+        high = q + errors * np.sqrt(hits_q) / trials
+        forced = np.asarray(self.forces(np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)))
+        expected = np.where(forced > 0, forced, np.minimum(low - high, 0.0) - 1.0)
+        return np.where(q <= 0.5, expected, -1e6)
+
+    def apart(self, hits_p: Any, hits_q: Any, trials: int, *, errors: float = 0.0) -> Any:
+        """How far counts set the inputs apart, in units of the forced parameter, less so many standard errors.
+
+        As in `expected`, an event that is likelier than not on both inputs does not count.
+        """
+        p, q = hits_p / trials, hits_q / trials
+        low = p - errors * np.sqrt(p * np.maximum(1 - p, 1 / trials) / trials)
+        high = q + errors * np.sqrt(q / trials)
+        return np.where(q <= 0.5, self.forces(np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)), 0.0)
+
     def __str__(self) -> str:
         """The guarantee as papers write it."""
+        return f"{self.kind}({', '.join(f'{name}={value:g}' for name, value in self.parameters.items())})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,20 +226,91 @@ class ApproximateDP(Guarantee):
         if not 0 <= self.delta <= 1:
             raise ParameterError(f"delta must be in [0, 1], got {self.delta}")
 
-    @property
-    def parameters(self) -> Mapping[str, float]:
-        return {"epsilon": self.epsilon, "delta": self.delta}
-
     def most(self, q: float) -> float:
-        return min(1.0, math.exp(min(self.epsilon, 745.0)) * q + self.delta)
+        """Return e^epsilon q + delta, at most 1."""
+        return min(1.0, math.exp(min(0.0, self.epsilon + math.log(q))) + self.delta) if q else self.delta
 
-    def forces(self, p: float, q: float) -> float:
-        if p - self.delta <= q:
-            return 0.0
-        return math.log(p - self.delta) - math.log(q) if q > 0 else math.inf
+    def forces(self, p: Any, q: Any) -> Any:
+        """Return log((p - delta) / q), at least 0."""
+        if type(p) is float and type(q) is float:
+            if p - self.delta <= q:
+                return 0.0
+            return math.log(p - self.delta) - math.log(q) if q > 0 else math.inf
+        low = np.asarray(p) - self.delta
+        with np.errstate(divide="ignore", invalid="ignore"):
+            bound = np.log(low) - np.log(q)
+        return np.where(low > q, bound, 0.0)[()]
 
-    def measure(self, divergences: Divergences) -> Mapping[str, Interval]:
-        return {"epsilon": divergences.epsilon(self.delta), "delta": divergences.delta(self.epsilon)}
+    @property
+    def by_ratio(self) -> bool:
+        """Whether delta is 0."""
+        return self.delta == 0
+
+    def exceeds(self, value: float, parameter: str | None = None) -> bool:
+        """As for any guarantee; an excess of delta is relative to delta, which may be tiny."""
+        if parameter == "delta":
+            return value > self.delta * (1 + ROUNDING)
+        return exceeds(value, self.epsilon)
+
+    @property
+    def decisive(self) -> str:
+        """Epsilon of pure differential privacy, otherwise delta at the claimed epsilon."""
+        return "epsilon" if self.delta == 0 else "delta"
+
+    def measure(self, comparison: Comparison) -> Mapping[str, Interval]:
+        """Return epsilon at the claimed delta, and delta at the claimed epsilon."""
+        delta = Interval.exact(0.0)  # where no privacy loss exceeds the claimed epsilon
+        if self.delta > 0 or self.exceeds(comparison.max_divergence()):
+            delta = comparison.delta(self.epsilon)
+        return {"epsilon": comparison.epsilon(self.delta), "delta": delta}
+
+    def worst_event(self, comparison: Comparison, *, frequent: bool = False) -> Event:
+        """Return the outcome of the largest likelihood ratio (delta = 0), or all outcomes with a ratio above e^epsilon.
+
+        With ``frequent`` always the latter, because the outcome of the largest ratio alone may be rare.
+        """
+        if frequent:
+            above = self.epsilon + ROUNDING * max(1.0, self.epsilon)
+            return comparison.worst_event(above, max(self.delta, _ANY_DELTA))
+        return comparison.worst_event(self.epsilon, self.delta)
+
+    @property
+    def profile_point(self) -> ProfilePoint:
+        """Epsilon and delta."""
+        return ProfilePoint(self.epsilon, self.delta)
+
+    def largest(self, q: float) -> float:
+        """Return log((1 - delta) / q)."""
+        return math.log((1 - self.delta) / q)
+
+    @property
+    def balanced(self) -> float:
+        """(1 - delta) / (1 + e^epsilon), as for randomized response."""
+        return (1 - self.delta) * math.exp(-self.epsilon) / (1 + math.exp(-self.epsilon))
+
+    def steps(self, p: float, q: float) -> tuple[float, float]:
+        """Return p - delta and q."""
+        return p - self.delta, q
+
+    def expected(self, hits_p: np.ndarray, hits_q: np.ndarray, trials: int, alpha: float) -> np.ndarray:
+        """As for any guarantee, with the standard error of the logarithm of the ratio."""
+        from scipy.special import ndtri
+
+        p, q = hits_p, hits_q
+        if self.by_ratio:
+            return np.asarray(np.log(p / q) + ndtri(alpha) * np.sqrt(1 / p + 1 / q))
+        excess = p / trials - self.delta
+        spread = np.sqrt(p * np.maximum(1 - p / trials, 1 / trials)) / trials
+        ratio = np.log(np.maximum(excess, _FLOOR) * trials / q)
+        penalty = ndtri(alpha / 2) * (spread / np.maximum(excess, _FLOOR) + 1 / np.sqrt(q))
+        return np.where(excess > _FLOOR, ratio + penalty, -1e6 + excess)
+
+    def apart(self, hits_p: Any, hits_q: Any, trials: int, *, errors: float = 0.0) -> Any:
+        """Return the logarithm of the ratio of the counts, less so many of its standard errors."""
+        if isinstance(hits_p, int) and isinstance(hits_q, int) and not errors:
+            return math.log(max(hits_p, 1) / max(hits_q, 1))
+        return np.log(hits_p / hits_q) - errors * np.sqrt(1 / hits_p + 1 / hits_q)
 
     def __str__(self) -> str:
+        """The guarantee as papers write it."""
         return f"({self.epsilon:g}, {self.delta:g})-DP" if self.delta else f"{self.epsilon:g}-DP"

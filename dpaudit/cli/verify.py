@@ -58,13 +58,14 @@ def _text(found: Verification) -> str:
     from dpaudit.reporting.numbers import format_number
     from dpaudit.reporting.wording import clean
 
-    claimed = found.claimed["epsilon"]
-    at = f" at delta {found.claimed['delta']:.12g}" if found.claimed["delta"] else ""
-    bound = format_number(found.epsilon, digits=6)
+    ((name, value),) = found.forces.items()
+    claimed = found.claimed[name]
+    others = ", ".join(f"{other} {number:.12g}" for other, number in found.claimed.items() if other != name and number)
+    least = f"{name} is at least {format_number(value, digits=6)}{f' at {others}' if others else ''}"
     if found.confirmed:
-        verdict = f"confirmed: epsilon is at least {bound}{at}, above the claimed {claimed:.12g}"
+        verdict = f"confirmed: {least}, above the claimed {claimed:.12g}"
     else:
-        verdict = f"not confirmed: epsilon is at least {bound}{at}, which does not exceed the claimed {claimed:.12g}"
+        verdict = f"not confirmed: {least}, which does not exceed the claimed {claimed:.12g}"
     parameters = ", ".join(f"{name}={value}" for name, value in found.parameters.items())
     rows = [
         ("target", f"{found.target}, {found.claim}" + (f", {parameters}" if parameters else "")),

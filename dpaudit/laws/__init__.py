@@ -13,7 +13,7 @@ from dpaudit.laws.counts import Bit, HockeyStick, hockey_stick, log_count_law
 from dpaudit.laws.finite import FiniteLaw
 from dpaudit.laws.joint import ProductLaw, PublicMixtureLaw
 from dpaudit.laws.loss import PrivacyLoss
-from dpaudit.laws.profile import ProfileBounds
+from dpaudit.laws.privacy_profile import PrivacyProfileBounds
 from dpaudit.laws.shuffle import Shuffle, ShuffleLoss
 from dpaudit.laws.worst import worst_others
 
@@ -27,8 +27,8 @@ __all__ = [
     "LaplaceLaw",
     "Law",
     "PrivacyLoss",
+    "PrivacyProfileBounds",
     "ProductLaw",
-    "ProfileBounds",
     "PublicMixtureLaw",
     "Shuffle",
     "ShuffleLoss",

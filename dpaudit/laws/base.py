@@ -47,8 +47,8 @@ class Comparison(ABC):
     def delta(self, epsilon: float) -> Interval:
         """Hockey-stick divergence sup over S of P(S) - e^epsilon Q(S); exact, or bounds that enclose it."""
 
-    def profile(self, epsilons: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper bounds on the divergence at many epsilons, shape (k,) each; equal where it is exact."""
+    def privacy_profile(self, epsilons: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper bounds on the privacy profile at many epsilons, shape (k,) each; equal where it is exact."""
         values = [self.delta(float(epsilon)) for epsilon in epsilons]
         return np.array([value.lower for value in values]), np.array([value.upper for value in values])
 

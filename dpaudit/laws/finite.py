@@ -113,9 +113,9 @@ class FiniteComparison(Comparison):
         """Exact hockey-stick divergence."""
         return Interval.exact(self.loss().delta(epsilon))
 
-    def profile(self, epsilons: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def privacy_profile(self, epsilons: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Exact hockey-stick divergence at many epsilons."""
-        values = self.loss().profile(epsilons)
+        values = self.loss().privacy_profile(epsilons)
         return values, values
 
     def epsilon(self, delta: float) -> Interval:

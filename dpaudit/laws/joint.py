@@ -102,13 +102,13 @@ class ProductComparison(Comparison):
         below, above = self.bounding_losses()
         return Interval(lower=below.delta(epsilon), upper=above.delta(epsilon))
 
-    def profile(self, epsilons: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def privacy_profile(self, epsilons: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """As ``delta``, with the parts composed once."""
         gaussian = self._gaussian()
         if gaussian is not None:
-            return gaussian.profile(epsilons)
+            return gaussian.privacy_profile(epsilons)
         below, above = self.bounding_losses()
-        return below.profile(epsilons), above.profile(epsilons)
+        return below.privacy_profile(epsilons), above.privacy_profile(epsilons)
 
     def epsilon(self, delta: float) -> Interval:
         """Exact for finite or Gaussian parts or at delta = 0, enclosed for Laplace parts."""
@@ -211,9 +211,9 @@ class PublicMixtureComparison(Comparison):
             upper=math.fsum(w * (v.upper or 0.0) for w, v in zip(weights, values, strict=True)),
         )
 
-    def profile(self, epsilons: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def privacy_profile(self, epsilons: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Average over the choices."""
-        parts = [part.profile(epsilons) for part in self.parts]
+        parts = [part.privacy_profile(epsilons) for part in self.parts]
         weights = np.exp(self.log_weights)[:, None]
         lower, upper = (np.array(side) for side in zip(*parts, strict=True))
         return (weights * lower).sum(axis=0), (weights * upper).sum(axis=0)

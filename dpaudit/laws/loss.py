@@ -100,7 +100,7 @@ class PrivacyLoss:
         gaps = np.minimum(epsilon - self.losses[above], 0.0)
         return math.fsum(np.exp(self.log_p[above]) * -np.expm1(gaps))
 
-    def profile(self, epsilons: np.ndarray) -> np.ndarray:
+    def privacy_profile(self, epsilons: np.ndarray) -> np.ndarray:
         """Hockey-stick divergence at many epsilons, shape (k,)."""
         p = np.exp(self.log_p)
         starts = np.searchsorted(self.losses, epsilons, side="right")

@@ -60,7 +60,12 @@ def render_ledger(records: Mapping[str, Record]) -> str:
         Records by key, that of a paper where there is one; ``KEY.md`` beside the ledger is the page of each.
     """
     views = papers_of(records)
-    lines = ["# What holds and what does not", "", "Each name leads to the page with all claims, witnesses and commands.", ""]
+    lines = [
+        "# What holds and what does not",
+        "",
+        "Each name leads to the page with all claims, witnesses and commands.",
+        "",
+    ]
     lines += [line for view in views if view.claims for line in _found(view)]
     lines += ["", *_papers(views), "", *_verdicts(records)]
     lines += [line for view in views for line in _claims(view)]

@@ -19,6 +19,7 @@ RECORD = "record.json"
 
 _NAMED = 3
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Freshness:
     """The state of one record or page.

@@ -1,8 +1,8 @@
 """Keeping the revisions of the auditors: what changed, and whether numbers moved.
 
 ``python -m dpaudit.runner.revisions`` says which auditors' code differs from what ``revisions.json`` says.
-``--new NAME`` gives an auditor a new revision number: its results are outdated. ``--rerun NAME`` runs recorded results of
-the auditor again; where all numbers are equal, the revision stays and the file takes the new fingerprint.
+``--new NAME`` gives an auditor a new revision number: its results are outdated. ``--rerun NAME`` runs recorded results
+of the auditor again; where all numbers are equal, the revision stays and the file takes the new fingerprint.
 """
 
 from __future__ import annotations

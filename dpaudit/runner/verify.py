@@ -13,12 +13,12 @@ from typing import Any, Literal
 from dpaudit.auditors.audit import view_of
 from dpaudit.auditors.blackbox import search_pair
 from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, Budget
-from dpaudit.auditors.exact import exceeds
 from dpaudit.auditors.pair import EventBound
 from dpaudit.auditors.recheck import counted, enough_samples, event_from_data, learn_event, recheck
-from dpaudit.auditors.selection import Event
+from dpaudit.auditors.selection import ThresholdEvent
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.claims import PrivacyClaim
+from dpaudit.claims.guarantees import Guarantee
 from dpaudit.claims.inputs import Pair, pair_key
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.claims.record import plain
@@ -32,7 +32,7 @@ from dpaudit.runner.plaindata import NotDataError, from_data
 from dpaudit.runner.version import dpaudit_version
 from dpaudit.runner.witnesses import WitnessFile, read_witness
 
-SCHEMA: Literal["dpaudit.verification/1"] = "dpaudit.verification/1"
+SCHEMA: Literal["dpaudit.verification/2"] = "dpaudit.verification/2"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,11 +42,11 @@ class Verification:
     Attributes
     ----------
     confirmed
-        Whether they refute the claim again: the bound is above the claimed epsilon.
+        Whether they refute the claim again: the bound is above the claimed value.
     target, claim, view, parameters
         What was checked.
-    claimed
-        The claimed ``epsilon`` and ``delta``.
+    guarantee, claimed
+        Kind of the guarantee that is claimed, and its parameters.
     data, neighbour
         The two inputs, that on which the event is likelier first, as JSON holds them.
     event
@@ -55,20 +55,21 @@ class Verification:
         Occurrences and trials on ``data`` and on ``neighbour``.
     p, q
         Frequencies of the event there.
-    epsilon
-        Lower confidence bound on epsilon at the claimed delta.
+    forces
+        Lower confidence bound on the parameter that the event forces, the others being as claimed.
     confidence, samples, seed
         Confidence of the bound, samples per input, and seed.
     notes
         What else to know: code or data that have changed, an event that was learned again.
     """
 
-    schema: Literal["dpaudit.verification/1"] = SCHEMA
+    schema: Literal["dpaudit.verification/2"] = SCHEMA
     confirmed: bool
     target: str
     claim: str
     view: str
     parameters: Mapping[str, Any]
+    guarantee: str
     claimed: Mapping[str, float]
     data: Any
     neighbour: Any
@@ -77,7 +78,7 @@ class Verification:
     trials: tuple[int, int]
     p: float
     q: float
-    epsilon: float
+    forces: Mapping[str, float]
     confidence: float
     samples: int
     seed: int
@@ -137,8 +138,10 @@ def verify(
         mechanism, data_note = _instance(path, witness, reference)
         notes += data_note
         view = _view(path, witness, mechanism)
-        _check_claim(path, witness, mechanism)
-        audit = _Audit(path, witness, mechanism, view)
+        claim = _claim(path, witness, mechanism)
+        guarantee = _guarantee(path, witness, claim)
+        _check_claim(path, witness, claim, mechanism)
+        audit = _Audit(path, witness, mechanism, view, guarantee)
         if inputs is None:
             inputs = audit.pair_again()
             notes.append("the inputs cannot be written as data; they were searched again as in the audit")
@@ -155,13 +158,13 @@ def verify(
             notes.append("the target has randomness that no seed fixes, so that another run gives other samples")
         known = _known(witness)
         if samples is None:
-            samples = enough_samples(known, audit.claim, alpha=1 - confidence)
+            samples = enough_samples(known, guarantee, alpha=1 - confidence)
         described = described_parameters(mechanism, _data(witness))
         key = json.dumps(described, sort_keys=True)
         try:
             found = recheck(
                 view,
-                audit.claim,
+                guarantee,
                 inputs,
                 event,
                 reverse=reverse,
@@ -180,12 +183,13 @@ def verify(
             ) from error
     p_input, q_input = reversed(inputs) if reverse else inputs
     return Verification(
-        confirmed=exceeds(found.epsilon, witness.claimed.epsilon),
+        confirmed=guarantee.exceeds(found.value),
         target=witness.target,
         claim=witness.claim,
         view=witness.view,
         parameters=described,
-        claimed={"epsilon": witness.claimed.epsilon, "delta": witness.claimed.delta},
+        guarantee=guarantee.kind,
+        claimed=dict(guarantee.parameters),
         data=plain(p_input),
         neighbour=plain(q_input),
         event=plain(event.describe()),
@@ -193,7 +197,7 @@ def verify(
         trials=found.trials,
         p=found.hits[0] / max(found.trials[0], 1),
         q=found.hits[1] / max(found.trials[1], 1),
-        epsilon=found.epsilon,
+        forces={guarantee.forced: found.value},
         confidence=confidence,
         samples=samples,
         seed=seed,
@@ -204,16 +208,12 @@ def verify(
 class _Audit:
     """The audit that found a witness, so far as parts of it have to be repeated."""
 
-    def __init__(self, path: str | Path, witness: WitnessFile, mechanism: Mechanism, view: Mechanism) -> None:
+    def __init__(
+        self, path: str | Path, witness: WitnessFile, mechanism: Mechanism, view: Mechanism, guarantee: Guarantee
+    ) -> None:
         self._path, self._witness, self._mechanism, self._view = path, witness, mechanism, view
         audit = witness.audit
-        self.claim = PrivacyClaim(
-            id=witness.claim,
-            statement="",
-            epsilon=witness.claimed.epsilon,
-            delta=witness.claimed.delta,
-            view=witness.view,
-        )
+        self.claim = PrivacyClaim(id=witness.claim, guarantee=guarantee, view=witness.view)
         self._budget = Budget(
             samples=audit.samples,
             confidence=audit.confidence,
@@ -232,12 +232,12 @@ class _Audit:
         _, neighbouring = view_of(self._mechanism, self.claim)
         return search_pair(self._view, self.claim, neighbouring, budget=self._budget, streams=self._streams)[2].pair
 
-    def event_again(self, inputs: Pair) -> tuple[Event, bool]:
+    def event_again(self, inputs: Pair) -> tuple[ThresholdEvent, bool]:
         """Learn the event again."""
         audit = self._witness.audit
         return learn_event(
             self._view,
-            self.claim,
+            self.claim.guarantee,
             inputs,
             budget=self._budget,
             streams=self._streams,
@@ -291,21 +291,47 @@ def _view(path: str | Path, witness: WitnessFile, mechanism: Mechanism) -> Mecha
     return views[witness.view]
 
 
-def _check_claim(path: str | Path, witness: WitnessFile, mechanism: Mechanism) -> None:
-    """Raise WitnessError where the target does not make the claim that the file says it breaks."""
+def _claim(path: str | Path, witness: WitnessFile, mechanism: Mechanism) -> PrivacyClaim:
+    """Return the target's claim; WitnessError where it makes no such claim."""
     made = {claim.id: claim for claim in claims_of(mechanism) if isinstance(claim, PrivacyClaim)}
-    claim = made.get(witness.claim)
-    if claim is None:
+    if witness.claim not in made:
         known = ", ".join(made) or "none"
         raise WitnessError(
             f"{path}: key 'claim': {mechanism.name} makes no privacy claim {witness.claim!r}; it makes: {known}"
         )
-    if (claim.epsilon, claim.delta, claim.view) != (witness.claimed.epsilon, witness.claimed.delta, witness.view):
+    return made[witness.claim]
+
+
+def _guarantee(path: str | Path, witness: WitnessFile, claim: PrivacyClaim) -> Guarantee:
+    """Return the guarantee that the file says is broken: of the kind that the target claims."""
+    kind = type(claim.guarantee)
+    if witness.claimed.guarantee != kind.kind:
         raise WitnessError(
-            f"{path}: key 'claimed': {mechanism.name} claims epsilon {claim.epsilon:.17g} and delta {claim.delta:.17g} "
-            f"of the view {claim.view!r}, not {witness.claimed.epsilon:.17g} and {witness.claimed.delta:.17g} of "
-            f"{witness.view!r}; audit it again"
+            f"{path}: key 'claimed.guarantee': the target claims {kind.kind}, not {witness.claimed.guarantee}; "
+            "audit it again"
         )
+    known, given = set(claim.guarantee.parameters), set(witness.claimed.parameters)
+    if known != given:
+        problem = f"{min(known - given)} is missing" if known - given else f"{kind.kind} has no {min(given - known)}"
+        raise WitnessError(f"{path}: key 'claimed.parameters': {problem}; audit the target again")
+    try:
+        return kind(**witness.claimed.parameters)
+    except ParameterError as error:
+        raise WitnessError(f"{path}: key 'claimed.parameters': {error}; audit the target again") from None
+
+
+def _check_claim(path: str | Path, witness: WitnessFile, claim: PrivacyClaim, mechanism: Mechanism) -> None:
+    """Raise WitnessError where the target does not claim what the file says it breaks."""
+    made, claimed = dict(claim.guarantee.parameters), witness.claimed.parameters
+    if (made, claim.view) != (claimed, witness.view):
+        raise WitnessError(
+            f"{path}: key 'claimed': {mechanism.name} claims {_listed(made)} of the view {claim.view!r}, "
+            f"not {_listed(claimed)} of {witness.view!r}; audit it again"
+        )
+
+
+def _listed(parameters: Mapping[str, float]) -> str:
+    return " and ".join(f"{name} {value:.17g}" for name, value in parameters.items())
 
 
 def _are_listed(path: str | Path, inputs: Pair, witness: WitnessFile, neighbouring: Neighbouring) -> bool:
@@ -325,7 +351,7 @@ def _are_listed(path: str | Path, inputs: Pair, witness: WitnessFile, neighbouri
     return False
 
 
-def _event(path: str | Path, raw: Mapping[str, Any], view: Mechanism, inputs: Pair) -> Event:
+def _event(path: str | Path, raw: Mapping[str, Any], view: Mechanism, inputs: Pair) -> ThresholdEvent:
     try:
         event = event_from_data(raw, view, inputs)
         event.describe()
@@ -343,7 +369,7 @@ def _known(witness: WitnessFile) -> EventBound:
     found = witness.found
     if found.hits is None or found.trials is None:
         return counted(found.p, found.q)
-    return EventBound(hits=found.hits, trials=found.trials, epsilon=found.epsilon or 0.0)
+    return EventBound(hits=found.hits, trials=found.trials, value=max(found.forces.values(), default=0.0))
 
 
 @contextmanager

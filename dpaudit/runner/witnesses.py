@@ -1,4 +1,7 @@
-"""Witness files: a refutation with all that is needed to check it on fresh samples. Schema ``dpaudit.witness/1``."""
+"""Witness files: a refutation with all that is needed to check it on fresh samples. Schema ``dpaudit.witness/2``.
+
+Files of ``dpaudit.witness/1``, which knew approximate differential privacy only, are still read.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,8 @@ from dpaudit.auditors.budget import Budget, Features
 from dpaudit.auditors.pair import LEAST_SAMPLES
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.claims import PrivacyClaim
-from dpaudit.claims.evidence import Evidence
+from dpaudit.claims.evidence import Evidence, Violation
+from dpaudit.claims.guarantees import ApproximateDP
 from dpaudit.claims.record import plain
 from dpaudit.errors import WitnessError
 from dpaudit.plan import Scalar
@@ -28,7 +32,8 @@ from dpaudit.runner.version import dpaudit_version
 if TYPE_CHECKING:
     from pydantic import TypeAdapter, ValidationError
 
-SCHEMA: Literal["dpaudit.witness/1"] = "dpaudit.witness/1"
+SCHEMA: Literal["dpaudit.witness/2"] = "dpaudit.witness/2"
+_FIRST_SCHEMA = "dpaudit.witness/1"
 FOLDER = "witnesses"
 """Folder of the witness files, below that of the report."""
 
@@ -48,19 +53,20 @@ class DataFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claimed:
-    """The claim that was refuted."""
+    """The guarantee that was refuted: its kind and its parameters."""
 
     __pydantic_config__: ClassVar[Any] = _STRICT
 
-    epsilon: float
-    delta: float
+    guarantee: str
+    parameters: dict[str, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class Observation:
     """What the audit found of the event; ``hits`` and ``trials`` are null where it did not count.
 
-    ``p``, ``hits[0]`` and ``trials[0]`` are of the input on which the event is likelier.
+    ``p``, ``hits[0]`` and ``trials[0]`` are of the input on which the event is likelier. ``forces`` holds what follows
+    for the guarantee's parameters.
     """
 
     __pydantic_config__: ClassVar[Any] = _STRICT
@@ -69,8 +75,7 @@ class Found:
     q: float
     hits: tuple[int, int] | None
     trials: tuple[int, int] | None
-    epsilon: float | None
-    delta: float | None
+    forces: dict[str, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +136,7 @@ class WitnessFile:
 
     __pydantic_config__: ClassVar[Any] = _STRICT
 
-    schema: Literal["dpaudit.witness/1"]
+    schema: Literal["dpaudit.witness/2"]
     target: str
     sha256: str
     claim: str
@@ -144,7 +149,7 @@ class WitnessFile:
     event: dict[str, Any] | None
     reverse: bool
     features: Features
-    found: Found
+    found: Observation
     audit: Audit
     command: str
 
@@ -154,7 +159,7 @@ def make_witness(
 ) -> WitnessFile | None:
     """Return the witness file of a refutation; None where what was found cannot be checked by sampling."""
     finding, shown = evidence.finding, evidence.witness
-    if finding is None or shown is None:
+    if finding is None or not isinstance(shown, Violation):
         return None
     try:
         event = None if finding.event is None else to_data(dict(finding.event))
@@ -172,19 +177,18 @@ def make_witness(
         view=claim.view,
         parameters=dict(cell.parameters),
         data=None if cell.data is None else DataFile(file=cell.data[0], sha256=cell.data[1]),
-        claimed=Claimed(epsilon=claim.epsilon, delta=claim.delta),
+        claimed=Claimed(guarantee=claim.guarantee.kind, parameters=dict(claim.guarantee.parameters)),
         method=evidence.method,  # type: ignore[arg-type]
         inputs=inputs,
         event=event,
         reverse=finding.reverse,
         features=budget.features,
-        found=Found(
+        found=Observation(
             p=finding.p,
             q=finding.q,
             hits=finding.hits,
             trials=finding.trials,
-            epsilon=shown.epsilon,
-            delta=shown.delta,
+            forces=dict(shown.forces),
         ),
         audit=Audit(
             version=dpaudit_version(),
@@ -241,6 +245,8 @@ def read_witness(path: str | Path) -> WitnessFile:
         raise WitnessError(f"{path}: not JSON ({error}); {again}") from None
     if not isinstance(raw, dict):
         raise WitnessError(f"{path}: not a witness but a {type(raw).__name__}; {again}")
+    if raw.get("schema") == _FIRST_SCHEMA:
+        raw = _upgraded(raw)
     if raw.get("schema", SCHEMA) != SCHEMA:
         raise WitnessError(f"{path}: key 'schema' is {raw['schema']!r}, this version reads {SCHEMA!r}")
     from pydantic import ValidationError
@@ -255,12 +261,26 @@ def read_witness(path: str | Path) -> WitnessFile:
     return witness
 
 
+def _upgraded(raw: dict[str, Any]) -> dict[str, Any]:
+    """Return a file of the first schema as the present one has it; what does not fit is left for validation."""
+    claimed, found = raw.get("claimed"), raw.get("found")
+    if isinstance(claimed, dict):
+        claimed = {"guarantee": ApproximateDP.kind, "parameters": claimed}
+    if isinstance(found, dict):
+        names = ("epsilon", "delta")
+        forces = {name: found[name] for name in names if found.get(name) is not None}
+        found = {**{name: value for name, value in found.items() if name not in names}, "forces": forces}
+    return {**raw, "schema": SCHEMA, "claimed": claimed, "found": found}
+
+
 def _ranges(witness: WitnessFile) -> list[tuple[str, bool, str]]:
     claimed, found, audit = witness.claimed, witness.found, witness.audit
     counts = [(found.hits, found.trials)] if found.hits is not None and found.trials is not None else []
     return [
-        ("claimed.epsilon", math.isfinite(claimed.epsilon) and claimed.epsilon >= 0, "a finite number >= 0"),
-        ("claimed.delta", 0 <= claimed.delta < 1, "at least 0 and below 1"),
+        *(
+            (f"claimed.parameters.{name}", math.isfinite(x), "a finite number")
+            for name, x in claimed.parameters.items()
+        ),
         ("found.p", 0 <= found.p <= 1, "in [0, 1]"),
         ("found.q", 0 <= found.q <= 1, "in [0, 1]"),
         ("found.hits", (found.hits is None) == (found.trials is None), "null where trials is, and only there"),
@@ -290,7 +310,7 @@ def _first_problem(error: ValidationError) -> str:
     problem = min(error.errors(), key=lambda item: item["type"] not in unknown)
     key = ".".join(str(part) for part in problem["loc"])
     if problem["type"] in unknown:
-        inner = {"claimed": Claimed, "found": Found, "audit": Audit, "data": DataFile}
+        inner = {"claimed": Claimed, "found": Observation, "audit": Audit, "data": DataFile}
         owner: Any = inner.get(str(problem["loc"][0]), WitnessFile) if len(problem["loc"]) > 1 else WitnessFile
         known = list(owner.__dataclass_fields__)
         return f"unknown key {key!r}{suggestion(str(problem['loc'][-1]), known)}"

@@ -1,33 +1,37 @@
-"""Confidence intervals for proportions, ratios and means, goodness of fit and fits of rates."""
+"""Confidence intervals for proportions, events and means, goodness of fit and fits of rates."""
 
 from dpaudit.statistics.anytime import anytime_lower, anytime_upper
 from dpaudit.statistics.betting import BettingMeans
+from dpaudit.statistics.events import (
+    anytime_bound,
+    best_share,
+    bound_from_counts,
+    detection_limit,
+    forced_lower,
+    log_ratio_lower,
+)
 from dpaudit.statistics.fit import goodness_of_fit
 from dpaudit.statistics.means import mean_interval, student_interval
 from dpaudit.statistics.proportions import clopper_pearson, proportion_lower, proportion_upper
 from dpaudit.statistics.rates import Exponent, fitted_exponent, local_exponents
-from dpaudit.statistics.ratios import (
-    best_share,
-    conditional_epsilon_lower,
-    epsilon_lower,
-    refutable_epsilon,
-)
 
 __all__ = [
     "BettingMeans",
     "Exponent",
+    "anytime_bound",
     "anytime_lower",
     "anytime_upper",
     "best_share",
+    "bound_from_counts",
     "clopper_pearson",
-    "conditional_epsilon_lower",
-    "epsilon_lower",
+    "detection_limit",
     "fitted_exponent",
+    "forced_lower",
     "goodness_of_fit",
     "local_exponents",
+    "log_ratio_lower",
     "mean_interval",
     "proportion_lower",
     "proportion_upper",
-    "refutable_epsilon",
     "student_interval",
 ]

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from itertools import combinations_with_replacement
 
 import numpy as np
-from dpaudit.catalog.hay2017 import KemenyExponential
 
 import dpaudit
 from dpaudit import rankings
+from dpaudit.catalog.hay2017 import KemenyExponential
 
 _LISTED_PROFILES = 5_000
 _SPLITS = 120

@@ -59,10 +59,7 @@ PROTOCOL_ERRATA: Final = (
         where=PAPER.at(section="2.3", theorem="2.1"),
         printed="a randomizer that is (ϵ + ln n, δ)-LDP gives a shuffled protocol that is (ϵ, δ)-DP",
         meant="a shuffled protocol of single messages that is (ϵ, δ)-DP has a randomizer that is (ϵ + ln n, δ)-LDP",
-        reason=(
-            f"{CHEU.citation}, which is cited for it, proves the latter; randomized response refutes the "
-            "former"
-        ),
+        reason=(f"{CHEU.citation}, which is cited for it, proves the latter; randomized response refutes the former"),
     ),
     dpaudit.Erratum(
         where=PAPER.at(section="3.1", algorithm=1, line=3, note="and Section 3.2"),

@@ -244,7 +244,7 @@ def test_the_worst_pair_is_found(pairs, samples):
     evidence = search(Counter(epsilon=1.0, pairs=pairs), 0.7, samples)
     assert evidence.verdict == "refuted"
     assert {evidence.witness.data, evidence.witness.neighbour} == {0.0, 1.0}
-    assert evidence.witness.epsilon <= 1.0
+    assert evidence.witness.forces["epsilon"] <= 1.0
     assert f"{pairs} pairs searched" in evidence.scope
 
 

@@ -10,7 +10,7 @@ from scipy.stats import binom
 import dpaudit
 from dpaudit.auditors import Budget, Streams, audit, pace, pair
 from dpaudit.auditors.pace import LONG, Pace
-from dpaudit.statistics import conditional_epsilon_lower
+from dpaudit.statistics import log_ratio_lower
 
 FALSE_ALARM = 1e-6
 CALL = 1 << 16
@@ -115,8 +115,8 @@ def test_a_clock_that_runs_out_whenever_it_looks_bad(monkeypatch, clock):
             elif chosen[0]:
                 hits[data] += int(outputs.sum())
                 if data == 1:
-                    bound = conditional_epsilon_lower(hits[1], hits[0], alpha=alpha)
-                    clock.now = float(bound > claim.epsilon)
+                    bound = log_ratio_lower(hits[1], hits[0], alpha=alpha)
+                    clock.now = float(bound > claim.guarantee.claimed)
             return outputs
 
         def neighbours(self):

@@ -181,7 +181,7 @@ def test_the_counts_behind_a_black_box_witness_are_likely_under_the_law(name):
         target, law_p = Table(), Table().laws()
     evidence = decide(target, epsilon=0.05, samples=50_000, method="black-box")
     assert evidence.verdict == "refuted"
-    assert evidence.witness.epsilon > 0.05
+    assert evidence.witness.forces["epsilon"] > 0.05
     assert 0 < evidence.witness.q < evidence.witness.p < 1
     if law_p is not None:
         event = evidence.witness.event

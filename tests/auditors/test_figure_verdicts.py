@@ -35,8 +35,8 @@ def test_a_mean(published, tolerance, verdict):
     assert evidence.measured["value"].lower < 0.3 < evidence.measured["value"].upper
     assert (evidence.witness is not None) == (verdict == "refuted")
     if evidence.witness:
-        assert evidence.witness.q == published
-        assert abs(evidence.witness.p - 0.3) < abs(published - 0.3)
+        assert evidence.witness.claimed == published
+        assert abs(evidence.witness.measured - 0.3) < abs(published - 0.3)
 
 
 @pytest.mark.parametrize(("published", "verdict"), [(50.0, "certified"), (51.5, "refuted"), (48.0, "refuted")])
@@ -65,9 +65,9 @@ def test_an_inequality_is_open_to_one_side_and_no_time_certifies_it(direction, b
     evidence = decide(direction=direction, published=bound, tolerance=tolerance, timed=timed)
     assert evidence.verdict == ("consistent" if timed and verdict == "certified" else verdict)
     if verdict == "refuted":
-        assert evidence.witness.q == bound
-        assert (evidence.witness.p > bound) == (direction == "at-most")
-        assert direction.replace("-", " ") in evidence.witness.event.values()
+        assert evidence.witness.claimed == bound
+        assert (evidence.witness.measured > bound) == (direction == "at-most")
+        assert evidence.witness.direction == direction
 
 
 def test_times_alone_are_judged_by_nothing():

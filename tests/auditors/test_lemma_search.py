@@ -39,9 +39,9 @@ def test_instances_that_are_not_all_are_only_consistent():
 def test_the_worst_listed_instance_is_the_witness():
     evidence = search(margin=lambda a: 3 - a, instances=[{"a": a} for a in (1, 7, 4)], complete=True)
     assert evidence.verdict == "refuted"
-    assert evidence.witness.data == {"a": 7}
+    assert evidence.witness.instance == {"a": 7}
     assert evidence.measured["margin"].lower == -4
-    assert (evidence.witness.p, evidence.witness.q) == (4, 0)
+    assert (evidence.witness.measured, evidence.witness.claimed) == (4, 0)
 
 
 def test_a_drawn_counterexample_is_shrunk_to_the_smallest():
@@ -49,9 +49,9 @@ def test_a_drawn_counterexample_is_shrunk_to_the_smallest():
         margin=lambda a, b: 1000 - a - b, variables={"a": dpaudit.Integers(0, 10**6), "b": dpaudit.Integers(0, 10**6)}
     )
     assert evidence.verdict == "refuted"
-    assert sum(evidence.witness.data.values()) == 1001
+    assert sum(evidence.witness.instance.values()) == 1001
     real = search(margin=lambda x: 10.0 - x, variables={"x": dpaudit.Reals(0.0, 100.0)})
-    assert 10 < real.witness.data["x"] <= 11
+    assert 10 < real.witness.instance["x"] <= 11
 
 
 def test_a_drawn_profile_is_shrunk():
@@ -59,7 +59,7 @@ def test_a_drawn_profile_is_shrunk():
         return 2.5 - len(profile)
 
     evidence = search(margin=margin, variables={"profile": dpaudit.RankingProfiles(8, 5)})
-    assert evidence.witness.data["profile"] == [[0, 1], [0, 1], [0, 1]]
+    assert evidence.witness.instance["profile"] == [[0, 1], [0, 1], [0, 1]]
 
 
 def test_drawn_values_stay_in_their_domains():
@@ -140,5 +140,7 @@ def test_explained_numbers_are_those_of_the_counterexample():
         variables={"a": dpaudit.Integers(0, 50)},
         explain=lambda a: {"actual": a, "claimed": 3},
     )
-    assert (evidence.witness.p, evidence.witness.q) == (4, 3)
+    assert (evidence.witness.measured, evidence.witness.claimed) == (4, 3)
+    assert evidence.witness.details == {"actual": 4, "claimed": 3}
+    assert evidence.witness.direction == "at-most"
     assert evidence.measured["actual"].lower == 4

@@ -108,8 +108,8 @@ def test_a_witness_can_be_recomputed():
     evidence = decide(target, 1.0, 0.1, samples=50_000)
     witness = evidence.witness
     assert evidence.verdict == "refuted"
-    assert witness.delta == evidence.measured["delta"].lower > 0.1
-    assert target.comparison().delta(1.0).lower >= witness.delta
+    assert witness.forces == {"delta": evidence.measured["delta"].lower}
+    assert target.comparison().delta(1.0).lower >= witness.forces["delta"] > 0.1
     # The likelihood ratio is above e on one side of 1/2 + 1 = 1.5 away from the other input.
     assert witness.p == pytest.approx(norm.sf(0.5), abs=0.02)
     assert witness.q == pytest.approx(norm.sf(1.5), abs=0.02)
@@ -121,12 +121,12 @@ def test_a_witness_can_be_recomputed():
 def test_a_single_output_refutes_a_pure_claim():
     evidence = decide(Noise(kind="laplace"), 0.999, samples=1000)
     assert evidence.verdict == "refuted"
-    assert evidence.witness.epsilon == pytest.approx(1.0, abs=1e-6)
+    assert evidence.witness.forces["epsilon"] == pytest.approx(1.0, abs=1e-6)
     assert evidence.witness.p == pytest.approx(0.5, abs=0.1)
     assert decide(Noise(), 2.0, samples=20_000).verdict == "refuted"
     impossible = decide(Table(seed=1), 20.0, samples=1000)
     assert impossible.verdict == "refuted"
-    assert impossible.witness.epsilon == math.inf
+    assert impossible.witness.forces["epsilon"] == math.inf
     assert impossible.witness.q == 0
 
 
@@ -186,7 +186,7 @@ def test_of_many_pairs_some_are_sampled_and_the_scope_says_so():
 def test_curves_enclose_the_gaussian_ones():
     evidence = decide(Noise(), 1.0, 0.1, samples=200_000)
     curves = evidence.curves
-    truth = Noise().comparison().profile(np.array(curves.epsilon))[0]
+    truth = Noise().comparison().privacy_profile(np.array(curves.epsilon))[0]
     assert np.all(np.array(curves.delta_lower) <= truth)
     assert np.all(truth <= np.array(curves.delta_upper))
     type_one = np.array(curves.type_one)
@@ -208,7 +208,7 @@ def test_curves_of_an_exact_audit(delta):
     assert 1.0 in curves.epsilon
     assert len(curves.epsilon) <= 27
     np.testing.assert_allclose(
-        curves.delta_upper, Noise().comparison().profile(np.array(curves.epsilon))[0], rtol=1e-5, atol=1e-12
+        curves.delta_upper, Noise().comparison().privacy_profile(np.array(curves.epsilon))[0], rtol=1e-5, atol=1e-12
     )
     truth = norm.cdf(norm.ppf(1 - np.array(curves.type_one)) - 1.0)
     assert np.all(np.array(curves.type_two_lower) <= truth + 1e-6)

@@ -9,7 +9,7 @@ from hypothesis import strategies
 
 import dpaudit
 from dpaudit.auditors import Streams
-from dpaudit.auditors.search import Found, find_pair
+from dpaudit.auditors.search import ChosenPair, find_pair
 from dpaudit.claims.inputs import pair_key
 
 pytestmark = pytest.mark.slow
@@ -204,7 +204,7 @@ def test_one_pair_needs_no_pilot():
     def never(pair, samples, purpose):
         raise AssertionError
 
-    expected = Found(pair=(0, 1), searched=1, total=1, samples=0, rounds=0)
+    expected = ChosenPair(pair=(0, 1), searched=1, total=1, samples=0, rounds=0)
     for neighbouring in (listed([(0, 1)]), listed([(0, 1), (1, 0), (0, 1)]), within(dpaudit.AnyTwo(values=(0, 1)))):
         assert find_pair(neighbouring, never, samples=10**6, streams=Streams(1)) == expected
     same = find_pair(listed([(0, 0)]), never, samples=10**6, streams=Streams(1))

@@ -49,8 +49,8 @@ def test_exact_values(grows, claimed, shape, direction, verdict):
     assert evidence.growth.shape == tuple((shape or (lambda m: 1))(m) for m in POINTS)
     assert (evidence.witness is not None) == (verdict == "refuted")
     if evidence.witness:
-        assert evidence.witness.q == claimed
-        assert evidence.witness.data["m"] == list(POINTS)
+        assert evidence.witness.claimed == claimed
+        assert evidence.witness.instance["m"] == list(POINTS)
 
 
 def noisy(exponent, spread):
@@ -161,4 +161,4 @@ def test_a_rate_goes_from_claim_to_record():
     assert true.results[0].claimed == {"exponent": 2.0}
     assert false.results[0].kind == "rate"
     assert false.results[0].verdict == "refuted"
-    assert json.loads(false.to_json())["results"][0]["witness"]["p"] == pytest.approx(3)
+    assert json.loads(false.to_json())["results"][0]["witness"]["measured"] == pytest.approx(3)

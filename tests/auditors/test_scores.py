@@ -12,7 +12,7 @@ from dpaudit.auditors import learners
 from dpaudit.auditors.outputs import Columns
 from dpaudit.auditors.rowscores import AdditiveScore, Transform
 from dpaudit.auditors.scores import ColumnScore, OutcomeScore, score_from_json, scores_of
-from dpaudit.auditors.selection import Event, select_events
+from dpaudit.auditors.selection import FinalTest, ThresholdEvent, select_events
 from dpaudit.auditors.trees import BoostedScore
 
 pytestmark = pytest.mark.slow
@@ -155,8 +155,8 @@ def test_the_score_of_an_output_does_not_depend_on_its_company(name):
 @pytest.mark.parametrize("name", SCORES)
 def test_an_event_from_json_contains_the_same_outputs(name, above):
     score, fresh = fitted(name)
-    event = Event(score, float(np.quantile(score(fresh[0]), 0.3)), above)
-    again = Event.from_json(json.loads(json.dumps(event.to_json())))
+    event = ThresholdEvent(score, float(np.quantile(score(fresh[0]), 0.3)), above)
+    again = ThresholdEvent.from_json(json.loads(json.dumps(event.to_json())))
     for outputs in fresh:
         assert np.array_equal(again.contains(outputs), event.contains(outputs))
     json.dumps(event.describe(), default=str)
@@ -189,7 +189,7 @@ def test_descriptions_of_half_lines_and_intervals_are_the_event(name, above):
     else:
         score, fresh = fitted(name)
     for level in (0.0, 0.02, 0.3, 0.7, 1.0):
-        event = Event(score, float(np.quantile(score(fresh[0]), level, method="nearest")), above)
+        event = ThresholdEvent(score, float(np.quantile(score(fresh[0]), level, method="nearest")), above)
         for outputs in fresh:
             assert np.array_equal(described(event, outputs), event.contains(outputs))
 
@@ -198,7 +198,7 @@ def test_descriptions_of_outcomes_list_the_event():
     score, fresh = fitted("outcomes int64")
     for above in (True, False):
         for threshold in np.unique(score.ratios):
-            event = Event(score, float(threshold), above)
+            event = ThresholdEvent(score, float(threshold), above)
             told = event.describe()
             listed = [told] if not isinstance(told, dict) else told["any of"]
             outputs = np.concatenate(fresh)
@@ -211,7 +211,7 @@ def test_descriptions_of_outcomes_list_the_event():
 def test_long_lists_of_outcomes_are_cut_and_counted():
     rng = np.random.default_rng(SEED)
     x, y = rng.integers(0, 100, (2, 5000))
-    told = Event(OutcomeScore.fit(x, y), -100.0, True).describe()
+    told = ThresholdEvent(OutcomeScore.fit(x, y), -100.0, True).describe()
     assert len(told["any of"]) == 24
     assert told["and others, altogether"] == 100
 
@@ -248,7 +248,7 @@ def test_trees_are_learned_again_and_alike():
     x, y = xor(0, 4000, rng), xor(1, 4000, rng)
     first, again = (BoostedScore.fit(x, y, Columns(), (), rounds=10) for _ in range(2))
     assert first.to_json() is None
-    assert Event(first, 0.0, True).to_json() is None
+    assert ThresholdEvent(first, 0.0, True).to_json() is None
     assert np.array_equal(first(x), again(x))
     assert first(x).mean() > 0.1 > -0.1 > first(y).mean()
 
@@ -271,7 +271,7 @@ def test_what_is_no_score_is_refused(raw):
 def test_chosen_events_have_the_counts_that_they_are_said_to_have(sample, delta):
     rng = np.random.default_rng(SEED)
     x, y = (sample(data, 4001, rng) for data in (0, 1))
-    selection = select_events(x, y, delta=delta, final=20_000, alpha=0.01)
+    selection = select_events(x, y, FinalTest(dpaudit.ApproximateDP(1.0, delta), 20_000, 0.01))
     for choice in selection.choices:
         counts = [int(choice.event.contains(side[2000:]).sum()) for side in (x, y)]
         assert [choice.p_hits, choice.q_hits] == (counts[::-1] if choice.reverse else counts)
@@ -281,7 +281,7 @@ def test_chosen_events_have_the_counts_that_they_are_said_to_have(sample, delta)
 
 
 def test_an_event_of_outputs_of_another_form_is_refused():
-    event = Event(ColumnScore(None), 0.5, True)
+    event = ThresholdEvent(ColumnScore(None), 0.5, True)
     assert event.contains(np.array([0.0, 1.0])).tolist() == [False, True]
     with pytest.raises(dpaudit.CheckError, match="outputs of another form"):
         event.contains(np.zeros((2, 3)))

@@ -52,8 +52,8 @@ def test_measured(direction, bound, truth, trivial, verdict):
         assert evidence.samples == 2000
         assert evidence.method == "simulation"
     if verdict == "refuted":
-        assert evidence.witness.q == bound
-        beyond = evidence.witness.p - bound
+        assert evidence.witness.claimed == bound
+        beyond = evidence.witness.measured - bound
         assert (beyond > 0) == (direction == "at-most")
 
 
@@ -180,8 +180,20 @@ def test_intervals_and_refutations_at_equality(direction, record_property):
 
 def test_known_numbers_are_reported_beside_every_verdict():
     for bound in (0.1, 0.4, 2.0):
-        evidence = decide(bound=bound, exact=lambda: 0.3, beside={"bound of another paper": 0.7})
-        assert evidence.measured["bound of another paper"] == dpaudit.Interval.exact(0.7)
+        evidence = decide(
+            bound=bound,
+            exact=lambda: 0.3,
+            trivial=0.9,
+            beside={"another method": 0.5},
+            bounds={"of another paper": 0.7},
+        )
+        roles = {name: interval.role for name, interval in evidence.measured.items()}
+        assert list(roles)[1:3] == ["another method", "of another paper"]
+        assert roles["another method"] == "comparison"
+        assert roles["of another paper"] == "bound"
+        assert roles.get("trivial", "comparison") == "comparison"
+        assert {roles[name] for name in ("value", "slack", "worst") if name in roles} == {"value"}
+        assert evidence.measured["of another paper"] == dpaudit.Interval.exact(0.7, role=dpaudit.Role.BOUND)
     with pytest.raises(dpaudit.ParameterError, match="'slack'"):
         decide(bound=0.4, exact=lambda: 0.3, beside={"slack": 0.7})
 

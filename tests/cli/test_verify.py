@@ -74,11 +74,11 @@ def change(file, **keys):
 
 def rewrite(old, new):
     """Change the target's code, as a fresh process sees it: imports are remembered by path."""
-    from dpaudit import catalog
+    from dpaudit.registry import references
 
     assert old in LEAKS
     Path("leak.py").write_text(LEAKS.replace(old, new), encoding="utf-8")
-    catalog._import_file.cache_clear()
+    references._import_file.cache_clear()
 
 
 def test_a_witness_is_confirmed(dpaudit, witness):
@@ -101,7 +101,7 @@ def test_json_and_options(dpaudit, witness):
     options = ("--samples", "7000", "--confidence", "0.99", "--seed", "2", "--format", "json")
     outcome = dpaudit("verify", witness, *options)
     found = json.loads(outcome.out)
-    assert found["schema"] == "dpaudit.verification/1"
+    assert found["schema"] == "dpaudit.verification/2"
     assert (found["samples"], found["confidence"], found["seed"]) == (7000, 0.99, 2)
     assert sum(found["trials"]) == 14_000
     assert found["confirmed"] is True
@@ -190,7 +190,7 @@ def test_an_event_that_shows_no_violation(dpaudit, witness):
 @pytest.mark.parametrize("claimed", [1.999, 2.0])
 def test_a_claim_that_holds_is_not_confirmed(dpaudit, witness, claimed):
     rewrite("epsilon=self.epsilon, view", f"epsilon={claimed}, view")
-    change(witness, claimed__epsilon=claimed)
+    change(witness, claimed__parameters={"epsilon": claimed, "delta": 0.0})
     assert dpaudit("verify", witness, "--samples", "20000").status == 1
 
 
@@ -198,7 +198,12 @@ def test_a_claim_that_holds_is_not_confirmed(dpaudit, witness, claimed):
     ("key", "value", "words"),
     [
         ("claim", "leak.other", "makes no privacy claim 'leak.other'; it makes: leak.report"),
-        ("claimed__epsilon", 0.1, "claims epsilon 1 and delta 0 of the view 'report', not 0.1"),
+        (
+            "claimed__parameters",
+            {"epsilon": 0.125, "delta": 0.0},
+            "claims epsilon 1 and delta 0 of the view 'report', not epsilon 0.125 and delta 0 of 'report'",
+        ),
+        ("claimed__guarantee", "zero-concentrated-dp", "the target claims approximate-dp, not zero-concentrated-dp"),
         ("inputs", ["a", "c"], "key 'inputs' is no pair of neighbouring inputs"),
     ],
 )
@@ -221,7 +226,7 @@ def test_a_target_that_raises(dpaudit, witness):
 
 KEYS = """
 schema target sha256 claim view parameters data claimed method inputs event reverse features found audit command
-claimed__epsilon claimed__delta found__p found__q found__hits found__trials found__epsilon found__delta
+claimed__guarantee claimed__parameters found__p found__q found__hits found__trials found__forces
 audit__version audit__seed audit__stream audit__samples audit__confidence audit__stop_early audit__pair_samples
 audit__candidate
 """.split()  # noqa: SIM905 - a list of words reads better so
@@ -255,7 +260,7 @@ def test_a_key_that_is_missing_or_of_the_wrong_kind(refused, witness):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"schema": "dpaudit.witness/2"}, ["'schema'", "dpaudit.witness/2", "dpaudit.witness/1"]),
+        ({"schema": "dpaudit.witness/3"}, ["'schema'", "dpaudit.witness/3", "dpaudit.witness/2"]),
         ({"tarqet": "x"}, ["unknown key 'tarqet'", "did you mean 'target'"]),
         ({"audit__sede": 1}, ["unknown key 'audit.sede'", "did you mean 'seed'"]),
         ({"target": "leek.py::Leak"}, ["'target'", "leek.py", "No such file"]),
@@ -264,9 +269,12 @@ def test_a_key_that_is_missing_or_of_the_wrong_kind(refused, witness):
         ({"parameters": {"epsilo": 1}}, ["'parameters'", "did you mean 'epsilon'"]),
         ({"parameters": {"epsilon": -1}}, ["'parameters'", "'epsilon'", "above 0"]),
         ({"data": {"file": "absent.soc", "sha256": ""}}, ["absent.soc"]),
-        ({"claimed__epsilon": -1}, ["'claimed.epsilon'", ">= 0"]),
-        ({"claimed__epsilon": "NaN"}, ["'claimed.epsilon'", "finite"]),
-        ({"claimed__delta": 1}, ["'claimed.delta'", "below 1"]),
+        ({"claimed__parameters": {"epsilon": -1, "delta": 0}}, ["'claimed.parameters'", ">= 0"]),
+        ({"claimed__parameters": {"epsilon": "NaN", "delta": 0}}, ["'claimed.parameters.epsilon'", "finite"]),
+        ({"claimed__parameters": {"epsilon": 1, "delta": 2}}, ["'claimed.parameters'", "[0, 1]"]),
+        ({"claimed__parameters": {"epsilon": 1}}, ["'claimed.parameters'", "delta is missing"]),
+        ({"claimed__parameters": {"epsilon": 1, "delta": 0, "mu": 1}}, ["approximate-dp has no mu"]),
+        ({"claimed__gaurantee": "x"}, ["unknown key 'claimed.gaurantee'", "did you mean 'guarantee'"]),
         ({"found__p": 1.5}, ["'found.p'", "[0, 1]"]),
         ({"found__hits": [5, -1]}, ["'found.hits'"]),
         ({"found__hits": None}, ["'found.hits'", "trials"]),
@@ -294,12 +302,23 @@ def test_a_damaged_file(refused, witness, changes, words, monkeypatch):
     # What the target prints would come before the one line.
     Path("leak.py").write_text(LEAKS.replace('print("printed by the target")', "pass"), encoding="utf-8")
     change(witness, sha256=hashlib.sha256(Path("leak.py").read_bytes()).hexdigest())
-    from dpaudit import catalog
+    from dpaudit.registry import references
 
-    catalog._import_file.cache_clear()
+    references._import_file.cache_clear()
     message = refused("verify", witness)
     for word in words:
         assert word in message
+
+
+def test_a_file_of_the_first_schema_is_still_checked(dpaudit, witness):
+    raw = json.loads(Path(witness).read_text(encoding="utf-8"))
+    parameters, forces = raw["claimed"]["parameters"], raw["found"].pop("forces")
+    raw |= {"schema": "dpaudit.witness/1", "claimed": parameters}
+    raw["found"] |= {"epsilon": forces["epsilon"], "delta": None}
+    Path(witness).write_text(json.dumps(raw), encoding="utf-8")
+    outcome = dpaudit("verify", witness)
+    assert outcome.status == 0
+    assert outcome.out.startswith("confirmed: epsilon is at least ")
 
 
 def test_files_that_are_no_witness(refused, folder):

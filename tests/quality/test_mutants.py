@@ -12,8 +12,9 @@ from dpaudit import randomizers
 from dpaudit.auditors import Budget, Streams, audit, pair
 from dpaudit.auditors.sampler import Sampler
 from dpaudit.auditors.scores import ColumnScore
-from dpaudit.auditors.selection import Choice, Event, Selection
-from dpaudit.statistics import conditional_epsilon_lower, epsilon_lower
+from dpaudit.auditors.selection import Choice, Selection, ThresholdEvent
+from dpaudit.claims.guarantees import ApproximateDP
+from dpaudit.statistics import forced_lower, log_ratio_lower
 
 pytestmark = pytest.mark.slow
 
@@ -119,7 +120,9 @@ def splits_alpha(bound):
         # A two-sided interval spends half of alpha on each side.
         low = binomtest(hits_p, 100).proportion_ci(1 - alpha).low - delta
         high = binomtest(hits_q, 100).proportion_ci(1 - alpha).high
-        if bound(hits_p, 100, hits_q, 100, delta=delta, alpha=alpha) != pytest.approx(math.log(low / high), rel=1e-9):
+        if bound(ApproximateDP(0.0, delta), hits_p, 100, hits_q, 100, alpha=alpha) != pytest.approx(
+            math.log(low / high), rel=1e-9
+        ):
             return False
     return True
 
@@ -127,10 +130,10 @@ def splits_alpha(bound):
 def test_alpha_not_split_between_the_two_bounds():
     """Enumeration cannot show it: unsplit, the two bounds together still err less than alpha where both counts vary."""
 
-    def unsplit(hits_p, trials_p, hits_q, trials_q, *, delta, alpha):
-        return epsilon_lower(hits_p, trials_p, hits_q, trials_q, delta=delta, alpha=2 * alpha)
+    def unsplit(*counts, alpha):
+        return forced_lower(*counts, alpha=2 * alpha)
 
-    assert splits_alpha(epsilon_lower)
+    assert splits_alpha(forced_lower)
     assert not splits_alpha(unsplit)
 
 
@@ -142,7 +145,7 @@ def test_the_conditional_bound_with_trials_assigned_by_coins():
         for given in range(2 * trials + 1):
             a, b = np.arange(given + 1)[:, None], np.arange(2 * trials - given + 1)
             mass = binom.pmf(a, given, p) * binom.pmf(b, 2 * trials - given, q) * binom.pmf(given, 2 * trials, 0.5)
-            error += mass[conditional_epsilon_lower(a, b, alpha=alpha) > math.log(p / q) + 1e-12].sum()
+            error += mass[log_ratio_lower(a, b, alpha=alpha) > math.log(p / q) + 1e-12].sum()
         assert error <= alpha
 
 
@@ -258,11 +261,11 @@ def test_alpha_not_split_between_two_events_is_visible(monkeypatch, record_prope
     def sample(data, size, rng):
         return np.searchsorted(np.cumsum(laws[data])[:2], rng.random(size))
 
-    def two(x, y, *, delta, final, alpha):
-        del x, y, delta, final, alpha
+    def two(x, y, test):
+        del x, y, test
         choices = [
             Choice(
-                event=Event(ColumnScore(None, centre), 0.25, above=False),
+                event=ThresholdEvent(ColumnScore(None, centre), 0.25, above=False),
                 reverse=False,
                 predicted=1.0,
                 p_hits=40,
@@ -304,5 +307,5 @@ def test_a_bound_for_one_time_at_every_look_is_visible(monkeypatch, record_prope
         )
 
     honest = wrong()
-    monkeypatch.setattr(pair._Count, "anytime_bound", lambda self, delta, _: self.bound(delta, self.alpha))
+    monkeypatch.setattr(pair._Count, "anytime_bound", lambda self, guarantee, _: self.bound(guarantee, self.alpha))
     rate_check(record_property, "a fixed bound at every look", honest, wrong(), audits, alpha)

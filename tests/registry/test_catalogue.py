@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from pathlib import Path
 from textwrap import dedent
 
 import pytest
@@ -65,7 +64,9 @@ def test_every_view_that_a_privacy_claim_is_about_says_how_its_inputs_and_output
         instance = reference.load()()
         views = instance.views()
         about = {
-            claim.view for each in declarations_of(type(instance)) if isinstance(claim := each.bind(instance), PrivacyClaim)
+            claim.view
+            for each in declarations_of(type(instance))
+            if isinstance(claim := each.bind(instance), PrivacyClaim)
         }
         missing += [(instance.name, view) for view in about if not views[view].notation]
     assert not missing
@@ -158,7 +159,9 @@ def test_a_broken_paper_breaks_only_what_is_asked_of_it(copied_project):
 @pytest.mark.slow
 def test_an_installed_package_may_announce_papers_of_its_own(tmp_path):
     (tmp_path / "dpaudit_mine-1.0.dist-info").mkdir()
-    (tmp_path / "dpaudit_mine-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n")
+    (tmp_path / "dpaudit_mine-1.0.dist-info" / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n"
+    )
     (tmp_path / "dpaudit_mine-1.0.dist-info" / "entry_points.txt").write_text(
         "[dpaudit.catalog]\nmine2026 = my_papers.mine2026\n"
     )

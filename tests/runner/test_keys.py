@@ -92,7 +92,9 @@ def test_a_comment_in_the_target_changes_no_key_and_its_code_does(mixed):
     copy.write_text(text.replace('"""One claim of every kind."""', '"""Other words."""  # and a comment'))
     (other,) = build_cells(Request(targets=["copied.py"], claims=["mixed.exact"]))
     # The name of the file is part of the key: only the content is compared here.
-    assert Keys(0).code(other).units == tuple(unit.replace("mixed.py", "copied.py") for unit in Keys(0).code(before).units)
+    assert Keys(0).code(other).units == tuple(
+        unit.replace("mixed.py", "copied.py") for unit in Keys(0).code(before).units
+    )
     changed = path.with_name("changed.py")
     changed.write_text(text.replace("1.3 if self.broken", "1.4 if self.broken"))
     (third,) = build_cells(Request(targets=["changed.py"], claims=["mixed.exact"]))
@@ -110,7 +112,12 @@ def test_neither_errors_nor_what_ran_out_of_time_has_a_key(cells):
 
 def test_the_table_of_auditors_is_complete():
     assert set(ENTRIES) == set(LIBRARIES)
-    used = {name for kind in ("privacy", "utility", "figure", "rate", "lemma") for each in possible_auditors(kind) for name in each}
+    used = {
+        name
+        for kind in ("privacy", "utility", "figure", "rate", "lemma")
+        for each in possible_auditors(kind)
+        for name in each
+    }
     assert used == set(ENTRIES)
     assert auditors_of("privacy", "exact", sampled=False) == ("exact", "agreement")
     assert auditors_of("utility", "exact", sampled=False) == ("utility",)

@@ -106,7 +106,9 @@ def test_another_seed_or_number_of_samples_is_another_result(mixed, tmp_path):
     assert run_request(Request(targets=[mixed], samples=3000, seed=1), output=tmp_path / "out").taken == 0
     assert run_request(Request(targets=[mixed], samples=3001), output=tmp_path / "out").taken == 0
     # One more claim set changes nothing of the others.
-    assert run_request(Request(targets=[mixed], samples=3000, claims=["mixed.good"]), output=tmp_path / "out").taken == 1
+    assert (
+        run_request(Request(targets=[mixed], samples=3000, claims=["mixed.good"]), output=tmp_path / "out").taken == 1
+    )
 
 
 def test_adding_an_audit_changes_no_other_result(mixed):
@@ -148,9 +150,7 @@ def slow(tmp_path, monkeypatch):
         numbers = ",".join(map(str, range(1, NUMBERS + 1)))
         command = [sys.executable, "-m", "dpaudit", "check", "slow.py", "--set", f"number={numbers}"]
         command += ["--samples", "1000", "--workers", str(workers), "--output", output, "--quiet"]
-        return subprocess.Popen(
-            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-        )
+        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
 
     return start
 

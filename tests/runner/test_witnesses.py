@@ -16,7 +16,6 @@ import dpaudit
 from dpaudit.auditors import pair, selection
 from dpaudit.auditors.pair import EventBound
 from dpaudit.auditors.recheck import counted, enough_samples
-from dpaudit.claims.claims import PrivacyClaim
 from dpaudit.runner import Request, verify
 from dpaudit.runner.check import run_request
 from dpaudit.runner.plaindata import NotDataError, from_data, to_data
@@ -289,7 +288,7 @@ def test_a_witness_is_confirmed_on_fresh_samples(refuted, name, options):
     assert witness.command == result.command
     found = verify(file)
     assert found.confirmed
-    assert found.epsilon > found.claimed["epsilon"] == result.claimed["epsilon"]
+    assert found.forces["epsilon"] > found.claimed["epsilon"] == result.claimed["epsilon"]
     assert found.claimed["delta"] == result.claimed["delta"]
     assert (found.data, found.neighbour) == (result.witness.data, result.witness.neighbour)
     assert found.p == found.hits[0] / found.trials[0]
@@ -301,13 +300,13 @@ def test_a_witness_is_confirmed_on_fresh_samples(refuted, name, options):
         (found.q, witness.found.q, found.trials[1]),
     ):
         assert abs(fresh - known) < 8 * math.sqrt(max(known * (1 - known), 1e-4) / min(trials, 16_000))
-    assert json.loads(found.to_json())["schema"] == "dpaudit.verification/1"
+    assert json.loads(found.to_json())["schema"] == "dpaudit.verification/2"
 
 
 def test_the_bound_of_a_check_is_below_the_truth(refuted):
     _, file = refuted("Number")
     found = verify(file, samples=300_000, confidence=1 - 1e-6)
-    assert 1.9 < found.epsilon <= 2.0
+    assert 1.9 < found.forces["epsilon"] <= 2.0
     assert found.samples == 300_000
     # Trials are assigned by coins where delta is 0.
     assert sum(found.trials) == 600_000
@@ -330,7 +329,7 @@ def test_a_claim_that_holds_with_equality_is_rarely_confirmed(refuted, delta, mo
     truth = 1 / (1 + math.exp(-2.0))
     _, file = refuted("Words")
     raw = json.loads(Path(file).read_text(encoding="utf-8"))
-    raw["claimed"] = {"epsilon": math.log((truth - delta) / (1 - truth)), "delta": delta}
+    raw["claimed"]["parameters"] = {"epsilon": math.log((truth - delta) / (1 - truth)), "delta": delta}
     Path(file).write_text(json.dumps(raw), encoding="utf-8")
     runs = 300
     confirmed = sum(verify(file, samples=1000, confidence=0.9, seed=seed).confirmed for seed in range(runs))
@@ -340,7 +339,7 @@ def test_a_claim_that_holds_with_equality_is_rarely_confirmed(refuted, delta, mo
 def test_an_infinite_loss(refuted):
     result, file = refuted("Certain")
     assert result.method == "exact"
-    assert math.isinf(read_witness(file).found.epsilon)
+    assert math.isinf(read_witness(file).found.forces["epsilon"])
     found = verify(file)
     assert found.confirmed
     assert found.hits[1] == 0
@@ -359,12 +358,12 @@ def test_an_event_that_is_no_data_is_learned_again(refuted, monkeypatch):
     chosen = []
     select = pair.select_events
 
-    def remember(*sides, **options):
-        chosen.append(select(*sides, **options))
+    def remember(*arguments):
+        chosen.append(select(*arguments))
         return chosen[-1]
 
     monkeypatch.setattr(pair, "select_events", remember)
-    monkeypatch.setattr(selection.Event, "to_json", lambda self: None)
+    monkeypatch.setattr(selection.ThresholdEvent, "to_json", lambda self: None)
     _, file = refuted("Rows")
     assert read_witness(file).event is None
     found = verify(file)
@@ -378,14 +377,14 @@ def test_an_event_that_is_no_data_is_learned_again(refuted, monkeypatch):
 def test_trees_are_learned_again(refuted, monkeypatch):
     forced = selection._compete
 
-    def trees_only(x, y, goal, *, thorough):
-        tried = forced(x, y, goal, thorough=False)
+    def trees_only(x, y, test, *, thorough):
+        tried = forced(x, y, test, thorough=False)
         if not thorough:
             return tried
         half = len(x) // 2
         learn, judge = (x[:half], y[:half]), (x[half:], y[half:])
         trees = selection.boosted_score(*learn, (tried[0][0],), probe=False)
-        return [(trees, selection._judge(trees, judge, goal))]
+        return [(trees, selection._judge(trees, judge, test))]
 
     monkeypatch.setattr(selection, "_compete", trees_only)
     _, file = refuted("Rows")
@@ -449,13 +448,12 @@ def test_a_file_that_cannot_be_written_costs_no_result(targets):
     ],
 )
 def test_default_samples(hits, trials, delta, least, most):
-    claim = PrivacyClaim(id="x", statement="s", epsilon=1.0, delta=delta)
-    known = EventBound(hits=hits, trials=trials, epsilon=0.0)
-    assert least <= enough_samples(known, claim, alpha=0.001) <= most
+    known = EventBound(hits=hits, trials=trials, value=0.0)
+    assert least <= enough_samples(known, dpaudit.ApproximateDP(1.0, delta), alpha=0.001) <= most
 
 
 def test_default_samples_of_known_probabilities():
-    claim = PrivacyClaim(id="x", statement="s", epsilon=1.0)
+    claim = dpaudit.ApproximateDP(1.0)
     assert enough_samples(counted(0.5, 0.1), claim, alpha=0.001) == 10_000
     assert enough_samples(counted(1e-4, 1e-5), claim, alpha=0.001) > 100_000
     assert enough_samples(counted(0.5, 0.5), claim, alpha=0.001) == 4_000_000

@@ -2,10 +2,9 @@
 
 import math
 
+import dpaudit
 from dpaudit.catalog.hay2017 import PAPER as HAY
 from dpaudit.catalog.hay2017 import KemenyExponential
-
-import dpaudit
 
 from ..exponential_errors import additive_error, block_bound, entropy_bound, printed_bound, worst_split
 from ..paper import PAPER, RESULTS

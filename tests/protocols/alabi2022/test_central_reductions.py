@@ -5,14 +5,14 @@ import math
 
 import numpy as np
 import pytest
-from dpaudit.catalog.alabi2022 import DPKwikSortCapped, NoisyPairwise
-from dpaudit.catalog.alabi2022.central_errors import cost_range, instance_profile, kwiksort_error, optimum
-from dpaudit.catalog.alabi2022.claims.central_second import margin_to_quicksort
 from scipy.stats import chisquare, kstest, laplace, norm
 
 import dpaudit
 from dpaudit import rankings
 from dpaudit.auditors import Budget, Streams, audit
+from dpaudit.catalog.alabi2022 import DPKwikSortCapped, NoisyPairwise
+from dpaudit.catalog.alabi2022.central_errors import cost_range, instance_profile, kwiksort_error, optimum
+from dpaudit.catalog.alabi2022.claims.central_second import margin_to_quicksort
 
 pytestmark = pytest.mark.slow
 

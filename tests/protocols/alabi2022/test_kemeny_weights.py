@@ -5,11 +5,11 @@ import math
 
 import numpy as np
 import pytest
-from dpaudit.catalog.alabi2022.kemeny_law import noisy_kemeny_law
-from dpaudit.catalog.alabi2022.kemeny_weights import kemeny_rankings, kemeny_weighted, weighted_cost
 from scipy.integrate import quad
 from scipy.stats import chisquare
 
+from dpaudit.catalog.alabi2022.kemeny_law import noisy_kemeny_law
+from dpaudit.catalog.alabi2022.kemeny_weights import kemeny_rankings, kemeny_weighted, weighted_cost
 from dpaudit.errors import DataError, ParameterError
 from dpaudit.randomizers import GaussianNoise, LaplaceNoise
 from dpaudit.rankings import all_rankings, kemeny, ranking_index

@@ -6,9 +6,9 @@ from functools import cache
 
 import numpy as np
 import pytest
-from dpaudit.catalog.alabi2022.kwiksort_counted import kwiksort_counted_law, kwiksort_wrong_pairs
 from scipy.stats import chisquare
 
+from dpaudit.catalog.alabi2022.kwiksort_counted import kwiksort_counted_law, kwiksort_wrong_pairs
 from dpaudit.errors import ParameterError
 from dpaudit.rankings import (
     all_rankings,

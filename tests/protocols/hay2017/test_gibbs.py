@@ -5,10 +5,10 @@ import math
 
 import numpy as np
 import pytest
-from dpaudit.catalog.hay2017.gibbs import Gibbs
 from scipy.special import logsumexp
 from scipy.stats import chisquare
 
+from dpaudit.catalog.hay2017.gibbs import Gibbs
 from dpaudit.errors import DataError, ParameterError
 from dpaudit.rankings import Mallows, all_rankings, kemeny, kendall_cost, pairwise_counts, ranking_index
 

@@ -7,6 +7,13 @@ from functools import cache
 
 import numpy as np
 import pytest
+from scipy.stats import chisquare
+
+import dpaudit
+from dpaudit.auditors import Budget, Streams, audit
+from dpaudit.auditors.exact import audit_exact
+from dpaudit.auditors.rates import audit_rate
+from dpaudit.auditors.utility import audit_utility
 from dpaudit.catalog.alabi2022.claims import exponential
 from dpaudit.catalog.alabi2022.exponential_errors import (
     additive_error,
@@ -18,13 +25,6 @@ from dpaudit.catalog.alabi2022.exponential_errors import (
     worst_split,
 )
 from dpaudit.catalog.hay2017 import KemenyExponential
-from scipy.stats import chisquare
-
-import dpaudit
-from dpaudit.auditors import Budget, Streams, audit
-from dpaudit.auditors.exact import audit_exact
-from dpaudit.auditors.rates import audit_rate
-from dpaudit.auditors.utility import audit_utility
 from dpaudit.rankings import Profile, Profiles, pairwise_counts, ranking_index
 
 FALSE_ALARM = 1e-6

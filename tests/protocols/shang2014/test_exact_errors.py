@@ -5,6 +5,9 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import binom, multivariate_normal, norm
+
+from dpaudit import ParameterError
 from dpaudit.catalog.shang2014.exact_errors import (
     largest_pair_distance,
     order_kept_probability,
@@ -13,9 +16,6 @@ from dpaudit.catalog.shang2014.exact_errors import (
     three_way_error,
 )
 from dpaudit.catalog.shang2014.positional import PositionalRule
-from scipy.stats import binom, multivariate_normal, norm
-
-from dpaudit import ParameterError
 
 FALSE_ALARM = 1e-6
 SEED = 20261121

@@ -5,6 +5,13 @@ import math
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
+from scipy.optimize import brentq, minimize_scalar
+from scipy.stats import binom, chi2, chi2_contingency, norm
+
+import dpaudit
+from dpaudit import rankings
+from dpaudit.auditors import Budget, Streams, audit
 from dpaudit.catalog.shang2014 import GaussianHistogram
 from dpaudit.catalog.shang2014.controls import HistogramClipped
 from dpaudit.catalog.shang2014.error_rate import (
@@ -16,13 +23,6 @@ from dpaudit.catalog.shang2014.error_rate import (
 )
 from dpaudit.catalog.shang2014.exact_errors import pair_distance_density, pair_flip_probability
 from dpaudit.catalog.shang2014.positional import PositionalRule
-from scipy.integrate import quad
-from scipy.optimize import brentq, minimize_scalar
-from scipy.stats import binom, chi2, chi2_contingency, norm
-
-import dpaudit
-from dpaudit import rankings
-from dpaudit.auditors import Budget, Streams, audit
 
 pytestmark = pytest.mark.slow
 

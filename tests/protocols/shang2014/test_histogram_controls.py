@@ -4,11 +4,11 @@ import copy
 
 import numpy as np
 import pytest
-from dpaudit.catalog.shang2014 import GaussianHistogram, controls
 
 from dpaudit.auditors import Budget, Streams, audit
 from dpaudit.auditors.audit import view_of
 from dpaudit.auditors.blackbox import audit_black_box
+from dpaudit.catalog.shang2014 import GaussianHistogram, controls
 
 SAMPLES = {
     controls.histogram_half_noise: 1_000_000,

@@ -5,6 +5,9 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
+
+from dpaudit import DataError, ParameterError, rankings
 from dpaudit.catalog.shang2014.other_rules import (
     copeland,
     histogram_margins,
@@ -14,9 +17,6 @@ from dpaudit.catalog.shang2014.other_rules import (
 )
 from dpaudit.catalog.shang2014.positional import PositionalRule as Rule
 from dpaudit.catalog.shang2014.positional import rank_by_scores, ranking_histogram
-from scipy.stats import chi2
-
-from dpaudit import DataError, ParameterError, rankings
 
 FALSE_ALARM = 1e-6
 SEED = 20261121

@@ -1,7 +1,6 @@
 """The claims of Shang, Wang, Cuff, Kulkarni 2014 as the catalogue lists them."""
 
 import dpaudit.catalog.shang2014 as package
-
 from dpaudit.plan import read_plan
 from dpaudit.registry import catalogue_papers
 

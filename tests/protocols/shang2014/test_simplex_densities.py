@@ -5,11 +5,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from dpaudit.catalog.shang2014.simplex import linear_form_density, plane_image_density
 from scipy.interpolate import BSpline
 from scipy.stats import kstest
 
 from dpaudit import ParameterError
+from dpaudit.catalog.shang2014.simplex import linear_form_density, plane_image_density
 
 FALSE_ALARM = 1e-6
 SEED = 20261121

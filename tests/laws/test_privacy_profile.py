@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from dpaudit.laws import FiniteLaw, GaussianLaw, LaplaceLaw, ProductLaw, ProfileBounds, PublicMixtureLaw, compare
+from dpaudit.laws import FiniteLaw, GaussianLaw, LaplaceLaw, PrivacyProfileBounds, ProductLaw, PublicMixtureLaw, compare
 
 ROUNDING = 1e-12
 
@@ -17,8 +17,8 @@ def gaussian(mu):
 
 def bounds_of(comparison, top, points, slack=0.0):
     epsilons = np.linspace(0, top, points)
-    lower, upper = comparison.profile(epsilons)
-    return ProfileBounds(epsilons, lower * (1 - slack), np.minimum(upper * (1 + slack), 1.0))
+    lower, upper = comparison.privacy_profile(epsilons)
+    return PrivacyProfileBounds(epsilons, lower * (1 - slack), np.minimum(upper * (1 + slack), 1.0))
 
 
 @pytest.mark.parametrize("slack", [0.0, 0.02])
@@ -30,7 +30,7 @@ def bounds_of(comparison, top, points, slack=0.0):
 def test_what_is_derived_encloses_the_truth(comparison, top, points, slack):
     bounds = bounds_of(comparison, top, points, slack)
     epsilons = np.linspace(0, 1.2 * top, 301)
-    truth = comparison.profile(epsilons)[0]
+    truth = comparison.privacy_profile(epsilons)[0]
     lower, upper = bounds.delta(epsilons)
     assert np.all(lower <= truth + ROUNDING)
     assert np.all(truth <= upper + ROUNDING)
@@ -83,9 +83,9 @@ def test_numbers_are_rounded_outwards():
 
 def test_points_that_double_precision_cannot_tell_apart():
     epsilons = np.array([0.0, 1e-17, 0.3, 0.1 + 0.2, 1.0])
-    lower, upper = gaussian(1.0).profile(epsilons)
+    lower, upper = gaussian(1.0).privacy_profile(epsilons)
     with np.errstate(all="raise"):
-        curves = ProfileBounds(epsilons, lower, upper).curves(epsilons)
+        curves = PrivacyProfileBounds(epsilons, lower, upper).curves(epsilons)
     assert curves.delta_lower[2] == pytest.approx(lower[2], abs=1e-6)
 
 
@@ -99,6 +99,6 @@ def test_the_profile_of_every_kind_of_law_is_its_delta_point_by_point():
     for pair in (gauss, laplace, finite, products, mixtures, [ProductLaw([law] * 3) for law in gauss]):
         comparison = compare(*pair)
         values = [comparison.delta(epsilon) for epsilon in epsilons]
-        lower, upper = comparison.profile(epsilons)
+        lower, upper = comparison.privacy_profile(epsilons)
         np.testing.assert_allclose(lower, [value.lower for value in values], rtol=1e-12, atol=1e-15)
         np.testing.assert_allclose(upper, [value.upper for value in values], rtol=1e-12, atol=1e-15)

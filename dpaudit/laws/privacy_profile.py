@@ -8,9 +8,15 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context
 import numpy as np
 
 from dpaudit.claims.evidence import Curves, Interval
+from dpaudit.claims.guarantees import ProfilePoint
+from dpaudit.laws.base import Comparison
 
 LARGEST_EPSILON = 500.0
 """Beyond it e^epsilon leaves the range in which its products with probabilities are safe."""
+
+_NEAR_POINTS, _FAR_POINTS, _FINE_POINTS = 17, 9, 65
+_LITTLE = 1e-6
+"""Divergence below which little is left to see."""
 
 _TYPE_ONE = np.r_[0.0, 0.001, 0.005, 0.01, 0.02, np.arange(1, 21) / 20]
 _DIGITS = 6
@@ -21,7 +27,7 @@ _SAME = 1e-12
 """Bounds this close are one value, up to the rounding of double precision."""
 
 
-class ProfileBounds:
+class PrivacyProfileBounds:
     """Lower and upper bounds on a privacy profile delta(epsilon) at ascending epsilons >= 0.
 
     Between the points the bounds follow from convexity: delta is a convex, falling function of e^epsilon that is 1 at
@@ -128,6 +134,37 @@ class ProfileBounds:
             type_two_lower=beta_lower,
             type_two_upper=beta_upper,
         )
+
+
+def privacy_curves(comparison: Comparison, reverse: Comparison, point: ProfilePoint | None) -> Curves:
+    """Privacy profile and trade-off function of one pair of laws, from its privacy profile at many epsilons.
+
+    Parameters
+    ----------
+    comparison, reverse
+        The two laws in both directions.
+    point
+        The point of the privacy profile that is claimed, which is shown as well; None where no single point is.
+    """
+    claimed = 0.0 if point is None else point.epsilon
+    top = min(max(_largest_loss(comparison, point), _largest_loss(reverse, point)), LARGEST_EPSILON)
+    end = max(top, min(claimed, LARGEST_EPSILON)) or 1.0
+    # Where the claim is far off, both the part that matters and the way to the claim are shown.
+    shown = short(np.r_[np.linspace(0, top, _NEAR_POINTS), np.linspace(0, end, _FAR_POINTS)])
+    if point is not None and claimed <= LARGEST_EPSILON:
+        shown = np.unique(np.append(shown, claimed))
+    points = np.unique(np.r_[shown, np.linspace(0, top, _FINE_POINTS)])
+    lower, upper = np.maximum(comparison.privacy_profile(points), reverse.privacy_profile(points))
+    return PrivacyProfileBounds(points, lower, upper).curves(shown)
+
+
+def _largest_loss(comparison: Comparison, point: ProfilePoint | None) -> float:
+    """Largest privacy loss, or where it is infinite the epsilon beyond which little is left to see."""
+    largest = comparison.max_divergence()
+    if math.isinf(largest):
+        little = min(point.delta / 100, _LITTLE) if point is not None and point.delta > 0 else _LITTLE
+        largest = comparison.epsilon(little).upper or 0.0
+    return largest if math.isfinite(largest) else 2 * max(1.0 if point is None else point.epsilon, 1.0)
 
 
 def short(values: np.ndarray) -> np.ndarray:

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from dpaudit.claims.guarantees import ApproximateDP
 from dpaudit.statistics import (
     best_share,
-    conditional_epsilon_lower,
-    epsilon_lower,
+    detection_limit,
+    forced_lower,
+    log_ratio_lower,
     proportion_lower,
     proportion_upper,
-    refutable_epsilon,
 )
 
 FALSE_ALARM = 1e-6
@@ -29,29 +30,29 @@ def true_epsilon(p, q, delta=0.0):
 @pytest.mark.parametrize("alpha", ALPHAS)
 @pytest.mark.parametrize("delta", [0.0, 0.1])
 @pytest.mark.parametrize("trials", [(3, 3), (25, 25), (30, 8)])
-def test_epsilon_lower_covers_exactly(p, q, alpha, delta, trials):
+def test_forced_lower_covers_exactly(p, q, alpha, delta, trials):
     hits_p, hits_q = np.arange(trials[0] + 1)[:, None], np.arange(trials[1] + 1)
     mass = binom.pmf(hits_p, trials[0], p) * binom.pmf(hits_q, trials[1], q)
-    bound = epsilon_lower(hits_p, trials[0], hits_q, trials[1], delta=delta, alpha=alpha)
+    bound = forced_lower(ApproximateDP(0.0, delta), hits_p, trials[0], hits_q, trials[1], alpha=alpha)
     assert mass[bound > true_epsilon(p, q, delta)].sum() <= alpha
 
 
 @pytest.mark.parametrize(("p", "q"), GRID)
 @pytest.mark.parametrize("share", [0.05, 0.3, 0.95])
 @pytest.mark.parametrize("delta", [0.0, 0.1])
-def test_epsilon_lower_covers_exactly_however_alpha_is_shared(p, q, share, delta):
+def test_forced_lower_covers_exactly_however_alpha_is_shared(p, q, share, delta):
     trials = (25, 30)
     hits_p, hits_q = np.arange(trials[0] + 1)[:, None], np.arange(trials[1] + 1)
     mass = binom.pmf(hits_p, trials[0], p) * binom.pmf(hits_q, trials[1], q)
     for alpha in ALPHAS:
-        bound = epsilon_lower(hits_p, trials[0], hits_q, trials[1], delta=delta, alpha=alpha, share=share)
+        bound = forced_lower(ApproximateDP(0.0, delta), hits_p, trials[0], hits_q, trials[1], alpha=alpha, share=share)
         assert mass[bound > true_epsilon(p, q, delta)].sum() <= alpha
 
 
 @pytest.mark.parametrize("share", [0.05, 0.3, 0.95])
 def test_either_count_gets_its_share(share):
     low, high = proportion_lower(70, 100, 0.01 * share), proportion_upper(10, 90, 0.01 * (1 - share))
-    bound = epsilon_lower(70, 100, 10, 90, delta=0.1, alpha=0.01, share=share)
+    bound = forced_lower(ApproximateDP(0.0, 0.1), 70, 100, 10, 90, alpha=0.01, share=share)
     assert bound == pytest.approx(math.log((low - 0.1) / high))
 
 
@@ -62,10 +63,10 @@ def test_the_best_share_loses_next_to_nothing_against_all_shares(p, q, delta):
 
     def bound(share):
         counts = round(p * trials), trials, round(q * trials), trials
-        return epsilon_lower(*counts, delta=delta, alpha=alpha, share=share)
+        return forced_lower(ApproximateDP(0.0, delta), *counts, alpha=alpha, share=share)
 
     # Chosen on a tenth of the trials, as the judging sample is smaller than the final one.
-    chosen = bound(best_share(round(p * trials / 10), round(q * trials / 10), trials // 10, delta=delta))
+    chosen = bound(best_share(ApproximateDP(0.0, delta), round(p * trials / 10), round(q * trials / 10), trials // 10))
     assert chosen >= 0.99 * max(bound(share) for share in np.linspace(0.01, 0.99, 99))
     assert chosen >= bound(0.5) * (1 - 1e-3)
 
@@ -73,7 +74,7 @@ def test_the_best_share_loses_next_to_nothing_against_all_shares(p, q, delta):
 def test_the_best_share_stays_inside_of_its_limits():
     for counts in [(0, 0, 1), (0, 10, 10), (10, 0, 10), (10**6, 1, 10**6), (1, 10**6, 10**6)]:
         for delta in (0.0, 0.5):
-            assert 0.05 <= best_share(*counts, delta=delta) <= 0.95
+            assert 0.05 <= best_share(ApproximateDP(0.0, delta), *counts) <= 0.95
 
 
 @pytest.mark.parametrize(("p", "q"), GRID)
@@ -84,7 +85,7 @@ def test_conditional_bound_covers_exactly_when_coins_assign_the_trials(p, q, alp
     for to_p in range(trials + 1):
         hits_p, hits_q = np.arange(to_p + 1)[:, None], np.arange(trials - to_p + 1)
         mass = binom.pmf(to_p, trials, 0.5) * binom.pmf(hits_p, to_p, p) * binom.pmf(hits_q, trials - to_p, q)
-        missed += mass[conditional_epsilon_lower(hits_p, hits_q, alpha=alpha) > true_epsilon(p, q)].sum()
+        missed += mass[log_ratio_lower(hits_p, hits_q, alpha=alpha) > true_epsilon(p, q)].sum()
         total += mass.sum()
     assert total == pytest.approx(1)
     assert missed <= alpha
@@ -94,21 +95,22 @@ def test_conditional_bound_uses_its_alpha():
     """At p = q the error approaches alpha as the hits grow, rather than being far below it."""
     hits = np.arange(1001)
     mass = binom.pmf(hits, 1000, 0.5)
-    missed = mass[conditional_epsilon_lower(hits, 1000 - hits, alpha=0.05) > 0].sum()
+    missed = mass[log_ratio_lower(hits, 1000 - hits, alpha=0.05) > 0].sum()
     assert 0.04 < missed <= 0.05
 
 
-def test_epsilon_lower_is_the_ratio_of_the_two_bounds():
+def test_forced_lower_is_the_ratio_of_the_two_bounds():
     low, high = proportion_lower(70, 100, 0.005), proportion_upper(10, 90, 0.005)
-    assert epsilon_lower(70, 100, 10, 90, delta=0.1, alpha=0.01) == pytest.approx(math.log((low - 0.1) / high))
-    assert epsilon_lower(50, 100, 50, 100, alpha=0.01) == 0
+    bound = forced_lower(ApproximateDP(0.0, 0.1), 70, 100, 10, 90, alpha=0.01)
+    assert bound == pytest.approx(math.log((low - 0.1) / high))
+    assert forced_lower(ApproximateDP(0.0), 50, 100, 50, 100, alpha=0.01) == 0
 
 
 def test_conditional_bound_without_hits_says_nothing():
-    assert conditional_epsilon_lower(0, 0) == 0
-    assert conditional_epsilon_lower(5, 5) == 0
+    assert log_ratio_lower(0, 0) == 0
+    assert log_ratio_lower(5, 5) == 0
     share = 0.001 ** (1 / 40)
-    assert conditional_epsilon_lower(40, 0, alpha=0.001) == pytest.approx(math.log(share / (1 - share)))
+    assert log_ratio_lower(40, 0, alpha=0.001) == pytest.approx(math.log(share / (1 - share)))
 
 
 def found_rate(rng, q, trials, claimed, epsilon, delta, alpha, repeats):
@@ -116,10 +118,10 @@ def found_rate(rng, q, trials, claimed, epsilon, delta, alpha, repeats):
     p = min(1.0, math.exp(epsilon) * q + delta)
     if delta == 0:
         to_p = rng.binomial(2 * trials, 0.5, repeats)
-        bound = conditional_epsilon_lower(rng.binomial(to_p, p), rng.binomial(2 * trials - to_p, q), alpha=alpha)
+        bound = log_ratio_lower(rng.binomial(to_p, p), rng.binomial(2 * trials - to_p, q), alpha=alpha)
     else:
         hits = rng.binomial(trials, p, repeats), rng.binomial(trials, q, repeats)
-        bound = epsilon_lower(hits[0], trials, hits[1], trials, delta=delta, alpha=alpha)
+        bound = forced_lower(ApproximateDP(0.0, delta), hits[0], trials, hits[1], trials, alpha=alpha)
     return np.mean(bound > claimed)
 
 
@@ -136,7 +138,7 @@ def found_rate(rng, q, trials, claimed, epsilon, delta, alpha, repeats):
 )
 def test_a_violation_at_the_detection_limit_is_found_and_a_smaller_one_is_not(q, trials, claimed, delta):
     rng, repeats, alpha = np.random.default_rng(SEED), 20_000, 0.01
-    limit = refutable_epsilon(q, trials, claimed, delta=delta, alpha=alpha)
+    limit = detection_limit(ApproximateDP(claimed, delta), q, trials, alpha=alpha)
     assert claimed < limit < math.inf
     power = found_rate(rng, q, trials, claimed, limit, delta, alpha, repeats)
     assert power * repeats >= binom.ppf(FALSE_ALARM, repeats, 0.95)
@@ -146,7 +148,7 @@ def test_a_violation_at_the_detection_limit_is_found_and_a_smaller_one_is_not(q,
 
 @pytest.mark.parametrize("delta", [0.0, 0.01])
 def test_detection_limit_falls_to_the_claim_with_more_trials(delta):
-    limits = [refutable_epsilon(0.1, 10**k, 0.5, delta=delta, alpha=1e-3) for k in range(2, 9)]
+    limits = [detection_limit(ApproximateDP(0.5, delta), 0.1, 10**k, alpha=1e-3) for k in range(2, 9)]
     assert limits == sorted(limits, reverse=True)
     assert limits[-1] == pytest.approx(0.5, abs=0.01)
 
@@ -156,15 +158,15 @@ def test_detection_limit_falls_to_the_claim_with_more_trials(delta):
     [
         (0.0, 1000, 1.0, 0.0),
         (0.3, 3, 0.1, 0.0),
-        (0.1, 1000, math.inf, 0.0),
+        (0.1, 1000, 0.0, 1.0),
     ],
 )
 def test_nothing_can_be_found_along_a_hopeless_event(q, trials, claimed, delta):
-    assert refutable_epsilon(q, trials, claimed, delta=delta, alpha=1e-3) == math.inf
+    assert detection_limit(ApproximateDP(claimed, delta), q, trials, alpha=1e-3) == math.inf
 
 
 @pytest.mark.parametrize(("q", "claimed", "delta"), [(0.5, 1.0, 0.0), (1.0, 0.0, 0.0), (0.95, 0.0, 0.1)])
 def test_an_event_too_likely_to_violate_the_claim_gives_way_to_that_of_randomized_response(q, claimed, delta):
-    limit = refutable_epsilon(q, 10**6, claimed, delta=delta, alpha=1e-3)
+    limit = detection_limit(ApproximateDP(claimed, delta), q, 10**6, alpha=1e-3)
     rarer = (1 - delta) / (1 + math.exp(limit))
-    assert limit == pytest.approx(refutable_epsilon(rarer, 10**6, claimed, delta=delta, alpha=1e-3), abs=1e-5)
+    assert limit == pytest.approx(detection_limit(ApproximateDP(claimed, delta), rarer, 10**6, alpha=1e-3), abs=1e-5)

@@ -1,0 +1,179 @@
+"""A lower confidence bound on epsilon for one function and one pair of inputs, without a mechanism or a claim."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget
+from dpaudit.auditors.features import FEATURES, FeatureMap
+from dpaudit.auditors.pair import PairTask, bound_pair, check_samples
+from dpaudit.auditors.sampler import SampleFunction, Sampler
+from dpaudit.auditors.streams import Streams
+from dpaudit.claims.guarantees import ApproximateDP
+from dpaudit.errors import ParameterError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LowerBound:
+    """Lower confidence bound on epsilon for one pair of inputs.
+
+    Attributes
+    ----------
+    epsilon
+        The bound: with the stated confidence no smaller epsilon holds at ``delta``; 0 where nothing can be said.
+    detection_limit
+        Smallest epsilon that would have been refuted with 95 % power, had the event fallen as far short of it as it
+        seems to fall short here; ``inf`` if none.
+    event
+        The event, in a form that can be recomputed.
+    reverse
+        Whether the event is likelier on the second input.
+    hits, trials
+        Occurrences and trials on the likelier and on the other input, in the final sample.
+    p, q
+        Observed frequencies of the event on the likelier and on the other input.
+    samples
+        Samples drawn from both inputs altogether.
+    stopped_early
+        Whether sampling ended before the budget, because a bound above ``claimed`` had been reached.
+    out_of_time
+        Whether sampling ended before the budget, because its deadline had passed.
+    recipe
+        The event as data, from which `dpaudit verify` makes it again; None where it can only be learned again.
+    candidate
+        Which of the events chosen this one is: 0 for the safe one, 1 for the rarer one.
+    """
+
+    epsilon: float
+    delta: float
+    confidence: float
+    detection_limit: float
+    event: Any
+    reverse: bool
+    hits: tuple[int, int]
+    trials: tuple[int, int]
+    p: float
+    q: float
+    samples: int
+    stopped_early: bool = False
+    out_of_time: bool = False
+    recipe: dict[str, Any] | None = None
+    candidate: int = 0
+
+
+def epsilon_lower_bound(
+    sample: SampleFunction,
+    x: Any,
+    y: Any,
+    *,
+    delta: float = 0.0,
+    samples: int = DEFAULT_SAMPLES,
+    confidence: float = DEFAULT_CONFIDENCE,
+    seed: int = 0,
+    claimed: float = 0.0,
+    stop_early: bool = False,
+    features: FeatureMap | str | None = None,
+    name: str = "the mechanism",
+    own_randomness: bool = False,
+) -> LowerBound:
+    """Bound epsilon from below for one pair of inputs, from samples alone.
+
+    A fifth of the samples (at most a million) chooses an event; the others, which played no part in that, bound its
+    probabilities.
+
+    Parameters
+    ----------
+    sample
+        ``sample(data, size, rng)`` returns ``size`` independent outputs along axis 0: numbers, rows of numbers,
+        strings, or any values whose ``repr`` identifies them.
+    x, y
+        The two inputs; both directions are considered.
+    delta
+        In [0, 1).
+    samples
+        Samples per input, at least 1000.
+    confidence
+        In (0, 1).
+    seed
+        Equal seeds give equal results.
+    claimed
+        Epsilon that the detection limit refers to, and that ``stop_early`` tries to refute; >= 0.
+    stop_early
+        Whether to stop as soon as a bound above ``claimed`` is reached; half of the error probability goes to that.
+    features
+        Function of an array of outputs that returns an array of what to look at, one row per output; or
+        ``"float-bits"`` for the bit patterns of floating-point outputs. As long as it looks at every output on its
+        own, it cannot make a bound invalid.
+    name
+        Name of the mechanism in messages.
+    own_randomness
+        Whether ``sample`` draws from a source that ``rng`` does not seed; equal seeds then give different results.
+
+    Returns
+    -------
+    LowerBound
+
+    Raises
+    ------
+    ParameterError
+        A number is out of range.
+    CheckError
+        The sampler raises, returns the wrong shape or NaN, changes its input, or takes randomness from elsewhere.
+
+    Notes
+    -----
+    **Guarantee.** With probability at least ``confidence`` the bound is not above the true epsilon at ``delta``.
+    With delta = 0 the final trials are assigned to the inputs by fair coins, so that the split of the hits is
+    binomial and the whole error probability goes into one Clopper-Pearson bound; with delta > 0 two bounds share it.
+    Where two events go to the final sample, they share it too.
+    **Checked against** closed forms and the rate of false refutations on mechanisms that meet their claim exactly.
+    """
+    Budget(samples=samples, confidence=confidence)
+    check_samples(samples)
+    if not 0 <= delta < 1:
+        raise ParameterError(f"delta must be at least 0 and below 1 to be audited by sampling, got {delta}")
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ParameterError(f"seed must be a whole number of at least 0, got {seed!r}")
+    if not (math.isfinite(claimed) and claimed >= 0):
+        raise ParameterError(f"claimed must be a finite number >= 0, got {claimed}")
+    if isinstance(features, str) and features not in FEATURES:
+        raise ParameterError(f"features must be a function or one of {', '.join(FEATURES)}, got {features!r}")
+    sampler = Sampler(
+        sample,
+        name,
+        Streams(seed, ("epsilon_lower_bound",)),
+        own_randomness=own_randomness,
+        features=FEATURES[features] if isinstance(features, str) else features,
+    )
+    bound = bound_pair(
+        sampler,
+        x,
+        y,
+        PairTask(
+            guarantee=ApproximateDP(float(claimed), float(delta)),
+            samples=samples,
+            alpha=1 - confidence,
+            stop_early=stop_early,
+        ),
+    )
+    return LowerBound(
+        epsilon=bound.value,
+        delta=delta,
+        confidence=confidence,
+        detection_limit=bound.detection_limit,
+        event=bound.event,
+        reverse=bound.reverse,
+        hits=bound.hits,
+        trials=bound.trials,
+        p=bound.p,
+        q=bound.q,
+        samples=bound.samples,
+        stopped_early=bound.stopped_early,
+        out_of_time=bound.out_of_time,
+        recipe=bound.recipe,
+        candidate=bound.candidate,
+    )

@@ -1,0 +1,183 @@
+"""What the counts of an event on two inputs say of a guarantee: lower bounds on the value that the event forces.
+
+Where only the ratio of the two probabilities counts (`Guarantee.by_ratio`), the trials must have been assigned to the
+inputs by fair coins; otherwise each input must have had a fixed number of them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dpaudit.claims.guarantees import Guarantee
+from dpaudit.statistics.anytime import anytime_lower, anytime_upper
+from dpaudit.statistics.proportions import proportion_lower, proportion_upper
+
+_FARTHEST = 20.0
+_LIMIT_DIGITS = 1e-6
+
+Counts = tuple[int, int]
+"""Of the input on which the event is likelier, and of the other."""
+
+
+def forced_lower(
+    guarantee: Guarantee,
+    hits_p: Any,
+    trials_p: Any,
+    hits_q: Any,
+    trials_q: Any,
+    *,
+    alpha: float = 0.001,
+    share: float = 0.5,
+) -> Any:
+    """Lower bound on the value that an event forces, from two independent binomial counts.
+
+    Parameters
+    ----------
+    guarantee
+        The guarantee, of which a parameter is forced.
+    hits_p, trials_p, hits_q, trials_q
+        How often the event occurred on either input; broadcast against each other.
+    alpha
+        Probability, at most, that the bound exceeds the truth.
+    share
+        Part of ``alpha`` that the count on the first input gets, in (0, 1); the other count gets the rest.
+
+    Returns
+    -------
+    float or ndarray
+        The bound, 0 where nothing above 0 can be said.
+
+    Notes
+    -----
+    **Guarantee.** With probability at least 1 - ``alpha``, no smaller value of the forced parameter holds.
+    **Checked against** the exact coverage by enumeration.
+    """
+    low = proportion_lower(hits_p, trials_p, alpha * share)
+    high = proportion_upper(hits_q, trials_q, alpha * (1 - share))
+    return guarantee.forces(np.asarray(low), np.asarray(high))
+
+
+def best_share(guarantee: Guarantee, hits_p: int, hits_q: int, trials: int) -> float:
+    """Part of the error probability that the first count of :func:`forced_lower` should get.
+
+    To be chosen on other samples than those that decide: the count whose relative error matters more gets more.
+    """
+    p, q = (hits_p + 0.5) / (trials + 1), (hits_q + 0.5) / (trials + 1)
+    step_p, step_q = guarantee.steps(p, q)
+    of_p = math.sqrt(p * (1 - p)) / max(step_p, 1e-12)
+    of_q = math.sqrt(q * (1 - q)) / max(step_q, 1e-12)
+    return min(max(of_p / (of_p + of_q), 0.05), 0.95)
+
+
+def log_ratio_lower(hits_p: Any, hits_q: Any, *, alpha: float = 0.001) -> Any:
+    """Lower bound on log(p / q) from counts of which only the split matters.
+
+    When each of a fixed number of trials goes to one of the inputs by a fair coin, the number of hits on P, given
+    the hits altogether, is binomial with success probability p / (p + q); a Clopper-Pearson bound on that
+    proportion bounds the ratio with the whole of ``alpha``.
+
+    Notes
+    -----
+    **Guarantee.** With probability at least 1 - ``alpha`` the bound is not above log(p / q), provided that the trials
+    were assigned by fair coins.
+    Przyborowski and Wilenski, "Homogeneity of results in testing samples from Poisson series", Biometrika 1940,
+    is the source of the conditional argument.
+    **Checked against** the exact coverage by enumeration over trials and coins.
+    """
+    share = np.asarray(proportion_lower(hits_p, np.asarray(hits_p) + np.asarray(hits_q), alpha))
+    with np.errstate(divide="ignore"):
+        bound = np.log(share) - np.log1p(-share)
+    return np.where(share > 0.5, bound, 0.0)[()]
+
+
+def bound_from_counts(
+    guarantee: Guarantee, hits: Counts, trials: Counts, *, alpha: float = 0.001, share: float = 0.5
+) -> float:
+    """Lower bound on the value that an event forces, by the sharper of both ways that the guarantee allows.
+
+    Notes
+    -----
+    **Guarantee.** As `forced_lower`, provided that the trials were assigned as the guarantee asks for.
+    """
+    if guarantee.by_ratio:
+        return float(log_ratio_lower(*hits, alpha=alpha))
+    return float(forced_lower(guarantee, hits[0], trials[0], hits[1], trials[1], alpha=alpha, share=share))
+
+
+def anytime_bound(
+    guarantee: Guarantee, hits: Counts, trials: Counts, *, alpha: float, prior: tuple[float, float], prior_trials: int
+) -> float:
+    """Lower bound on the value that an event forces, which holds at all times at once.
+
+    Parameters
+    ----------
+    guarantee, hits, trials, alpha
+        As in `bound_from_counts`.
+    prior, prior_trials
+        Occurrences on either input in other samples, and the number of those on each: where the bounds are tightest.
+
+    Notes
+    -----
+    **Guarantee.** As `anytime_lower`.
+    """
+    p_prior, q_prior = prior
+    if guarantee.by_ratio:
+        share = anytime_lower(*hits, alpha, prior=prior)
+        return max(0.0, math.log(share) - math.log1p(-share)) if share > 0.5 else 0.0
+    p = anytime_lower(hits[0], trials[0] - hits[0], alpha / 2, prior=(p_prior, prior_trials - p_prior + 1))
+    q = anytime_upper(hits[1], trials[1] - hits[1], alpha / 2, prior=(q_prior, prior_trials - q_prior + 1))
+    return float(guarantee.forces(p, q))
+
+
+def detection_limit(guarantee: Guarantee, q: float, trials: int, *, alpha: float, power: float = 0.95) -> float:
+    """Smallest true value of the forced parameter that would have been told from the claimed one, by such an event.
+
+    Parameters
+    ----------
+    guarantee
+        The claim.
+    q
+        Probability of the event on the input where it is rarer. For a value at which no event of that probability
+        could be so much likelier on the other input, that of a balanced event is taken (`Guarantee.balanced`).
+    trials
+        Trials on each input; where only the ratio counts, twice as many of which fair coins assign each to an input.
+    alpha, power
+        Error probability of the bound, and the probability with which the violation would have been found.
+
+    Returns
+    -------
+    float
+        The detection limit; ``inf`` where no value would have been told from the claimed one.
+    """
+    from scipy.stats import binom
+
+    def found(value: float) -> bool:
+        true = guarantee.at(value)
+        rarer = q if value <= possible else true.balanced
+        p = true.most(rarer)
+        # With the given power neither count is worse than its quantile at half the remaining probability.
+        half = (1 - power) / 2
+        # Where fair coins assign the trials, the counts vary more than with `trials` on each input.
+        drawn, share = (2 * trials, 0.5) if guarantee.by_ratio else (trials, 1.0)
+        hits_p, hits_q = binom.ppf(half, drawn, share * p), binom.ppf(1 - half, drawn, share * rarer)
+        return bound_from_counts(guarantee, (hits_p, hits_q), (trials, trials), alpha=alpha) > claimed
+
+    claimed = guarantee.claimed
+    if not (q > 0 and math.isfinite(claimed) and guarantee.balanced > 0):
+        return math.inf
+    possible = guarantee.largest(q)
+    low, high = claimed, possible
+    if high <= claimed or math.isinf(high) or not found(high):
+        low = claimed if math.isinf(possible) else max(claimed, possible)
+        high = low + 0.5
+        while not found(high):
+            low, high = high, high + 2 * (high - low)
+            if high > claimed + _FARTHEST:
+                return math.inf
+    while high - low > _LIMIT_DIGITS:
+        middle = (low + high) / 2
+        low, high = (low, middle) if found(middle) else (middle, high)
+    return high

@@ -1,0 +1,27 @@
+"""What every test of an auditor checks besides."""
+
+import functools
+import importlib
+
+import pytest
+
+AUDITORS = ("_audit_privacy", "audit_utility", "audit_figure", "audit_rate", "audit_lemma")
+
+
+@pytest.fixture(autouse=True)
+def remedies(monkeypatch):
+    """Hold all evidence to it: a remedy is given where the verdict is ``inconclusive``, and only there."""
+    # The package has a function of the module's name.
+    module = importlib.import_module("dpaudit.auditors.audit")
+
+    def checked(auditor):
+        @functools.wraps(auditor)
+        def run(*arguments, **options):
+            evidence = auditor(*arguments, **options)
+            assert (evidence.verdict == "inconclusive") == (evidence.remedy is not None), evidence
+            return evidence
+
+        return run
+
+    for name in AUDITORS:
+        monkeypatch.setattr(module, name, checked(getattr(module, name)))
