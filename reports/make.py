@@ -1,8 +1,8 @@
 """Bring the committed reports up to date: the record of every paper, the pages, and the ledger.
 
 Run by `make reports`. A result whose key is in the committed record is taken from there; only what changed is audited
-again. What was finished is kept in ``build/reports/results.sqlite``, so that an interrupted run goes on where it was. HTML
-goes to ``build/reports``.
+again. What was finished is kept in ``build/reports/results.sqlite``, so that an interrupted run goes on where it was.
+HTML goes to ``build/reports``.
 """
 
 import dataclasses

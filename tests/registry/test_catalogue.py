@@ -174,7 +174,9 @@ def test_an_installed_package_may_announce_papers_of_its_own(tmp_path):
         + dedent("""
             PAPER = dpaudit.Paper(key="mine2026", title="Mine", authors=("Me",), year=2026)
 
-            @dpaudit.claim("mine2026.theorem1", Mine, kind="privacy", statement="It is private.", place=PAPER.at(theorem=1))
+            @dpaudit.claim(
+                "mine2026.theorem1", Mine, kind="privacy", statement="It is private.", place=PAPER.at(theorem=1)
+            )
             def theorem1(mine):
                 return dpaudit.PrivacyClaim(epsilon=0.1)
             """)
