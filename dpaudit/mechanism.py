@@ -202,35 +202,35 @@ class Mechanism:
 
     def parameters(self) -> dict[str, Any]:
         """Parameters and their values, in order of declaration."""
-        return {field.name: getattr(self, field.name) for field, _ in _fields(type(self))}
+        return {field.name: getattr(self, field.name) for field in _declared(type(self))}
 
     @classmethod
     def parameter_names(cls) -> list[str]:
         """Names of the parameters, in order of declaration."""
-        return [field.name for field, _ in _fields(cls)]
+        return [field.name for field in _declared(cls)]
 
     @classmethod
     def parameter_hints(cls) -> dict[str, Any]:
         """Types of the parameters by name."""
         hints = get_type_hints(cls)
-        return {field.name: hints[field.name] for field, _ in _fields(cls)}
+        return {field.name: hints[field.name] for field in _declared(cls)}
 
     @classmethod
     def redeclared(cls, name: str, default: Any) -> Any:
         """Return the declaration of a parameter with another default, for a subclass."""
-        field = next(field for field, _ in _fields(cls) if field.name == name)
+        field = next(field for field in _declared(cls) if field.name == name)
         return dataclasses.field(default=default, metadata=field.metadata)
 
     @classmethod
     def roles(cls) -> dict[str, str]:
         """Role of every parameter that has one, by the parameter's name."""
-        found = {field.name: _role(field) for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
+        found = {field.name: _role(field) for field in _declared(cls)}
         return {name: role for name, role in found.items() if role}
 
     @classmethod
     def dataset_parameter(cls) -> tuple[str, DatasetLoader] | None:
         """Name of the parameter that takes a dataset, and what loads it; None where there is none."""
-        for field in dataclasses.fields(cls):  # type: ignore[arg-type]
+        for field in _declared(cls):
             if _role(field) == "dataset":
                 return field.name, field.metadata["loader"]
         return None
@@ -240,7 +240,7 @@ class Mechanism:
         """(name, type, default, meaning) of every parameter."""
         hints = get_type_hints(cls)
         rows = []
-        for field, _ in _fields(cls):
+        for field in _declared(cls):
             default = "required" if field.default is dataclasses.MISSING else str(field.default)
             rows.append((field.name, _type_text(hints[field.name]), default, field.metadata.get("doc", "")))
         return rows
@@ -257,6 +257,11 @@ class Mechanism:
         return "" if own.startswith(f"{cls.__name__}(") else inspect.cleandoc(own).partition("\n")[0]
 
 
+def _declared(cls: type[Mechanism]) -> tuple[dataclasses.Field[Any], ...]:
+    """Parameters as they are declared; nothing is imported or read for that."""
+    return dataclasses.fields(cls)  # type: ignore[arg-type]
+
+
 def _fields(cls: type[Mechanism]) -> tuple[tuple[dataclasses.Field[Any], TypeAdapter[Any]], ...]:
     # Made at first use, because annotations may name what is defined after the class; kept on the class itself.
     if "_checked_fields" not in cls.__dict__:
@@ -268,7 +273,7 @@ def _fields(cls: type[Mechanism]) -> tuple[tuple[dataclasses.Field[Any], TypeAda
         except Exception as error:
             raise TargetError(f"{cls.__name__}: the type of a parameter cannot be read: {error}") from error
         found = []
-        for field in dataclasses.fields(cls):  # type: ignore[arg-type]
+        for field in _declared(cls):
             hint = hints[field.name]
             own_config = dataclasses.is_dataclass(hint) or hasattr(hint, "__pydantic_validator__")
             found.append((field, TypeAdapter(hint) if own_config else TypeAdapter(hint, config=config)))
