@@ -212,7 +212,7 @@ class Mechanism:
     @classmethod
     def parameter_hints(cls) -> dict[str, Any]:
         """Types of the parameters by name."""
-        hints = get_type_hints(cls)
+        hints = _hints(cls)
         return {field.name: hints[field.name] for field in _declared(cls)}
 
     @classmethod
@@ -238,7 +238,7 @@ class Mechanism:
     @classmethod
     def parameter_table(cls) -> list[tuple[str, str, str, str]]:
         """(name, type, default, meaning) of every parameter."""
-        hints = get_type_hints(cls)
+        hints = _hints(cls)
         rows = []
         for field in _declared(cls):
             default = "required" if field.default is dataclasses.MISSING else str(field.default)
@@ -262,16 +262,21 @@ def _declared(cls: type[Mechanism]) -> tuple[dataclasses.Field[Any], ...]:
     return dataclasses.fields(cls)  # type: ignore[arg-type]
 
 
+def _hints(cls: type[Mechanism]) -> dict[str, Any]:
+    """Types of what a class annotates."""
+    try:
+        return get_type_hints(cls)
+    except Exception as error:
+        raise TargetError(f"{cls.__name__}: the type of a parameter cannot be read: {error}") from error
+
+
 def _fields(cls: type[Mechanism]) -> tuple[tuple[dataclasses.Field[Any], TypeAdapter[Any]], ...]:
     # Made at first use, because annotations may name what is defined after the class; kept on the class itself.
     if "_checked_fields" not in cls.__dict__:
         from pydantic import ConfigDict, TypeAdapter
 
         config = ConfigDict(allow_inf_nan=False, arbitrary_types_allowed=True)
-        try:
-            hints = get_type_hints(cls)
-        except Exception as error:
-            raise TargetError(f"{cls.__name__}: the type of a parameter cannot be read: {error}") from error
+        hints = _hints(cls)
         found = []
         for field in _declared(cls):
             hint = hints[field.name]

@@ -64,8 +64,12 @@ def check_record(path: Path, record: Record) -> Freshness:
             outdated.append(cell.claim)
         elif found.expected is not cell.expected or found.reason != cell.reason:
             expected_anew.append(cell.claim)
-    known = {cell.claim for cell in cells}
-    gone = [result.claim for result in results.values() if result.claim not in known]
+    asked = {_place(cell.target, cell.claim, cell.described, "") for cell in cells}
+    gone = [
+        result.claim
+        for result in results.values()
+        if _place(result.target, result.claim, result.parameters, "") not in asked
+    ]
     reasons = [
         _counted(outdated, "code, parameters, plan, data or libraries that decide it changed", len(cells)),
         _counted(expected_anew, "the plan expects something else, or for another reason", len(cells)),

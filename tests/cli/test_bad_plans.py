@@ -10,7 +10,7 @@ AUDIT = '[[audit]]\ntarget = "count"'
     [
         ("target =", "target = =", ["not TOML", "line 5"]),
         ('schema = "dpaudit.plan/1"\n', "", ["key 'schema' is missing"]),
-        ('protocol = "count.py"\n', "", ["key 'protocol' is missing"]),
+        ('protocol = "count.py"\n', "", ["'protocol' (a Python file)", "'paper'"]),
         ('schema = "dpaudit.plan/1"', 'schema = "dpaudit.plan/2"', ["'schema'", "dpaudit.plan/1", "dpaudit.plan/2"]),
         ('protocol = "count.py"', 'protocol = "count.py"\nprotcol = "x"', ["'protcol'", "did you mean 'protocol'"]),
         ('protocol = "count.py"', 'protocol = "absent.py"', ["'protocol'", "absent.py"]),

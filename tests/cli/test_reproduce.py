@@ -211,10 +211,12 @@ RANKED = """
         \"\"\"Shares of agents, of data or made up.\"\"\"
 
         epsilon: float = 1.0
-        agents: int = 10
-        alternatives: int = 3
+        agents: int = dpaudit.parameter(10, role="agents")
+        alternatives: int = dpaudit.parameter(3, role="alternatives")
         skew: float = 0.5
-        profile: dpaudit.rankings.Profile | None = dpaudit.parameter(None, doc="rankings")
+        profile: dpaudit.rankings.Profile | None = dpaudit.parameter(
+            None, role="dataset", loader=dpaudit.rankings.PREFLIB
+        )
         synthetic = ("skew",)
 
         def claims(self):
