@@ -23,7 +23,7 @@ from dpaudit.claims.papers import Paper
 from dpaudit.errors import TargetError
 from dpaudit.mechanism import Mechanism
 from dpaudit.registry.names import suggestion
-from dpaudit.registry.references import TargetReference, import_target, is_target, referred
+from dpaudit.registry.references import TargetReference, import_target, is_target
 
 GROUP = "dpaudit.catalog"
 """Entry point group by which a distribution announces a package of its own."""
@@ -65,9 +65,10 @@ class CataloguePaper:
 @cache
 def catalogue_papers() -> dict[str, CataloguePaper]:
     """All papers by key."""
-    # A paper may declare claims about another's system: all are imported before any is asked for its targets.
-    modules = {key: _modules(dotted) for key, dotted, _ in _places()}
-    return {key: _paper(key, dotted, plan, modules[key]) for key, dotted, plan in _places()}
+    places = list(_places())
+    # All are imported before any is looked at: a mechanism of one may have all its claims in another.
+    imported = {key: _modules(module) for key, module, _ in places}
+    return {key: _paper(key, module, plan, imported[key]) for key, module, plan in places}
 
 
 def catalogue() -> dict[str, TargetReference]:
@@ -142,7 +143,7 @@ def _places() -> Iterator[tuple[str, str, Path | None]]:
 
 
 def _modules(dotted: str) -> list[ModuleType] | str:
-    """Modules of a paper, its package first, or why they cannot be imported."""
+    """Import a package with its modules, or say why it cannot be imported."""
     try:
         module = importlib.import_module(dotted)
         modules = [module, *_submodules(module)]
@@ -162,7 +163,7 @@ def _paper(key: str, dotted: str, plan: Path | None, modules: list[ModuleType] |
     for part in modules:
         for attribute, value in vars(part).items():
             if is_target(value, part.__name__):
-                targets[value.name] = referred(part.__name__, attribute, value, import_target(part.__name__)[1])
+                targets[value.name] = TargetReference(part.__name__, attribute, import_target(part.__name__)[1])
     paper = next((item for item in vars(module).values() if isinstance(item, Paper) and item.key == key), None)
     if plan is None and getattr(module, "__file__", None):
         beside = Path(str(module.__file__)).with_name(f"{key}.toml")
