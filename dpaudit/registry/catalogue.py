@@ -23,7 +23,7 @@ from dpaudit.claims.papers import Erratum, Paper
 from dpaudit.errors import TargetError
 from dpaudit.mechanism import Mechanism
 from dpaudit.registry.names import suggestion
-from dpaudit.registry.references import TargetReference, import_target, is_target, referred
+from dpaudit.registry.references import TargetReference, import_target, is_target
 
 GROUP = "dpaudit.catalog"
 """Entry point group by which a distribution announces a package of its own."""
@@ -187,7 +187,7 @@ def _paper(key: str, dotted: str, plan: Path | None, modules: list[ModuleType] |
     for part in modules:
         for attribute, value in vars(part).items():
             if is_target(value, part.__name__):
-                targets[value.name] = referred(part.__name__, attribute, value, import_target(part.__name__)[1])
+                targets[value.name] = TargetReference(part.__name__, attribute, import_target(part.__name__)[1])
     paper = next((item for item in vars(module).values() if isinstance(item, Paper) and item.key == key), None)
     if plan is None and getattr(module, "__file__", None):
         beside = Path(str(module.__file__)).with_name(f"{key}.toml")

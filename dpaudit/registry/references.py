@@ -8,7 +8,7 @@ import importlib.util
 import inspect
 import sys
 import traceback
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -34,14 +34,11 @@ class TargetReference:
         Name of the class in it.
     digest
         SHA-256 of the file's content when it was found; empty for a module without a file.
-    declared_by
-        Modules of other papers that declare claims about it; they are imported with it.
     """
 
     path: str
     attribute: str
     digest: str
-    declared_by: tuple[str, ...] = field(default=(), compare=False)
 
     def load(self) -> type[Mechanism]:
         """Import the class.
@@ -54,8 +51,11 @@ class TargetReference:
         module, digest = import_target(self.path)
         if digest != self.digest:
             raise TargetError(f"{self.path} changed while it was being audited; run again")
-        for declaring in self.declared_by:
-            import_target(declaring)
+        if self.path.startswith(f"{_catalog.__name__}."):
+            # Other papers of the catalogue may make claims about it, in this process too.
+            from dpaudit.registry.catalogue import catalogue_papers
+
+            catalogue_papers()
         return class_in(module, self.attribute, self.path)
 
     @property
@@ -65,14 +65,6 @@ class TargetReference:
             return Path(self.path)
         found = getattr(import_target(self.path)[0], "__file__", None)
         return Path(found) if found else None
-
-
-def referred(path: str, attribute: str, target: type[Mechanism], digest: str) -> TargetReference:
-    """Return the reference to a class, with the modules that are known to declare claims about it."""
-    declaring = dict.fromkeys(declaration.module for declaration in declarations_of(target))
-    # A file that was loaded as a target has no name by which another process could import it.
-    others = [module for module in declaring if module not in (target.__module__, "__main__")]
-    return TargetReference(path, attribute, digest, tuple(name for name in others if loaded_from(name) is None))
 
 
 def is_target(value: object, module: str) -> bool:
@@ -96,7 +88,7 @@ def targets_in(path: str) -> list[TargetReference]:
     """
     module, digest = import_target(path)
     found = [
-        referred(_name(path, module), name, value, digest)
+        TargetReference(_name(path, module), name, digest)
         for name, value in vars(module).items()
         if is_target(value, module.__name__)
     ]

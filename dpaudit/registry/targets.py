@@ -14,7 +14,6 @@ from dpaudit.registry.references import (
     import_target,
     in_catalogue,
     loaded_from,
-    referred,
     shown_path,
     targets_in,
 )
@@ -29,7 +28,7 @@ def find_targets(text: str) -> list[TargetReference]:
         Nothing of that name; the message names the nearest one known.
     """
     if in_catalogue(text):
-        # Other papers may declare claims about it.
+        # Other papers may make claims about it.
         catalogue_papers()
     file, _, attribute = text.partition("::")
     if file.endswith(".py"):
@@ -37,11 +36,13 @@ def find_targets(text: str) -> list[TargetReference]:
         if not attribute:
             return targets_in(path)
         module, digest = import_target(path)
-        return [referred(shown_path(path), attribute, class_in(module, attribute, path), digest)]
+        class_in(module, attribute, path)
+        return [TargetReference(shown_path(path), attribute, digest)]
     dotted, colon, attribute = text.partition(":")
     if colon:
         module, digest = import_target(dotted)
-        return [referred(dotted, attribute, class_in(module, attribute, dotted), digest)]
+        class_in(module, attribute, dotted)
+        return [TargetReference(dotted, attribute, digest)]
     known = catalogue()
     if text in known:
         return [known[text]]
