@@ -51,11 +51,6 @@ class TargetReference:
         module, digest = import_target(self.path)
         if digest != self.digest:
             raise TargetError(f"{self.path} changed while it was being audited; run again")
-        if self.path.startswith(f"{_catalog.__name__}."):
-            # Other papers of the catalogue may make claims about it, in this process too.
-            from dpaudit.registry.catalogue import catalogue_papers
-
-            catalogue_papers()
         return class_in(module, self.attribute, self.path)
 
     @property

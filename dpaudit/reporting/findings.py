@@ -53,6 +53,14 @@ class Finding:
     claims: tuple[PaperClaim, ...]
 
     @property
+    def quoted(self) -> str:
+        """The sentence with what is claimed, where that is one statement and does not simply hold."""
+        statements = {claim.entry.statement for claim in self.claims}
+        if len(statements) > 1 or self.outcome is _Outcome.HOLDS:
+            return self.text
+        return f'{self.text.removesuffix(".")}: "{statements.pop()}"'
+
+    @property
     def notable(self) -> bool:
         """Whether something is refuted or says nothing somewhere."""
         return self.outcome <= _Outcome.SILENT

@@ -79,7 +79,7 @@ def _found(view: PaperView) -> Iterator[str]:
         f", *{escape(view.entry.title)}*" if view.entry else ""
     )
     for finding in shown:
-        yield f"  - {escape(finding.text)}"
+        yield f"  - {escape(finding.quoted)}"
     if rest:
         yield f"  - {escape(rest)}"
 

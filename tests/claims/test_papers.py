@@ -65,7 +65,8 @@ def test_places_sort_as_a_reader_expects():
 def test_sections_by_roman_numbers_sort_by_their_size():
     paper = dpaudit.Paper(key="r", title="", authors=("A",), year=2014)
     places = [paper.at(section=name) for name in ("I", "II-B", "II-C", "IV", "IX", "X")]
-    assert sorted(places[::-1]) == places
+    shuffled = [places[3], places[0], places[5], places[1], places[4], places[2]]
+    assert sorted(shuffled) == places
 
 
 def test_an_unknown_kind_of_place_is_refused():
