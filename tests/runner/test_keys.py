@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,12 @@ def test_the_table_of_auditors_is_complete():
     assert used == set(ENTRIES)
     assert auditors_of("privacy", "exact", sampled=False) == ("exact", "agreement")
     assert auditors_of("utility", "exact", sampled=False) == ("utility",)
+
+
+def test_every_auditor_begins_where_the_table_says():
+    for entries in ENTRIES.values():
+        for module, name in entries:
+            assert getattr(import_module(module), name).__module__ == module
 
 
 def test_the_file_of_revisions_is_read_back_as_written(tmp_path):

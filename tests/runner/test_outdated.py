@@ -113,3 +113,93 @@ def test_the_code_of_every_auditor_is_that_of_its_revision():
     assert {name: each.code for name, each in revisions().items()} == {
         name: code_of_auditor(name) for name in revisions()
     }
+
+
+ADDED = '''
+    """A paper of its own: a protocol, a claim and a control."""
+
+    import dpaudit
+    from dpaudit import randomizers
+
+    PAPER = dpaudit.Paper(key="added2026", title="An added paper", authors=("Author",), year=2026)
+
+
+    class AddedResponse(dpaudit.Mechanism):
+        """One answer by randomized response."""
+
+        name = "added-response"
+        notation = "an input is a bit; so is the output"
+        places = (PAPER.at(section="2"),)
+
+        epsilon: float = dpaudit.parameter(1.0, doc="the budget")
+
+        @property
+        def response(self):
+            return randomizers.RandomizedResponse.for_epsilon(self.epsilon)
+
+        def sample(self, data, size, rng):
+            return self.response.randomize([bool(data)] * size, rng)
+
+        def law(self, data):
+            return self.response.law(bool(data))
+
+        def neighbours(self):
+            return dpaudit.Neighbouring.any_two_inputs([False, True], scope="one bit")
+
+
+    @dpaudit.claim(
+        "added2026.theorem1",
+        AddedResponse,
+        kind="privacy",
+        place=PAPER.at(section="2", theorem=1),
+        statement="The answer is ϵ-locally differentially private.",
+    )
+    def theorem1(mechanism):
+        return dpaudit.PrivacyClaim(epsilon=mechanism.epsilon)
+
+
+    @dpaudit.control("control.added-twice", AddedResponse, paper=PAPER, statement="The answer is ϵ-LDP.")
+    def twice(right):
+        """The answer gets twice its budget."""
+        return right.but(epsilon=2 * right.epsilon)
+'''
+
+ADDED_PLAN = """
+    schema = "dpaudit.plan/1"
+    paper = "added2026"
+    error_probability = 1e-6
+
+    [[audit]]
+    target = "added-response"
+    claim = "added2026.theorem1"
+    set = { epsilon = [0.5, 1.0] }
+    expect = "proved"
+    reason = "randomized response with the right coin"
+
+    [[audit]]
+    target = "added-twice"
+    claim = "control.added-twice"
+    set = { epsilon = 1.0 }
+    expect = "refuted"
+    reason = "twice the budget"
+"""
+
+
+def test_a_protocol_with_a_claim_a_plan_and_a_control_takes_two_files_and_outdates_nothing(copied_project):
+    before = state(copied_project)
+    (copied_project / "protocols" / "added2026.py").write_text(dedent(ADDED))
+    (copied_project / "audits" / "added2026.toml").write_text(dedent(ADDED_PLAN))
+    after = state(copied_project)
+    assert {cell: after["keys"].get(cell) for cell in before["keys"]} == before["keys"]
+    assert len(after["keys"]) == len(before["keys"]) + 3
+    environment = {**os.environ, "PYTHONPATH": str(copied_project)}
+    done = subprocess.run(
+        [sys.executable, "-m", "dpaudit", "check", "added2026"],
+        capture_output=True,
+        text=True,
+        cwd=copied_project,
+        env=environment,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 proved, 1 refuted" in done.stdout
