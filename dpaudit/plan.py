@@ -14,7 +14,7 @@ from pydantic import Field
 from dpaudit.catalog import ROOT
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import PlanError
-from dpaudit.registry import TargetReference, catalogue, catalogue_papers, suggestion, targets_in
+from dpaudit.registry import TargetReference, catalogue, catalogue_papers, catalogue_plans, suggestion, targets_in
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter, ValidationError
@@ -219,7 +219,7 @@ def plans() -> list[Path]:
 def plans_of(target: str) -> list[Plan]:
     """Plans of the catalogue that audit a target."""
     # Reading a plan takes long compared with a search for the name, which stands in it verbatim.
-    named = [path for path in plans() if f'"{target}"' in path.read_text(encoding="utf-8")]
+    named = [path for path in catalogue_plans() if f'"{target}"' in path.read_text(encoding="utf-8")]
     found = [read_plan(path) for path in named]
     return [plan for plan in found if any(audit.target == target for audit in plan.audits)]
 

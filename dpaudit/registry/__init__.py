@@ -6,6 +6,7 @@ from dpaudit.registry.catalogue import (
     catalogue_claims,
     catalogue_papers,
     catalogue_plans,
+    in_catalogue,
     load,
 )
 from dpaudit.registry.names import suggestion
@@ -21,6 +22,7 @@ __all__ = [
     "catalogue_papers",
     "catalogue_plans",
     "find_targets",
+    "in_catalogue",
     "line_in",
     "load",
     "reference_of",

@@ -143,6 +143,17 @@ def broken_papers() -> dict[str, str]:
     return {key: entry.problem for key, entry in catalogue_papers().items() if entry.problem}
 
 
+def in_catalogue(module: str) -> bool:
+    """Whether a module is a paper's, of the catalogue or announced by another package; nothing is imported."""
+    return any(module == home or module.startswith(f"{home}.") for home in (NAME, *_announced()))
+
+
+@cache
+def _announced() -> tuple[str, ...]:
+    """Modules of the papers that other distributions announce."""
+    return tuple(point.value for point in entry_points(group=GROUP))
+
+
 def load(name: str) -> type[Mechanism]:
     """Return the class of a catalogue target, for one that is compared with others.
 

@@ -150,7 +150,7 @@ def import_target(path: str) -> tuple[ModuleType, str]:
     return _import_dotted(dotted) if dotted else _import_file(str(Path(path).resolve()))
 
 
-def in_catalogue(text: str) -> bool:
+def names_catalogue_file(text: str) -> bool:
     """Whether a TARGET argument names a file or a module of the catalogue."""
     name = text.partition("::")[0]
     if name.endswith(".py"):

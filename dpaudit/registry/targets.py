@@ -6,14 +6,14 @@ from pathlib import Path
 
 from dpaudit.errors import TargetError
 from dpaudit.mechanism import Mechanism
-from dpaudit.registry.catalogue import broken_papers, catalogue, catalogue_papers
+from dpaudit.registry.catalogue import broken_papers, catalogue, catalogue_papers, in_catalogue
 from dpaudit.registry.names import suggestion
 from dpaudit.registry.references import (
     TargetReference,
     class_in,
     import_target,
-    in_catalogue,
     loaded_from,
+    names_catalogue_file,
     shown_path,
     targets_in,
 )
@@ -27,7 +27,7 @@ def find_targets(text: str) -> list[TargetReference]:
     TargetError
         Nothing of that name; the message names the nearest one known.
     """
-    if in_catalogue(text):
+    if names_catalogue_file(text):
         # Other papers may make claims about it.
         catalogue_papers()
     file, _, attribute = text.partition("::")
@@ -72,7 +72,7 @@ def called(reference: TargetReference, name: str) -> str:
     """TARGET argument that means a reference: its catalogue name, ``file.py::Class`` or ``module:Class``."""
     if reference.path.endswith(".py"):
         return f"{reference.path}::{reference.attribute}"
-    known = catalogue().get(name) if reference.path.startswith("dpaudit.catalog.") else None
+    known = catalogue().get(name) if in_catalogue(reference.path) else None
     if known is not None and known.path == reference.path:
         return name
     return f"{reference.path}:{reference.attribute}"

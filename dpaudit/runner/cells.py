@@ -15,7 +15,7 @@ from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import DataError, ParameterError, PlanError, TargetError
 from dpaudit.mechanism import Mechanism
 from dpaudit.plan import Plan, PlannedAudit, Scalar, grid
-from dpaudit.registry import TargetReference, suggestion
+from dpaudit.registry import TargetReference, in_catalogue, suggestion
 from dpaudit.runner.figures import figure_titles, named_figures
 from dpaudit.runner.instances import (
     claims_of,
@@ -352,7 +352,7 @@ class _Chooser:
         """Confidence that a command has to say: a target of the catalogue has that of its plan by itself."""
         if self.request.confidence is not None:
             return self.request.confidence
-        by_itself = self.source.reference.path.startswith("dpaudit.catalog.") or error == DEFAULT_ERROR_PROBABILITY
+        by_itself = in_catalogue(self.source.reference.path) or error == DEFAULT_ERROR_PROBABILITY
         return None if by_itself else complement(error)
 
     def _way(self, audit: PlannedAudit | None) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from dpaudit.claims.datasets import Dataset, DatasetLoader
 from dpaudit.claims.record import plain
 from dpaudit.errors import DataError, DpauditError, ParameterError, TargetError
 from dpaudit.mechanism import Mechanism
-from dpaudit.registry import catalogue, line_in, suggestion
+from dpaudit.registry import catalogue, in_catalogue, line_in, suggestion
 
 DECIDED_BY_DATA = ("agents", "alternatives")
 """Roles of parameters that a dataset decides."""
@@ -96,7 +96,7 @@ def claims_of(mechanism: Mechanism) -> list[Claim]:
     TargetError
         ``claims`` raised, or returned something else than claims with ids of their own.
     """
-    if type(mechanism).__module__.startswith("dpaudit.catalog."):
+    if in_catalogue(type(mechanism).__module__):
         # Claims may be declared by another paper than the one that defines the mechanism.
         catalogue()
     with code_of(type(mechanism), "`claims`"):

@@ -97,14 +97,18 @@ class Keys:
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_LENGTH]
 
 
+_BY_SERIES = ("numpy", "scipy", "scikit-learn", "statsmodels")
+"""Libraries whose patch releases move no numbers; of all others, which may be under audit, every version counts."""
+
+
 @cache
 def _series(name: str) -> str:
-    """Version of a library as far as its numbers may hang on it: ``2.3`` of 2.3.4; the whole of Hypothesis's."""
+    """Version of a library as far as numbers may depend on it."""
     try:
         found = version(name)
     except PackageNotFoundError:
         return ""
-    return found if name == "hypothesis" else ".".join(found.split(".")[:2])
+    return ".".join(found.split(".")[:2]) if name in _BY_SERIES else found
 
 
 @cache

@@ -9,7 +9,15 @@ from pathlib import Path
 from dpaudit.claims.declarations import Declaration, declarations_of
 from dpaudit.errors import PlanError
 from dpaudit.plan import Plan, PlannedAudit, plan_beside, plans, plans_in, plans_of, read_plan
-from dpaudit.registry import TargetReference, called, catalogue, catalogue_claims, catalogue_papers, find_targets
+from dpaudit.registry import (
+    TargetReference,
+    called,
+    catalogue,
+    catalogue_claims,
+    catalogue_papers,
+    find_targets,
+    in_catalogue,
+)
 from dpaudit.runner.request import Request
 
 
@@ -79,7 +87,8 @@ def _plans_of(reference: TargetReference, name: str) -> tuple[tuple[Plan, tuple[
         beside = plan_beside(Path(reference.path))
         found = [] if beside is None else [beside]
     else:
-        found = plans_of(name)
+        # A module of a user's own may have a target of the same name.
+        found = plans_of(name) if in_catalogue(reference.path) else []
     return tuple((plan, _audits(plan, name)) for plan in found)
 
 
@@ -118,7 +127,7 @@ def _audits(plan: Plan, name: str) -> tuple[PlannedAudit, ...]:
 
 def declarations_by_id(reference: TargetReference) -> dict[str, Declaration]:
     """Claims declared about a target, by id, wherever they are declared."""
-    if reference.path.startswith("dpaudit.catalog."):
+    if in_catalogue(reference.path):
         # A claim may be declared by another paper than the one that defines the mechanism.
         catalogue()
     return {declaration.id: declaration for declaration in declarations_of(reference.load())}
