@@ -54,6 +54,7 @@ revisions: $(STAMP)  ## say which auditors changed without a new revision
 bench: $(STAMP)
 	$(BIN)/python benchmarks/protocol.py
 	$(BIN)/python benchmarks/throughput.py
+	$(BIN)/python benchmarks/choosing.py
 	$(BIN)/python benchmarks/blackbox.py --write benchmarks/blackbox.md
 
 clean:
