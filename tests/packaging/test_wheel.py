@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "*.egg-info", "reports", "tests", "benchmarks")
+LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "*.egg-info", "tests", "benchmarks")
 TEMPLATES = ("ledger.html.j2", "macros.html.j2", "report.html.j2", "style.css")
 
 pytestmark = pytest.mark.slow
@@ -63,8 +63,9 @@ def test_what_a_wheel_holds(wheel):
         "dpaudit/cli/starter.py.txt",
         "dpaudit/cli/starter.toml.txt",
         *(f"dpaudit/reporting/templates/{name}" for name in TEMPLATES),
-        *(f"dpaudit/catalog/{path.relative_to(ROOT).as_posix()}" for path in (ROOT / "protocols").rglob("*.py")),
-        *(f"dpaudit/catalog/{path.relative_to(ROOT).as_posix()}" for path in (ROOT / "audits").rglob("*.toml")),
+        *(f"dpaudit/catalog/{path.relative_to(ROOT / 'protocols')}" for path in (ROOT / "protocols").rglob("*.py")),
+        *(f"dpaudit/catalog/{path.relative_to(ROOT)}" for path in (ROOT / "audits").rglob("*.toml")),
+        *(f"dpaudit/catalog/{path.relative_to(ROOT)}" for path in (ROOT / "reports").glob("*.json")),
     ]
     assert set(expected) <= set(names)
     assert not [name for name in names if "__pycache__" in name or name.endswith(".pyc") or "/tests/" in name]
