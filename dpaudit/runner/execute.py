@@ -16,7 +16,7 @@ from typing import Protocol
 from dpaudit.claims.record import Result
 from dpaudit.runner.cells import Cell
 from dpaudit.runner.keys import Keys
-from dpaudit.runner.outcome import Outcome, Settings, ended_abruptly, late_result, run_cell, with_expectation
+from dpaudit.runner.outcome import Outcome, Settings, ended_abruptly, late_result, run_cell, told_anew
 from dpaudit.runner.witnesses import witness_name, write_witness
 
 Progress = Callable[[Cell, Result], None]
@@ -85,7 +85,7 @@ def run_cells(
         result = replace(outcome.result, key=keys.key(cells[i], outcome.result))
         if new and keeper is not None and result.key:
             keeper.put(result.key, replace(outcome, result=result), time.monotonic() - begun.get(i, time.monotonic()))
-        results[i] = _with_witness(cells[i], with_expectation(result, cells[i]), outcome, output)
+        results[i] = _with_witness(cells[i], told_anew(result, cells[i], settings), outcome, output)
         if progress:
             progress(cells[i], results[i])
 

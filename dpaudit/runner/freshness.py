@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -48,6 +48,8 @@ def check_record(path: Path, record: Record) -> Freshness:
         cells = build_cells(request)
     except DpauditError as error:
         return Freshness(path=path, state="outdated", reasons=(f"its command cannot be run any more: {error}",))
+    if "--seconds" in record.command:
+        cells = [replace(cell, timed=True) for cell in cells]
     keys = Keys(record.seed)
     results = {_place(result.target, result.claim, result.parameters, result.key): result for result in record.results}
     outdated, expected_anew = [], []

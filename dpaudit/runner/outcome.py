@@ -201,9 +201,25 @@ def failure(error: BaseException) -> Evidence:
     )
 
 
-def with_expectation(result: Result, cell: Cell) -> Result:
-    """Return a result with what is expected of its cell now."""
-    return replace(result, expected=cell.expected, reason=cell.reason, ok=status_of(result.verdict, cell.expected) == 0)
+def told_anew(result: Result, cell: Cell, settings: Settings) -> Result:
+    """Return a result, which may have been kept, with what its key does not fix as it is now.
+
+    That is what is expected and why, the words of a declared claim, the name of the data file, and the command.
+    """
+    words = {}
+    if cell.declaration is not None:
+        words = {"source": cell.declaration.source, "statement": cell.declaration.statement}
+    # With --quick the command has the number of samples that was found when the claim was bound.
+    command = result.command if cell.quick else command_of(cell, settings, cell.samples)
+    return replace(
+        result,
+        expected=cell.expected,
+        reason=cell.reason,
+        ok=status_of(result.verdict, cell.expected) == 0,
+        parameters=dict(cell.described),
+        command=command,
+        **words,
+    )
 
 
 def late_result(cell: Cell, settings: Settings) -> Outcome:
