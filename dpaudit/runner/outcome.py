@@ -9,6 +9,7 @@ import time
 import traceback
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 from dpaudit.auditors import Budget, Streams, audit
 from dpaudit.auditors.audit import view_of
@@ -206,7 +207,7 @@ def told_anew(result: Result, cell: Cell, settings: Settings) -> Result:
 
     That is what is expected and why, the words of a declared claim, the name of the data file, and the command.
     """
-    words = {}
+    words: dict[str, Any] = {}
     if cell.declaration is not None:
         words = {"source": cell.declaration.source, "statement": cell.declaration.statement}
     # With --quick the command has the number of samples that was found when the claim was bound.
