@@ -141,7 +141,7 @@ def _unless_too_few(cell: Cell, evidence: Evidence, *, planned: int, spent: int)
     if evidence.verdict is not Verdict.CONSISTENT or cell.expected not in (Verdict.CERTIFIED, Verdict.REFUTED):
         return evidence
     note = f"too few samples to tell whether it is {cell.expected}, as expected; {told}: leave --quick or --samples out"
-    return replace(evidence, verdict=Verdict.INCONCLUSIVE, note=note)
+    return replace(evidence, verdict=Verdict.INCONCLUSIVE, note=note, remedy=Remedy.SAMPLES)
 
 
 def _announcer(cell: Cell) -> Announce:
