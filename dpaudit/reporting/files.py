@@ -25,9 +25,10 @@ def report_files(records: Mapping[str, Record]) -> dict[str, str]:
     records
         Records by the key of their paper. Environment and times, which differ from run to run, are left out.
     """
+    records = {key: record.reproducible() for key, record in records.items()}
     files = {LEDGER: render_ledger(records)}
     for key, record in records.items():
-        files |= {f"{key}.json": record.reproducible().to_json(), **render_paper(record, key)}
+        files |= {f"{key}.json": record.to_json(), **render_paper(record, key)}
     return files
 
 
