@@ -53,9 +53,10 @@ def _paper(view: PaperView, figures: Mapping[str, Chosen], root: str, *, first: 
     title = f"{view.citation}: {view.entry.title}" if view.entry else view.key
     yield from (f"{'#' if first else '##'} {escape(title)}", "")
     deeper = "##" if first else "###"
-    found = [escape(finding.text) for finding in findings(view.claims)]
+    told = findings(view.claims)
+    found = [escape(finding.text) for finding in told]
     if len(found) > _MOST_SENTENCES:
-        found = [f"- {sentence}" for sentence in found]
+        found = [f"- {escape(finding.quoted)}" for finding in told]
     if found:
         yield from (("\n" if len(found) > _MOST_SENTENCES else " ").join(found), "")
     rest = [summary_of(view.claims), controls_in_words(view.controls)]

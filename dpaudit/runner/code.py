@@ -1,8 +1,10 @@
 """Which code something uses: a fingerprint of definitions and of all that they reach, without docstrings and comments.
 
 The code is read and not run. A module's top-level statements are its units. A unit reaches the units that its names and
-dotted names mean, in its own module and in those that are imported. A class is one unit with all its methods, since a
-name says nothing of which of them are called. So a fingerprint changes whenever the code that decides a result may have
+dotted names mean, in its own module and in those that are imported, whichever of several imports is run. A class is
+one unit with all its methods, since a name says nothing of which of them are called. Whoever reaches a module also
+reaches the statements in it that may change something without binding it: calls, assignments to attributes and items,
+functions that a decorator may register. So a fingerprint changes whenever the code that decides a result may have
 changed, and stays when something else did: a docstring, a comment, a function that nothing here calls.
 """
 
@@ -44,6 +46,7 @@ AUDITORS: Final = ("dpaudit.auditors",)
 """Modules that count by the revision of an auditor, not by their code."""
 
 _WHOLE = -1
+_DEEPEST = 30
 _INSTALLED = ("site-packages", "dist-packages")
 
 
@@ -59,11 +62,14 @@ class Fingerprint:
         The units, each as ``module:name``.
     packages
         Names of the installed packages that the units import.
+    complete
+        Whether all that is used could be read; not where code is made, or modules are named, at run time.
     """
 
     digest: str
     units: tuple[str, ...]
     packages: frozenset[str]
+    complete: bool = True
 
 
 class Codebase:
@@ -75,12 +81,19 @@ class Codebase:
         Modules, with all below them, whose units are not followed.
     cut
         Units that are not followed, as (module, name).
+    papers
+        Modules, with all below them, in which words count for nothing: places and statements of claims, descriptions
+        of a mechanism. Elsewhere the same names may mean something else.
     """
 
     def __init__(
-        self, *, left_out: Collection[str] = (*VOCABULARY, *AUDITORS), cut: Collection[tuple[str, str]] = ()
+        self,
+        *,
+        left_out: Collection[str] = (*VOCABULARY, *AUDITORS),
+        cut: Collection[tuple[str, str]] = (),
+        papers: Collection[str] = ("dpaudit",),
     ) -> None:
-        self._left_out, self._cut = tuple(left_out), frozenset(cut)
+        self._left_out, self._cut, self._papers = tuple(left_out), frozenset(cut), tuple(papers)
         self._modules: dict[str, _Module | None] = {}
         self._edges: dict[Unit, tuple[frozenset[Unit], frozenset[str]]] = {}
 
@@ -113,22 +126,32 @@ class Codebase:
             units.append(f"{_plain_name(name)}:{module.label(index)}")
             digests.append(f"{units[-1]} {module.digest(index)}")
         digest = hashlib.sha256("\n".join(digests).encode()).hexdigest()
-        return Fingerprint(digest=digest, units=tuple(dict.fromkeys(units)), packages=frozenset(packages))
+        complete = not any(self._reads_more(module, index) for module, index in parts)
+        return Fingerprint(
+            digest=digest, units=tuple(dict.fromkeys(units)), packages=frozenset(packages), complete=complete
+        )
+
+    def _reads_more(self, name: str, index: int) -> bool:
+        module = self._module(name)
+        return module is not None and name.partition(".")[0] != "dpaudit" and module.is_dynamic(index)
 
     def _roots(self, name: str, where: str | int) -> list[Unit]:
         module = self._module(name)
         if module is None:
             return []
         if isinstance(where, int):
-            found = [i for i, (first, last) in enumerate(module.spans) if first <= where <= last]
+            found = {(name, i) for i, (first, last) in enumerate(module.spans) if first <= where <= last}
         else:
-            found = list(module.bindings.get(where, ()))
-        return [(name, i) for i in found] or [(name, _WHOLE)]
+            # A class of another module may only be imported here.
+            found = set()
+            self._resolve(module, {}, (where.partition(".")[0],), found, set(), depth=0)
+        return sorted(found) or [(name, _WHOLE)]
 
     def _module(self, name: str) -> _Module | None:
         if name not in self._modules:
-            path = _file_of(name)
-            self._modules[name] = None if path is None else _Module.read(name, path)
+            found = _source_of(name)
+            words = any(name == each or name.startswith(f"{each}.") for each in self._papers)
+            self._modules[name] = None if found is None else _Module.read(name, found, without_words=words)
         return self._modules[name]
 
     def _reached_from(self, unit: Unit) -> tuple[frozenset[Unit], frozenset[str]]:
@@ -138,17 +161,28 @@ class Codebase:
             assert module is not None
             units: set[Unit] = set()
             packages: set[str] = set()
-            for part in range(len(module.statements)) if index == _WHOLE else (index,):
+            whole = index == _WHOLE
+            for part in range(len(module.statements)) if whole else (index,):
                 local = module.imports_within(part)
                 for path in module.names(part):
                     self._resolve(module, local, path, units, packages, depth=0)
+                for imported in module.named_modules(part):
+                    self._resolve_imported(_Imported(imported), (), units, packages, 0)
+            if whole:
+                for first in module.imports:
+                    self._resolve(module, {}, (first,), units, packages, depth=0)
+            units |= {(name, effect) for effect in module.effects}
+            # What a package does when it is imported may change its modules.
+            for parent in _parents(name):
+                above = self._followed(parent, set())
+                units |= set() if above is None else {(parent, effect) for effect in above.effects}
             self._edges[unit] = frozenset(units), frozenset(packages)
         return self._edges[unit]
 
     def _resolve(
         self,
         module: _Module,
-        local: Mapping[str, _Imported],
+        local: Mapping[str, list[_Imported]],
         path: tuple[str, ...],
         units: set[Unit],
         packages: set[str],
@@ -157,19 +191,23 @@ class Codebase:
     ) -> None:
         """Add the units, or the installed package, that a dotted name in a module means."""
         first, rest = path[0], path[1:]
-        if depth > 30:
+        if depth > _DEEPEST:
             return
-        if first in local or (first not in module.bindings and first in module.imports):
-            imported = local.get(first) or module.imports[first]
+        if first in local:
+            for imported in local[first]:
+                self._resolve_imported(imported, rest, units, packages, depth)
+        if first in module.bindings and (module.name, first) not in self._cut:
+            units.update((module.name, index) for index in module.bindings[first])
+        # A name may be bound in several ways, of which one is run.
+        for imported in module.imports.get(first, ()):
             self._resolve_imported(imported, rest, units, packages, depth)
-        elif first in module.bindings:
-            if (module.name, first) not in self._cut:
-                units.update((module.name, index) for index in module.bindings[first])
-        else:
+        if not (first in local or first in module.bindings or first in module.imports):
             for star in module.stars:
                 other = self._followed(star, packages)
-                if other is not None and (first in other.bindings or first in other.imports):
+                if other is not None:
                     self._resolve(other, {}, path, units, packages, depth=depth + 1)
+            if depth and "__getattr__" in module.bindings:
+                units.update((module.name, index) for index in module.bindings["__getattr__"])
 
     def _resolve_imported(
         self, imported: _Imported, rest: tuple[str, ...], units: set[Unit], packages: set[str], depth: int
@@ -187,12 +225,12 @@ class Codebase:
                 units.add((name, _WHOLE))
                 return
             # ``from package import submodule`` within the package itself means the submodule.
-            itself = module.imports.get(wanted[0]) == _Imported(name, wanted[0])
+            itself = _Imported(name, wanted[0]) in module.imports.get(wanted[0], ())
             if not itself and (wanted[0] in module.bindings or wanted[0] in module.imports):
                 self._resolve(module, {}, wanted, units, packages, depth=depth + 1)
                 return
             below = f"{name}.{wanted[0]}"
-            if module.package and _file_of(below) is not None:
+            if module.package and _source_of(below) is not None:
                 name, wanted = below, wanted[1:]
                 continue
             self._resolve(module, {}, wanted, units, packages, depth=depth + 1)
@@ -205,7 +243,7 @@ class Codebase:
         if left_out and not name.startswith("dpaudit.catalog."):
             return None
         top = name.partition(".")[0]
-        if top in sys.stdlib_module_names:
+        if top in sys.stdlib_module_names and _is_installed(name):
             return None
         if top != "dpaudit" and _is_installed(name):
             packages.add(top)
@@ -223,44 +261,80 @@ class _Imported:
 
 @dataclass(eq=False)
 class _Module:
-    """One module's statements, what they bind, and what is imported."""
+    """One module's statements, what they bind, what is imported, and what may change something without binding it."""
 
     name: str
     package: bool
     statements: list[ast.stmt]
     spans: list[tuple[int, int]]
     bindings: dict[str, list[int]] = field(default_factory=dict)
-    imports: dict[str, _Imported] = field(default_factory=dict)
+    imports: dict[str, list[_Imported]] = field(default_factory=dict)
     stars: list[str] = field(default_factory=list)
+    effects: list[int] = field(default_factory=list)
 
     @classmethod
-    def read(cls, name: str, path: Path) -> _Module | None:
+    def read(cls, name: str, path: Path, *, without_words: bool) -> _Module | None:
+        if path.is_dir():
+            return cls(name=name, package=True, statements=[], spans=[])
         try:
             tree = ast.parse(path.read_bytes())
         except (OSError, SyntaxError, ValueError):
             return None
         spans = [_span(statement) for statement in tree.body if not _is_text(statement)]
-        tree = _WithoutWords().visit(tree)
+        if without_words:
+            tree = _WithoutWords().visit(tree)
+        tree = _WithoutDocstrings().visit(tree)
         module = cls(name=name, package=path.name == "__init__.py", statements=tree.body, spans=spans)
         for index, statement in enumerate(tree.body):
+            if _may_change_more(statement, declared=without_words):
+                module.effects.append(index)
             for node in _outside_functions(statement):
                 if isinstance(node, ast.Import | ast.ImportFrom):
-                    module.imports.update(module._imported(node))
+                    for bound, imported in module._imported(node).items():
+                        module.imports.setdefault(bound, []).append(imported)
+                        if node is not statement and not _is_for_type_checkers(statement):
+                            # Which of several imports is run is decided by the statement around them.
+                            module._bind(bound, index)
                     if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
                         module.stars.append(module._from(node))
                 for bound in _bound(node):
-                    indices = module.bindings.setdefault(bound, [])
-                    if index not in indices:
-                        indices.append(index)
+                    module._bind(bound, index)
         return module
 
-    def imports_within(self, index: int) -> dict[str, _Imported]:
+    def _bind(self, name: str, index: int) -> None:
+        indices = self.bindings.setdefault(name, [])
+        if index not in indices:
+            indices.append(index)
+
+    def imports_within(self, index: int) -> dict[str, list[_Imported]]:
         """What functions of a statement import for themselves."""
-        found: dict[str, _Imported] = {}
+        found: dict[str, list[_Imported]] = {}
         for node in ast.walk(self.statements[index]):
             if isinstance(node, ast.Import | ast.ImportFrom):
-                found.update(self._imported(node))
+                for bound, imported in self._imported(node).items():
+                    found.setdefault(bound, []).append(imported)
         return found
+
+    def named_modules(self, index: int) -> list[str]:
+        """Modules that a statement imports by a name in a text."""
+        return [name for call in self._import_calls(index) if (name := _text_argument(call))]
+
+    def is_dynamic(self, index: int) -> bool:
+        """Whether a statement runs code, or imports modules, that cannot be read from it."""
+        if any(not _text_argument(call) for call in self._import_calls(index)):
+            return True
+        return any(_called(node) in ("exec", "eval") for statement in self._of(index) for node in ast.walk(statement))
+
+    def _import_calls(self, index: int) -> list[ast.Call]:
+        return [
+            node
+            for statement in self._of(index)
+            for node in ast.walk(statement)
+            if isinstance(node, ast.Call) and _called(node) in ("import_module", "__import__")
+        ]
+
+    def _of(self, index: int) -> list[ast.stmt]:
+        return self.statements if index == _WHOLE else [self.statements[index]]
 
     def names(self, index: int) -> set[tuple[str, ...]]:
         """Names, and dotted names, that a statement uses."""
@@ -284,8 +358,7 @@ class _Module:
     def digest(self, index: int) -> str:
         """SHA-256 of a statement's syntax tree."""
         if index not in self._digests:
-            body = self.statements if index == _WHOLE else [self.statements[index]]
-            text = "\n".join(ast.dump(statement) for statement in body)
+            text = "\n".join(ast.dump(statement) for statement in self._of(index))
             self._digests[index] = hashlib.sha256(text.encode()).hexdigest()
         return self._digests[index]
 
@@ -318,8 +391,20 @@ _WORDS: Final = {"parameter": {"doc"}, "control": {"paper", "statement"}}
 """Arguments that are words, by the name of the function."""
 
 
+class _WithoutDocstrings(ast.NodeTransformer):
+    """Removes the texts that stand alone as statements."""
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        super().generic_visit(node)
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            kept = [item for item in body if not _is_text(item)]
+            node.body = kept or ([] if isinstance(node, ast.Module) else [ast.Pass()])  # type: ignore[attr-defined]
+        return node
+
+
 class _WithoutWords(ast.NodeTransformer):
-    """Removes what is written for people: docstrings, descriptions of a class, places and statements of claims."""
+    """Removes what a paper's module says for people: descriptions of a class, places and statements of claims."""
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         node.body = [item for item in node.body if not _is_description(item)] or [ast.Pass()]
@@ -335,14 +420,6 @@ class _WithoutWords(ast.NodeTransformer):
         node.keywords = [each for each in node.keywords if each.arg not in words]
         return self.generic_visit(node)
 
-    def generic_visit(self, node: ast.AST) -> ast.AST:
-        super().generic_visit(node)
-        body = getattr(node, "body", None)
-        if isinstance(body, list):
-            kept = [item for item in body if not _is_text(item)]
-            node.body = kept or ([] if isinstance(node, ast.Module) else [ast.Pass()])  # type: ignore[attr-defined]
-        return node
-
 
 def _is_text(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
@@ -351,6 +428,52 @@ def _is_text(node: ast.AST) -> bool:
 def _is_description(node: ast.stmt) -> bool:
     targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
     return any(isinstance(target, ast.Name) and target.id in _DESCRIPTIONS for target in targets)
+
+
+def _may_change_more(statement: ast.stmt, *, declared: bool) -> bool:
+    """Whether a statement of a module may do something besides binding the names that it binds.
+
+    ``declared`` is for papers and the toolkit: there decorators register claims and nothing else, and what declares a
+    claim is reached from that claim.
+    """
+    if isinstance(statement, ast.Import | ast.ImportFrom | ast.Pass):
+        return False
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return not declared and any(_last_name(each) not in _PURE_DECORATORS for each in statement.decorator_list)
+    if isinstance(statement, ast.Assign | ast.AnnAssign):
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        if declared and all(isinstance(each, ast.Attribute) and each.attr in _DESCRIPTIONS for each in targets):
+            return False
+        return not all(isinstance(each, ast.Name | ast.Tuple | ast.List) for each in targets)
+    if isinstance(statement, ast.If):
+        return any(_may_change_more(each, declared=declared) for each in (*statement.body, *statement.orelse))
+    if isinstance(statement, ast.For) and declared:
+        return any(_may_change_more(each, declared=True) for each in statement.body)
+    if isinstance(statement, ast.Expr) and declared:
+        return not (isinstance(statement.value, ast.Call) and _called(statement.value.func) == "claim")
+    return True
+
+
+_PURE_DECORATORS: Final = frozenset(
+    {"cache", "lru_cache", "dataclass", "total_ordering", "claim", "control", "overload"}
+)
+"""Decorators that change nothing but what they decorate."""
+
+
+def _is_for_type_checkers(statement: ast.stmt) -> bool:
+    """Whether a statement is ``if TYPE_CHECKING:``, whose imports only say where names come from."""
+    return isinstance(statement, ast.If) and (_dotted(statement.test) or ("",))[-1] == "TYPE_CHECKING"
+
+
+def _last_name(decorator: ast.expr) -> str:
+    path = _dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)
+    return path[-1] if path else ""
+
+
+def _text_argument(call: ast.Call) -> str:
+    """First argument of a call where it is a text; empty otherwise."""
+    first = call.args[0] if call.args else None
+    return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
 
 
 def _called(node: ast.AST) -> str:
@@ -383,6 +506,8 @@ def _bound(node: ast.AST) -> Iterator[str]:
         yield node.name
     elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
         yield node.id
+    elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
+        yield node.name
 
 
 def _span(statement: ast.stmt) -> tuple[int, int]:
@@ -391,26 +516,38 @@ def _span(statement: ast.stmt) -> tuple[int, int]:
     return min([statement.lineno, *(each.lineno for each in decorators)]), statement.end_lineno or statement.lineno
 
 
-def _file_of(name: str) -> Path | None:
-    """Source file of a module, without running it; None where there is none."""
+def _parents(module: str) -> list[str]:
+    """Packages that a module lies in, but for those of dpaudit itself, whose imports change nothing."""
+    parts = module.split(".")
+    return [] if parts[0] == "dpaudit" else [".".join(parts[:length]) for length in range(1, len(parts))]
+
+
+def _source_of(name: str) -> Path | None:
+    """Source file of a module, or the folder of a package without one, without running it; None where there is none."""
     loaded = sys.modules.get(name)
     path = getattr(loaded, "__file__", None)
+    folders = list(getattr(loaded, "__path__", ()))
     if path is None and loaded is None and name:
         try:
             found = importlib.util.find_spec(name)
         except (ImportError, AttributeError, ValueError):
             found = None
         path = found.origin if found is not None else None
-    return Path(path) if path and str(path).endswith(".py") else None
+        folders = list(found.submodule_search_locations or ()) if found is not None else []
+    if path and str(path).endswith(".py"):
+        return Path(path)
+    return Path(folders[0]) if folders and path is None and Path(folders[0]).is_dir() else None
 
 
 def _is_installed(name: str) -> bool:
-    """Whether a module comes with an installed package, or has no source of its own."""
-    path = _file_of(name)
+    """Whether a module comes with an installed package or with Python, or has no source of its own."""
+    path = _source_of(name)
     if path is None:
         return True
-    parts = path.resolve().parts
-    return any(folder in parts for folder in _INSTALLED) or str(path).startswith(sysconfig.get_paths()["stdlib"])
+    resolved = path.resolve()
+    if any(folder in resolved.parts for folder in _INSTALLED):
+        return True
+    return resolved.is_relative_to(Path(sysconfig.get_paths()["stdlib"]).resolve())
 
 
 def _plain_name(module: str) -> str:

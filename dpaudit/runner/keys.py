@@ -20,7 +20,7 @@ from dpaudit.claims.record import Result
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.registry.references import import_target
 from dpaudit.runner.cells import Cell
-from dpaudit.runner.code import Codebase, Fingerprint
+from dpaudit.runner.code import VOCABULARY, Codebase, Fingerprint
 
 _FORM = 1
 """Number of the form of keys; another form makes all results outdated."""
@@ -48,7 +48,10 @@ class Keys:
         reference, declaration = cell.reference, cell.declaration
         home = (reference, None if declaration is None else (declaration.module, declaration.id))
         if home not in self._known:
+            # The class as it is, with all that it derives from, wherever its name was imported from.
+            classes = [each for each in reference.load().__mro__ if each.__module__ not in VOCABULARY]
             roots: list[tuple[str, str | int]] = [(import_target(reference.path)[0].__name__, reference.attribute)]
+            roots += [(each.__module__, each.__qualname__) for each in classes if each.__module__ != "builtins"]
             if declaration is not None:
                 roots.append((declaration.module, declaration.line))
             self._known[home] = self._codebase.fingerprint(roots)
@@ -56,12 +59,14 @@ class Keys:
 
     def candidates(self, cell: Cell) -> list[str]:
         """Keys that the result of a cell may have, before it is known which auditors decide it."""
+        if not self.code(cell).complete:
+            return []
         kinds = [cell.kind] if cell.kind else ["privacy", "utility", "rate", "lemma", "figure"]
         return list(dict.fromkeys(self._key(cell, kind, each) for kind in kinds for each in possible_auditors(kind)))
 
     def key(self, cell: Cell, result: Result) -> str:
-        """Key of a result; empty where nothing fixes it: an error, or what ran out of time."""
-        if result.verdict is Verdict.ERROR or result.remedy is Remedy.TIME:
+        """Key of a result; empty where nothing fixes it: an error, what ran out of time, code that cannot be read."""
+        if result.verdict is Verdict.ERROR or result.remedy is Remedy.TIME or not self.code(cell).complete:
             return ""
         used = auditors_of(result.kind, result.method, sampled=bool(result.samples))
         return self._key(cell, result.kind, used)

@@ -88,7 +88,7 @@ def package(tmp_path, monkeypatch):
         for name in [name for name in sys.modules if name.partition(".")[0] == "fingerprinted"]:
             del sys.modules[name]
         importlib.invalidate_caches()
-        base = Codebase()
+        base = Codebase(papers=["fingerprinted"])
         return {
             "system": base.fingerprint([("fingerprinted.system", "System")]),
             "one": base.fingerprint([("fingerprinted.system", "System"), ("fingerprinted.claims", "one")]),
