@@ -71,7 +71,7 @@ class _PlanFile:
     schema: Literal["dpaudit.plan/1"]
     protocol: str | None = None
     paper: str | None = None
-    error_probability: Annotated[float, Field(gt=0, lt=1)] | None = None
+    error_probability: Annotated[float, Field(ge=1e-15, lt=1, strict=True)] | None = None
     audit: list[PlannedAudit]
 
 

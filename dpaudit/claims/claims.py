@@ -81,7 +81,9 @@ class PrivacyClaim(Claim):
                 object.__setattr__(self, "guarantee", ApproximateDP(self.epsilon, self.delta))
             except ParameterError as error:
                 raise self._unfit(str(error)) from None
-        elif self.epsilon is not None and dict(self.guarantee.parameters) != {
+        elif not isinstance(self.guarantee, Guarantee):
+            raise self._unfit(f"`guarantee` must be a guarantee such as ApproximateDP(1.0), got {self.guarantee!r}")
+        elif (self.epsilon, self.delta) != (None, 0.0) and dict(self.guarantee.parameters) != {
             "epsilon": self.epsilon,
             "delta": self.delta,
         }:

@@ -161,7 +161,13 @@ def claim(
     frame = sys._getframe(1)
     module, line = (frame.f_globals.get("__name__", ""), frame.f_lineno) if at is None else (at[0].__module__, at[1])
     targets = (target,) if isinstance(target, type) else tuple(target)
-    places = (place,) if isinstance(place, Place) else tuple(place)
+    places = (place,) if isinstance(place, Place | str) else tuple(place)
+    for each in places:
+        if not isinstance(each, Place):
+            raise TargetError(f"claim {id}: place must be a Place such as PAPER.at(theorem=1), got {each!r}")
+    for about in targets:
+        if not (isinstance(about, type) and hasattr(about, "parameter_names")):
+            raise TargetError(f"claim {id}: target must be a class of mechanisms, got {about!r}")
     if kind not in get_args(Kind):
         raise TargetError(f"claim {id}: kind must be one of {', '.join(get_args(Kind))}, got {kind!r}")
 

@@ -205,6 +205,11 @@ class _Chooser:
         self.override = {name: values for name, values in request.set.items() if name in self.target.parameter_names()}
         # A mechanism's own `claims` comes before what is declared about its class.
         own = self.target.claims is not Mechanism.claims
+        if own and "claims" in vars(self.target) and vars(self.target).get("declared"):
+            raise TargetError(
+                f"{self.target.name}: its class has a method `claims`, and claims are declared about it "
+                f"({self.target.declared[0].id}); make all of them in one of the two ways"
+            )
         self.declared = {} if own else declarations_by_id(source.reference)
         decided = [name for name in sizes_decided(self.target) if name in self.override] if self.data else []
         if decided:

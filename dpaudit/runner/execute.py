@@ -94,7 +94,7 @@ def run_cells(
     try:
         waiting = []
         for i, cell in enumerate(cells):
-            found = _found(known, keys.candidates(cell)) if known else None
+            found = _found(known, cell, keys.candidates(cell)) if known else None
             if found is None:
                 waiting.append(i)
             else:
@@ -113,8 +113,13 @@ def run_cells(
     return [results[i] for i in sorted(results)], interrupted, taken
 
 
-def _found(known: Sequence[Lookup], candidates: Sequence[str]) -> Outcome | None:
-    return next((outcome for each in known if (outcome := each.get(candidates)) is not None), None)
+def _found(known: Sequence[Lookup], cell: Cell, candidates: Sequence[str]) -> Outcome | None:
+    for each in known:
+        outcome = each.get(candidates)
+        # A key is a hash of these as well; a file may have been edited.
+        if outcome is not None and (outcome.result.target, outcome.result.claim) == (cell.target, cell.claim):
+            return outcome
+    return None
 
 
 def _with_witness(cell: Cell, result: Result, outcome: Outcome, output: Path | None) -> Result:

@@ -63,6 +63,7 @@ class Store:
             self._connection.execute("pragma synchronous = normal")
             self._check_form()
             self._connection.execute(_TABLE)
+            self._connection.execute("select key, result, witness, seconds from results limit 0")
             if fresh:
                 self._connection.execute("delete from results")
         except (sqlite3.Error, OSError) as error:
@@ -88,18 +89,26 @@ class Store:
     def get(self, keys: Iterable[str]) -> Outcome | None:
         """Outcome under one of several keys; None where there is none."""
         for key in keys:
-            row = self._connection.execute("select result, witness from results where key = ?", (key,)).fetchone()
+            try:
+                row = self._connection.execute("select result, witness from results where key = ?", (key,)).fetchone()
+            except sqlite3.Error as error:
+                raise self._damaged(error) from None
             if row is not None:
+                if not isinstance(row[0], str) or not isinstance(row[1], str | None):
+                    raise self._damaged("a result is no text")
                 return Outcome(result=self._result(row[0]), witness=row[1])
         return None
+
+    def _damaged(self, problem: object) -> OutputError:
+        return OutputError(
+            f"{self._path}: the store of results is damaged ({problem}); remove it, or choose another folder"
+        )
 
     def _result(self, text: str) -> Result:
         try:
             found: Result = _adapter().validate_python(json.loads(text))
         except ValueError as error:
-            raise OutputError(
-                f"{self._path}: a result cannot be read ({str(error).splitlines()[0]}); start over with --fresh"
-            ) from None
+            raise self._damaged(str(error).splitlines()[0]) from None
         return found
 
     def put(self, key: str, outcome: Outcome, seconds: float) -> None:
@@ -116,7 +125,9 @@ class Store:
                 "insert or replace into results values (?, ?, ?, ?)", (key, result, outcome.witness, seconds)
             )
         except sqlite3.Error as error:
-            raise OutputError(f"{self._path}: a result cannot be kept ({error})") from None
+            raise OutputError(
+                f"{self._path}: a result cannot be kept ({error}); make room, or remove the store"
+            ) from None
 
     def close(self) -> None:
         """Close the file."""

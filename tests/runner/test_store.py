@@ -92,6 +92,52 @@ def test_another_database_is_refused(tmp_path):
         Store(path)
 
 
+@pytest.mark.parametrize("page", [1, 2, 3])
+def test_a_damaged_store_is_told_in_one_line(mixed, tmp_path, page, monkeypatch, capsys):
+    path = tmp_path / "out" / NAME
+    run_request(Request(targets=[mixed], samples=3000), output=path.parent)
+    content = path.read_bytes()
+    assert len(content) >= 4096 * page
+    garbage = bytes(i * 37 % 256 for i in range(4096))
+    path.write_bytes(content[: 4096 * (page - 1)] + garbage + content[4096 * page :])
+    monkeypatch.setattr("sys.argv", ["dpaudit", "check", mixed, "--samples", "3000", "--output", str(path.parent)])
+    with pytest.raises(SystemExit) as left:
+        main()
+    told = capsys.readouterr().err
+    assert (left.value.code, told.count("\n")) == (2, 1)
+    assert NAME in told
+    assert "remove it" in told
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["update results set witness = x'ff'", "update results set result = '[1]'", "update results set result = 5"],
+)
+def test_rows_that_are_no_results_are_told(mixed, tmp_path, change):
+    import sqlite3
+
+    request = Request(targets=[mixed], claims=["mixed.exact"])
+    run_request(request, output=tmp_path / "out")
+    connection = sqlite3.connect(tmp_path / "out" / NAME)
+    connection.execute(change)
+    connection.commit()
+    connection.close()
+    with pytest.raises(dpaudit.OutputError, match="damaged"):
+        run_request(request, output=tmp_path / "out")
+
+
+def test_the_result_of_another_claim_is_not_taken(mixed, tmp_path):
+    import sqlite3
+
+    request = Request(targets=[mixed], claims=["mixed.exact"])
+    run_request(request, output=tmp_path / "out")
+    connection = sqlite3.connect(tmp_path / "out" / NAME)
+    connection.execute("update results set result = replace(result, 'mixed.exact', 'mixed.other')")
+    connection.commit()
+    connection.close()
+    assert run_request(request, output=tmp_path / "out").taken == 0
+
+
 def test_the_same_command_again_computes_nothing_and_gives_the_same_record(mixed, tmp_path):
     request = Request(targets=[mixed], samples=3000)
     first = run_request(request, output=tmp_path / "out")
