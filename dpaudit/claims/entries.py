@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dpaudit.claims.papers import Erratum, Paper, Place
+from dpaudit.claims.papers import STATEMENTS, Erratum, Paper, Place
 
 if TYPE_CHECKING:
     from dpaudit.claims.declarations import Declaration
@@ -24,11 +24,14 @@ class PlaceEntry:
         Key by which places sort.
     plural
         Whether the label names several things: ``Sections 4.2 and 5.7``.
+    numbered
+        Whether it is a theorem, a lemma or the like, and not a section, a figure or a table.
     """
 
     label: str
     sort: tuple[Any, ...] = ()
     plural: bool = False
+    numbered: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sort", _nested(self.sort))
@@ -38,7 +41,8 @@ class PlaceEntry:
         """Entry of a place."""
         # The last step is what the others lead to.
         several = bool(place.steps) and not place.part and len(place.steps[-1][1]) > 1
-        return cls(label=place.label, sort=place.sort_key, plural=several)
+        numbered = any(kind in STATEMENTS for kind, _ in place.steps)
+        return cls(label=place.label, sort=place.sort_key, plural=several, numbered=numbered)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,7 +29,7 @@ KINDS: Final = (
 
 _WITH_SECTION = ("figure", "table")
 
-_STATEMENTS: Final = ("definition", "fact", "observation", "lemma", "proposition", "theorem", "corollary", "remark")
+STATEMENTS: Final = ("definition", "fact", "observation", "lemma", "proposition", "theorem", "corollary", "remark")
 """What one counter may number together."""
 
 
@@ -166,7 +166,7 @@ class Place:
         return (self.paper.year, self.paper.key, where, inside, _PARTS.get(self.part.split(" ")[0], 1), self.note)
 
     def _rank(self, kind: str) -> int:
-        together = self.paper.one_counter and kind in _STATEMENTS
+        together = self.paper.one_counter and kind in STATEMENTS
         return KINDS.index("fact" if together else kind)
 
     def __str__(self) -> str:

@@ -306,6 +306,6 @@ def _show_paper(entry: CataloguePaper, console: Any) -> None:
             console.print(f"    {each.bug or each.statement}")
             if counts:
                 console.print(f"    {counts}")
-    _show_errata(entry.errata, console)
+    _show_errata(sorted(entry.errata, key=lambda each: (isinstance(each.where, str), each.where)), console)
     if entry.plan is not None:
         console.print(f"\nPlan: {_shown(entry.plan)}; `dpaudit check {entry.key}` runs it")

@@ -6,7 +6,13 @@ from pathlib import Path
 
 from dpaudit.errors import TargetError
 from dpaudit.mechanism import Mechanism
-from dpaudit.registry.catalogue import broken_papers, catalogue, catalogue_papers, in_catalogue
+from dpaudit.registry.catalogue import (
+    broken_papers,
+    catalogue,
+    catalogue_claims,
+    catalogue_papers,
+    in_catalogue,
+)
 from dpaudit.registry.names import suggestion
 from dpaudit.registry.references import (
     TargetReference,
@@ -56,7 +62,8 @@ def find_targets(text: str) -> list[TargetReference]:
         return in_module
     problems = "".join(f"; {problem}" for problem in broken_papers().values())
     raise TargetError(
-        f"unknown target {text!r}{suggestion(text, [*known, *papers])}; `dpaudit list` shows the catalogue{problems}"
+        f"unknown target {text!r}{suggestion(text, [*known, *papers, *catalogue_claims()])}; "
+        f"`dpaudit list` shows the catalogue{problems}"
     )
 
 

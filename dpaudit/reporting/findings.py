@@ -61,6 +61,11 @@ class Finding:
         return f'{self.text.removesuffix(".")}: "{statements.pop()}"'
 
     @property
+    def numbered(self) -> bool:
+        """Whether it is about a theorem, a lemma or the like, not about what a section or a figure says."""
+        return any(place.numbered for claim in self.claims for place in claim.entry.places[:1])
+
+    @property
     def notable(self) -> bool:
         """Whether something is refuted or says nothing somewhere."""
         return self.outcome <= _Outcome.SILENT
@@ -100,7 +105,7 @@ def summary_of(claims: Sequence[PaperClaim]) -> str:
     if total == 1:
         return "The one claim audited holds." if holding else "The one claim audited does not hold everywhere."
     if holding == total:
-        return f"All {total} claims audited hold wherever they apply."
+        return f"{'Both' if total == 2 else f'All {total}'} claims audited hold wherever they apply."
     return f"Of {total} claims audited, {holding or 'none'} hold{'s' * (holding == 1)} wherever audited."
 
 

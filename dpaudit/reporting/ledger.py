@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from dpaudit.claims.record import Record
 from dpaudit.claims.verdicts import Verdict
-from dpaudit.reporting.findings import Finding, findings
+from dpaudit.reporting.findings import Finding, findings, summary_of
 from dpaudit.reporting.html import template
 from dpaudit.reporting.markdown import escape
 from dpaudit.reporting.numbers import format_interval
@@ -24,19 +24,20 @@ _LONGEST_NUMBER = 110
 def main_findings(view: PaperView) -> tuple[list[Finding], str]:
     """Return what matters most of a paper, at most six sentences in the paper's order, and what there is besides.
 
-    What is refuted goes before what says nothing, and among equals what is about more claims.
+    Theorems, lemmas and the like go before what a section or a figure says, then what is refuted before what says
+    nothing, and among equals what is about more claims.
     """
     notable = [finding for finding in findings(view.claims) if finding.notable]
-    ranked = sorted(notable, key=lambda finding: (finding.outcome, -len(finding.claims)))[:_MOST_FINDINGS]
+    ranked = sorted(notable, key=lambda finding: (not finding.numbered, finding.outcome, -len(finding.claims)))[
+        :_MOST_FINDINGS
+    ]
     shown = [finding for finding in notable if finding in ranked]
     parts = []
     if more := len(notable) - len(shown):
         parts.append(f"{more} more such finding{'s' * (more > 1)} on its page.")
-    total, holding = len(view.claims), view.holding
-    if holding and holding == total:
-        parts.append(f"All {total} claims audited hold." if total > 1 else "The one claim audited holds.")
-    elif total:
-        parts.append(f"{holding or 'None'} of its {total} claims hold{'s' * (holding == 1)} wherever audited.")
+    total = len(view.claims)
+    if total:
+        parts.append(summary_of(view.claims))
     return shown, " ".join(parts)
 
 
@@ -87,8 +88,9 @@ def _found(view: PaperView) -> Iterator[str]:
 def _papers(views: Sequence[PaperView]) -> Iterator[str]:
     yield "## Papers"
     yield ""
-    yield "Claims that hold do so wherever they were audited; those refuted or vacuous are so at some settings. Our "
-    yield "own statements and the controls, which are broken on purpose, count among nobody's claims."
+    yield "Claims that hold are proved, certified or without a violation found wherever they were audited; those "
+    yield "refuted or vacuous are so at some settings, and the others apply nowhere. Our own statements and the "
+    yield "controls, which are broken on purpose, count among nobody's claims."
     yield ""
     yield "| Paper | Claims | Hold | Refuted | Vacuous | Errata | Ours | Controls |"
     yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
@@ -129,7 +131,7 @@ def _claims(view: PaperView) -> Iterator[str]:
             where = claim.entry.bug if claims is view.controls else places_in_words(claim)
             columns = (
                 escape(where),
-                f"[{escape(claim.name)}]({quote(claim.page)}.md)",
+                f"[{escape(claim.name)}]({quote(claim.page)}.md#{quote(claim.name)})",
                 verdicts_in_words(claim),
                 escape(number_in_words(claim)),
             )

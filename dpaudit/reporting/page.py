@@ -111,7 +111,8 @@ def _table(claims: Sequence[PaperClaim], root: str) -> Iterator[str]:
     yield from ("| Where | Claim | Verdicts | Evidence |", "| --- | --- | --- | --- |")
     for claim in claims:
         statement = f"{_link(claim, root)}: {escape(claim.entry.statement)} *{escape(', '.join(claim.targets))}*"
-        yield _row(escape(places_in_words(claim)), statement, verdicts_in_words(claim), escape(evidence(claim)))
+        where = f'<a id="{quote(claim.name)}"></a>{escape(places_in_words(claim))}'
+        yield _row(where, statement, verdicts_in_words(claim), escape(evidence(claim)))
 
 
 def _row(*columns: str) -> str:
@@ -119,8 +120,8 @@ def _row(*columns: str) -> str:
 
 
 def _link(claim: PaperClaim, root: str) -> str:
-    path, _, line = claim.entry.definition.rpartition(":")
-    return f"[{escape(claim.name)}]({root}/{path}#L{line})" if path else escape(claim.name)
+    path, _, line = claim.entry.definition.partition(":")
+    return f"[{escape(claim.name)}]({root}/{path}{f'#L{line}' * bool(line)})" if path else escape(claim.name)
 
 
 def verdicts_in_words(claim: PaperClaim) -> str:

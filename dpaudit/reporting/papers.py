@@ -154,4 +154,4 @@ def _view(key: str, entry: PaperEntry | None, found: Mapping[tuple[str, str], Se
 
 def places_in_words(claim: PaperClaim) -> str:
     """Return all places of a claim."""
-    return "; ".join(place.label for place in claim.entry.places) or claim.entry.source
+    return "; ".join(filter(None, (place.label for place in claim.entry.places))) or claim.entry.source

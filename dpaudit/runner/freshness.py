@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from dpaudit.catalog import ROOT
 from dpaudit.claims.record import Record, Result, read_record
 from dpaudit.errors import DpauditError, RecordError
+from dpaudit.registry import catalogue_papers
 from dpaudit.runner.cells import Cell, build_cells
+from dpaudit.runner.entries import claim_entries, paper_entries_of
 from dpaudit.runner.keys import Keys
 from dpaudit.runner.request import Request
 
@@ -73,12 +76,27 @@ def check_record(path: Path, record: Record) -> Freshness:
         if _place(result.target, result.claim, result.parameters, "") not in asked
     ]
     reasons = [
+        *_words_changed(record, cells),
         _counted(outdated, "code, parameters, plan, data or libraries that decide it changed", len(cells)),
         _counted(expected_anew, "the plan expects something else, or for another reason", len(cells)),
         _counted(gone, "no longer asked for", len(record.results)),
     ]
     told = tuple(reason for reason in reasons if reason)
     return Freshness(path=path, state="outdated" if told else "up to date", reasons=told)
+
+
+def _words_changed(record: Record, cells: Sequence[Cell]) -> Iterator[str]:
+    """Say which claims and papers are described otherwise now; a control's bug is a docstring, which does not count."""
+    claims = {
+        name: (record.claims.get(name), entry)
+        for name, entry in claim_entries(cells).items()
+        if not entry.bug and name in {result.claim for result in record.results}
+    }
+    changed = [name for name, (old, new) in claims.items() if old != new]
+    changed += [key for key, paper in paper_entries_of(cells).items() if record.papers.get(key) != paper]
+    if changed:
+        named = f"{', '.join(changed[:_NAMED])}{' and more' * (len(changed) > _NAMED)}"
+        yield f"{named}: statement, place, bibliography or errata changed; `make reports` audits nothing for that"
 
 
 def _place(target: str, claim: str, parameters: Mapping[str, object], key: str) -> tuple[str, str, str, str]:
@@ -136,8 +154,20 @@ def check_reports(
         found.append(check_record(file, record))
         if file.name == RECORD:
             found += _pages(file.parent, beside(record), required=False)
+    if path.resolve() == ROOT / "reports":
+        found += _without_record(path, records)
     if path.is_dir() and [file.name for file in files] != [RECORD] and len(records) == len(files):
         found += _pages(path, together(records), required=True)
+    return found
+
+
+def _without_record(folder: Path, records: Mapping[str, Record]) -> list[Freshness]:
+    """Papers of the catalogue that have a plan and no record, or that cannot be imported."""
+    found = []
+    for key, entry in catalogue_papers().items():
+        problem = entry.problem or ("the paper has a plan and no record" if entry.plan and key not in records else "")
+        if problem:
+            found.append(Freshness(path=folder / f"{key}.json", state="outdated", reasons=(problem,)))
     return found
 
 
