@@ -276,7 +276,7 @@ def test_a_witness_file_is_verified(tmp_path, monkeypatch, knows):
     from dpaudit.runner.witnesses import read_witness
 
     request = Request(targets=["gaussian.py::Gaussian"], set={"mu": [0.5], "knows": [knows]}, samples=30_000)
-    (result,) = run_request(request, output=Path("out"))[0].results
+    (result,) = run_request(request, output=Path("out")).record.results
     assert result.verdict == "refuted"
     assert result.claimed == {"mu": 0.5}
     claimed = read_witness(result.witness_file).claimed

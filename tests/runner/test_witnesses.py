@@ -183,9 +183,9 @@ def refuted(targets):
 
     def run(name, workers=1, **options):
         options = {"samples": 20_000, **options}
-        record, _ = run_request(
+        record = run_request(
             Request(targets=[f"{targets}::{name}"], seed=5, **options), output=Path("out"), workers=workers
-        )
+        ).record
         (result,) = record.results
         assert result.verdict == "refuted", result
         assert result.witness_file is not None
@@ -410,7 +410,7 @@ def test_workers_write_the_same_files(targets):
     request = Request(targets=[f"{targets}::Number"], set={"epsilon": [2.0, 3.0]}, samples=5000)
     texts = []
     for workers in (1, 2):
-        record, _ = run_request(request, output=Path(f"out{workers}"), workers=workers)
+        record = run_request(request, output=Path(f"out{workers}"), workers=workers).record
         files = [Path(result.witness_file) for result in record.results]
         assert len(set(files)) == 2
         texts.append([file.read_text(encoding="utf-8") for file in files])
@@ -422,15 +422,16 @@ def test_no_file_without_a_folder_and_none_without_a_refutation(targets):
     assert result.verdict == "refuted"
     assert result.witness_file is None
     request = Request(targets=[f"{targets}::Lawful"], set={"delta": [0.99]})
-    record, _ = run_request(request, output=Path("out"))
+    record = run_request(request, output=Path("out")).record
     assert record.results[0].verdict == "certified"
     assert record.results[0].witness_file is None
-    assert not Path("out").exists()
+    assert not (Path("out") / "witnesses").exists()
 
 
 def test_a_file_that_cannot_be_written_costs_no_result(targets):
-    Path("out").write_text("in the way", encoding="utf-8")
-    record, _ = run_request(Request(targets=[f"{targets}::Number"], samples=5000), output=Path("out"))
+    Path("out").mkdir()
+    (Path("out") / "witnesses").write_text("in the way", encoding="utf-8")
+    record = run_request(Request(targets=[f"{targets}::Number"], samples=5000), output=Path("out")).record
     assert record.results[0].verdict == "refuted"
     assert record.results[0].witness_file is None
     assert "witness file could not be written" in record.results[0].note

@@ -35,7 +35,7 @@ def test_a_planted_bug_is_found(name, samples):
     target = dpaudit.load(name)()
     evidence = black_box(target, samples, seed=0)
     assert evidence.verdict == "refuted"
-    assert evidence.witness.epsilon > target.claims()[0].epsilon
+    assert evidence.witness.forces["epsilon"] > target.claims()[0].epsilon
 
 
 def test_a_loss_that_is_spread_over_many_answers_is_found_by_its_law():

@@ -48,7 +48,7 @@ def test_a_planted_bug_is_found(name):
     budget = Budget(samples=SAMPLES[name])
     evidence = audit_black_box(view, claim, neighbouring, budget=budget, streams=Streams(0))
     assert evidence.verdict == "refuted"
-    assert evidence.witness.epsilon > claim.guarantee.epsilon
+    assert evidence.witness.forces["epsilon"] > claim.guarantee.epsilon
 
 
 @pytest.mark.parametrize("name", SAMPLES)

@@ -94,11 +94,11 @@ def test_verdicts_at_two_dimensions(name, padding, expected):
 @pytest.mark.slow
 def test_least_counterexamples():
     drawn = verdict("observation15", dimensions=3, padding=5).witness
-    sigma, d = np.array(drawn.data["sigma"]), drawn.data["dimensions"]
+    sigma, d = np.array(drawn.instance["sigma"]), drawn.instance["dimensions"]
     assert (sigma.shape, d) == ((1, 3), 1)
-    assert (drawn.p, drawn.q) == (0, 1)
+    assert (drawn.measured, drawn.claimed) == (0, 1)
     listed = verdict("observation16", dimensions=1, padding=2).witness
-    assert (listed.p, listed.q) == (5, 4)
+    assert (listed.measured, listed.claimed) == (5, 4)
 
 
 def test_a_law_that_is_off_by_one_is_refuted(monkeypatch):

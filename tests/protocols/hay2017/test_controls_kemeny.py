@@ -32,7 +32,7 @@ def test_a_planted_bug_is_found(name, samples):
     target = dpaudit.load(name)()
     evidence = black_box(target, samples, seed=0)
     assert evidence.verdict == "refuted"
-    assert evidence.witness.epsilon > target.claims()[0].epsilon
+    assert evidence.witness.forces["epsilon"] > target.claims()[0].epsilon
 
 
 @pytest.mark.parametrize(("seed", "samples"), [(0, 20_000), (1, 20_000), (2, None)])

@@ -32,7 +32,7 @@ def test_a_planted_bug_is_found(control):
     (claim,) = control().claims()
     evidence = black_box(control(), 100_000, seed=0)
     assert evidence.verdict == "refuted"
-    assert evidence.witness.epsilon > claim.epsilon
+    assert evidence.witness.forces["epsilon"] > claim.epsilon
     assert claim.source == control.summary()
 
 

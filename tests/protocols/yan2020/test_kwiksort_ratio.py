@@ -63,9 +63,9 @@ def test_a_planted_bound_is_refuted_by_a_listed_profile(monkeypatch):
     found = audit_lemma(claims.kwiksort_ratio(KwikSort(alternatives=5, agents=5)), draws=200, streams=Streams(1))
     assert found.verdict == "refuted"
     assert found.samples == 0
-    ratio = brute_ratio(found.witness.data["profile"].rankings())
+    ratio = brute_ratio(found.witness.instance["profile"].rankings())
     assert ratio > Fraction(6, 5)
-    assert found.witness.p == pytest.approx(float(ratio))
+    assert found.witness.measured == pytest.approx(float(ratio))
 
 
 def test_a_planted_bound_is_refuted_by_a_drawn_profile_that_is_shrunk(monkeypatch):
@@ -77,7 +77,7 @@ def test_a_planted_bound_is_refuted_by_a_drawn_profile_that_is_shrunk(monkeypatc
     )
     found = audit_lemma(drawn, draws=2000, streams=Streams(1))
     assert found.verdict == "refuted"
-    profile = np.array(found.witness.data["profile"])
+    profile = np.array(found.witness.instance["profile"])
     assert brute_ratio(profile) > Fraction(115, 100)
     assert len(profile) <= 4
     assert profile.shape[1] <= 4

@@ -50,7 +50,7 @@ def test_a_planted_bug_is_found(control):
     (claim,) = target.claims()
     evidence = black_box(target, FAST[control.name], seed=0)
     assert evidence.verdict == "refuted"
-    assert evidence.witness.epsilon > claim.epsilon
+    assert evidence.witness.forces["epsilon"] > claim.epsilon
 
 
 @pytest.mark.parametrize("target", CORRECT)
