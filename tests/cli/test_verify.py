@@ -150,7 +150,7 @@ from dpaudit import rankings
 
 class Measured(dpaudit.Mechanism):
     '''The number of agents with too little noise.'''
-    profile: rankings.Profile | None = None
+    profile: rankings.Profile | None = dpaudit.parameter(None, role="dataset", loader=rankings.PREFLIB)
 
     def sample(self, data, size, rng):
         return data + rng.laplace(scale=0.4, size=size)
