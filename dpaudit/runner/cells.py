@@ -186,12 +186,7 @@ def read_data(target: type[Mechanism], path: str) -> tuple[str, str]:
     if taken is None:
         raise DataError(f"{target.name} takes no --data; leave it out, or choose a target that measures on data")
     load_dataset(taken[1], path)
-    return path, _digest(path)
-
-
-@cache
-def _digest(path: str) -> str:
-    return digest_of(path)
+    return path, digest_of(path)
 
 
 class _Chooser:

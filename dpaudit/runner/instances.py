@@ -6,6 +6,7 @@ import hashlib
 import inspect
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,13 @@ _LOADED: dict[tuple[int, str, int, int], Dataset] = {}
 
 
 def digest_of(path: str) -> str:
-    """SHA-256 of a file."""
+    """SHA-256 of a file, which is read again where it has changed."""
+    status = Path(path).stat()
+    return _digest(path, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=8)
+def _digest(path: str, _changed: int, _size: int) -> str:
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

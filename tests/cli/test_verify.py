@@ -268,7 +268,7 @@ def test_a_key_that_is_missing_or_of_the_wrong_kind(refused, witness):
         ({"view": "output"}, ["'view'", "no view 'output'", "report"]),
         ({"parameters": {"epsilo": 1}}, ["'parameters'", "did you mean 'epsilon'"]),
         ({"parameters": {"epsilon": -1}}, ["'parameters'", "'epsilon'", "above 0"]),
-        ({"data": {"file": "absent.soc", "sha256": ""}}, ["absent.soc"]),
+        ({"data": {"file": "absent.soc", "sha256": ""}}, ["takes no --data"]),
         ({"claimed__parameters": {"epsilon": -1, "delta": 0}}, ["'claimed.parameters'", ">= 0"]),
         ({"claimed__parameters": {"epsilon": "NaN", "delta": 0}}, ["'claimed.parameters.epsilon'", "finite"]),
         ({"claimed__parameters": {"epsilon": 1, "delta": 2}}, ["'claimed.parameters'", "[0, 1]"]),
