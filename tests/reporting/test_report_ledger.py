@@ -35,7 +35,7 @@ def test_a_claim_has_one_row_with_its_verdicts_counted(make_record: Make, make_r
     assert len(rows) == 2
     assert "**refuted** × 1, **proved** × 3" in rows[1]
     assert "(system.md#paper.theorem1)" in rows[1]
-    assert "(other%7C%3Cb%3E.md)" in rows[0]
+    assert "(other%7C%3Cb%3E.md#paper.theorem1)" in rows[0]
     assert "| proved | 6 | - | - |" in ledger
 
 
