@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 import typer
 
 from dpaudit.claims.record import Record
-from dpaudit.cli.output import emit, one_line
+from dpaudit.cli.output import emit, say
 from dpaudit.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -149,19 +149,17 @@ def run(
     record = done.record
     emit(record, format_, output, quiet=quiet)
     if not quiet and done.taken:
-        sys.stderr.write(
-            f"dpaudit: {done.taken} of {len(cells)} results were known from {output} already, by the same code, "
-            "parameters and seed; --fresh computes all anew\n"
+        say(
+            f"{done.taken} of {len(cells)} results were known from {output} already, by the same code, parameters and "
+            "seed; --fresh computes all anew"
         )
     if not quiet and choice.figures_left_out:
-        sys.stderr.write(
-            f"dpaudit: {choice.figures_left_out} audits of published figures are left to `dpaudit reproduce`\n"
-        )
+        say(f"{choice.figures_left_out} audits of published figures are left to `dpaudit reproduce`")
     if not quiet and (unmeasured := figures_not_on_data(request)):
-        sys.stderr.write(f"dpaudit: not measured on rankings: {', '.join(unmeasured)}\n")
+        say(f"not measured on rankings: {', '.join(unmeasured)}")
     if done.interrupted:
         again = "; the same command goes on from there" if output is not None else ""
-        sys.stderr.write(f"dpaudit: interrupted; {len(record.results)} of {len(cells)} results are kept{again}\n")
+        say(f"interrupted; {len(record.results)} of {len(cells)} results are kept{again}")
         raise typer.Exit(130)
     raise typer.Exit(_status(record))
 
@@ -170,7 +168,7 @@ def _status(record: Record) -> int:
     for result in record.results:
         if result.verdict == "error":
             note = result.note.removeprefix(f"{result.claim}: ")
-            sys.stderr.write(one_line(f"{result.target}, {result.claim}: {note}"))
+            say(f"{result.target}, {result.claim}: {note}")
     return record.status
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from dpaudit.claims.record import read_record
+from dpaudit.cli.output import write_out
 
 
 def compare(
@@ -25,5 +25,5 @@ def compare(
 
     paths = (path / "record.json" if path.is_dir() else path for path in (old, new))
     found = compare_records(*map(read_record, paths))
-    sys.stdout.write(render_comparison(found, format_))
+    write_out(render_comparison(found, format_))
     raise typer.Exit(0 if found.same_verdicts else 1)

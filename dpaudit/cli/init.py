@@ -5,13 +5,13 @@ from __future__ import annotations
 import importlib.util
 import keyword
 import re
-import sys
 from importlib import resources
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from dpaudit.cli.output import write_out
 from dpaudit.errors import OutputError, ParameterError
 
 
@@ -44,5 +44,5 @@ def init(
             path.write_text(text, encoding="utf-8")
         except OSError as error:
             raise OutputError(f"{path}: cannot be written ({error.strerror}); run in a folder of your own") from None
-        sys.stdout.write(f"wrote {path}\n")
-    sys.stdout.write(f"next: dpaudit check {written[1][0]}\n")
+        write_out(f"wrote {path}\n")
+    write_out(f"next: dpaudit check {written[1][0]}\n")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import codecs
-import io
 import sys
-import traceback
+from pathlib import Path
 from typing import NoReturn
 
 import typer
@@ -14,12 +12,12 @@ from dpaudit.claims.verdicts import EXIT_ERROR, EXIT_UNUSABLE
 from dpaudit.cli.check import check
 from dpaudit.cli.compare import compare
 from dpaudit.cli.init import init
-from dpaudit.cli.output import one_line
+from dpaudit.cli.output import lasting_streams, say, show_traceback, write_out
 from dpaudit.cli.report import report
 from dpaudit.cli.reproduce import reproduce
 from dpaudit.cli.show import list_, show
 from dpaudit.cli.verify import verify
-from dpaudit.errors import DpauditError
+from dpaudit.errors import DpauditError, ParameterError
 
 app = typer.Typer(
     name="dpaudit",
@@ -48,7 +46,7 @@ def version(value: bool) -> None:
     if value:
         from dpaudit.runner.version import dpaudit_version
 
-        typer.echo(f"dpaudit {dpaudit_version()}")
+        write_out(f"dpaudit {dpaudit_version()}\n")
         raise typer.Exit
 
 
@@ -60,48 +58,40 @@ def options(
     ),
 ) -> None:
     """Options of the command itself."""
+    try:
+        Path.cwd()
+    except OSError:
+        raise ParameterError("the current folder is gone; change to one that exists") from None
     if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+        write_out(f"{context.get_help()}\n", styled=True)
         raise typer.Exit(EXIT_UNUSABLE)
-
-
-_ESCAPE = "dpaudit.escape"
-
-
-def _escaped(error: UnicodeError) -> tuple[str, int]:
-    """Replace what an encoding lacks by the escapes of JSON, which there mean the same."""
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    units = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass")
-    codes = (int.from_bytes(units[i : i + 2], "big") for i in range(0, len(units), 2))
-    return "".join(f"\\u{code:04x}" for code in codes), error.end
-
-
-codecs.register_error(_ESCAPE, _escaped)
 
 
 def main() -> NoReturn:
     """Run the command line; usage errors, and errors that dpaudit raises on purpose, become one line and status 2."""
     # As with `python -m`, a target may be a module in the current folder; last, so that it shadows nothing.
     sys.path.append("")
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors=_ESCAPE)
+    with lasting_streams():
+        status = _status()
+    sys.exit(status)
+
+
+def _status() -> int:
+    """Run the command line; return its exit status."""
     try:
-        status = app(standalone_mode=False)
+        return int(app(standalone_mode=False) or 0)
     except DpauditError as error:
         if "--debug" in sys.argv and error.__cause__ is not None:
-            traceback.print_exception(error.__cause__)
-        sys.stderr.write(one_line(str(error)))
-        status = EXIT_UNUSABLE
+            show_traceback(error.__cause__)
+        say(str(error))
+        return EXIT_UNUSABLE
     except Exception as error:
         # A usage error of typer, whose class has no public name; or a bug, which is no verdict.
         usage = getattr(error, "format_message", None)
         if usage is None:
-            traceback.print_exc()
-        else:
-            # The words of the library that reads choices, which say nothing to a user.
-            said = usage().replace("Value error, ", "")
-            sys.stderr.write(one_line(f"{said} (`dpaudit --help` shows the usage)"))
-        status = EXIT_ERROR if usage is None else EXIT_UNUSABLE
-    sys.exit(status)
+            show_traceback(error)
+            return EXIT_ERROR
+        # The words of the library that reads choices, which say nothing to a user.
+        said = usage().replace("Value error, ", "")
+        say(f"{said} (`dpaudit --help` shows the usage)")
+        return EXIT_UNUSABLE

@@ -1,37 +1,101 @@
-"""Where a record goes: standard output, and a folder."""
+"""Where a record goes: standard output, and a folder.
+
+Whoever reads standard output may leave early, and it may be full or closed: neither decides the exit status, which says
+what the verdicts are.
+"""
 
 from __future__ import annotations
 
+import codecs
+import errno
+import io
 import os
+import select
 import shutil
 import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from dpaudit.claims.record import Record
 from dpaudit.errors import OutputError
+from dpaudit.escapes import escaped, visible
 
 PIPE_WIDTH = 120
+"""Columns of a pipe, which has no width of its own; rich would take 80, which breaks most lines."""
+
+_ESCAPE = "dpaudit.escape"
+_WIDEST = 10_000
 
 
 def emit(record: Record, format_: str, output: Path | None, *, quiet: bool = False) -> None:
-    """Print a record in a format, and write the reports if there is a folder for them."""
+    """Write the reports if there is a folder for them, and print a record in a format."""
     from dpaudit.reporting import FORMATS, print_console, write_report
 
-    if format_ == "text":
-        from rich.console import Console
-
-        # A pipe has no width, unless one is asked for; rich would take 80 columns, which breaks most lines.
-        asked = os.environ.get("COLUMNS", "").isdigit()
-        width = None if sys.stdout.isatty() or asked else PIPE_WIDTH
-        console = Console(file=sys.stdout, highlight=False, width=width)
-        with console.capture() as captured:
-            print_console(record, console, only_unexpected=quiet)
-        _print(captured.get())
-    else:
-        _print(FORMATS[format_](record))
     if output is not None:
         write_report(record, output)
-        sys.stderr.write(f"dpaudit: report written to {output / 'index.html'}\n")
+        say(f"report written to {output / 'index.html'}")
+    if format_ != "text":
+        write_out(FORMATS[format_](record))
+        return
+    from rich.console import Console
+
+    asked = "COLUMNS" in os.environ
+    console = Console(file=sys.stdout, highlight=False, width=None if _is_terminal() or asked else PIPE_WIDTH)
+    with console.capture() as captured:
+        print_console(record, console, only_unexpected=quiet)
+    write_out(captured.get(), styled=True)
+
+
+def write_out(text: str, *, styled: bool = False) -> None:
+    """Write to standard output, whatever has become of it; the exit status is left to what is said.
+
+    A reader that has gone (``| head``) is no news. An output that is full or closed is told in one line on standard
+    error.
+
+    Parameters
+    ----------
+    text
+        What to write. Control characters and the like are escaped.
+    styled
+        Whether it holds codes for a terminal and is escaped already.
+    """
+    shown = text if styled else visible(text)
+    if sys.stdout is None:
+        say("standard output is closed; nothing was printed")
+        return
+    try:
+        sys.stdout.write(shown)
+        sys.stdout.flush()
+    except (OSError, ValueError) as error:
+        # What is still buffered would raise again at the end of the process.
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+        _say_lost(error)
+
+
+def say(message: str) -> None:
+    """Write a message to standard error, on one line; lost where nobody listens."""
+    write_error(one_line(message))
+
+
+def write_error(text: str) -> None:
+    """Write a text to standard error, escaped; lost where nobody listens."""
+    with suppress(OSError, ValueError):
+        if sys.stderr is not None:
+            sys.stderr.write(visible(text))
+            sys.stderr.flush()
+
+
+def show_traceback(error: BaseException) -> None:
+    """Write the traceback of an exception to standard error."""
+    write_error("".join(traceback.format_exception(error)))
+
+
+def one_line(message: str) -> str:
+    """Return a message as the one line that goes to standard error."""
+    return visible(f"dpaudit: {' '.join(message.split())}\n")
 
 
 def copy_witnesses(record: Record, folder: Path, output: Path) -> None:
@@ -48,15 +112,106 @@ def copy_witnesses(record: Record, folder: Path, output: Path) -> None:
                 raise OutputError(f"{copy}: cannot be written ({error.strerror or error})") from None
 
 
-def one_line(message: str) -> str:
-    """Return a message as the one line that goes to standard error."""
-    return f"dpaudit: {' '.join(message.split())}\n"
-
-
-def _print(text: str) -> None:
+@contextmanager
+def lasting_streams() -> Iterator[None]:
+    """Standard streams that no write can fail on, also those of libraries, and widths of terminals that are numbers."""
+    _settle_width()
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = _lasting(sys.stdout, 1), _lasting(sys.stderr, 2)
     try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader has seen enough (`| head`); the exit status still stands.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        yield
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        sys.stdout, sys.stderr = before
+
+
+def _settle_width() -> None:
+    """Forget widths that are none: of these libraries take some for numbers (``²``) and some print nothing (0)."""
+    for name in ("COLUMNS", "LINES", "TERMINAL_WIDTH"):
+        value = os.environ.get(name, "1")
+        if not (value.isascii() and value.isdigit() and len(value) <= len(str(_WIDEST)) and 1 <= int(value) <= _WIDEST):
+            del os.environ[name]
+
+
+def _is_terminal() -> bool:
+    with suppress(OSError, ValueError, AttributeError):
+        return sys.stdout.isatty()
+    return False
+
+
+def _lasting(stream: Any, descriptor: int) -> Any:
+    """Return a stream like the given one on which writing does not fail; itself where it is no plain file."""
+    if stream is None:
+        return _text(_Lasting(_closed(descriptor), lost=OSError(errno.EBADF, os.strerror(errno.EBADF))))
+    if not isinstance(stream, io.TextIOWrapper):
+        return stream
+    stream.reconfigure(errors=_ESCAPE)
+    raw = getattr(stream.buffer, "raw", stream.buffer)
+    # The console of Windows has another kind of file, and tests have none.
+    if type(raw) is not io.FileIO or raw.fileno() != descriptor:
+        return stream
+    with suppress(OSError):
+        stream.flush()
+    return _text(_Lasting(descriptor), encoding=stream.encoding, line_buffering=stream.line_buffering)
+
+
+def _closed(descriptor: int) -> int:
+    """Take the number of a standard stream that is closed, lest another file get it."""
+    with suppress(OSError):
+        os.fstat(descriptor)
+        return descriptor
+    opened = os.open(os.devnull, os.O_WRONLY)
+    if opened != descriptor:
+        os.dup2(opened, descriptor)
+        os.close(opened)
+    return descriptor
+
+
+def _text(raw: _Lasting, *, encoding: str = "utf-8", line_buffering: bool = True) -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BufferedWriter(raw), encoding=encoding, errors=_ESCAPE, line_buffering=line_buffering)
+
+
+class _Lasting(io.FileIO):
+    """A descriptor that swallows what it can no longer write, and says once that it does."""
+
+    def __init__(self, descriptor: int, *, lost: OSError | None = None) -> None:
+        super().__init__(descriptor, "w", closefd=False)
+        self._unsaid, self._is_lost = lost, lost is not None
+
+    def write(self, content: Any) -> int:
+        view = memoryview(content).cast("B")
+        if self._unsaid is not None:
+            error, self._unsaid = self._unsaid, None
+            _say_lost(error, self.fileno())
+        while not self._is_lost:
+            try:
+                done: int | None = super().write(view)
+            except OSError as error:
+                self._is_lost = True
+                _say_lost(error, self.fileno())
+                break
+            if done is not None:
+                return done
+            # A pipe that another program made non-blocking, and that is full.
+            select.select([], [self.fileno()], [])
+        return len(view)
+
+
+def _say_lost(error: BaseException, descriptor: int = 1) -> None:
+    """Say that standard output cannot be written; that its reader has gone, or that nobody hears it, is not said."""
+    if isinstance(error, BrokenPipeError) or descriptor != 1:
+        return
+    closed = isinstance(error, ValueError) or getattr(error, "errno", None) == errno.EBADF
+    say(f"standard output {'is closed' if closed else f'cannot be written ({error})'}; the rest is not printed")
+
+
+def _escape(error: UnicodeError) -> tuple[str, int]:
+    """Replace what an encoding lacks by the escapes of JSON, which there mean the same."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return escaped(error.object[error.start : error.end]), error.end
+
+
+codecs.register_error(_ESCAPE, _escape)

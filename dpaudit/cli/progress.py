@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from dpaudit.claims.record import Result
+from dpaudit.escapes import visible
 from dpaudit.runner.cells import Cell
 from dpaudit.runner.execute import Progress
 
@@ -20,11 +21,11 @@ def progress(total: int, *, enabled: bool) -> Iterator[Progress | None]:
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=total)
 
         def advance(cell: Cell, result: Result) -> None:
-            bar.update(task, advance=1, description=f"{cell.target} {cell.claim}: {result.verdict.value}")
+            bar.update(task, advance=1, description=visible(f"{cell.target} {cell.claim}: {result.verdict.value}"))
 
         yield advance

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from dpaudit.claims.record import read_record
-from dpaudit.cli.output import copy_witnesses, emit
+from dpaudit.cli.output import copy_witnesses, emit, say, write_out
 
 
 def report(
@@ -51,12 +51,11 @@ def _check(path: Path) -> int:
     )
     for report in found:
         reasons = f": {'; '.join(report.reasons)}" if report.reasons else ""
-        typer.echo(f"{report.path}: {report.state}{reasons}")
+        write_out(f"{report.path}: {report.state}{reasons}\n")
     stale = sum(report.state != "up to date" for report in found)
     if stale:
-        typer.echo(
-            f"dpaudit: {stale} of {len(found)} not up to date; where code, a plan or a protocol changed, audit again "
-            "(the record holds the command); where only pages differ, `dpaudit report RECORD.json --output DIR`",
-            err=True,
+        say(
+            f"{stale} of {len(found)} not up to date; where code, a plan or a protocol changed, audit again (the "
+            "record holds the command); where only pages differ, `dpaudit report RECORD.json --output DIR`"
         )
     return 1 if stale else 0

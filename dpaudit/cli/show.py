@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from dpaudit.cli.output import PIPE_WIDTH
+from dpaudit.cli.output import PIPE_WIDTH, say, write_out
+from dpaudit.escapes import visible
 from dpaudit.mechanism import Mechanism
 
 if TYPE_CHECKING:
@@ -51,9 +52,9 @@ def list_(
                 for name, claim in zip(names, claims_of_row, strict=False)
             ]
     for problem in broken_papers().values():
-        sys.stderr.write(f"dpaudit: left out: {problem}\n")
+        say(f"left out: {problem}")
     if format_ == "json":
-        sys.stdout.write(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
+        write_out(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
         return
     _print_table(lines)
 
@@ -61,17 +62,24 @@ def list_(
 def _print_table(lines: Sequence[tuple[str, ...]]) -> None:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=None, pad_edge=False, show_edge=False)
     for heading in lines[0]:
         wide = heading == "source"
         table.add_column(heading, overflow="fold", no_wrap=not wide, min_width=_NARROWEST_SOURCE if wide else None)
     for line in lines[1:]:
-        table.add_row(*line)
+        table.add_row(*(Text(visible(cell)) for cell in line))
     # Names are there to be copied: a pipe, or a narrow terminal, gets lines as long as it takes.
     console = Console(highlight=False)
     console.width = max(console.width if sys.stdout.isatty() else PIPE_WIDTH, console.measure(table).minimum)
-    console.print(table)
+    with console.capture() as captured:
+        console.print(table)
+    write_out(captured.get(), styled=True)
+
+
+def _line(text: str) -> None:
+    write_out(f"{text}\n")
 
 
 def show(
@@ -87,29 +95,26 @@ def show(
     A system: its parameters, views, claims and errata. A claim: its statement, where it is made, the file and line that
     define it, its audits with their verdicts, and the command for one. A paper: its claims in order.
     """
-    from rich.console import Console
-
     from dpaudit.plan import read_plan
     from dpaudit.registry import catalogue, catalogue_claims, catalogue_papers, find_targets
 
-    console = Console(highlight=False, markup=False, soft_wrap=True)
     if name.endswith(".toml"):
         plan = read_plan(name)
         named = {audit.target for audit in plan.audits} if plan.paper else set(plan.targets)
         for target, reference in plan.targets.items():
             if target in named:
-                _show_target(reference.load(), console)
+                _show_target(reference.load())
         return
     if ".py" not in name and ":" not in name and name not in catalogue():
         if name in catalogue_claims():
-            _show_claim(catalogue_claims()[name], console)
+            _show_claim(catalogue_claims()[name])
             return
         papers = catalogue_papers()
         if name in papers and not papers[name].problem:
-            _show_paper(papers[name], console)
+            _show_paper(papers[name])
             return
     for reference in find_targets(name):
-        _show_target(reference.load(), console)
+        _show_target(reference.load())
 
 
 def _targets(declaration: Declaration) -> list[str]:
@@ -171,41 +176,41 @@ def _views(target: Mechanism) -> dict[str, str]:
     return said
 
 
-def _show_target(target: type[Mechanism], console: Any) -> None:
+def _show_target(target: type[Mechanism]) -> None:
     instance = _example(target)
-    console.print(f"{target.name}: {target.summary()}")
+    _line(f"{target.name}: {target.summary()}")
     if target.cited():
-        console.print(f"Source: {target.cited()}")
+        _line(f"Source: {target.cited()}")
     if target.trust:
-        console.print(f"Trust model: {target.trust}")
-    console.print("\nParameters")
+        _line(f"Trust model: {target.trust}")
+    _line("\nParameters")
     for name, kind, default, doc in target.parameter_table():
-        console.print(f"  {name} = {default}  ({kind}){': ' + doc if doc else ''}")
+        _line(f"  {name} = {default}  ({kind}){': ' + doc if doc else ''}")
     claims = _claims(target, instance)
     if claims is None or instance is None:
-        console.print("\nIts claims depend on parameters without a default; give them with `dpaudit check --set`.")
+        _line("\nIts claims depend on parameters without a default; give them with `dpaudit check --set`.")
         return
-    console.print("\nViews")
+    _line("\nViews")
     views = instance.views()
     for name, words in _views(instance).items():
-        console.print(f"  {name}: {words}")
+        _line(f"  {name}: {words}")
         if views[name].notation:
-            console.print(f"    written: {views[name].notation}")
-    console.print("\nClaims")
+            _line(f"    written: {views[name].notation}")
+    _line("\nClaims")
     for claim in claims:
-        console.print(f"  {claim.id} ({claim.kind}; {claim.source or 'no source given'})")
-        console.print(f"    {claim.statement}")
-    _show_errata(target.errata, console)
+        _line(f"  {claim.id} ({claim.kind}; {claim.source or 'no source given'})")
+        _line(f"    {claim.statement}")
+    _show_errata(target.errata)
 
 
-def _show_errata(errata: Any, console: Any) -> None:
+def _show_errata(errata: Any) -> None:
     if errata:
-        console.print("\nErrata")
+        _line("\nErrata")
     for erratum in errata:
-        console.print(f"  {erratum.where}")
-        console.print(f"    printed: {erratum.printed}")
-        console.print(f"    meant:   {erratum.meant}")
-        console.print(f"    because: {erratum.reason}")
+        _line(f"  {erratum.where}")
+        _line(f"    printed: {erratum.printed}")
+        _line(f"    meant:   {erratum.meant}")
+        _line(f"    because: {erratum.reason}")
 
 
 def _claims(target: type[Mechanism], instance: Mechanism | None) -> list[Any] | None:
@@ -218,35 +223,35 @@ def _claims(target: type[Mechanism], instance: Mechanism | None) -> list[Any] | 
     return None if instance is None else claims_of(instance)
 
 
-def _show_claim(declaration: Declaration, console: Any) -> None:
-    console.print(f"{declaration.id} ({declaration.kind}): {declaration.statement}")
+def _show_claim(declaration: Declaration) -> None:
+    _line(f"{declaration.id} ({declaration.kind}): {declaration.statement}")
     if declaration.bug:
-        console.print(f"A control. Its bug: {declaration.bug}")
+        _line(f"A control. Its bug: {declaration.bug}")
     if declaration.source and not declaration.bug:
-        console.print(f"Source: {declaration.source}")
+        _line(f"Source: {declaration.source}")
     if declaration.ours:
-        console.print("No paper says so: this statement is ours, for comparison.")
-    console.print(f"Target: {', '.join(_targets(declaration))}")
+        _line("No paper says so: this statement is ours, for comparison.")
+    _line(f"Target: {', '.join(_targets(declaration))}")
     if declaration.file is not None:
-        console.print(f"Defined in {_shown(declaration.file)}, line {declaration.line}")
+        _line(f"Defined in {_shown(declaration.file)}, line {declaration.line}")
     results = [result for result in _recorded(declaration) if result.claim == declaration.id]
     audits = _audits(declaration)
     if audits:
-        console.print("\nAudits")
+        _line("\nAudits")
     for file, line, audit in audits:
         values = ", ".join(f"{name} = {_values(value)}" for name, value in audit.set.items()) or "the defaults"
-        console.print(f"  {_shown(file)}, line {line}: {values}")
-        console.print(f"    expected {audit.expect}: {audit.reason}")
+        _line(f"  {_shown(file)}, line {line}: {values}")
+        _line(f"    expected {audit.expect}: {audit.reason}")
     if results:
         counts = Counter(str(result.verdict) for result in results)
-        console.print(f"\nVerdicts recorded: {', '.join(f'{count} {verdict}' for verdict, count in counts.items())}")
+        _line(f"\nVerdicts recorded: {', '.join(f'{count} {verdict}' for verdict, count in counts.items())}")
         for result in results:
-            console.print(f"  {result.verdict:12}  {', '.join(f'{k}={v}' for k, v in result.parameters.items())}")
-        console.print("\nTo audit one of them again")
+            _line(f"  {result.verdict:12}  {', '.join(f'{k}={v}' for k, v in result.parameters.items())}")
+        _line("\nTo audit one of them again")
         told = next((each for each in results if each.verdict == "refuted"), results[0])
-        console.print(f"  {told.command}")
+        _line(f"  {told.command}")
     else:
-        console.print(f"\nTo audit it: dpaudit check {declaration.id}")
+        _line(f"\nTo audit it: dpaudit check {declaration.id}")
 
 
 def _values(value: Any) -> str:
@@ -282,14 +287,12 @@ def _recorded(declaration: Declaration) -> tuple[Result, ...]:
     return tuple(found)
 
 
-def _show_paper(entry: CataloguePaper, console: Any) -> None:
+def _show_paper(entry: CataloguePaper) -> None:
     paper = entry.paper
     if paper is not None:
-        console.print(
-            f"{', '.join(paper.authors)}, {paper.title}{f', {paper.venue}' if paper.venue else ''}, {paper.year}"
-        )
+        _line(f"{', '.join(paper.authors)}, {paper.title}{f', {paper.venue}' if paper.venue else ''}, {paper.year}")
         for words in filter(None, (f"https://doi.org/{paper.doi}" if paper.doi else "", paper.url)):
-            console.print(words)
+            _line(words)
     ordered = sorted(entry.declarations, key=lambda each: (bool(each.bug), each.ours, not each.place, each.place))
     parts = (
         ("Claims", [each for each in ordered if not each.bug and not each.ours]),
@@ -299,13 +302,13 @@ def _show_paper(entry: CataloguePaper, console: Any) -> None:
     results = Counter((result.claim, str(result.verdict)) for each in ordered[:1] for result in _recorded(each))
     for heading, declarations in parts:
         if declarations:
-            console.print(f"\n{heading}")
+            _line(f"\n{heading}")
         for each in declarations:
             counts = ", ".join(f"{count} {verdict}" for (claim, verdict), count in results.items() if claim == each.id)
-            console.print(f"  {each.id} ({each.place.label if each.place and not each.bug else each.kind})")
-            console.print(f"    {each.bug or each.statement}")
+            _line(f"  {each.id} ({each.place.label if each.place and not each.bug else each.kind})")
+            _line(f"    {each.bug or each.statement}")
             if counts:
-                console.print(f"    {counts}")
-    _show_errata(sorted(entry.errata, key=lambda each: (isinstance(each.where, str), each.where)), console)
+                _line(f"    {counts}")
+    _show_errata(sorted(entry.errata, key=lambda each: (isinstance(each.where, str), each.where)))
     if entry.plan is not None:
-        console.print(f"\nPlan: {_shown(entry.plan)}; `dpaudit check {entry.key}` runs it")
+        _line(f"\nPlan: {_shown(entry.plan)}; `dpaudit check {entry.key}` runs it")

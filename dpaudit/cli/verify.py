@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import traceback
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from dpaudit.claims.verdicts import EXIT_ERROR
-from dpaudit.cli.output import one_line
+from dpaudit.cli.output import say, show_traceback, write_out
 from dpaudit.errors import TargetRaisedError
 
 if TYPE_CHECKING:
@@ -47,10 +46,10 @@ def verify(
             found = verify(witness, samples=samples, seed=seed, **options)
     except TargetRaisedError as error:
         if debug and error.__cause__ is not None:
-            traceback.print_exception(error.__cause__)
-        sys.stderr.write(one_line(str(error)))
+            show_traceback(error.__cause__)
+        say(str(error))
         raise typer.Exit(EXIT_ERROR) from None
-    sys.stdout.write(found.to_json() if format_ == "json" else _text(found))
+    write_out(found.to_json() if format_ == "json" else _text(found))
     raise typer.Exit(0 if found.confirmed else 1)
 
 

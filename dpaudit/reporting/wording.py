@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -11,6 +10,7 @@ from pathlib import PurePosixPath
 from dpaudit.claims.evidence import Counterexample, Interval, Remedy, Violation
 from dpaudit.claims.record import METHOD_UNUSABLE, Record, Result, plain
 from dpaudit.claims.verdicts import Verdict
+from dpaudit.escapes import visible
 from dpaudit.reporting.numbers import DIGITS, format_interval, format_number, relation, telling_digits
 
 _MEASURED_AS = {"bound": "value", "published": "value"}
@@ -35,7 +35,6 @@ _SIDES = {"at-most": "at most ", "at-least": "at least ", "equal": ""}
 _NO_PASS = (Verdict.INCONCLUSIVE, Verdict.ERROR)
 _ROUNDING = 1e-9
 _LONGEST_WITNESS = 20_000
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,8 +262,8 @@ def provenance(record: Record) -> str:
 
 
 def clean(text: str) -> str:
-    """Replace what no output can hold or what would steer a terminal or turn the direction of reading."""
-    return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
+    """Make visible what no output can hold, would steer a terminal or turn the direction of reading."""
+    return visible(text.replace("\r\n", "\n"))
 
 
 def _main_quantity(result: Result) -> str | None:

@@ -22,6 +22,7 @@ from dpaudit.claims.evidence import Counterexample, Evidence, Remedy, Violation
 from dpaudit.claims.record import METHOD_RAISED, METHOD_UNUSABLE, UNKNOWN_KIND, Result, plain
 from dpaudit.claims.verdicts import Verdict, status_of
 from dpaudit.errors import DpauditError, PlanError, TargetError, TargetRaisedError
+from dpaudit.escapes import visible
 from dpaudit.mechanism import Mechanism
 from dpaudit.runner.cells import Cell
 from dpaudit.runner.instances import claims_of, code_of, described_parameters
@@ -152,10 +153,11 @@ def _announcer(cell: Cell) -> Announce:
         nonlocal told
         if not told:
             told = True
-            sys.stderr.write(
+            said = (
                 f"dpaudit: {cell.target}, {cell.claim}: sampling will take about {_duration(seconds)}; "
-                "--samples N draws fewer, --seconds S ends it in time\n"
+                "--samples N draws fewer, --seconds S ends it in time"
             )
+            sys.stderr.write(f"{visible(' '.join(said.split()))}\n")
             sys.stderr.flush()
 
     return announce
@@ -187,7 +189,7 @@ def _claim(cell: Cell, target: Mechanism) -> Claim:
 
 def _show(error: BaseException, settings: Settings) -> None:
     if settings.debug:
-        traceback.print_exception(error)
+        sys.stderr.write(visible("".join(traceback.format_exception(error))))
 
 
 def failure(error: BaseException) -> Evidence:

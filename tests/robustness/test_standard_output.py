@@ -1,0 +1,168 @@
+"""Whoever reads standard output may leave, and it may be full or closed: the exit status is the verdict's."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dpaudit.catalog import ROOT
+
+TARGET = '''\
+import dpaudit
+
+
+class Count(dpaudit.Mechanism):
+    """A bit with Laplace noise."""
+
+    epsilon: float = 1.0
+
+    def sample(self, data, size, rng):
+        return data + rng.laplace(scale=0.5 / self.epsilon, size=size)
+
+    def neighbours(self):
+        return dpaudit.Neighbouring(relation="substitution", pairs=[(0, 1)], complete=True, scope="two bits")
+
+    def claims(self):
+        return [dpaudit.PrivacyClaim(id="count.privacy", statement="It is private.", epsilon=self.epsilon)]
+'''
+
+
+def run(words, *, stdout=None, closed=(), **options):
+    """Status and standard error of the command line; standard output and the descriptors that are closed are given."""
+
+    def close():
+        for descriptor in closed:
+            os.close(descriptor)
+
+    done = subprocess.run(
+        [sys.executable, "-m", "dpaudit", *map(str, words)],
+        stdout=stdout,
+        stderr=None if 2 in closed else subprocess.PIPE,
+        preexec_fn=close,
+        text=True,
+        timeout=300,
+        check=False,
+        **options,
+    )
+    return done.returncode, done.stderr or ""
+
+
+def gone(words, **options):
+    """Run with a standard output whose reader has gone."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        return run(words, stdout=writer, **options)
+    finally:
+        os.close(writer)
+
+
+def assert_status_stands(words, status, **options):
+    found, err = gone(words, **options)
+    assert found == status
+    assert "Traceback" not in err
+    assert "Broken pipe" not in err
+    if Path("/dev/full").exists():
+        with open("/dev/full", "w") as full:
+            found, err = run(words, stdout=full, **options)
+        assert found == status
+        assert "Traceback" not in err
+        assert err.count("standard output cannot be written (") == 1
+    found, err = run(words, closed=(1,), **options)
+    assert found == status
+    assert err.count("standard output is closed") == 1
+    assert "Traceback" not in err
+
+
+def committed(key):
+    return ROOT / "reports" / f"{key}.json"
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [(["--version"], 0), (["compare", committed("hay2017"), committed("balcer2020")], 1)],
+    ids=["--version", "compare"],
+)
+def test_the_status_stands(words, status):
+    assert_status_stands(words, status)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        (["--help"], 0),
+        ([], 2),
+        (["check", "--help"], 0),
+        (["compare", committed("hay2017"), committed("hay2017")], 0),
+        (["compare", "--format", "json", committed("hay2017"), committed("balcer2020")], 1),
+        (["list"], 0),
+        (["list", "--format", "json"], 0),
+        (["list", "--claims"], 0),
+        (["show", "yan2020"], 0),
+        (["show", "ldp-kwiksort-rr"], 0),
+        (["report", committed("hay2017")], 0),
+        (["report", "--format", "json", committed("hay2017")], 0),
+        (["report", "--format", "markdown", committed("hay2017")], 0),
+        (["report", "--check", committed("balcer2020")], 0),
+    ],
+    ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else str(value),
+)
+def test_the_status_of_every_command_stands(words, status):
+    assert_status_stands(words, status)
+
+
+@pytest.mark.slow
+def test_the_status_of_an_audit_and_of_its_witness_stands(tmp_path):
+    (tmp_path / "count.py").write_text(TARGET, encoding="utf-8")
+    audit = ["check", "count.py", "--workers", 1, "--samples", 20_000]
+    assert_status_stands(audit, 1, cwd=tmp_path)
+    assert_status_stands([*audit, "--format", "junit", "--output", "out"], 1, cwd=tmp_path)
+    assert (tmp_path / "out" / "junit.xml").stat().st_size
+    (witness,) = (tmp_path / "out" / "witnesses").iterdir()
+    assert_status_stands(["verify", witness.relative_to(tmp_path)], 0, cwd=tmp_path)
+    (tmp_path / "new").mkdir()
+    for name in ("gone", "closed"):
+        (tmp_path / "new" / name).mkdir()
+    assert gone(["init", "noisy-count"], cwd=tmp_path / "new" / "gone")[0] == 0
+    assert (tmp_path / "new" / "gone" / "noisy_count.toml").stat().st_size
+    assert run(["init", "noisy-count"], closed=(1,), cwd=tmp_path / "new" / "closed")[0] == 0
+    assert (tmp_path / "new" / "closed" / "noisy_count.toml").stat().st_size
+
+
+def test_no_stream_at_all():
+    assert run(["--version"], closed=(0, 1, 2)) == (0, "")
+    assert run(["report", "missing.json"], closed=(0, 1, 2)) == (2, "")
+
+
+def test_standard_error_without_a_reader():
+    reader, writer = os.pipe()
+    os.close(reader)
+    words = [sys.executable, "-m", "dpaudit", "report", "missing.json"]
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=writer, timeout=300, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stdout) == (2, b"")
+
+
+def test_a_reader_that_is_slow_and_a_pipe_that_does_not_block():
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    words = [sys.executable, "-m", "dpaudit", "report", "--format", "json", str(committed("yan2020"))]
+    process = subprocess.Popen(words, stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as pipe:
+        text = pipe.read()
+    _, err = process.communicate(timeout=300)
+    assert (process.returncode, err) == (0, b"")
+    assert text.decode() == committed("yan2020").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("width", ["²", "0", "-1", "ten", "1" * 5000, "1", ""])
+def test_widths_of_terminals_that_are_none(width):
+    environment = {**os.environ, "COLUMNS": width, "TERMINAL_WIDTH": width, "LINES": width}
+    words = [sys.executable, "-m", "dpaudit", "report", str(committed("balcer2020"))]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False, env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "balcer2020" in done.stdout
