@@ -38,4 +38,8 @@ class CheckError(DpauditError):
 
 
 class TargetRaisedError(DpauditError):
-    """The target's own code raised (command line: verdict ``error``, exit status 4)."""
+    """The target's own code raised, or ended its process (command line: verdict ``error``, exit status 4)."""
+
+
+class TimeLimitError(DpauditError):
+    """The time was over before anything was audited (command line: exit status 3)."""

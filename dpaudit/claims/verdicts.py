@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from dpaudit.errors import DpauditError, TargetRaisedError, TimeLimitError
+
 
 class Verdict(StrEnum):
     """What an audit concludes about one claim at one set of parameters."""
@@ -36,6 +38,7 @@ _MEANINGS = {
 }
 
 EXIT_EXPECTED, EXIT_UNEXPECTED, EXIT_UNUSABLE, EXIT_INCONCLUSIVE, EXIT_ERROR = 0, 1, 2, 3, 4
+EXIT_INTERRUPTED = 130
 _WORST_FIRST = (EXIT_UNEXPECTED, EXIT_UNUSABLE, EXIT_ERROR, EXIT_INCONCLUSIVE, EXIT_EXPECTED)
 
 
@@ -52,6 +55,13 @@ def status_of(verdict: Verdict, expected: Verdict | None) -> int:
     if expected is None:
         return EXIT_UNEXPECTED if verdict is Verdict.REFUTED else EXIT_EXPECTED
     return EXIT_EXPECTED if verdict is expected else EXIT_UNEXPECTED
+
+
+def status_of_error(error: DpauditError) -> int:
+    """Exit status of a command that an error ended."""
+    if isinstance(error, TargetRaisedError):
+        return EXIT_ERROR
+    return EXIT_INCONCLUSIVE if isinstance(error, TimeLimitError) else EXIT_UNUSABLE
 
 
 def worst_status(statuses: list[int]) -> int:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from contextlib import redirect_stdout
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
 from dpaudit.claims.record import Record
-from dpaudit.cli.output import emit, say
-from dpaudit.errors import ParameterError
+from dpaudit.claims.verdicts import EXIT_INTERRUPTED, EXIT_UNUSABLE, worst_status
+from dpaudit.cli.interrupts import interruptible, noted
+from dpaudit.cli.output import emit, is_error_terminal, say, write
+from dpaudit.errors import OutputError, ParameterError
 
 if TYPE_CHECKING:
     from dpaudit.runner import Request
+    from dpaudit.runner.check import Run
 
 Format = Literal["text", "json", "markdown", "junit"]
 Method = Literal["auto", "exact", "likelihood", "black-box"]
@@ -124,44 +125,56 @@ def run(
     """Run a request with progress, print and write its record, and leave with its status."""
     from dpaudit.cli.progress import progress
     from dpaudit.reporting import check_writable
-    from dpaudit.runner.cells import choose, figures_not_on_data
     from dpaudit.runner.check import run_request
 
+    started = time.time()
     _validate(request, seconds, workers, output, fresh)
     if output is not None:
         check_writable(output)
-    # Standard output is the record's alone, whatever a target prints.
-    with redirect_stdout(sys.stderr):
-        choice = choose(request)
-        cells = choice.cells
-        with progress(len(cells), enabled=not quiet and sys.stderr.isatty()) as advance:
-            done = run_request(
-                request,
-                seconds=seconds,
-                workers=workers or min(os.cpu_count() or 1, max(1, len(cells))),
-                debug=debug,
-                cells=cells,
-                progress=advance,
-                output=output,
-                fresh=fresh,
-                announce=not quiet,
-            )
-    record = done.record
-    emit(record, format_, output, quiet=quiet)
-    if not quiet and done.taken:
-        say(
-            f"{done.taken} of {len(cells)} results were known from {output} already, by the same code, parameters and "
-            "seed; --fresh computes all anew"
+    with interruptible(), noted() as asked, progress(enabled=not quiet and is_error_terminal()) as begin:
+        done = run_request(
+            request,
+            seconds=seconds,
+            started=started,
+            workers=workers,
+            debug=debug,
+            begin=begin,
+            output=output,
+            fresh=fresh,
+            announce=not quiet,
+            stop=asked,
         )
-    if not quiet and choice.figures_left_out:
-        say(f"{choice.figures_left_out} audits of published figures are left to `dpaudit reproduce`")
-    if not quiet and (unmeasured := figures_not_on_data(request)):
-        say(f"not measured on rankings: {', '.join(unmeasured)}")
+        problems = list(done.problems)
+        if output is not None:
+            try:
+                write(done.record, output)
+            except OutputError as error:
+                problems.append(str(error))
+    emit(done.record, format_, quiet=quiet)
+    for problem in dict.fromkeys(problems):
+        say(problem)
+    if not quiet:
+        _tell(done, output)
     if done.interrupted:
         again = "; the same command goes on from there" if output is not None else ""
-        say(f"interrupted; {len(record.results)} of {len(cells)} results are kept{again}")
-        raise typer.Exit(130)
-    raise typer.Exit(_status(record))
+        say(f"interrupted; {len(done.record.results)} of {len(done.prepared.cells)} results are kept{again}")
+        raise typer.Exit(EXIT_INTERRUPTED)
+    status = _status(done.record)
+    raise typer.Exit(worst_status([status, EXIT_UNUSABLE]) if problems else status)
+
+
+def _tell(done: Run, output: Path | None) -> None:
+    """Say what a user may not expect."""
+    prepared = done.prepared
+    if done.taken:
+        say(
+            f"{done.taken} of {len(prepared.cells)} results were known from {output} already, by the same code, "
+            "parameters and seed; --fresh computes all anew"
+        )
+    if prepared.figures_left_out:
+        say(f"{prepared.figures_left_out} audits of published figures are left to `dpaudit reproduce`")
+    if prepared.figures_not_on_data:
+        say(f"not measured on rankings: {', '.join(prepared.figures_not_on_data)}")
 
 
 def _status(record: Record) -> int:

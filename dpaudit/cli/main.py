@@ -8,10 +8,11 @@ from typing import NoReturn
 
 import typer
 
-from dpaudit.claims.verdicts import EXIT_ERROR, EXIT_UNUSABLE
+from dpaudit.claims.verdicts import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_UNUSABLE, status_of_error
 from dpaudit.cli.check import check
 from dpaudit.cli.compare import compare
 from dpaudit.cli.init import init
+from dpaudit.cli.interrupts import Interrupted, as_interrupts
 from dpaudit.cli.output import lasting_streams, say, show_traceback, write_out
 from dpaudit.cli.report import report
 from dpaudit.cli.reproduce import reproduce
@@ -72,6 +73,7 @@ def main() -> NoReturn:
     # As with `python -m`, a target may be a module in the current folder; last, so that it shadows nothing.
     sys.path.append("")
     with lasting_streams():
+        as_interrupts()
         status = _status()
     sys.exit(status)
 
@@ -84,7 +86,10 @@ def _status() -> int:
         if "--debug" in sys.argv and error.__cause__ is not None:
             show_traceback(error.__cause__)
         say(str(error))
-        return EXIT_UNUSABLE
+        return status_of_error(error)
+    except Interrupted:
+        say("interrupted; nothing was computed")
+        return EXIT_INTERRUPTED
     except Exception as error:
         # A usage error of typer, whose class has no public name; or a bug, which is no verdict.
         usage = getattr(error, "format_message", None)

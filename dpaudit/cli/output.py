@@ -30,20 +30,25 @@ _ESCAPE = "dpaudit.escape"
 _WIDEST = 10_000
 
 
-def emit(record: Record, format_: str, output: Path | None, *, quiet: bool = False) -> None:
-    """Write the reports if there is a folder for them, and print a record in a format."""
-    from dpaudit.reporting import FORMATS, print_console, write_report
+def write(record: Record, output: Path) -> None:
+    """Write the reports on a record, and say where."""
+    from dpaudit.reporting import write_report
 
-    if output is not None:
-        write_report(record, output)
-        say(f"report written to {output / 'index.html'}")
+    write_report(record, output)
+    say(f"report written to {output / 'index.html'}")
+
+
+def emit(record: Record, format_: str, *, quiet: bool = False) -> None:
+    """Print a record in a format."""
+    from dpaudit.reporting import FORMATS, print_console
+
     if format_ != "text":
         write_out(FORMATS[format_](record))
         return
     from rich.console import Console
 
     asked = "COLUMNS" in os.environ
-    console = Console(file=sys.stdout, highlight=False, width=None if _is_terminal() or asked else PIPE_WIDTH)
+    console = Console(file=sys.stdout, highlight=False, width=None if is_terminal() or asked else PIPE_WIDTH)
     with console.capture() as captured:
         print_console(record, console, only_unexpected=quiet)
     write_out(captured.get(), styled=True)
@@ -63,6 +68,9 @@ def write_out(text: str, *, styled: bool = False) -> None:
         Whether it holds codes for a terminal and is escaped already.
     """
     shown = text if styled else visible(text)
+    if _collected is not None:
+        _collected.append(shown)
+        return
     if sys.stdout is None:
         say("standard output is closed; nothing was printed")
         return
@@ -73,6 +81,21 @@ def write_out(text: str, *, styled: bool = False) -> None:
         # What is still buffered would raise again at the end of the process.
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
         _say_lost(error)
+
+
+_collected: list[str] | None = None
+
+
+@contextmanager
+def collected() -> Iterator[list[str]]:
+    """Collect what is written in place of writing it; what anybody else prints is not in it."""
+    global _collected
+    found: list[str] = []
+    _collected = found
+    try:
+        yield found
+    finally:
+        _collected = None
 
 
 def say(message: str) -> None:
@@ -135,7 +158,15 @@ def _settle_width() -> None:
             del os.environ[name]
 
 
-def _is_terminal() -> bool:
+def is_error_terminal() -> bool:
+    """Whether standard error is a terminal."""
+    with suppress(OSError, ValueError, AttributeError):
+        return sys.stderr.isatty()
+    return False
+
+
+def is_terminal() -> bool:
+    """Whether standard output is a terminal."""
     with suppress(OSError, ValueError, AttributeError):
         return sys.stdout.isatty()
     return False

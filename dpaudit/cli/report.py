@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 import typer
 
 from dpaudit.claims.record import read_record
-from dpaudit.cli.output import copy_witnesses, emit, say, write_out
+from dpaudit.cli.apart import tell
+from dpaudit.cli.output import copy_witnesses, emit, say, write, write_out
 
 
 def report(
@@ -32,10 +33,12 @@ def report(
 ) -> None:
     """Render a record again, without running anything; or check that reports are up to date."""
     if check:
-        raise typer.Exit(_check(record))
+        tell(_check, record)
     record = record / "record.json" if record.is_dir() else record
     found = read_record(record)
-    emit(found, format_, output)
+    if output is not None:
+        write(found, output)
+    emit(found, format_)
     if output is not None:
         copy_witnesses(found, record.parent, output)
 

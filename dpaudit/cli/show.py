@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from dpaudit.cli.output import PIPE_WIDTH, say, write_out
+from dpaudit.cli.apart import tell
+from dpaudit.cli.output import PIPE_WIDTH, is_terminal, say, write_out
 from dpaudit.escapes import visible
 from dpaudit.mechanism import Mechanism
 
@@ -30,6 +31,10 @@ def list_(
     claims: Annotated[bool, typer.Option("--claims", help="List claims, one for each line, without targets.")] = False,
 ) -> None:
     """Show the catalogue: systems, claims, sources."""
+    tell(_list, format_, claims, get_terminal_size().columns if is_terminal() else PIPE_WIDTH)
+
+
+def _list(format_: str, claims: bool, width: int) -> None:
     from dpaudit.registry import catalogue, catalogue_claims
     from dpaudit.registry.catalogue import broken_papers
 
@@ -56,10 +61,10 @@ def list_(
     if format_ == "json":
         write_out(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
         return
-    _print_table(lines)
+    _print_table(lines, width)
 
 
-def _print_table(lines: Sequence[tuple[str, ...]]) -> None:
+def _print_table(lines: Sequence[tuple[str, ...]], width: int) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -72,7 +77,7 @@ def _print_table(lines: Sequence[tuple[str, ...]]) -> None:
         table.add_row(*(Text(visible(cell)) for cell in line))
     # Names are there to be copied: a pipe, or a narrow terminal, gets lines as long as it takes.
     console = Console(highlight=False)
-    console.width = max(console.width if sys.stdout.isatty() else PIPE_WIDTH, console.measure(table).minimum)
+    console.width = max(width, console.measure(table).minimum)
     with console.capture() as captured:
         console.print(table)
     write_out(captured.get(), styled=True)
@@ -95,6 +100,10 @@ def show(
     A system: its parameters, views, claims and errata. A claim: its statement, where it is made, the file and line that
     define it, its audits with their verdicts, and the command for one. A paper: its claims in order.
     """
+    tell(_show, name)
+
+
+def _show(name: str) -> None:
     from dpaudit.plan import read_plan
     from dpaudit.registry import catalogue, catalogue_claims, catalogue_papers, find_targets
 

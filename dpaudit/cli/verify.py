@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
-from contextlib import redirect_stdout
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from dpaudit.claims.verdicts import EXIT_ERROR
-from dpaudit.cli.output import say, show_traceback, write_out
-from dpaudit.errors import TargetRaisedError
+from dpaudit.cli.apart import call
+from dpaudit.cli.output import write_out
 
 if TYPE_CHECKING:
     from dpaudit.runner.verify import Verification
@@ -40,15 +38,8 @@ def verify(
     """Check a witness on fresh samples: status 0 if it is confirmed, 1 if not."""
     from dpaudit.runner.verify import verify
 
-    try:
-        with redirect_stdout(sys.stderr):
-            options = {} if confidence is None else {"confidence": confidence}
-            found = verify(witness, samples=samples, seed=seed, **options)
-    except TargetRaisedError as error:
-        if debug and error.__cause__ is not None:
-            show_traceback(error.__cause__)
-        say(str(error))
-        raise typer.Exit(EXIT_ERROR) from None
+    options: dict[str, Any] = {} if confidence is None else {"confidence": confidence}
+    found: Verification = call(partial(verify, samples=samples, seed=seed, **options), witness)
     write_out(found.to_json() if format_ == "json" else _text(found))
     raise typer.Exit(0 if found.confirmed else 1)
 

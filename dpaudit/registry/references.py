@@ -6,8 +6,11 @@ import hashlib
 import importlib
 import importlib.util
 import inspect
+import os
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -129,6 +132,22 @@ def shown_path(path: str) -> str:
     return str(file.relative_to(here) if file.is_relative_to(here) else file)
 
 
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Undo what code of a target does to the current folder and to the limit of recursion, on which others depend."""
+    limit = sys.getrecursionlimit()
+    try:
+        folder = Path.cwd()
+    except OSError:
+        folder = None
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
+        if folder is not None:
+            os.chdir(folder)
+
+
 def loaded_from(module: str) -> str | None:
     """File from which a module of that name was loaded as a target, or None."""
     return next((path for path, _, loaded in list(_LOADED.values()) if loaded.__name__ == module), None)
@@ -186,10 +205,11 @@ def _import_file(path: str) -> tuple[ModuleType, str]:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        with undisturbed():
+            spec.loader.exec_module(module)
     except BaseException as error:
         sys.modules.pop(name, None)
-        if not isinstance(error, Exception | SystemExit):
+        if isinstance(error, KeyboardInterrupt):
             raise
         if isinstance(error, SyntaxError) and error.filename in (path, None):
             where = f"{shown}, line {error.lineno}" if error.lineno else shown
@@ -203,8 +223,11 @@ def _import_file(path: str) -> tuple[ModuleType, str]:
 
 def _import_dotted(dotted: str) -> tuple[ModuleType, str]:
     try:
-        module = importlib.import_module(dotted)
-    except (Exception, SystemExit) as error:
+        with undisturbed():
+            module = importlib.import_module(dotted)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise TargetError(f"module {dotted!r} cannot be imported ({type(error).__name__}: {error})") from error
     file = getattr(module, "__file__", None)
     return module, _digest(file) if file else ""

@@ -2,8 +2,7 @@
 
 from dpaudit.runner.cells import Cell, build_cells
 from dpaudit.runner.check import check
-from dpaudit.runner.execute import run_cells
 from dpaudit.runner.request import Request
 from dpaudit.runner.verify import Verification, verify
 
-__all__ = ["Cell", "Request", "Verification", "build_cells", "check", "run_cells", "verify"]
+__all__ = ["Cell", "Request", "Verification", "build_cells", "check", "verify"]

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from dpaudit.auditors.budget import Features, Method, complement, sees_features
-from dpaudit.claims.claims import FigureClaim
+from dpaudit.claims.claims import Claim, FigureClaim
 from dpaudit.claims.declarations import Declaration
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import DataError, ParameterError, PlanError, TargetError
@@ -45,8 +45,10 @@ class Cell:
         The TARGET argument that means it.
     target, claim, kind
         The target's name, the claim's id and its kind.
-    declaration
-        The claim as it is declared; None where the target's ``claims`` makes it.
+    declared
+        Whether the claim is declared about the target; if not, the target's ``claims`` makes it.
+    source, statement
+        The claim's words.
     parameters
         Parameter values given; the others have their defaults.
     described
@@ -78,7 +80,9 @@ class Cell:
     target: str
     claim: str
     kind: str = ""
-    declaration: Declaration | None = None
+    declared: bool = False
+    source: str = ""
+    statement: str = ""
     parameters: Mapping[str, Scalar]
     described: Mapping[str, Any] = field(default_factory=dict)
     expected: Verdict | None = None
@@ -106,6 +110,10 @@ class Cell:
         """
         return instantiate(self.reference.load(), self.parameters, self.data)
 
+    def declaration(self) -> Declaration | None:
+        """Return the claim as it is declared; None where the target's ``claims`` makes it."""
+        return declarations_by_id(self.reference)[self.claim] if self.declared else None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ClaimFacts:
@@ -113,8 +121,21 @@ class _ClaimFacts:
 
     id: str
     kind: str
+    source: str
+    statement: str
     on_data: bool
     reproduces: str
+
+    @classmethod
+    def of(cls, claim: Claim | Declaration) -> _ClaimFacts:
+        return cls(
+            id=claim.id,
+            kind=claim.kind,
+            source=claim.source,
+            statement=claim.statement,
+            on_data=claim.on_data,
+            reproduces=claim.reproduces,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -330,7 +351,9 @@ class _Chooser:
             target=self.target.name,
             claim=claim.id,
             kind=claim.kind,
-            declaration=self.declared.get(claim.id),
+            declared=claim.id in self.declared,
+            source=claim.source,
+            statement=claim.statement,
             parameters=values,
             described=_described(self.source.reference, json.dumps(values), self.data),
             samples=samples,
@@ -367,8 +390,7 @@ class _Chooser:
 
     def _fact(self, claim: str, values: Mapping[str, Scalar]) -> _ClaimFacts:
         if claim in self.declared:
-            found = self.declared[claim]
-            return _ClaimFacts(id=claim, kind=found.kind, on_data=found.on_data, reproduces=found.reproduces)
+            return _ClaimFacts.of(self.declared[claim])
         made = {} if self.declared else {each.id: each for each in self._claims(values)}
         if claim not in made:
             names = list(self.declared or made)
@@ -468,10 +490,7 @@ def _identity(cell: Cell, *, in_any_way: bool = False) -> tuple[str, ...]:
 @cache
 def _facts(reference: TargetReference, parameters: str, data: tuple[str, str] | None) -> tuple[_ClaimFacts, ...]:
     """Claims that a target's own ``claims`` makes at these parameters."""
-    return tuple(
-        _ClaimFacts(id=claim.id, kind=claim.kind, on_data=claim.on_data, reproduces=claim.reproduces)
-        for claim in claims_of(_instance(reference, parameters, data))
-    )
+    return tuple(map(_ClaimFacts.of, claims_of(_instance(reference, parameters, data))))
 
 
 @cache

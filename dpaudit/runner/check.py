@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
@@ -18,11 +18,14 @@ from dpaudit.errors import ParameterError, TargetError
 from dpaudit.mechanism import Mechanism
 from dpaudit.plan import Scalar
 from dpaudit.registry import called, reference_of, suggestion
-from dpaudit.runner.cells import Cell, build_cells
-from dpaudit.runner.entries import claim_entries, paper_entries_of, system_entries, system_entry
+from dpaudit.runner.cells import Cell
+from dpaudit.runner.entries import system_entry
 from dpaudit.runner.execute import Lookup, Progress, run_cells
 from dpaudit.runner.instances import claims_of
 from dpaudit.runner.outcome import Settings, audited, late_result
+from dpaudit.runner.prepare import Prepared, prepare
+from dpaudit.runner.processes import Team
+from dpaudit.runner.processes.here import Here
 from dpaudit.runner.request import Request
 from dpaudit.runner.store import NAME, Store
 from dpaudit.runner.version import dpaudit_version
@@ -38,15 +41,21 @@ class Run:
     ----------
     record
         What was done.
+    prepared
+        What was to be done.
     interrupted
         Whether the run was interrupted; then the record holds what was done until then.
     taken
         How many results were known already, and not computed again.
+    problems
+        Why results could not be kept in the store.
     """
 
     record: Record
+    prepared: Prepared
     interrupted: bool = False
     taken: int = 0
+    problems: tuple[str, ...] = ()
 
 
 def check(
@@ -96,7 +105,7 @@ def check(
     seed
         Equal seeds give equal records, but for environment and timing.
     workers
-        Processes (1 with an instance).
+        Processes (with an instance there are none: it is audited in this one).
     debug
         Print the traceback of what the target raises to standard error.
 
@@ -108,6 +117,8 @@ def check(
     ------
     DpauditError
         The call, the plan, the data or the target cannot be used.
+    KeyboardInterrupt
+        The run was interrupted; a record of a part of it would pass for the whole.
     """
     budget = Budget(
         samples=samples,
@@ -133,33 +144,40 @@ def check(
         features=features,
         seed=seed,
     )
-    return run_request(request, seconds=seconds, workers=workers, debug=debug).record
+    run = run_request(request, seconds=seconds, workers=workers, debug=debug)
+    if run.interrupted:
+        raise KeyboardInterrupt
+    return run.record
 
 
 def run_request(
     request: Request,
     *,
     seconds: float | None = None,
-    workers: int = 1,
+    started: float | None = None,
+    workers: int | None = 1,
     debug: bool = False,
-    cells: Sequence[Cell] | None = None,
-    progress: Progress | None = None,
+    begin: Callable[[Prepared], Progress | None] = lambda prepared: None,
     output: Path | None = None,
     store: Path | None = None,
     fresh: bool = False,
     known: Sequence[Lookup] = (),
     announce: bool = False,
+    stop: Callable[[], bool] = lambda: False,
+    apart: bool = True,
 ) -> Run:
     """Run a request.
 
     Parameters
     ----------
-    request, seconds, workers, debug
+    request, seconds, debug
         As for `check`.
-    cells
-        Its cells, where they have been chosen already.
-    progress
-        Called with each result as it arrives.
+    started
+        Time, in seconds since the epoch, from which ``seconds`` count; None for now.
+    workers
+        Processes; None for one per processor, as far as there are cells for them.
+    begin
+        Called with what is to be done; returns what is called with each result as it arrives.
     output
         Folder of the report: witness files go to its folder ``witnesses``.
     store
@@ -170,49 +188,61 @@ def run_request(
         Where else results may be that need not be computed again.
     announce
         Say on standard error where sampling will take long.
+    stop
+        Tells whether the run should stop, as an interrupt does.
+    apart
+        Load and run targets in processes of their own. Without it a target may end this one.
 
     Raises
     ------
     DpauditError
         The request cannot be run, or the store cannot be used.
+    KeyboardInterrupt
+        The run was interrupted before any cell was begun.
     """
-    check_run(seconds, request.seed, workers)
+    check_run(seconds, request.seed, 1 if workers is None else workers)
     check_budget(request)
-    started = time.time()
-    cells = build_cells(request) if cells is None else cells
-    if not cells:
-        raise TargetError("nothing to check: no claim of these targets applies; `dpaudit show TARGET` lists them")
-    if seconds is not None:
-        cells = [replace(cell, timed=True) for cell in cells]
+    started = time.time() if started is None else started
     settings = Settings(seed=request.seed, debug=debug, witnesses=output is not None, announce=announce)
+    settings = settings.limited(seconds, started)
     with ExitStack() as stack:
+        team = stack.enter_context(Team(stop=stop)) if apart else Here()
+        prepared: Prepared = team.call(prepare, request, seconds is not None, until=settings.last)
         file = store or (None if output is None else output / NAME)
         kept = None if file is None else stack.enter_context(Store(file, fresh=fresh))
-        results, interrupted, taken = run_cells(
-            cells,
+        done = run_cells(
+            prepared,
             settings,
-            workers=workers,
-            seconds=seconds,
-            progress=progress,
+            team,
+            workers=workers or min(os.cpu_count() or 1, len(prepared.cells)),
+            progress=begin(prepared),
             output=output,
             known=[*([] if kept is None else [kept]), *known],
             keeper=kept,
         )
     command = request.command if seconds is None else f"{request.command} --seconds {seconds:g}"
-    record = make_record(cells, results, seed=request.seed, command=command, started=started)
-    return Run(record=record, interrupted=interrupted, taken=taken)
+    record = make_record(done.results, prepared, seed=request.seed, command=command, started=started)
+    return Run(
+        record=record,
+        prepared=prepared,
+        interrupted=done.interrupted,
+        taken=done.taken,
+        problems=done.problems,
+    )
 
 
-def make_record(cells: Sequence[Cell], results: Sequence[Result], *, seed: int, command: str, started: float) -> Record:
-    """Return the record of the results of cells."""
+def make_record(
+    results: Sequence[Result], prepared: Prepared | None, *, seed: int, command: str, started: float
+) -> Record:
+    """Return the record of results."""
     return Record(
         version=dpaudit_version(),
         seed=seed,
         command=command,
         error_probability=summed_errors(results),
-        papers=paper_entries_of(cells),
-        systems=system_entries(cells),
-        claims=claim_entries(cells),
+        papers=prepared.papers if prepared else {},
+        systems=prepared.systems if prepared else {},
+        claims=prepared.claims if prepared else {},
         results=tuple(results),
         summary=summarise(tuple(results)),
         environment=_environment(),
@@ -270,7 +300,7 @@ def _check_instance(
     results = [
         (late_result(cell, settings) if settings.late else audited(cell, target, settings)).result for cell in cells
     ]
-    record = make_record([], results, seed=seed, command="", started=started)
+    record = make_record(results, None, seed=seed, command="", started=started)
     return replace(record, systems={target.name: system_entry(type(target), target)})
 
 

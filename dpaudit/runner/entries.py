@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from dpaudit.claims.declarations import Declaration
 from dpaudit.claims.entries import ClaimEntry, ErratumEntry, PaperEntry, paper_entries
 from dpaudit.claims.papers import Erratum, Paper, Place
 from dpaudit.claims.record import SystemEntry
@@ -14,13 +15,18 @@ from dpaudit.runner.cells import Cell
 
 def claim_entries(cells: Iterable[Cell]) -> dict[str, ClaimEntry]:
     """Entries of the claims of cells that are declared, by id."""
-    declarations = {cell.claim: cell.declaration for cell in cells if cell.declaration is not None}
-    return {name: ClaimEntry.of(each, definition(each)) for name, each in declarations.items()}
+    return {name: ClaimEntry.of(each, definition(each)) for name, each in _declarations(cells).items()}
+
+
+def _declarations(cells: Iterable[Cell]) -> dict[str, Declaration]:
+    firsts = {cell.claim: cell for cell in cells if cell.declared}
+    found = ((name, cell.declaration()) for name, cell in firsts.items())
+    return {name: declaration for name, declaration in found if declaration is not None}
 
 
 def paper_entries_of(cells: Sequence[Cell]) -> dict[str, PaperEntry]:
     """Entries of the papers that claims of cells stand under, with their errata."""
-    papers = {place.paper for cell in cells if cell.declaration for place in cell.declaration.places[:1]}
+    papers = {place.paper for each in _declarations(cells).values() for place in each.places[:1]}
     targets = {cell.target: cell.reference.load() for cell in cells}
     errata = [(erratum, name) for name, target in targets.items() for erratum in target.errata]
     if not papers:

@@ -16,6 +16,7 @@ from dpaudit.claims.record import plain
 from dpaudit.errors import DataError, DpauditError, ParameterError, TargetError
 from dpaudit.mechanism import Mechanism
 from dpaudit.registry import catalogue, in_catalogue, line_in, suggestion
+from dpaudit.registry.references import undisturbed
 
 DECIDED_BY_DATA = ("agents", "alternatives")
 """Roles of parameters that a dataset decides."""
@@ -126,10 +127,13 @@ def claims_of(mechanism: Mechanism) -> list[Claim]:
 def code_of(target: type[Mechanism], what: str) -> Iterator[None]:
     """Say where a target's own code raised."""
     try:
-        yield
+        with undisturbed():
+            yield
     except DpauditError:
         raise
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         line = line_in(inspect.getfile(target), error)
         where = f" on line {line}" if line else ""
         raise TargetError(f"{target.name}: {what} raised {type(error).__name__}{where}: {error}; mend it") from error

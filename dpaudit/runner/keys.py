@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 
@@ -29,6 +29,18 @@ _LENGTH = 16
 """Hexadecimal digits of a key."""
 
 
+Candidates = Mapping[tuple[str, tuple[str, ...]], str]
+"""Keys that a result may have, by its kind and the auditors that decide it; empty where nothing fixes the result."""
+
+
+def key_of(candidates: Candidates, result: Result) -> str:
+    """Key of a result; empty where nothing fixes it: an error, what ran out of time, code that cannot be read."""
+    if result.verdict is Verdict.ERROR or result.remedy is Remedy.TIME or not candidates:
+        return ""
+    used = auditors_of(result.kind, result.method, sampled=bool(result.samples))
+    return candidates.get((result.kind, tuple(used)), "")
+
+
 class Keys:
     """Keys of the cells of one run: reads every source file once.
 
@@ -45,9 +57,10 @@ class Keys:
 
     def code(self, cell: Cell) -> Fingerprint:
         """Fingerprint of the target's and the claim's code."""
-        reference, declaration = cell.reference, cell.declaration
-        home = (reference, None if declaration is None else (declaration.module, declaration.id))
+        reference = cell.reference
+        home = (reference, cell.claim if cell.declared else None)
         if home not in self._known:
+            declaration = cell.declaration()
             # The class as it is, with all that it derives from, wherever its name was imported from.
             classes = [each for each in reference.load().__mro__ if each.__module__ not in VOCABULARY]
             roots: list[tuple[str, str | int]] = [(import_target(reference.path)[0].__name__, reference.attribute)]
@@ -59,17 +72,18 @@ class Keys:
 
     def candidates(self, cell: Cell) -> list[str]:
         """Keys that the result of a cell may have, before it is known which auditors decide it."""
+        return list(dict.fromkeys(self.by_auditors(cell).values()))
+
+    def by_auditors(self, cell: Cell) -> Candidates:
+        """Keys that the result of a cell may have, with the auditors that would decide it."""
         if not self.code(cell).complete:
-            return []
+            return {}
         kinds = [cell.kind] if cell.kind else ["privacy", "utility", "rate", "lemma", "figure"]
-        return list(dict.fromkeys(self._key(cell, kind, each) for kind in kinds for each in possible_auditors(kind)))
+        return {(kind, tuple(each)): self._key(cell, kind, each) for kind in kinds for each in possible_auditors(kind)}
 
     def key(self, cell: Cell, result: Result) -> str:
-        """Key of a result; empty where nothing fixes it: an error, what ran out of time, code that cannot be read."""
-        if result.verdict is Verdict.ERROR or result.remedy is Remedy.TIME or not self.code(cell).complete:
-            return ""
-        used = auditors_of(result.kind, result.method, sampled=bool(result.samples))
-        return self._key(cell, result.kind, used)
+        """Key of a result; see `key_of`."""
+        return key_of(self.by_auditors(cell), result)
 
     def _key(self, cell: Cell, kind: str, auditors: Sequence[str]) -> str:
         code = self.code(cell)

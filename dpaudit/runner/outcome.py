@@ -9,7 +9,7 @@ import time
 import traceback
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from dpaudit.auditors import Budget, Streams, audit
 from dpaudit.auditors.audit import view_of
@@ -26,6 +26,7 @@ from dpaudit.escapes import visible
 from dpaudit.mechanism import Mechanism
 from dpaudit.runner.cells import Cell
 from dpaudit.runner.instances import claims_of, code_of, described_parameters
+from dpaudit.runner.processes import Answer, Ended, Finished, Overdue, Raised
 from dpaudit.runner.request import setting
 from dpaudit.runner.witnesses import make_witness, witness_text
 
@@ -58,9 +59,15 @@ class Settings:
     deadline: float | None = None
     announce: bool = False
 
-    def limited(self, seconds: float | None) -> Settings:
-        """Return these settings with a time limit that begins now."""
-        return replace(self, seconds=seconds, deadline=None if seconds is None else time.time() + seconds)
+    def limited(self, seconds: float | None, started: float | None = None) -> Settings:
+        """Return these settings with a time limit that begins now, or began at a time since the epoch."""
+        began = time.time() if started is None else started
+        return replace(self, seconds=seconds, deadline=None if seconds is None else began + seconds)
+
+    @property
+    def last(self) -> float | None:
+        """Time at which what is still running is ended."""
+        return None if self.deadline is None else self.deadline + GRACE
 
     @property
     def late(self) -> bool:
@@ -81,7 +88,9 @@ def run_cell(cell: Cell, settings: Settings) -> Outcome:
     try:
         target = cell.instance()
         return audited(cell, target, settings)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         _show(error, settings)
         return Outcome(result=_result(cell, settings, failure(error)))
 
@@ -108,7 +117,9 @@ def audited(cell: Cell, target: Mechanism, settings: Settings) -> Outcome:
     )
     try:
         evidence = audit(target, claim, budget=budget, streams=streams)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         _show(error, settings)
         evidence = failure(error)
     if samples is not None and cell.expected is not None and (cell.planned or usual) > samples:
@@ -172,9 +183,10 @@ def _duration(seconds: float) -> str:
 
 def _claim(cell: Cell, target: Mechanism) -> Claim:
     """Bind the cell's claim to the target's parameters."""
-    if cell.declaration is not None:
+    declaration = cell.declaration()
+    if declaration is not None:
         with code_of(type(target), f"the declaration of {cell.claim}"):
-            claim = cell.declaration.bind(target)
+            claim = declaration.bind(target)
     else:
         made = {claim.id: claim for claim in claims_of(target)}
         if cell.claim not in made:
@@ -209,9 +221,7 @@ def told_anew(result: Result, cell: Cell, settings: Settings) -> Result:
 
     That is what is expected and why, the words of a declared claim, the name of the data file, and the command.
     """
-    words: dict[str, Any] = {}
-    if cell.declaration is not None:
-        words = {"source": cell.declaration.source, "statement": cell.declaration.statement}
+    words: dict[str, Any] = {"source": cell.source, "statement": cell.statement} if cell.declared else {}
     # With --quick the command has the number of samples that was found when the claim was bound.
     command = result.command if cell.quick else command_of(cell, settings, cell.samples)
     return replace(
@@ -226,35 +236,56 @@ def told_anew(result: Result, cell: Cell, settings: Settings) -> Result:
 
 
 def late_result(cell: Cell, settings: Settings) -> Outcome:
-    """Result of a cell that the time limit left no time for."""
-    evidence = Evidence(
-        verdict=Verdict.INCONCLUSIVE,
-        scope="at these parameters",
-        method="none",
-        note="not begun: the time that --seconds allows was over",
-        remedy=Remedy.TIME,
-    )
-    return unrun(cell, settings, evidence)
-
-
-def unrun(cell: Cell, settings: Settings, evidence: Evidence) -> Outcome:
-    """Result of a cell that did not run to its end, with the claim's words as far as the target still gives them."""
+    """Result of a cell that the time limit left no time for, with the claim's words as the target gives them."""
     try:
         target = cell.instance()
-        return Outcome(result=_result(cell, settings, evidence, target, _claim(cell, target)))
+        return Outcome(result=_result(cell, settings, _NOT_BEGUN, target, _claim(cell, target)))
     except Exception:
-        return Outcome(result=_result(cell, settings, evidence))
+        return not_begun(cell, settings)
 
 
-def ended_abruptly(cell: Cell, settings: Settings) -> Outcome:
-    """Result of a cell whose process ended with it."""
-    evidence = Evidence(
-        verdict=Verdict.ERROR,
-        scope="at these parameters",
-        method=METHOD_RAISED,
-        note="the process that ran the target ended abruptly (out of memory, or the target ended it)",
-    )
-    return unrun(cell, settings, evidence)
+def not_begun(cell: Cell, settings: Settings) -> Outcome:
+    """Result of a cell that the time limit left no time for, without asking its target."""
+    return Outcome(result=_result(cell, settings, _NOT_BEGUN))
+
+
+_NOT_BEGUN: Final = Evidence(
+    verdict=Verdict.INCONCLUSIVE,
+    scope="at these parameters",
+    method="none",
+    note="not begun: the time that --seconds allows was over",
+    remedy=Remedy.TIME,
+)
+
+
+def answered(cell: Cell, settings: Settings, answer: Answer) -> Outcome:
+    """Outcome of a cell that a worker was asked for: what it returned, or what became of it."""
+    match answer:
+        case Finished(Outcome() as outcome):
+            return outcome
+        case Overdue():
+            evidence = Evidence(
+                verdict=Verdict.INCONCLUSIVE,
+                scope="at these parameters",
+                method="none",
+                note=f"ended: it had not finished {GRACE:g} seconds after the time that --seconds allows",
+                remedy=Remedy.TIME,
+            )
+            return Outcome(result=_result(cell, settings, evidence))
+        case Ended(how):
+            note = (
+                f"the process that ran the target {how} before it had finished (out of memory, or the target ended it)"
+            )
+        case Raised(message):
+            note = f"raised {message}"
+        case _:
+            note = "the process that ran the target answered something else than was asked for"
+    evidence = Evidence(verdict=Verdict.ERROR, scope="at these parameters", method=METHOD_RAISED, note=note)
+    return Outcome(result=_result(cell, settings, evidence))
+
+
+GRACE: Final = 5.0
+"""Seconds that an audit has to end with what it has when the time is over; then its process is ended."""
 
 
 def _result(
@@ -286,9 +317,9 @@ def _result(
         target=cell.target,
         claim=cell.claim,
         kind=claim.kind if claim else cell.kind or UNKNOWN_KIND,
-        source=claim.source if claim else cell.declaration.source if cell.declaration else "",
-        statement=claim.statement if claim else cell.declaration.statement if cell.declaration else "",
-        parameters=dict(plain(cell.parameters)) if target is None else described_parameters(target, cell.data),
+        source=claim.source if claim else cell.source,
+        statement=claim.statement if claim else cell.statement,
+        parameters=dict(cell.described) if target is None else described_parameters(target, cell.data),
         view=view,
         relation=relation,
         guarantee=guarantee,

@@ -120,7 +120,7 @@ def plan(count, folder) -> Callable[..., str]:
 
 
 @pytest.fixture
-def dpaudit(folder, monkeypatch, capsys) -> Callable[..., Outcome]:
+def dpaudit(folder, monkeypatch, capfd) -> Callable[..., Outcome]:
     """The command line in this process."""
 
     def run(*arguments: str) -> Outcome:
@@ -128,10 +128,10 @@ def dpaudit(folder, monkeypatch, capsys) -> Callable[..., Outcome]:
         if words and words[0] in ("check", "reproduce") and "--workers" not in words:
             words += ["--workers", "1"]
         monkeypatch.setattr(sys, "argv", ["dpaudit", *words])
-        capsys.readouterr()
+        capfd.readouterr()
         with pytest.raises(SystemExit) as exit_:
             main()
-        streams = capsys.readouterr()
+        streams = capfd.readouterr()
         return Outcome(int(exit_.value.code or 0), streams.out, streams.err)
 
     return run

@@ -385,7 +385,7 @@ def test_a_target_that_ends_its_worker_is_an_error_and_the_others_go_on(command,
     assert len(results) == 6
     died = results["die", "count.privacy"]
     assert died["verdict"] == "error"
-    assert "ended abruptly" in died["note"]
+    assert "ended with exit status 7" in died["note"]
     assert record["claims"]["count.privacy"]["kind"] == "privacy"
     assert "kind" not in died
     assert results["sound", "count.privacy"]["verdict"] == "proved"

@@ -2,14 +2,15 @@
 
 import dataclasses
 import json
+import sys
+import time
 
 import pytest
 
 import dpaudit
 from dpaudit.registry import find_targets
-from dpaudit.runner import Request, build_cells, run_cells
+from dpaudit.runner import Request, build_cells
 from dpaudit.runner.check import run_request
-from dpaudit.runner.outcome import Settings
 
 pytestmark = pytest.mark.slow
 
@@ -146,12 +147,7 @@ def test_options_out_of_range(mixed, options, words):
         dpaudit.check(mixed, **options)
 
 
-def _settings():
-    return Settings(seed=0)
-
-
 def test_an_interrupt_keeps_the_results_so_far(mixed):
-    cells = build_cells(Request(targets=[mixed], samples=2000))
     seen = []
 
     def progress(cell, result):
@@ -159,9 +155,21 @@ def test_an_interrupt_keeps_the_results_so_far(mixed):
         if len(seen) == 2:
             raise KeyboardInterrupt
 
-    results, interrupted, _ = run_cells(cells, _settings(), progress=progress)
-    assert interrupted
-    assert [result.claim for result in results] == seen == ["mixed.exact", "mixed.box"]
+    run = run_request(Request(targets=[mixed], samples=2000), begin=lambda prepared: progress)
+    assert run.interrupted
+    assert [result.claim for result in run.record.results] == seen == ["mixed.exact", "mixed.box"]
+
+
+def test_a_record_of_a_part_does_not_pass_for_the_whole(mixed, monkeypatch):
+    interrupted = run_request(Request(targets=[mixed], samples=2000), begin=lambda prepared: _interrupt)
+    assert interrupted.interrupted
+    monkeypatch.setattr(sys.modules["dpaudit.runner.check"], "run_request", lambda *_, **__: interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        dpaudit.check(mixed, samples=2000)
+
+
+def _interrupt(cell, result):
+    raise KeyboardInterrupt
 
 
 def test_cells_after_the_deadline_are_inconclusive(mixed):
@@ -176,14 +184,20 @@ def test_cells_after_the_deadline_are_inconclusive(mixed):
 
 
 def test_seconds_leave_what_was_done(mixed):
-    cells = build_cells(Request(targets=[mixed], samples=2000, set={"broken": [False, True]}))
-    import time
+    request = Request(targets=[mixed], samples=2000, set={"broken": [False, True]})
+    over = []
 
-    results, _, _ = run_cells(cells, _settings(), seconds=2, progress=lambda cell, result: time.sleep(1))
-    verdicts = [result.verdict for result in results]
+    def progress(cell, result):
+        while not over and time.time() < started + 8:
+            time.sleep(0.1)
+        over.append(True)
+
+    started = time.time()
+    run = run_request(request, seconds=8, started=started, begin=lambda prepared: progress)
+    verdicts = [result.verdict for result in run.record.results]
     assert len(verdicts) == 10
     assert verdicts[0] == "proved"
-    assert set(verdicts[3:]) == {"inconclusive"}
+    assert set(verdicts[2:]) == {"inconclusive"}
 
 
 def test_seconds_count_for_an_instance_too(mixed):
@@ -197,7 +211,7 @@ def test_progress_is_told_of_every_result(mixed):
     run_request(
         Request(targets=[mixed], samples=2000),
         workers=2,
-        progress=lambda cell, result: seen.append((cell.claim, result.claim)),
+        begin=lambda prepared: lambda cell, result: seen.append((cell.claim, result.claim)),
     )
     assert len(seen) == 5
     assert all(cell == result for cell, result in seen)
@@ -231,12 +245,16 @@ class Odd(dpaudit.Mechanism):
 
 
 def test_a_target_that_changes_during_the_run_is_noticed(mixed, tmp_path):
-    cells = build_cells(Request(targets=[mixed], samples=2000))
     text = (tmp_path / mixed).read_text(encoding="utf-8")
-    (tmp_path / mixed).write_text(text + "\nCHANGED = 1\n", encoding="utf-8")
-    results, _, _ = run_cells(cells[:2], _settings(), workers=2)
-    assert {result.verdict for result in results} == {"error"}
-    assert all("changed while it was being audited" in result.note for result in results)
+
+    def change(prepared):
+        (tmp_path / mixed).write_text(text + "\nCHANGED = 1\n", encoding="utf-8")
+
+    run = run_request(Request(targets=[mixed], samples=2000), workers=2, begin=change)
+    changed = [result for result in run.record.results if result.verdict == "error"]
+    # The worker that chose the cells has the code as it was.
+    assert changed
+    assert all("changed while it was being audited" in result.note for result in changed)
 
 
 def test_summary_counts_and_json(mixed):

@@ -184,7 +184,11 @@ def refuted(targets):
     def run(name, workers=1, **options):
         options = {"samples": 20_000, **options}
         record = run_request(
-            Request(targets=[f"{targets}::{name}"], seed=5, **options), output=Path("out"), workers=workers
+            Request(targets=[f"{targets}::{name}"], seed=5, **options),
+            output=Path("out"),
+            workers=workers,
+            # In this process, so that tests can change what runs.
+            apart=False,
         ).record
         (result,) = record.results
         assert result.verdict == "refuted", result

@@ -1,0 +1,72 @@
+"""What a run needs to know of its targets before it begins: found in a worker, where targets are loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from dpaudit.claims.entries import ClaimEntry, PaperEntry
+from dpaudit.claims.record import SystemEntry
+from dpaudit.errors import TargetError
+from dpaudit.runner.cells import Cell, choose, figures_not_on_data
+from dpaudit.runner.entries import claim_entries, paper_entries_of, system_entries
+from dpaudit.runner.keys import Candidates, Keys
+from dpaudit.runner.request import Request
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A request's cells, and what a record says of them besides results, as plain data.
+
+    Attributes
+    ----------
+    cells
+        The cells, in a fixed order.
+    keys
+        Keys that the result of each cell may have.
+    papers, systems, claims
+        Entries of the record.
+    figures_left_out
+        How many published figures the request leaves out.
+    figures_not_on_data
+        Figures and tables that were asked for and have no part that is measured on data.
+    """
+
+    cells: tuple[Cell, ...]
+    keys: tuple[Candidates, ...]
+    papers: Mapping[str, PaperEntry] = field(default_factory=dict)
+    systems: Mapping[str, SystemEntry] = field(default_factory=dict)
+    claims: Mapping[str, ClaimEntry] = field(default_factory=dict)
+    figures_left_out: int = 0
+    figures_not_on_data: tuple[str, ...] = ()
+
+
+def prepare(request: Request, timed: bool = False) -> Prepared:
+    """Choose the cells of a request and describe them.
+
+    Parameters
+    ----------
+    request
+        What is asked for.
+    timed
+        Whether a time limit may end it.
+
+    Raises
+    ------
+    DpauditError
+        A target, claim, parameter, value, plan or data file is unknown or unusable, or nothing is left to check.
+    """
+    choice = choose(request)
+    cells = tuple(replace(cell, timed=True) for cell in choice.cells) if timed else choice.cells
+    if not cells:
+        raise TargetError("nothing to check: no claim of these targets applies; `dpaudit show TARGET` lists them")
+    keys = Keys(request.seed)
+    return Prepared(
+        cells=cells,
+        keys=tuple(keys.by_auditors(cell) for cell in cells),
+        papers=paper_entries_of(cells),
+        systems=system_entries(cells),
+        claims=claim_entries(cells),
+        figures_left_out=choice.figures_left_out,
+        figures_not_on_data=tuple(figures_not_on_data(request)),
+    )

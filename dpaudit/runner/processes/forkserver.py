@@ -1,0 +1,141 @@
+"""A process that has the libraries loaded and makes workers by copying itself: a worker costs milliseconds.
+
+It never loads a target. It ends when its parent does, and its workers, with all that they started, end with it.
+"""
+
+from __future__ import annotations
+
+import array
+import os
+import selectors
+import signal
+import socket
+import sys
+import warnings
+from contextlib import suppress
+from importlib import import_module
+from typing import NoReturn
+
+from dpaudit.runner.processes import messages
+from dpaudit.runner.processes.worker import Circumstances, serve
+
+FORK = b"f"
+KILL = b"k"
+
+
+def send_with_descriptors(control: socket.socket, descriptors: list[int]) -> None:
+    """Ask for a worker that has these descriptors."""
+    numbers = array.array("i", descriptors)
+    control.sendmsg([FORK], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, numbers)])
+
+
+class _Server:
+    """Copies itself on request, ends workers on request, and tells how they ended."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+        self._workers: set[int] = set()
+        self._wake, signalled = socket.socketpair()
+        for each in (self._wake, signalled):
+            each.setblocking(False)
+        signal.set_wakeup_fd(signalled.fileno(), warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            # They are the parent's to handle, with whom this process ends.
+            signal.signal(number, signal.SIG_IGN)
+        self._signalled = signalled
+
+    def run(self) -> NoReturn:
+        """Serve until the parent ends."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._control, selectors.EVENT_READ)
+            selector.register(self._wake, selectors.EVENT_READ)
+            with suppress(OSError):
+                while True:
+                    ready = {key.fileobj for key, _ in selector.select()}
+                    if self._wake in ready:
+                        with suppress(BlockingIOError):
+                            self._wake.recv(4096)
+                    self._bury()
+                    if self._control in ready and not self._obey():
+                        break
+        for worker in self._workers:
+            _end(worker)
+        os._exit(0)
+
+    def _obey(self) -> bool:
+        room = socket.CMSG_SPACE(2 * array.array("i").itemsize)
+        command, extra, _, _ = self._control.recvmsg(1, room)
+        if command == FORK:
+            descriptors = array.array("i")
+            for _, _, content in extra:
+                descriptors.frombytes(content[: len(content) - len(content) % descriptors.itemsize])
+            self._fork(*descriptors)
+        elif command == KILL:
+            worker = messages.receive(self._control)
+            if worker in self._workers:
+                _end(worker)
+        return bool(command)
+
+    def _fork(self, connection: int, errors: int) -> None:
+        with warnings.catch_warnings():
+            # The threads of numerical libraries know what to do; there are no others.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            worker = os.fork()
+        if worker == 0:
+            try:
+                self._become_worker(connection, errors)
+            finally:
+                os._exit(1)
+        for each in (connection, errors):
+            os.close(each)
+        self._workers.add(worker)
+        messages.send(self._control, ("forked", worker, 0))
+
+    def _become_worker(self, connection: int, errors: int) -> NoReturn:
+        # What a worker starts ends with it, by its group.
+        os.setsid()
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        for each in (self._control, self._wake, self._signalled):
+            each.close()
+        os.dup2(errors, 2)
+        os.close(errors)
+        own = socket.socket(fileno=connection)
+        circumstances: Circumstances = messages.receive(own)
+        serve(own, circumstances)
+
+    def _bury(self) -> None:
+        """Tell of workers that ended, once what they started has ended too."""
+        while self._workers:
+            ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            if ended is None:
+                return
+            _end(ended.si_pid)
+            _, status = os.waitpid(ended.si_pid, 0)
+            self._workers.discard(ended.si_pid)
+            messages.send(self._control, ("ended", ended.si_pid, os.waitstatus_to_exitcode(status)))
+
+
+def _end(worker: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(worker, signal.SIGKILL)
+    with suppress(ProcessLookupError, PermissionError):
+        os.kill(worker, signal.SIGKILL)
+
+
+def main(control: int, preload: list[str]) -> NoReturn:
+    """Load modules and serve the parent at the other end of a connection."""
+    for name in preload:
+        import_module(name)
+    _Server(socket.socket(fileno=control)).run()
+
+
+def arguments_of(control: int, preload: list[str]) -> list[str]:
+    """Return the command that starts a server on a descriptor."""
+    code = (
+        "import sys; sys.path[:] = eval(sys.argv[1]); "
+        f"from {__name__} import main; main(int(sys.argv[2]), sys.argv[3:])"
+    )
+    return [sys.executable, "-P", "-c", code, repr(sys.path), str(control), *preload]

@@ -1,0 +1,159 @@
+"""A worker: a process of its own that does what it is asked, one request after another, until its parent ends."""
+
+from __future__ import annotations
+
+import io
+import os
+import queue
+import signal
+import socket
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+import numpy as np
+
+from dpaudit.errors import DpauditError
+from dpaudit.runner.processes import messages
+
+ENDED_WITH_PARENT = 3
+"""Exit status of a worker whose parent has gone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Circumstances:
+    """What a worker shares with its parent, as far as a target may depend on it.
+
+    Attributes
+    ----------
+    path
+        Where modules are found.
+    folder
+        The current folder; None where it was deleted.
+    environment
+        Environment variables.
+    """
+
+    path: list[str] = field(default_factory=lambda: list(sys.path))
+    folder: str | None = field(default_factory=lambda: _current_folder())
+    environment: dict[str, str] = field(default_factory=lambda: dict(os.environ))
+
+    def enter(self) -> None:
+        """Make them this process's."""
+        sys.path[:] = self.path
+        os.environ.clear()
+        os.environ.update(self.environment)
+        self._return_to_folder()
+
+    def restore(self) -> None:
+        """Undo what a target may have changed for the requests after it."""
+        self._return_to_folder()
+        sys.setrecursionlimit(_RECURSION_LIMIT)
+
+    def _return_to_folder(self) -> None:
+        if self.folder is not None:
+            os.chdir(self.folder)
+
+
+_RECURSION_LIMIT = sys.getrecursionlimit()
+
+
+class _Streams:
+    """Standard output and standard error, both where standard error goes: output is the record's alone."""
+
+    def __init__(self) -> None:
+        self._spare = os.dup(2)
+        self.open()
+
+    def open(self) -> None:
+        """Open them, whatever a target has done to them."""
+        for number, name in ((1, "stdout"), (2, "stderr")):
+            os.dup2(self._spare, number)
+            stream = io.TextIOWrapper(
+                io.FileIO(number, "w", closefd=False), encoding="utf-8", errors="backslashreplace", line_buffering=True
+            )
+            setattr(sys, name, stream)
+            setattr(sys, f"__{name}__", stream)
+
+    def renew(self) -> None:
+        """Flush them, and open them again."""
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(Exception):
+                stream.flush()
+        self.open()
+
+
+def _current_folder() -> str | None:
+    try:
+        return os.getcwd()
+    except OSError:
+        return None
+
+
+def serve(connection: socket.socket, circumstances: Circumstances) -> NoReturn:
+    """Answer requests until the parent ends, and then end, whatever is running."""
+    # An interrupt is the parent's to handle.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    streams = _Streams()
+    circumstances.enter()
+    _seed_afresh()
+    owner = os.getpid()
+    requests: queue.SimpleQueue[tuple[str, Callable[..., Any], tuple[Any, ...]]] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(connection, requests), daemon=True).start()
+    while True:
+        token, function, arguments = requests.get()
+        answer = _answer(function, arguments)
+        if os.getpid() != owner:
+            # The target made a copy of this process, which has no business here.
+            os._exit(0)
+        try:
+            messages.send(connection, (token, *answer))
+            streams.renew()
+            circumstances.restore()
+        except BaseException:
+            # What was asked for is lost, and the parent says so.
+            os._exit(1)
+
+
+def _listen(connection: socket.socket, requests: queue.SimpleQueue[Any]) -> None:
+    try:
+        while True:
+            requests.put(messages.receive(connection))
+    except BaseException:
+        os._exit(ENDED_WITH_PARENT)
+
+
+def _answer(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[str, Any]:
+    try:
+        return "finished", function(*arguments)
+    except DpauditError as error:
+        cause = error.__cause__
+        trace = "" if cause is None else "".join(traceback.format_exception(cause))
+        # A target may have a subclass of its own.
+        known = next(each for each in type(error).__mro__ if each.__module__ == DpauditError.__module__)
+        return "refused", (known, str(error), trace)
+    except BaseException as error:
+        return "raised", (f"{type(error).__name__}: {error}", traceback.format_exc())
+
+
+def _seed_afresh() -> None:
+    # Copies of one process would draw equal numbers from the generator that code without one of its own shares.
+    np.random.seed()  # noqa: NPY002
+
+
+def main() -> NoReturn:
+    """Serve the connection whose description standard input holds: where processes cannot be copied."""
+    described = sys.stdin.buffer.read()
+    if sys.platform == "win32":
+        connection = socket.fromshare(described)
+    else:
+        connection = socket.socket(fileno=int(described))
+    serve(connection, messages.receive(connection))
+
+
+if __name__ == "__main__":
+    main()

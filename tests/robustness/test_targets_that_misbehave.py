@@ -1,0 +1,206 @@
+"""What a target does to its process changes nothing but its own result: no gate is passed by accident."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+TARGET = '''\
+"""A bit with Laplace noise; `deed` says what it does to its process, and `where`."""
+
+import ctypes, os, signal, subprocess, sys, time
+
+import dpaudit
+
+
+class _Odd(BaseException):
+    """No Exception."""
+
+
+def _raise(error):
+    raise error
+
+
+def _junk():
+    for number in range(3, 64):
+        try:
+            os.write(number, b"junk" * 100)
+        except OSError:
+            pass
+
+
+def _close_one():
+    try:
+        os.close(1)
+    except OSError:
+        pass
+
+
+def _fork():
+    if os.fork() == 0:
+        return
+    os.wait()
+
+
+ARMED = []
+
+
+def _arm():
+    """Let the next cell that is audited in this process end it."""
+    ARMED.append(True)
+
+
+DEEDS = {
+    "nothing": lambda: None,
+    "leave": lambda: os._exit(0),
+    "crash": lambda: ctypes.string_at(0),
+    "kill": lambda: os.kill(os.getpid(), signal.SIGKILL),
+    "terminate": lambda: os.kill(os.getpid(), signal.SIGTERM),
+    "alarm": lambda: (signal.alarm(1), time.sleep(60)),
+    "exit": lambda: sys.exit(0),
+    "odd": lambda: _raise(_Odd("odd")),
+    "generator": lambda: _raise(GeneratorExit("generator")),
+    "interrupt": lambda: _raise(KeyboardInterrupt("by the target")),
+    "close": lambda: (sys.stdout.close(), sys.stderr.close()),
+    "close-one": _close_one,
+    "close-all": lambda: os.closerange(0, 256),
+    "replace": lambda: (setattr(sys, "stdout", None), setattr(sys, "stderr", 5)),
+    "folder": lambda: os.chdir("/"),
+    "fork": _fork,
+    "handlers": lambda: [signal.signal(each, signal.SIG_IGN) for each in (signal.SIGINT, signal.SIGTERM)],
+    "recursion": lambda: sys.setrecursionlimit(300),
+    "junk": _junk,
+    "write": lambda: os.write(1, b"written to 1"),
+    "print": lambda: (print("printed"), sys.__stdout__.write("written"), sys.__stdout__.flush()),
+    "program": lambda: subprocess.run([sys.executable, "-c", "print('printed by a program')"], check=True),
+    "arm": _arm,
+}
+
+
+class Bit(dpaudit.Mechanism):
+    """A bit with noise."""
+
+    number: int = 0
+    deed: str = "nothing"
+    where: str = "sample"
+
+    def do(self, where):
+        if where == self.where and not self.number:
+            DEEDS[self.deed]()
+        elif ARMED:
+            os._exit(0)
+
+    def sample(self, data, size, rng):
+        self.do("sample")
+        return data + rng.laplace(size=size)
+
+    def neighbours(self):
+        self.do("neighbours")
+        return dpaudit.Neighbouring(relation="own", pairs=[(0, 1)], complete=True, scope="the bits")
+
+    def claims(self):
+        self.do("claims")
+        return [dpaudit.PrivacyClaim(id="bit.privacy", statement="It is private.", epsilon=2.0)]
+'''
+
+ENDS = {"leave": "exit status 0", "crash": "SIGSEGV", "kill": "SIGKILL", "terminate": "SIGTERM", "alarm": "SIGALRM"}
+RAISES = {"exit": "SystemExit", "odd": "_Odd", "generator": "GeneratorExit", "interrupt": "KeyboardInterrupt"}
+LOSES = {"close-all": "", "junk": ""}
+HARMLESS = ["close", "close-one", "replace", "folder", "fork", "handlers", "recursion", "write", "print", "program"]
+
+
+@pytest.fixture
+def bit(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bit.py").write_text(TARGET, encoding="utf-8")
+    return "bit.py"
+
+
+def run(*words, timeout=120):
+    command = [sys.executable, "-m", "dpaudit", *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+
+
+def audited(*words, numbers="0,1", workers=1):
+    """Status, results by number and deed, and the text of an audit; a deed is done where the number is 0."""
+    done = run(
+        "check", "bit.py", "--set", f"number={numbers}", *words, "--samples", "4000", "--format", "json", "--workers",
+        str(workers), "--quiet",
+    )  # fmt: skip
+    # Nothing but the record reaches standard output.
+    results = json.loads(done.stdout)["results"]
+    return done.returncode, {(each["parameters"]["number"], each["parameters"]["deed"]): each for each in results}
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_target_that_ends_its_process_is_an_error_of_its_cell_alone(bit, workers):
+    deeds = {**ENDS, **RAISES, **LOSES}
+    status, results = audited("--set", f"deed={','.join(deeds)}", workers=workers)
+    assert status == 4
+    for (number, deed), result in results.items():
+        assert result["verdict"] == ("consistent" if number else "error"), deed
+        assert number or deeds[deed] in result["note"], deed
+    assert len(results) == 2 * len(deeds)
+
+
+def test_one_cell_that_ends_its_process_passes_no_gate(bit):
+    status, results = audited("--set", "deed=leave", numbers="0")
+    assert status == 4
+    assert [result["verdict"] for result in results.values()] == ["error"]
+
+
+@pytest.mark.parametrize("where", ["sample", "neighbours", "claims"])
+def test_what_a_target_does_to_its_process_is_undone(bit, where):
+    status, results = audited("--set", f"deed={','.join(HARMLESS)}", "--set", f"where={where}")
+    assert {key: result["verdict"] for key, result in results.items() if result["verdict"] != "consistent"} == {}
+    assert status == 0
+
+
+@pytest.mark.slow
+def test_what_a_target_left_behind_is_not_the_next_cell_s_error(bit):
+    # The next cell's process is ended by the one before it: that cell is audited again.
+    status, results = audited("--set", "deed=arm", numbers="0,1,2,3")
+    assert status == 0
+    assert {result["verdict"] for result in results.values()} == {"consistent"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("deed", [*ENDS, "interrupt", "close-all"])
+def test_a_target_that_ends_its_process_while_cells_are_chosen_is_an_error(bit, deed):
+    done = run("check", "bit.py", "--set", f"deed={deed}", "--set", "where=claims", "--quiet")
+    assert done.returncode == 4
+    assert done.stdout == ""
+    assert done.stderr.startswith("dpaudit: ")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("statement", ["os._exit(0)", "ctypes.string_at(0)", "raise KeyboardInterrupt"])
+@pytest.mark.parametrize("command", [["check"], ["show"]])
+def test_a_file_that_ends_the_process_when_it_is_imported(bit, tmp_path, statement, command):
+    (tmp_path / "ends.py").write_text(f"import ctypes, os\n{statement}\n", encoding="utf-8")
+    done = run(*command, "ends.py")
+    assert (done.returncode, done.stdout) == (4, "")
+    assert done.stderr.count("\n") == 1 or "Fatal" in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("error", ["GeneratorExit", "SystemExit(0)", "BaseException('x')"])
+def test_a_file_that_raises_no_exception_when_it_is_imported(bit, tmp_path, error):
+    (tmp_path / "raises.py").write_text(f"raise {error}\n", encoding="utf-8")
+    done = run("check", "raises.py")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "raises.py, line 1: the file raised" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_workers_that_are_new_interpreters_do_the_same(bit, monkeypatch):
+    from dpaudit.runner import Request
+    from dpaudit.runner.check import run_request
+    from dpaudit.runner.processes import starting
+
+    monkeypatch.setattr(starting, "CAN_COPY", False)
+    request = Request(targets=[bit], set={"number": [0, 1], "deed": ["leave", "nothing"]}, samples=4000)
+    record = run_request(request, workers=2).record
+    assert sorted(result.verdict for result in record.results) == ["consistent"] * 3 + ["error"]
