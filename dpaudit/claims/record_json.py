@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 from dpaudit.claims.evidence import Curves
 from dpaudit.claims.record import SCHEMA, Record, Result, plain
 from dpaudit.errors import RecordError
+from dpaudit.escapes import visible
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -54,7 +55,8 @@ def write_json(record: Record) -> str:
     last = {key: raw.pop(key) for key in ("environment", "timing")}
     drawn = [_curve(found, next(iter(curves))) for found in curves]
     raw |= {"reasons": list(reasons), "results": lines, "curves": drawn, **last}
-    return _laid_out(raw) + "\n"
+    # Whoever looks at the file in a terminal sees what is in it.
+    return visible(_laid_out(raw) + "\n")
 
 
 def _numbered(values: Iterable[T]) -> dict[T, int]:
