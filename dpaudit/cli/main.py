@@ -80,6 +80,8 @@ def main() -> NoReturn:
 
 def _status() -> int:
     """Run the command line; return its exit status."""
+    from dpaudit.registry.references import left_target
+
     try:
         return int(app(standalone_mode=False) or 0)
     except DpauditError as error:
@@ -90,11 +92,20 @@ def _status() -> int:
     except Interrupted:
         say("interrupted; nothing was computed")
         return EXIT_INTERRUPTED
+    except OSError as error:
+        if "--debug" in sys.argv:
+            show_traceback(error)
+        where = "" if error.filename is None else f"{error.filename}: "
+        say(f"{where}{error.strerror or error}; mend it, and run again")
+        return EXIT_UNUSABLE
     except Exception as error:
         # A usage error of typer, whose class has no public name; or a bug, which is no verdict.
         usage = getattr(error, "format_message", None)
         if usage is None:
-            show_traceback(error)
+            if "--debug" in sys.argv or (raised_by := left_target(error)) is None:
+                show_traceback(error)
+            else:
+                say(f"{raised_by} raised {type(error).__name__}: {error}; --debug shows the traceback")
             return EXIT_ERROR
         # The words of the library that reads choices, which say nothing to a user.
         said = usage().replace("Value error, ", "")
