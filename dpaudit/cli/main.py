@@ -80,8 +80,6 @@ def main() -> NoReturn:
 
 def _status() -> int:
     """Run the command line; return its exit status."""
-    from dpaudit.registry.references import left_target
-
     try:
         return int(app(standalone_mode=False) or 0)
     except DpauditError as error:
@@ -102,10 +100,7 @@ def _status() -> int:
         # A usage error of typer, whose class has no public name; or a bug, which is no verdict.
         usage = getattr(error, "format_message", None)
         if usage is None:
-            if "--debug" in sys.argv or (raised_by := left_target(error)) is None:
-                show_traceback(error)
-            else:
-                say(f"{raised_by} raised {type(error).__name__}: {error}; --debug shows the traceback")
+            show_traceback(error)
             return EXIT_ERROR
         # The words of the library that reads choices, which say nothing to a user.
         said = usage().replace("Value error, ", "")

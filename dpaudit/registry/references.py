@@ -130,15 +130,6 @@ def line_in(path: str, error: BaseException) -> int | None:
     return next((frame.lineno for frame in reversed(frames) if frame.filename == path), None)
 
 
-def left_target(error: BaseException) -> str | None:
-    """File and line of a target at which an exception left it; None where it came through none."""
-    frames = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__)]
-    for frame, line in reversed(frames):
-        if loaded_from(str(frame.f_globals.get("__name__"))) is not None:
-            return f"{shown_path(frame.f_code.co_filename)}, line {line},"
-    return None
-
-
 def shown_path(path: str) -> str:
     """One form of a file's path, however it was named: relative where it lies below the current folder."""
     if not path.endswith(".py"):
