@@ -38,6 +38,9 @@ Role = Literal["", "epsilon", "delta", "agents", "alternatives", "dataset"]
 _RANGES: dict[str, dict[str, float]] = {"epsilon": {"above": 0.0}, "delta": {"minimum": 0.0, "maximum": 1.0}}
 """Range of a parameter that declares none, by its role."""
 
+_MOST: dict[str, float] = dict.fromkeys(("agents", "alternatives"), 2**63 - 1)
+"""Numbers that arrays can be indexed by, whatever range is declared."""
+
 
 def parameter(
     default: Any = dataclasses.MISSING,
@@ -312,6 +315,7 @@ def _validated(target: str, field: dataclasses.Field[Any], adapter: TypeAdapter[
         (above, lambda number, limit: number > limit, "must be above"),
         (minimum, lambda number, limit: number >= limit, "must be at least"),
         (maximum, lambda number, limit: number <= limit, "must be at most"),
+        (_MOST.get(_role(field)), lambda number, limit: number <= limit, "must be at most"),
     ]
     for limit, holds, words in tests:
         if limit is not None and not holds(value, limit):

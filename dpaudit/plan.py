@@ -14,6 +14,7 @@ from pydantic import Field
 from dpaudit.catalog import ROOT
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import PlanError
+from dpaudit.reading import MEBIBYTE, digits_told, read_text, shortened
 from dpaudit.registry import TargetReference, catalogue, catalogue_papers, catalogue_plans, suggestion, targets_in
 
 if TYPE_CHECKING:
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
 
 SCHEMA = "dpaudit.plan/1"
 _VERDICTS = [verdict.value for verdict in Verdict if verdict is not Verdict.ERROR]
+MOST_SAMPLES = 10**15
+"""Samples that can be asked for; so many already take years."""
+
+_MOST_BITS = 4096
+_LARGEST = 16 * MEBIBYTE
 _CONFIG = {"extra": "forbid", "allow_inf_nan": False}
 
 Scalar = bool | int | float | str | None
@@ -53,11 +59,11 @@ class PlannedAudit:
     reason: str
     set: dict[str, Scalar | list[Scalar]]
     method: Literal["auto", "exact", "likelihood", "black-box"] = "auto"
-    samples: int | None = None
-    stop_early: bool = False
+    samples: Annotated[int, Field(strict=True)] | None = None
+    stop_early: Annotated[bool, Field(strict=True)] = False
     features: Literal["none", "float-bits"] = "none"
-    published: float | None = None
-    tolerance: float = 0.0
+    published: Annotated[float, Field(strict=True)] | None = None
+    tolerance: Annotated[float, Field(strict=True)] = 0.0
 
     def cells(self) -> Iterator[dict[str, Scalar]]:
         """Every combination of the parameter values, in the order written."""
@@ -103,9 +109,12 @@ class Plan:
 
 def grid(values: dict[str, Any]) -> Iterator[dict[str, Scalar]]:
     """Every combination of values, each a scalar or a list of scalars."""
-    lists = [value if isinstance(value, list) else [value] for value in values.values()]
-    for combination in itertools.product(*lists):
+    for combination in itertools.product(*map(_listed, values.values())):
         yield dict(zip(values, combination, strict=True))
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 def read_plan(path: str | Path) -> Plan:
@@ -121,13 +130,17 @@ def read_plan(path: str | Path) -> Plan:
     """
     path = Path(path)
     try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+        raw = tomllib.loads(read_text(path, most=_LARGEST))
     except OSError as error:
         raise PlanError(f"{path}: cannot read the plan ({error.strerror})") from None
     except UnicodeDecodeError:
         raise PlanError(f"{path}: the plan is not UTF-8 text") from None
-    except tomllib.TOMLDecodeError as error:
-        raise PlanError(f"{path}: not TOML: {error}") from None
+    except ValueError as error:
+        raise PlanError(f"{path}: not TOML: {digits_told(error)}") from None
+    except RecursionError:
+        raise PlanError(
+            f"{path}: lists or tables stand too deep in each other; a value is a scalar or a list"
+        ) from None
     from pydantic import ValidationError
 
     try:
@@ -139,15 +152,17 @@ def read_plan(path: str | Path) -> Plan:
         where = f"{path}: audit {number} ({audit.claim})"
         if audit.target not in targets:
             raise PlanError(
-                f"{where}: key 'target' names {audit.target!r}{suggestion(audit.target, targets)}; "
+                f"{where}: key 'target' names {shortened(audit.target)}{suggestion(audit.target, targets)}; "
                 f"{file.protocol or file.paper} has {', '.join(targets)}"
             )
         if audit.expect is Verdict.ERROR:
             raise PlanError(f"{where}: key 'expect': 'error' is no verdict; the verdicts are {', '.join(_VERDICTS)}")
         if not audit.reason.strip():
             raise PlanError(f"{where}: key 'reason' is empty; say why this verdict is expected")
-        if audit.samples is not None and audit.samples < 1:
-            raise PlanError(f"{where}: key 'samples' must be at least 1, got {audit.samples}")
+        if audit.samples is not None and not 1 <= audit.samples <= MOST_SAMPLES:
+            raise PlanError(
+                f"{where}: key 'samples' must be at least 1 and at most 10^15, got {shortened(audit.samples)}"
+            )
         if audit.features != "none" and audit.method not in ("auto", "black-box"):
             raise PlanError(
                 f"{where}: key 'features': the method {audit.method!r} does not look at features of samples; leave "
@@ -157,6 +172,11 @@ def read_plan(path: str | Path) -> Plan:
             raise PlanError(f"{where}: key 'tolerance' must be at least 0 and stand beside 'published'; mend it")
         if any(isinstance(value, list) and not value for value in audit.set.values()):
             raise PlanError(f"{where}: key 'set' has an empty list; give at least one value")
+        for name, value in audit.set.items():
+            if any(isinstance(item, int) and item.bit_length() > _MOST_BITS for item in _listed(value)):
+                raise PlanError(
+                    f"{where}: key 'set.{name}' has an integer of more than {_MOST_BITS} bits; give another"
+                )
         names = targets[audit.target].load().parameter_names()
         for name in audit.set:
             if name not in names:
@@ -182,15 +202,21 @@ def _targets(path: Path, file: _PlanFile) -> tuple[Path | None, dict[str, Target
         papers = catalogue_papers()
         if file.paper not in papers:
             raise PlanError(
-                f"{path}: key 'paper': there is no paper {file.paper!r}{suggestion(file.paper, papers)} in the "
-                f"catalogue; it has {', '.join(papers)}"
+                f"{path}: key 'paper': there is no paper {shortened(file.paper)}{suggestion(file.paper, papers)} in "
+                f"the catalogue; it has {', '.join(papers)}"
             )
         if papers[file.paper].problem:
             raise PlanError(f"{path}: {papers[file.paper].problem}")
         return None, catalogue()
-    protocol = (path.parent / str(file.protocol)).resolve()
-    if protocol.suffix != ".py" or not protocol.is_file():
-        raise PlanError(f"{path}: key 'protocol': there is no Python file {file.protocol!r} beside this plan; mend it")
+    try:
+        protocol = (path.parent / str(file.protocol)).resolve()
+        there = protocol.suffix == ".py" and protocol.is_file()
+    except (OSError, ValueError, RuntimeError):
+        there = False
+    if not there:
+        raise PlanError(
+            f"{path}: key 'protocol': there is no Python file {shortened(file.protocol)} beside this plan; mend it"
+        )
     targets: dict[str, TargetReference] = {}
     for reference in targets_in(str(protocol)):
         name = reference.load().name
@@ -202,7 +228,7 @@ def _targets(path: Path, file: _PlanFile) -> tuple[Path | None, dict[str, Target
 
 def audit_lines(path: Path) -> list[int]:
     """Line at which each audit of a plan begins."""
-    lines = path.read_text(encoding="utf-8").splitlines()
+    lines = read_text(path, most=_LARGEST).split("\n")
     return [number for number, line in enumerate(lines, 1) if line.strip() == "[[audit]]"]
 
 
@@ -219,7 +245,7 @@ def plans() -> list[Path]:
 def plans_of(target: str) -> list[Plan]:
     """Plans of the catalogue that audit a target."""
     # Reading a plan takes long compared with a search for the name, which stands in it verbatim.
-    named = [path for path in catalogue_plans() if f'"{target}"' in path.read_text(encoding="utf-8")]
+    named = [path for path in catalogue_plans() if f'"{target}"' in read_text(path, most=_LARGEST)]
     found = [read_plan(path) for path in named]
     return [plan for plan in found if any(audit.target == target for audit in plan.audits)]
 
@@ -256,8 +282,10 @@ def _first_problem(error: ValidationError) -> str:
         return f"{where}key {key!r} is missing; add it"
     given = problem["input"]
     if key == "set" or key.startswith("set."):
-        return f"{where}key {key!r} takes finite numbers, texts, true and false, and lists of them, got {given!r}"
+        return (
+            f"{where}key {key!r} takes finite numbers, texts, true and false, and lists of them, got {shortened(given)}"
+        )
     if key == "expect":
         near = suggestion(given, _VERDICTS) if isinstance(given, str) else ""
-        return f"{where}key 'expect': {given!r} is no verdict{near}; the verdicts are {', '.join(_VERDICTS)}"
-    return f"{where}key {key!r}: {problem['msg']}, got {given!r}"
+        return f"{where}key 'expect': {shortened(given)} is no verdict{near}; the verdicts are {', '.join(_VERDICTS)}"
+    return f"{where}key {key!r}: {problem['msg']}, got {shortened(given)}"

@@ -146,7 +146,7 @@ class ClaimEntry:
     @property
     def sort(self) -> tuple[Any, ...]:
         """Key by which claims sort: by place, claims without one last."""
-        return (not self.places, self.places[0].sort if self.places else ())
+        return (not self.places, comparable(self.places[0].sort if self.places else ()))
 
 
 def paper_entries(papers: Iterable[Paper], errata: Iterable[tuple[Erratum, str]] = ()) -> dict[str, PaperEntry]:
@@ -181,9 +181,18 @@ def paper_entries(papers: Iterable[Paper], errata: Iterable[tuple[Erratum, str]]
             venue=paper.venue,
             doi=paper.doi,
             url=paper.url,
-            errata=tuple(sorted(own, key=lambda erratum: erratum.sort)),
+            errata=tuple(sorted(own, key=lambda erratum: comparable(erratum.sort))),
         )
     return entries
+
+
+def comparable(value: Any) -> Any:
+    """Return a sort key in the same order that compares with any other one, as damaged records hold them too."""
+    if isinstance(value, tuple):
+        return 2, tuple(map(comparable, value))
+    if isinstance(value, int | float):
+        return 0, value
+    return 1, value if isinstance(value, str) else repr(value)
 
 
 def _nested(value: Any) -> Any:

@@ -22,6 +22,7 @@ from dpaudit.claims.entries import ClaimEntry, ErratumEntry, PaperEntry
 from dpaudit.claims.evidence import Counterexample, Curves, Growth, Interval, Remedy, Role, Violation
 from dpaudit.claims.verdicts import EXIT_UNUSABLE, Verdict, status_of, worst_status
 from dpaudit.errors import RecordError
+from dpaudit.reading import MEBIBYTE, read_text
 
 SCHEMA: Literal["dpaudit.record/2"] = "dpaudit.record/2"
 METHOD_UNUSABLE, METHOD_RAISED = "unusable", "raised"
@@ -31,6 +32,9 @@ UNKNOWN_KIND = "unknown"
 """Instead of the kind of a claim that could not be made."""
 
 _FORBID_UNKNOWN = {"extra": "forbid"}
+
+LARGEST = 512 * MEBIBYTE
+"""Bytes that a record may have: about a million results."""
 
 _MOST_BITS = 4096
 """Larger integers are written in hexadecimal, because Python refuses to write and to read them in decimal."""
@@ -254,7 +258,7 @@ def read_record(path: str | Path) -> Record:
         The file cannot be read or is not a record.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = read_text(path, most=LARGEST)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
         raise RecordError(f"{path}: cannot read the record ({reason})") from None

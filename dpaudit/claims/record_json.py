@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 from dpaudit.claims.evidence import Curves
 from dpaudit.claims.record import SCHEMA, Record, Result, plain
 from dpaudit.errors import RecordError
+from dpaudit.escapes import visible
+from dpaudit.reading import json_kind, parse_json, shortened
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -26,6 +28,10 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound=Hashable)
 
 _OF_THE_CLAIM = ("kind", "source", "statement")
+_ALONG = {
+    "curves": {"epsilon": ("delta_lower", "delta_upper"), "type_one": ("type_two_lower", "type_two_upper")},
+    "growth": {"points": ("values", "shape")},
+}
 _TABLES = ("systems", "claims", "reasons", "results", "curves", "environment", "timing")
 _OPEN = {"papers": 3, **dict.fromkeys(_TABLES, 1)}
 """Levels of each part that are written over several lines."""
@@ -54,7 +60,8 @@ def write_json(record: Record) -> str:
     last = {key: raw.pop(key) for key in ("environment", "timing")}
     drawn = [_curve(found, next(iter(curves))) for found in curves]
     raw |= {"reasons": list(reasons), "results": lines, "curves": drawn, **last}
-    return _laid_out(raw) + "\n"
+    # Whoever looks at the file in a terminal sees what is in it.
+    return visible(_laid_out(raw) + "\n")
 
 
 def _numbered(values: Iterable[T]) -> dict[T, int]:
@@ -136,33 +143,39 @@ def read_json(text: str, name: str) -> Record:
     from dpaudit.claims import record_v1
 
     try:
-        raw = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        raw = parse_json(text)
+    except ValueError as error:
         raise RecordError(f"{name}: not JSON ({error}); give the record.json that `dpaudit check` wrote") from None
-    schema = raw.get("schema") if isinstance(raw, dict) else None
+    if not isinstance(raw, dict):
+        raise RecordError(
+            f"{name}: not a record, whose key 'schema' is {SCHEMA!r}, but {json_kind(raw)}; give a record.json"
+        )
+    schema = raw.get("schema")
     if schema not in (SCHEMA, record_v1.SCHEMA):
-        raise RecordError(f"{name}: key 'schema' is {schema!r}, this version reads {SCHEMA!r} and {record_v1.SCHEMA!r}")
+        raise RecordError(
+            f"{name}: key 'schema' is {shortened(schema)}, this version reads {SCHEMA!r} and {record_v1.SCHEMA!r}"
+        )
     from pydantic import ValidationError
 
     try:
         if schema == record_v1.SCHEMA:
-            return record_v1.read(raw)
-        return _record(_adapter().validate_python(raw))
+            return _drawable(record_v1.read(raw))
+        return _drawable(_record(_adapter().validate_python(raw)))
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         raise RecordError(f"{name}: key '{where}': {first['msg']}; write the record again") from None
-    except _NoEntryError as error:
+    except _MisfitError as error:
         raise RecordError(f"{name}: {error}; write the record again") from None
 
 
-class _NoEntryError(Exception):
+class _MisfitError(Exception):
     pass
 
 
 def _entry(table: Sequence[T], number: int, key: str) -> T:
     if not 0 <= number < len(table):
-        raise _NoEntryError(f"key '{key}': its table has no entry {number}")
+        raise _MisfitError(f"key '{key}': its table has no entry {number}")
     return table[number]
 
 
@@ -197,6 +210,19 @@ def _curves(found: Any, first: Any) -> Curves:
     if found.type_one is None:
         values["type_one"] = first.type_one or ()
     return Curves(**{name: values[_lower(name)] if each is None else each for name, each in values.items()})
+
+
+def _drawable(record: Record) -> Record:
+    """Return the record; raise where what is to be drawn has no points, or another number of values."""
+    for place, result in enumerate(record.results):
+        for name, along in _ALONG.items():
+            drawn = getattr(result, name)
+            for points, others in () if drawn is None else along.items():
+                number = len(getattr(drawn, points))
+                odd = next((other for other in others if len(getattr(drawn, other)) != number), None)
+                if not number or odd:
+                    raise _MisfitError(f"key 'results.{place}.{name}.{odd or points}' has not one value for each point")
+    return record
 
 
 def record_schema() -> dict[str, Any]:

@@ -172,7 +172,11 @@ def _violation(old: _Witness) -> Violation:
 def _counterexample(old: _Witness) -> Counterexample:
     event = old.event if isinstance(old.event, dict) else {}
     quantity, direction = next(
-        ((name, _DIRECTIONS[side]) for name, side in event.items() if side in _DIRECTIONS and name not in ("p", "q")),
+        (
+            (name, _DIRECTIONS[side])
+            for name, side in event.items()
+            if isinstance(side, str) and side in _DIRECTIONS and name not in ("p", "q")
+        ),
         (None, None),
     )
     words = str(event.get("p", "actual"))

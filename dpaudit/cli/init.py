@@ -14,6 +14,8 @@ import typer
 from dpaudit.cli.output import write_out
 from dpaudit.errors import OutputError, ParameterError
 
+_LONGEST = 100
+
 
 def init(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the mechanism, such as noisy-count.")],
@@ -21,7 +23,9 @@ def init(
     """Write a commented starting file for your own mechanism, and its plan."""
     stem = re.sub(r"[-\s]+", "_", name.strip()).lower()
     if not stem.isidentifier() or not stem[0].isalpha():
-        raise ParameterError(f"NAME {name!r}: use letters, digits and hyphens, and begin with a letter")
+        raise ParameterError(f"NAME {name[:_LONGEST]!r}: use letters, digits and hyphens, and begin with a letter")
+    if len(stem) > _LONGEST:
+        raise ParameterError(f"NAME has {len(stem)} characters; use at most {_LONGEST}")
     words = {
         "STEM": stem,
         "CLASS": "".join(part.capitalize() for part in stem.split("_")),

@@ -90,6 +90,12 @@ def _status() -> int:
     except Interrupted:
         say("interrupted; nothing was computed")
         return EXIT_INTERRUPTED
+    except OSError as error:
+        if "--debug" in sys.argv:
+            show_traceback(error)
+        where = "" if error.filename is None else f"{error.filename}: "
+        say(f"{where}{error.strerror or error}; mend it, and run again")
+        return EXIT_UNUSABLE
     except Exception as error:
         # A usage error of typer, whose class has no public name; or a bug, which is no verdict.
         usage = getattr(error, "format_message", None)

@@ -28,6 +28,7 @@ PIPE_WIDTH = 120
 
 _ESCAPE = "dpaudit.escape"
 _WIDEST = 10_000
+_LONGEST = 3000
 
 
 def write(record: Record, output: Path) -> None:
@@ -118,7 +119,9 @@ def show_traceback(error: BaseException) -> None:
 
 def one_line(message: str) -> str:
     """Return a message as the one line that goes to standard error."""
-    return visible(f"dpaudit: {' '.join(message.split())}\n")
+    text = visible(" ".join(message.split()))
+    more = len(text) - _LONGEST
+    return f"dpaudit: {text if more <= 0 else f'{text[:_LONGEST]}… ({more} more characters)'}\n"
 
 
 def copy_witnesses(record: Record, folder: Path, output: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
-import inspect
 import os
 import sys
 import traceback
@@ -15,12 +14,16 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import TypeGuard
 
 from dpaudit.catalog import NAME, PATH
 from dpaudit.claims.declarations import declarations_of
 from dpaudit.errors import TargetError
 from dpaudit.mechanism import Mechanism
+from dpaudit.reading import MEBIBYTE, read_bytes
 from dpaudit.registry.names import suggestion
+
+_LARGEST = 16 * MEBIBYTE
 
 _LOADED: dict[str, tuple[str, str, ModuleType]] = {}
 
@@ -68,12 +71,16 @@ class TargetReference:
 def is_target(value: object, module: str) -> bool:
     """Whether something is a mechanism defined in a module that makes claims."""
     return (
-        inspect.isclass(value)
-        and issubclass(value, Mechanism)
+        _is_mechanism(value)
         and value.__module__ == module
         and (value.claims is not Mechanism.claims or bool(declarations_of(value)))
         and not value.__qualname__.startswith("_")
     )
+
+
+def _is_mechanism(value: object) -> TypeGuard[type[Mechanism]]:
+    """Whether something is a subclass of the base; without its own code, which may raise when it is asked."""
+    return issubclass(type(value), type) and Mechanism in type.__dict__["__mro__"].__get__(value)
 
 
 def targets_in(path: str) -> list[TargetReference]:
@@ -85,11 +92,14 @@ def targets_in(path: str) -> list[TargetReference]:
         The file cannot be read or imported, or defines no target.
     """
     module, digest = import_target(path)
-    found = [
-        TargetReference(_name(path, module), name, digest)
-        for name, value in vars(module).items()
-        if is_target(value, module.__name__)
-    ]
+    found = []
+    for name, value in vars(module).items():
+        try:
+            wanted = is_target(value, module.__name__)
+        except Exception as error:
+            raise TargetError(f"{path}: {name} raised {type(error).__name__} when looked at: {error}") from error
+        if wanted:
+            found.append(TargetReference(_name(path, module), name, digest))
     if not found:
         raise TargetError(
             f"{path} defines no target; define a subclass of dpaudit.Mechanism with `claims`, or with claims that are "
@@ -107,12 +117,8 @@ def class_in(module: ModuleType, attribute: str, path: str) -> type[Mechanism]:
         There is none.
     """
     value = getattr(module, attribute, None)
-    if not (inspect.isclass(value) and issubclass(value, Mechanism)):
-        classes = [
-            name
-            for name, item in vars(module).items()
-            if inspect.isclass(item) and issubclass(item, Mechanism) and item is not Mechanism
-        ]
+    if not _is_mechanism(value):
+        classes = [name for name, item in vars(module).items() if _is_mechanism(item) and item is not Mechanism]
         known = ", ".join(classes) or "none"
         raise TargetError(f"{path} has no mechanism {attribute!r}{suggestion(attribute, classes)}; it has: {known}")
     return value
@@ -165,15 +171,27 @@ def import_target(path: str) -> tuple[ModuleType, str]:
     """
     if not path.endswith(".py"):
         return _import_dotted(path)
-    dotted = _catalogue_module(Path(path).resolve())
-    return _import_dotted(dotted) if dotted else _import_file(str(Path(path).resolve()))
+    file = _resolved(path)
+    dotted = _catalogue_module(file)
+    return _import_dotted(dotted) if dotted else _import_file(str(file))
+
+
+def _resolved(path: str) -> Path:
+    try:
+        file = Path(path).resolve()
+        file.stat()
+    except (OSError, ValueError, RuntimeError) as error:
+        # A loop of links is a RuntimeError of older versions of Python.
+        why = getattr(error, "strerror", None) or "no file can be found by this name"
+        raise TargetError(f"{path}: cannot read the target file ({why})") from None
+    return file
 
 
 def names_catalogue_file(text: str) -> bool:
     """Whether a TARGET argument names a file or a module of the catalogue."""
     name = text.partition("::")[0]
     if name.endswith(".py"):
-        return _catalogue_module(Path(name).resolve()) is not None
+        return _catalogue_module(_resolved(name)) is not None
     return name.startswith(f"{NAME}.")
 
 
@@ -194,11 +212,11 @@ def _import_file(path: str) -> tuple[ModuleType, str]:
     file = Path(path)
     shown = shown_path(path)
     try:
-        content = file.read_bytes()
+        content = read_bytes(file, most=_LARGEST)
     except OSError as error:
         raise TargetError(f"{shown}: cannot read the target file ({error.strerror})") from None
     digest = hashlib.sha256(content).hexdigest()
-    name = f"_dpaudit_target_{hashlib.sha256(path.encode()).hexdigest()[:16]}_{file.stem}"
+    name = f"_dpaudit_target_{hashlib.sha256(os.fsencode(path)).hexdigest()[:16]}_{file.stem}"
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None
     assert spec.loader is not None

@@ -217,7 +217,7 @@ def render_comparison(comparison: RecordComparison, form: str) -> str:
             "unchanged": comparison.unchanged,
             "runs": comparison.runs,
         }
-        return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+        return clean(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     if form == "markdown":
         lines = [f"**{escape(_summary(comparison))}**", ""]
         if comparison.runs:

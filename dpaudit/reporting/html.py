@@ -23,6 +23,7 @@ from dpaudit.reporting.wording import (
     numbers_line,
     provenance,
     quantities,
+    quoted,
     reason,
     standing,
     verify_command,
@@ -125,6 +126,7 @@ def template(name: str) -> Template:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.filters["urlencode"] = quoted
     environment.globals.update(
         symbols=SYMBOLS,
         by_hand=by_hand,

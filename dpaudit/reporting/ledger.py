@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from urllib.parse import quote
 
 from dpaudit.claims.record import Record
 from dpaudit.claims.verdicts import Verdict
@@ -14,7 +13,7 @@ from dpaudit.reporting.markdown import escape
 from dpaudit.reporting.numbers import format_interval
 from dpaudit.reporting.page import evidence, shortened, verdicts_in_words
 from dpaudit.reporting.papers import PaperClaim, PaperView, papers_of, places_in_words
-from dpaudit.reporting.wording import clean, headline
+from dpaudit.reporting.wording import clean, headline, quoted
 
 _TIGHTNESS_DIGITS = 3
 _MOST_FINDINGS = 6
@@ -76,7 +75,7 @@ def render_ledger(records: Mapping[str, Record]) -> str:
 
 def _found(view: PaperView) -> Iterator[str]:
     shown, rest = main_findings(view)
-    yield f"- **[{escape(view.citation)}]({quote(view.page)}.md)**" + (
+    yield f"- **[{escape(view.citation)}]({quoted(view.page)}.md)**" + (
         f", *{escape(view.entry.title)}*" if view.entry else ""
     )
     for finding in shown:
@@ -105,7 +104,7 @@ def _papers(views: Sequence[PaperView]) -> Iterator[str]:
             len(view.controls),
         )
         numbers = " | ".join(str(number or "-") for number in columns)
-        yield f"| [{escape(view.citation)}]({quote(view.page)}.md) | {numbers} |"
+        yield f"| [{escape(view.citation)}]({quoted(view.page)}.md) | {numbers} |"
 
 
 def _verdicts(records: Mapping[str, Record]) -> Iterator[str]:
@@ -131,7 +130,7 @@ def _claims(view: PaperView) -> Iterator[str]:
             where = claim.entry.bug if claims is view.controls else places_in_words(claim)
             columns = (
                 escape(where),
-                f"[{escape(claim.name)}]({quote(claim.page)}.md#{quote(claim.name)})",
+                f"[{escape(claim.name)}]({quoted(claim.page)}.md#{quoted(claim.name)})",
                 verdicts_in_words(claim),
                 escape(number_in_words(claim)),
             )

@@ -26,6 +26,11 @@ from dpaudit.reporting.wording import (
 
 _SPECIAL = re.compile(r"[\\`*\[\]|~$#]|(?<!\w)_|_(?!\w)")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+_SCHEME = re.compile(r":(?=//)|(?<=\bmailto):|(?<=\bxmpp):|(?<=\bwww)\.", re.IGNORECASE)
+_AT = re.compile(r"@(?=\w)")
+_BLOCK = re.compile(r"^(\d{1,9})?([-+=]+|(?<=\d)[.)])(?=\s|$)")
+"""What begins a list or a heading at the start of a line."""
+
 LARGEST = 1_000_000
 """Bytes that a page may have, so that the summary of a CI job (1 MiB for GitHub) takes it."""
 
@@ -221,9 +226,11 @@ def block(text: str, language: str) -> list[str]:
 
 
 def escape(text: str) -> str:
-    """Return text on one line in which nothing is markup."""
+    """Return text on one line in which nothing is markup, an address is no link, and ``@name`` calls nobody."""
     line = _SPECIAL.sub(lambda match: "\\" + match[0], " ".join(text.split()))
-    return "".join(_ENTITIES.get(character, character) for character in line)
+    line = "".join(_ENTITIES.get(character, character) for character in line)
+    line = _BLOCK.sub(lambda match: f"{match[1] or ''}\\{match[2]}", _SCHEME.sub(lambda match: "\\" + match[0], line))
+    return _AT.sub("@<!-- -->", line)
 
 
 def _capital(text: str) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from urllib.parse import quote
 
 from dpaudit.claims.record import Record
 from dpaudit.claims.verdicts import Verdict
@@ -12,10 +12,11 @@ from dpaudit.reporting.findings import controls_in_words, findings, summary_of
 from dpaudit.reporting.markdown import block, escape
 from dpaudit.reporting.papers import PaperClaim, PaperView, papers_of, places_in_words
 from dpaudit.reporting.reading import by_hand, whys, worked_out
-from dpaudit.reporting.wording import clean, headline, provenance, summary_line, witness_lines
+from dpaudit.reporting.wording import clean, headline, provenance, quoted, summary_line, witness_lines
 
 _LONGEST_WITNESS = 300
 _LONGEST_EVIDENCE = 200
+_ADDRESS = re.compile(r"https?://[!-;=?-~]+", re.ASCII)
 _MOST_FIGURES = 4
 _MOST_SENTENCES = 10
 """More of them are listed one below the other."""
@@ -39,10 +40,10 @@ def render_paper(record: Record, key: str, *, root: str = "..") -> dict[str, str
     for view in views:
         chosen = chosen_figures(view.claims)[: _MOST_FIGURES - len(files)]
         names = {f"{key}-{figure.name}-{len(files) + i}.svg": figure for i, figure in enumerate(chosen, start=1)}
-        files |= {name: figure.svg for name, figure in names.items()}
+        files |= {name: clean(figure.svg) for name, figure in names.items()}
         lines += _paper(view, names, root, first=view is views[0])
     lines += ["## Record", "", f"{escape(summary_line(record))}. {escape(provenance(record))}.", ""]
-    lines += [f"Every number comes from the record [{escape(key)}.json]({quote(key)}.json), which lists all results."]
+    lines += [f"Every number comes from the record [{escape(key)}.json]({quoted(key)}.json), which lists all results."]
     if record.command:
         lines[-1] += " To make it again:"
         lines += ["", *block(record.command, "sh")]
@@ -66,7 +67,7 @@ def _paper(view: PaperView, figures: Mapping[str, Chosen], root: str, *, first: 
         yield from (_bibliography(view), "")
     for name, figure in figures.items():
         yield from (
-            f"![{escape(figure.subject)}]({quote(name)})",
+            f"![{escape(figure.subject)}]({quoted(name)})",
             "",
             f"*{escape(figure.subject)}: {escape(figure.caption)}*",
             "",
@@ -104,14 +105,16 @@ def _bibliography(view: PaperView) -> str:
     parts = [", ".join(view.entry.authors), view.entry.title, view.entry.venue, str(view.entry.year)]
     text = ". ".join(escape(part) for part in parts if part)
     address = f"https://doi.org/{view.entry.doi}" if view.entry.doi else view.entry.url
-    return f"{text}. <{address}>" if address else f"{text}."
+    if _ADDRESS.fullmatch(address):
+        return f"{text}. <{address}>"
+    return f"{text}. {escape(address)}" if address else f"{text}."
 
 
 def _table(claims: Sequence[PaperClaim], root: str) -> Iterator[str]:
     yield from ("| Where | Claim | Verdicts | Evidence |", "| --- | --- | --- | --- |")
     for claim in claims:
         statement = f"{_link(claim, root)}: {escape(claim.entry.statement)} *{escape(', '.join(claim.targets))}*"
-        where = f'<a id="{quote(claim.name)}"></a>{escape(places_in_words(claim))}'
+        where = f'<a id="{quoted(claim.name)}"></a>{escape(places_in_words(claim))}'
         yield _row(where, statement, verdicts_in_words(claim), escape(evidence(claim)))
 
 
@@ -121,7 +124,11 @@ def _row(*columns: str) -> str:
 
 def _link(claim: PaperClaim, root: str) -> str:
     path, _, line = claim.entry.definition.partition(":")
-    return f"[{escape(claim.name)}]({root}/{path}{f'#L{line}' * bool(line)})" if path else escape(claim.name)
+    return (
+        f"[{escape(claim.name)}]({root}/{quoted(path)}{f'#L{quoted(line)}' * bool(line)})"
+        if path
+        else escape(claim.name)
+    )
 
 
 def verdicts_in_words(claim: PaperClaim) -> str:

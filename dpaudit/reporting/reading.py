@@ -115,7 +115,7 @@ def worked_out(result: Result) -> str:
     if isinstance(witness, Counterexample):
         return f"{witness.quantity} {contradiction(result, witness)}"
     guarantee = guarantee_of(result)
-    if guarantee is None:
+    if guarantee is None or not 0 <= witness.q <= 1:
         return ""
     allowed = guarantee.most(witness.q)
     if not witness.p > allowed:

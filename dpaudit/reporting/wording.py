@@ -6,6 +6,7 @@ import json
 import shlex
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from urllib.parse import quote
 
 from dpaudit.claims.evidence import Counterexample, Interval, Remedy, Violation
 from dpaudit.claims.record import METHOD_UNUSABLE, Record, Result, plain
@@ -264,6 +265,11 @@ def provenance(record: Record) -> str:
 def clean(text: str) -> str:
     """Make visible what no output can hold, would steer a terminal or turn the direction of reading."""
     return visible(text.replace("\r\n", "\n"))
+
+
+def quoted(text: str) -> str:
+    """Return text as part of an address, lone surrogates included."""
+    return quote(text.encode("utf-8", "surrogatepass"))
 
 
 def _main_quantity(result: Result) -> str | None:

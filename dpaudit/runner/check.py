@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 import time
@@ -16,7 +17,7 @@ from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, Budget, Features, Method
 from dpaudit.claims.record import Record, Result, summarise, summed_errors
 from dpaudit.errors import ParameterError, TargetError
 from dpaudit.mechanism import Mechanism
-from dpaudit.plan import Scalar
+from dpaudit.plan import MOST_SAMPLES, Scalar
 from dpaudit.registry import called, reference_of, suggestion
 from dpaudit.runner.cells import Cell
 from dpaudit.runner.entries import system_entry
@@ -30,6 +31,7 @@ from dpaudit.runner.request import Request
 from dpaudit.runner.store import NAME, Store
 from dpaudit.runner.version import dpaudit_version
 
+_MOST_WORKERS = 1024
 _LIBRARIES = ("numpy", "scipy", "hypothesis", "scikit-learn", "statsmodels", "pydantic")
 
 
@@ -252,6 +254,8 @@ def make_record(
 
 def check_budget(request: Request) -> None:
     """Raise ParameterError where an option of a request is out of range."""
+    if request.samples is not None and request.samples > MOST_SAMPLES:
+        raise ParameterError(f"samples must be at most 10^15, got {request.samples}")
     Budget(
         samples=request.samples,
         confidence=DEFAULT_CONFIDENCE if request.confidence is None else request.confidence,
@@ -306,12 +310,12 @@ def _check_instance(
 
 def check_run(seconds: float | None, seed: int, workers: int) -> None:
     """Raise ParameterError where an option of a run is out of range."""
-    if seconds is not None and not seconds > 0:
-        raise ParameterError(f"seconds must be above 0, got {seconds}")
+    if seconds is not None and not 0 < seconds < math.inf:
+        raise ParameterError(f"seconds must be above 0 and finite, got {seconds}")
     if seed < 0:
         raise ParameterError(f"seed must be at least 0, got {seed}")
-    if workers < 1:
-        raise ParameterError(f"workers must be at least 1, got {workers}")
+    if not 1 <= workers <= _MOST_WORKERS:
+        raise ParameterError(f"workers must be at least 1 and at most {_MOST_WORKERS}, got {workers}")
 
 
 def _environment() -> dict[str, Any]:

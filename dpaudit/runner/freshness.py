@@ -141,7 +141,7 @@ def check_reports(
     """
     if not path.exists():
         raise RecordError(f"{path}: there is no such record or folder")
-    files = [path] if path.is_file() else sorted(path.glob("*.json"))
+    files = sorted(path.glob("*.json")) if path.is_dir() else [path]
     if not files:
         raise RecordError(f"{path}: there is no record in this folder; name one that `dpaudit check` wrote")
     found, records = [], {}

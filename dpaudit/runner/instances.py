@@ -15,6 +15,7 @@ from dpaudit.claims.datasets import Dataset, DatasetLoader
 from dpaudit.claims.record import plain
 from dpaudit.errors import DataError, DpauditError, ParameterError, TargetError
 from dpaudit.mechanism import Mechanism
+from dpaudit.reading import check_regular
 from dpaudit.registry import catalogue, in_catalogue, line_in, suggestion
 from dpaudit.registry.references import undisturbed
 
@@ -31,6 +32,7 @@ def load_dataset(loader: DatasetLoader, path: str) -> Dataset:
         The file cannot be read, or is malformed.
     """
     try:
+        check_regular(path)
         status = Path(path).stat()
     except OSError as error:
         raise DataError(f"{path}: cannot read the data ({error.strerror})") from None

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from dpaudit.claims.record import Result, plain
 from dpaudit.errors import OutputError
+from dpaudit.reading import check_regular
 from dpaudit.runner.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ class Store:
         self._path = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            if path.is_symlink() or path.exists():
+                check_regular(path)
             self._connection = sqlite3.connect(path, timeout=30.0, isolation_level=None)
             self._connection.execute("pragma journal_mode = wal")
             self._connection.execute("pragma synchronous = normal")
@@ -67,8 +70,9 @@ class Store:
             if fresh:
                 self._connection.execute("delete from results")
         except (sqlite3.Error, OSError) as error:
+            why = error.strerror if isinstance(error, OSError) else error
             raise OutputError(
-                f"{path}: cannot be used as a store of results ({error}); remove it, or choose another folder"
+                f"{path}: cannot be used as a store of results ({why}); remove it, or choose another folder"
             ) from None
 
     def _check_form(self) -> None:

@@ -24,6 +24,7 @@ from dpaudit.claims.guarantees import ApproximateDP
 from dpaudit.claims.record import plain
 from dpaudit.errors import WitnessError
 from dpaudit.plan import Scalar
+from dpaudit.reading import MEBIBYTE, json_kind, parse_json, read_text, shortened
 from dpaudit.registry import suggestion
 from dpaudit.runner.cells import Cell
 from dpaudit.runner.plaindata import NotDataError, to_data
@@ -39,6 +40,7 @@ FOLDER = "witnesses"
 
 _STRICT: Any = {"extra": "forbid"}
 _LONGEST_NAME = 80
+_LARGEST = 256 * MEBIBYTE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,19 +238,19 @@ def read_witness(path: str | Path) -> WitnessFile:
     """
     again = "give a file that `dpaudit check --output` wrote"
     try:
-        raw = json.loads(Path(path).read_text(encoding="utf-8"))
+        raw = parse_json(read_text(path, most=_LARGEST))
     except OSError as error:
         raise WitnessError(f"{path}: cannot read the witness ({error.strerror})") from None
     except UnicodeDecodeError:
         raise WitnessError(f"{path}: the witness is not UTF-8 text; {again}") from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise WitnessError(f"{path}: not JSON ({error}); {again}") from None
     if not isinstance(raw, dict):
-        raise WitnessError(f"{path}: not a witness but a {type(raw).__name__}; {again}")
+        raise WitnessError(f"{path}: not a witness but {json_kind(raw)}; {again}")
     if raw.get("schema") == _FIRST_SCHEMA:
         raw = _upgraded(raw)
     if raw.get("schema", SCHEMA) != SCHEMA:
-        raise WitnessError(f"{path}: key 'schema' is {raw['schema']!r}, this version reads {SCHEMA!r}")
+        raise WitnessError(f"{path}: key 'schema' is {shortened(raw['schema'])}, this version reads {SCHEMA!r}")
     from pydantic import ValidationError
 
     try:

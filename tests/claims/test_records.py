@@ -44,8 +44,9 @@ counterexamples = st.builds(
     direction=st.sampled_from(["at-most", "at-least", "equal"]),
     details=forced,
 )
-curves = st.builds(Curves, **dict.fromkeys(Curves.__dataclass_fields__, st.lists(numbers, max_size=3).map(tuple)))
-floats = st.lists(numbers, max_size=3).map(tuple)
+# As many values as points, so that they can be drawn.
+floats = st.tuples(numbers, numbers)
+curves = st.builds(Curves, **dict.fromkeys(Curves.__dataclass_fields__, floats))
 growths = st.builds(Growth, variable=texts, points=floats, values=floats, shape=floats)
 results = st.builds(
     Result,

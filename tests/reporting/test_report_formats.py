@@ -46,7 +46,7 @@ def _plain(name: str, page: str) -> str:
     if name in ("html", "junit"):
         page = unescape(re.sub("<[^>]*>", " ", page) + " ".join(re.findall('="([^"]*)"', page)))
     if name == "markdown":
-        page = unescape(re.sub(r"\\(.)", r"\1", page))
+        page = unescape(re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", page.replace("<!-- -->", "")))
     return " ".join(page.split())
 
 

@@ -30,12 +30,17 @@ from dpaudit.reporting.reading import most_telling
 _LOG_SPAN = 50
 """A claimed delta this many times smaller than the largest one shown makes the axis logarithmic."""
 _DECADES = 12
+_NAMES = ("epsilon", "delta")
 _LARGEST_EXPONENT = 700.0
 
 
 def privacy_figures(claim: ClaimGroup) -> Figures | None:
     """Return the figures of the cell that says most; where it has no curves, of one refuted by most or the tightest."""
-    cells = [cell for cell in claim.cells if cell.result.curves and cell.result.guarantee == ApproximateDP.kind]
+    cells = [
+        cell
+        for cell in claim.cells
+        if cell.result.curves and cell.result.guarantee == ApproximateDP.kind and {*_NAMES} <= {*cell.result.claimed}
+    ]
     if not cells:
         return None
     telling = most_telling(claim)

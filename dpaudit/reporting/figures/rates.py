@@ -29,11 +29,16 @@ def rate_figures(claim: ClaimGroup) -> Figures | None:
     cell = max(cells, key=lambda cell: (cell.result.verdict is Verdict.REFUTED, cell.number))
     growth, exponent = cell.result.growth, cell.result.claimed["exponent"]
     assert growth is not None
-    claimed = [
-        growth.values[-1] * (point / growth.points[-1]) ** exponent * factor / growth.shape[-1]
-        for point, factor in zip(growth.points, growth.shape, strict=True)
-    ]
-    if not all(0 < value < float("inf") for value in (*growth.points, *growth.values, *claimed)):
+    if not all(0 < value < float("inf") for value in (*growth.points, *growth.values, *growth.shape)):
+        return None
+    try:
+        claimed = [
+            growth.values[-1] * (point / growth.points[-1]) ** exponent * factor / growth.shape[-1]
+            for point, factor in zip(growth.points, growth.shape, strict=True)
+        ]
+    except OverflowError:
+        return None
+    if not all(0 < value < float("inf") for value in claimed):
         return None
     where = f" at {cell.label}" if cell.label else ""
     x = spanning(growth.variable, growth.points, LEFT, RIGHT, log=True)

@@ -1,0 +1,111 @@
+"""Reading files that somebody else may have written: regular ones only, so large and so deep at most."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+MOST_DEPTH: Final = 100
+"""Lists and objects in each other that JSON may have."""
+
+MEBIBYTE: Final = 2**20
+
+
+def check_regular(path: str | Path) -> None:
+    """Raise OSError, with the reason in ``strerror``, where a path does not lead to a file that can be read to its end.
+
+    A device or a pipe may have no end, or no beginning.
+    """
+    try:
+        mode = os.stat(path).st_mode
+    except ValueError:
+        raise OSError(0, "no file can have this name") from None
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not stat.S_ISREG(mode):
+        raise OSError(0, "it is no regular file; copy what it gives into one")
+
+
+def read_bytes(path: str | Path, *, most: int) -> bytes:
+    """Return the content of a regular file of at most so many bytes.
+
+    Raises
+    ------
+    OSError
+        It cannot be read, is no regular file or is larger; ``strerror`` says which.
+    """
+    check_regular(path)
+    with open(path, "rb") as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise OSError(0, f"it is larger than {most // MEBIBYTE} MiB")
+    return content
+
+
+def read_text(path: str | Path, *, most: int) -> str:
+    """Return a file as UTF-8 text, without a byte order mark; raise also UnicodeDecodeError."""
+    return read_bytes(path, most=most).decode("utf-8-sig").replace("\r\n", "\n")
+
+
+def parse_json(text: str) -> Any:
+    """Return what JSON text stands for.
+
+    Raises
+    ------
+    ValueError
+        It is no JSON, names a key twice, has a number that is none, or is nested too deeply.
+    """
+    try:
+        found = json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
+    except RecursionError:
+        _too_deep()
+    except ValueError as error:
+        raise ValueError(digits_told(error)) from None
+    level = [found]
+    for _ in range(MOST_DEPTH + 1):
+        outer = [item for item in level if isinstance(item, dict | list)]
+        if not outer:
+            return found
+        level = [inner for item in outer for inner in (item.values() if isinstance(item, dict) else item)]
+    return _too_deep()
+
+
+def digits_told(error: ValueError) -> str:
+    """Return what an error says, without advice to programmers where a number has too many digits to be read."""
+    text = str(error)
+    return "a number has more digits than can be read (4300)" if text.startswith("Exceeds the limit") else text
+
+
+def json_kind(value: Any) -> str:
+    """Return what JSON calls the kind of a value."""
+    kinds = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
+    return kinds.get(type(value), "a number")
+
+
+def shortened(value: Any, most: int = 200) -> str:
+    """Return the ``repr`` of a value for a message, cut where it is long."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):
+        return f"{type(value).__name__} of many digits or parts"
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def _too_deep() -> NoReturn:
+    raise ValueError(f"nested more than {MOST_DEPTH} deep")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"key {next(name for name in names if names.count(name) > 1)!r} stands twice")
+    return found
+
+
+def _constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number of JSON")
