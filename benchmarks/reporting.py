@@ -218,15 +218,10 @@ def shown(made, text, *, claim):
         path = Path(folder, "paper.json")
         path.write_text(text, encoding="utf-8")
         catalogue.record_of = lambda _: [path]
-        from rich.console import Console
-
-        console = Console(highlight=False, markup=False, soft_wrap=True)
         if claim:
-            show._show_claim(declarations[0], console)
+            show._show_claim(declarations[0])
         else:
-            show._show_paper(
-                CataloguePaper(key="paper", module="dpaudit", targets={}, declarations=declarations), console
-            )
+            show._show_paper(CataloguePaper(key="paper", module="dpaudit", targets={}, declarations=declarations))
     return printed.getvalue()
 
 

@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import dpaudit
 from dpaudit.errors import DataError
 from dpaudit.rankings import read_preflib, read_profile
+from dpaudit.runner import Request, build_cells
+from dpaudit.runner.outcome import Settings, run_cell
 
 
 def write(path, orders, counts):
@@ -35,10 +36,15 @@ def test_a_file_is_opened_as_often_for_one_setting_as_for_many(tmp_path, monkeyp
         return real(self, *args, **options)
 
     monkeypatch.setattr(Path, "open", noticed)
-    record = dpaudit.check(
-        "ldp-kwiksort-rr", data=str(path), samples=2, set={"epsilon": [1.0 + i for i in range(settings)]}
+    # In this process: each process of a run reads for itself.
+    cells = build_cells(
+        Request(
+            targets=["ldp-kwiksort-rr"], data=str(path), samples=2, set={"epsilon": [1.0 + i for i in range(settings)]}
+        )
     )
-    assert len(record.results) >= settings
+    for cell in cells:
+        run_cell(cell, Settings(seed=0))
+    assert len(cells) >= settings
     # Once for its content and once for its digest.
     assert opened.count(str(path)) == 2
 
