@@ -55,6 +55,8 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/protocol.py
 	$(BIN)/python benchmarks/throughput.py
 	$(BIN)/python benchmarks/choosing.py
+	$(BIN)/python benchmarks/reporting.py
+	$(BIN)/python benchmarks/datafiles.py
 	$(BIN)/python benchmarks/blackbox.py --write benchmarks/blackbox.md
 
 clean:

@@ -182,13 +182,16 @@ class Record:
     timing: Mapping[str, float | Mapping[str, Times]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        found = dict(self.claims)
+        more: dict[str, ClaimEntry] = {}
         for result in self.results:
-            entry = found.get(result.claim)
+            if result.claim in self.claims:
+                continue
+            entry = more.get(result.claim)
             # A result that raised may not know its claim; another one of it may.
-            if entry is None or (entry.kind == UNKNOWN_KIND != result.kind and result.claim not in self.claims):
-                found[result.claim] = ClaimEntry(kind=result.kind, statement=result.statement, source=result.source)
-        object.__setattr__(self, "claims", found)
+            if entry is None or entry.kind == UNKNOWN_KIND != result.kind:
+                more[result.claim] = ClaimEntry(kind=result.kind, statement=result.statement, source=result.source)
+        if more:
+            object.__setattr__(self, "claims", {**self.claims, **more})
 
     @property
     def status(self) -> int:
@@ -267,6 +270,12 @@ def read_record(path: str | Path) -> Record:
 
 def plain(value: Any) -> Any:
     """Turn arrays, dataclasses, enums and odd numbers into what JSON holds."""
+    kind = type(value)
+    # What most of a record consists of, first.
+    if kind is str or kind is bool or value is None or (kind is float and math.isfinite(value)):
+        return value
+    if kind is list:
+        return [plain(item) for item in value]
     if isinstance(value, Interval):
         items = {"lower": plain(value.lower), "upper": plain(value.upper)}
         if value.estimate is not None:

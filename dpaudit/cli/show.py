@@ -308,12 +308,14 @@ def _show_paper(entry: CataloguePaper) -> None:
         ("Statements of ours, for comparison", [each for each in ordered if each.ours and not each.bug]),
         ("Controls", [each for each in ordered if each.bug]),
     )
-    results = Counter((result.claim, str(result.verdict)) for each in ordered[:1] for result in _recorded(each))
+    verdicts: dict[str, Counter[str]] = {}
+    for result in _recorded(ordered[0]) if ordered else ():
+        verdicts.setdefault(result.claim, Counter())[str(result.verdict)] += 1
     for heading, declarations in parts:
         if declarations:
             _line(f"\n{heading}")
         for each in declarations:
-            counts = ", ".join(f"{count} {verdict}" for (claim, verdict), count in results.items() if claim == each.id)
+            counts = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.get(each.id, {}).items())
             _line(f"  {each.id} ({each.place.label if each.place and not each.bug else each.kind})")
             _line(f"    {each.bug or each.statement}")
             if counts:

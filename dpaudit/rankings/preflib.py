@@ -1,7 +1,10 @@
 """Strict reader of PrefLib files of orders (soc, soi, toc, toi)."""
 
 import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Literal, NoReturn
@@ -14,11 +17,17 @@ from dpaudit.rankings.profiles import Profile
 
 Kind = Literal["soc", "soi", "toc", "toi"]
 Order = tuple[tuple[int, ...], ...]
+Row = bytes
+"""A complete strict order: its alternatives as unsigned integers of the smallest size that holds them all."""
 
 _KINDS: dict[str, Kind] = {"soc": "soc", "soi": "soi", "toc": "toc", "toi": "toi"}
 _ALTERNATIVES, _VOTERS, _ORDERS = "NUMBER ALTERNATIVES", "NUMBER VOTERS", "NUMBER UNIQUE ORDERS"
 _NAME = re.compile(r"ALTERNATIVE NAME (\S+)", re.ASCII)
 _DIGITS = re.compile(r"[0-9]{1,18}")
+_STRICT = re.compile(r"\s*[0-9]{1,18}\s*(?:,\s*[0-9]{1,18}\s*)*", re.ASCII)
+_MOST_CELLS = 10**9
+"""Voters times alternatives of a file, at most: what samples one report of each voter holds them all at once."""
+
 _TOKENS = re.compile(r"[{},]|[^{},]+")
 
 
@@ -47,12 +56,8 @@ class PreferenceFile:
         """
         m = len(self.names)
         for order, line in zip(self.orders, self.lines, strict=True):
-            for tied in order:
-                if len(tied) > 1:
-                    members = ", ".join(str(a + 1) for a in tied)
-                    _fail(self.path, line, f"alternatives {members} are tied; a profile takes strict orders only")
             if len(order) < m:
-                _fail(self.path, line, f"the order ranks {len(order)} of {m} alternatives; a profile takes all of them")
+                _refuse(self.path, line, order, m)
         rankings = np.array([[tied[0] for tied in order] for order in self.orders], dtype=np.int64)
         return Profile(rankings, np.array(self.counts, dtype=np.int64), self.names)
 
@@ -88,7 +93,21 @@ def read_profile(path: str | PathLike[str]) -> Profile:
     DataError
         When the file is malformed or an order is not complete and strict.
     """
-    return read_preflib(path).profile()
+    with _opened(path) as file:
+        rows: list[Row] = []
+        counts: list[int] = []
+        unfit: tuple[int, Order] | None = None
+        for number, count, order in _checked(file):
+            if isinstance(order, bytes):
+                rows.append(order)
+            elif unfit is None:
+                unfit = number, order
+            counts.append(count)
+    if unfit is not None:
+        _refuse(file.path, *unfit, len(file.names))
+    rankings = np.frombuffer(b"".join(rows), dtype=_row_type(len(file.names))).reshape(len(rows), len(file.names))
+    del rows
+    return Profile(rankings, np.array(counts, dtype=np.int64), file.names)
 
 
 def read_preflib(path: str | PathLike[str]) -> PreferenceFile:
@@ -108,37 +127,148 @@ def read_preflib(path: str | PathLike[str]) -> PreferenceFile:
     DataError
         When the file cannot be read or is malformed; the message names the line.
     """
+    with _opened(path) as file:
+        found = list(_checked(file))
+    singles = [(place,) for place in range(len(file.names))]
+    row_type = _row_type(len(file.names))
+    orders = tuple(
+        tuple(singles[place] for place in np.frombuffer(order, row_type)) if isinstance(order, bytes) else order
+        for _, _, order in found
+    )
+    return PreferenceFile(
+        file.kind,
+        file.names,
+        orders,
+        tuple(count for _, count, _ in found),
+        file.path,
+        tuple(number for number, _, _ in found),
+    )
+
+
+@dataclass(slots=True)
+class _File:
+    """A file that is read line by line: what its header says, and the lines from the first that is none of it."""
+
+    path: str
+    kind: Kind
+    names: tuple[str, ...]
+    header: dict[str, tuple[int, str]]
+    lines: Iterator[tuple[int, str]]
+
+
+@contextmanager
+def _opened(path: str | PathLike[str]) -> Iterator[_File]:
     text_path = fspath(path)
     kind = _KINDS.get(Path(text_path).suffix.removeprefix(".").lower())
     if kind is None:
         _fail(text_path, None, "the file ending is not a PrefLib order format; use .soc, .soi, .toc or .toi")
-    lines = _read_lines(text_path)
-    header_size = next((i for i, line in enumerate(lines) if not line.startswith("#")), len(lines))
-    if header_size < len(lines) and not lines[header_size]:
-        _fail(text_path, header_size + 1, "the line is blank; remove it")
-    header = _read_header(text_path, lines[:header_size])
-    names = _check_header(text_path, kind, header)
-    orders: list[Order] = []
-    counts: list[int] = []
-    seen: dict[Order, int] = {}
-    for number, line in enumerate(lines[header_size:], start=header_size + 1):
-        count, order = _read_order(text_path, number, line, kind, len(names))
+    try:
+        if Path(text_path).is_dir():
+            _fail(text_path, None, "this is a directory; give a file")
+        with Path(text_path).open("rb") as stream:
+            lines = _lines(text_path, stream)
+            header: list[str] = []
+            rest: Iterator[tuple[int, str]] = iter(())
+            for number, line in lines:
+                if not line.startswith("#"):
+                    rest = chain([(number, line)], lines)
+                    break
+                header.append(line)
+            entries = _read_header(text_path, header)
+            yield _File(text_path, kind, _check_header(text_path, kind, entries), entries, rest)
+    except FileNotFoundError:
+        _fail(text_path, None, f"there is no such file at {text_path}; check the path")
+    except (OSError, ValueError) as error:
+        _fail(text_path, None, f"the file cannot be read ({error}); check the path and its permissions")
+
+
+def _lines(path: str, stream: Iterable[bytes]) -> Iterator[tuple[int, str]]:
+    """Lines with their numbers; blank lines are wrong but at the end."""
+    blank, number = None, 0
+    for number, data in enumerate(stream, start=1):
+        try:
+            text = data.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            _fail(path, number, f"byte {data[error.start]:#04x} is not UTF-8; save the file as UTF-8")
+        line = text.removesuffix("\n").removesuffix("\r").strip(" \t")
+        if line and blank is not None:
+            _fail(path, blank, "the line is blank; remove it")
+        if line:
+            yield number, line
+        elif blank is None:
+            blank = number
+    if number == 0 or blank == 1:
+        _fail(path, None, "the file is empty; give a PrefLib file")
+
+
+def _checked(file: _File) -> Iterator[tuple[int, int, Row | Order]]:
+    """Number, count and order of every line, all that the file says of them checked by the end."""
+    m = len(file.names)
+    most = _MOST_CELLS // m
+    read = _row_reader(m)
+    seen: dict[Row | Order, int] = {}
+    voters = 0
+    for number, line in file.lines:
+        count, text = _read_count(file.path, number, line)
+        order = read(text) or _compact(_read_order(file.path, number, text, file.kind, m), m)
         if order in seen:
             _fail(
-                text_path, number, f"the order repeats that of line {seen[order]}; write it once with the total count"
+                file.path, number, f"the order repeats that of line {seen[order]}; write it once with the total count"
             )
         seen[order] = number
-        orders.append(order)
-        counts.append(count)
-    if not orders:
-        _fail(text_path, None, "the file holds no order; add lines of the form 'count: a,b,c' below the header")
-    for key, found, what in ((_ORDERS, len(orders), "orders"), (_VOTERS, sum(counts), "voters")):
-        line_number, stated = header[key]
+        voters += count
+        if voters > most:
+            _fail(
+                file.path,
+                number,
+                f"the counts come to {voters} voters up to here; of {m} alternatives at most {most} can be audited: "
+                "divide the counts",
+            )
+        yield number, count, order
+    if not seen:
+        _fail(file.path, None, "the file holds no order; add lines of the form 'count: a,b,c' below the header")
+    for key, found, what in ((_ORDERS, len(seen), "orders"), (_VOTERS, voters, "voters")):
+        line_number, stated = file.header[key]
         if _integer(stated) != found:
             _fail(
-                text_path, line_number, f"{key} is {stated} but the file holds {found} {what}; correct one of the two"
+                file.path, line_number, f"{key} is {stated} but the file holds {found} {what}; correct one of the two"
             )
-    return PreferenceFile(kind, names, tuple(orders), tuple(counts), text_path, tuple(seen.values()))
+
+
+def _row_type(m: int) -> np.dtype[np.unsignedinteger]:
+    return np.dtype(np.uint8 if m <= 256 else np.uint16 if m <= 65536 else np.uint32)
+
+
+def _row_reader(m: int) -> Callable[[str], Row | None]:
+    """Return what reads a complete strict order as most files write it; of anything else it makes None."""
+    every = set(range(1, m + 1))
+    row_type = _row_type(m)
+
+    def read(text: str) -> Row | None:
+        if not _STRICT.fullmatch(text):
+            return None
+        row = list(map(int, text.split(",")))
+        if len(row) != m or set(row) != every:
+            return None
+        return bytes([place - 1 for place in row]) if m <= 256 else (np.array(row) - 1).astype(row_type).tobytes()
+
+    return read
+
+
+def _compact(order: Order, m: int) -> Row | Order:
+    """Return a complete strict order as `_row_reader` does, any other as it is."""
+    if len(order) < m:
+        return order
+    return np.array(order).astype(_row_type(m)).tobytes()
+
+
+def _refuse(path: str, line: int, order: Order, m: int) -> NoReturn:
+    """Say why an order is none for a profile."""
+    for tied in order:
+        if len(tied) > 1:
+            members = ", ".join(str(a + 1) for a in tied)
+            _fail(path, line, f"alternatives {members} are tied; a profile takes strict orders only")
+    _fail(path, line, f"the order ranks {len(order)} of {m} alternatives; a profile takes all of them")
 
 
 def _fail(path: str, line: int | None, message: str) -> NoReturn:
@@ -148,29 +278,6 @@ def _fail(path: str, line: int | None, message: str) -> NoReturn:
 
 def _integer(text: str) -> int | None:
     return int(text) if _DIGITS.fullmatch(text) else None
-
-
-def _read_lines(path: str) -> list[str]:
-    file = Path(path)
-    try:
-        if file.is_dir():
-            _fail(path, None, "this is a directory; give a file")
-        data = file.read_bytes()
-    except FileNotFoundError:
-        _fail(path, None, f"there is no such file at {path}; check the path")
-    except (OSError, ValueError) as error:
-        _fail(path, None, f"the file cannot be read ({error}); check the path and its permissions")
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        _fail(path, line, f"byte {data[error.start]:#04x} is not UTF-8; save the file as UTF-8")
-    lines = [line.removesuffix("\r").strip(" \t") for line in text.split("\n")]
-    while lines and not lines[-1]:
-        lines.pop()
-    if not lines:
-        _fail(path, None, "the file is empty; give a PrefLib file")
-    return lines
 
 
 def _read_header(path: str, lines: list[str]) -> dict[str, tuple[int, str]]:
@@ -213,9 +320,8 @@ def _check_header(path: str, kind: Kind, header: dict[str, tuple[int, str]]) -> 
     return tuple(names[k] for k in range(1, stated_m + 1))
 
 
-def _read_order(path: str, number: int, line: str, kind: Kind, m: int) -> tuple[int, Order]:
-    if not line:
-        _fail(path, number, "the line is blank; remove it")
+def _read_count(path: str, number: int, line: str) -> tuple[int, str]:
+    """Count of a line, and the text of its order."""
     if line.startswith("#"):
         _fail(path, number, "a header line stands below an order; move it to the top")
     count_text, colon, order_text = line.partition(":")
@@ -224,13 +330,17 @@ def _read_order(path: str, number: int, line: str, kind: Kind, m: int) -> tuple[
     count = _integer(count_text.strip())
     if not count:
         _fail(path, number, f"the count is {count_text.strip()!r}; give an integer of at least 1")
+    return count, order_text
+
+
+def _read_order(path: str, number: int, order_text: str, kind: Kind, m: int) -> Order:
     order = _read_classes(path, number, order_text, kind, m)
     ranked = sum(len(tied) for tied in order)
     if kind in ("soc", "toc") and ranked < m:
         present = {a for tied in order for a in tied}
         missing = next(a for a in range(m) if a not in present)
         _fail(path, number, f"alternative {missing + 1} is missing from the order; list every alternative once")
-    return count, order
+    return order
 
 
 def _read_classes(path: str, number: int, text: str, kind: Kind, m: int) -> Order:

@@ -125,13 +125,12 @@ def _cell(result: Result) -> tuple[str, str, str]:
 def _by_cell(record: Record, several: Set[tuple[str, str, str]]) -> dict[Key, Result]:
     """Results by cell; one that is audited in several ways is told apart by the method, and then by its place."""
     found: dict[Key, Result] = {}
+    before: Counter[tuple[str, str, str, str]] = Counter()
     for result in record.results:
         cell = _cell(result)
-        method = result.method if cell in several else ""
-        place = 0
-        while (key := (*cell, method, place)) in found:
-            place += 1
-        found[key] = result
+        key = (*cell, result.method if cell in several else "")
+        found[(*key, before[key])] = result
+        before[key] += 1
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import textwrap
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ from dpaudit.reporting.wording import (
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.segment import Segment
 
 _STYLES = {
     Verdict.PROVED: "green",
@@ -43,6 +45,7 @@ _MOST_CELLS = 6
 """A claim with more cells than this gets a line per verdict; the other formats list every cell."""
 
 _LONGEST_WITNESS = 400
+_NOT_SINGLE_SPACES = re.compile(r"[\t\n\x0b\x0c\r]|  |^ ")
 
 
 def render_console(record: Record, *, width: int | None = None, color: bool | None = None) -> str:
@@ -97,6 +100,7 @@ def print_console(record: Record, console: Console, *, only_unexpected: bool = F
     for target, claim, cell in bad:
         _print_details(page, claim, cell, target.notation(claim))
     page.line(summary_line(record), style="bold")
+    page.print()
 
 
 def _lines(claim: ClaimGroup) -> list[list[LabelledResult]]:
@@ -152,10 +156,19 @@ def _print_witness_of(page: _Page, result: Result, notation: str) -> None:
 
 
 class _Page:
-    """Lines with a hanging indent on a console."""
+    """Lines with a hanging indent for a console, which are printed all at once: a console takes long for each print."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
+        # Asking for it is a look at the terminal each time.
+        self.width = console.width
+        self._segments: list[Segment] = []
+
+    def print(self) -> None:
+        """Print what was written."""
+        from rich.segment import Segments
+
+        self.console.print(Segments(self._segments), soft_wrap=True, end="")
 
     def blank(self) -> None:
         self._print("")
@@ -168,7 +181,7 @@ class _Page:
         """Print a verdict with its text, and how many ``more`` results it stands for."""
         start = " " * indent + result.verdict.ljust(_VERDICT_WIDTH) + "  "
         text += f"; and {more} more like it" if more else ""
-        hanging = len(start) if self.console.width >= _NARROWEST else indent + 2
+        hanging = len(start) if self.width >= _NARROWEST else indent + 2
         first, *rest = self._wrapped(text, start, " " * hanging)
         self._print(first, style=_STYLES[result.verdict], end=len(start))
         for part in rest:
@@ -186,20 +199,39 @@ class _Page:
                 self._print(line)
 
     def _wrapped(self, text: str, first: str, rest: str) -> list[str]:
-        lines = textwrap.wrap(
+        return wrapped(text, max(self.width, 20), first, rest)
+
+    def _print(self, line: str, *, style: str = "", end: int | None = None) -> None:
+        from rich.segment import Segment
+        from rich.style import Style
+
+        text = clean(line).replace("\t", " ")
+        end = len(text) if end is None else end
+        self._segments += [Segment(text[:end], Style.parse(style) if style else None), Segment(f"{text[end:]}\n")]
+
+
+def wrapped(text: str, width: int, first: str, rest: str) -> list[str]:
+    """Return what `textwrap.wrap` does without breaking words, and one line at least.
+
+    Notes are long and many, and `textwrap` takes a text apart into words that it puts together again.
+    """
+    text = text.rstrip(" ")
+    if not text or _NOT_SINGLE_SPACES.search(text):
+        return textwrap.wrap(
             text,
-            width=max(self.console.width, 20),
+            width=width,
             initial_indent=first,
             subsequent_indent=rest,
             break_long_words=False,
             break_on_hyphens=False,
-        )
-        return lines or [first.rstrip()]
-
-    def _print(self, line: str, *, style: str = "", end: int | None = None) -> None:
-        from rich.text import Text
-
-        text = Text(clean(line).replace("\t", " "))
-        if style:
-            text.stylize(style, 0, end)
-        self.console.print(text, soft_wrap=True, highlight=False)
+        ) or [first.rstrip()]
+    lines, start, indent = [], 0, first
+    while len(text) - start > (room := max(width - len(indent), 0)):
+        end = text.rfind(" ", start, start + room + 1)
+        if end < 0:
+            end = text.find(" ", start + room)
+        if end < 0:
+            break
+        lines.append(indent + text[start:end])
+        start, indent = end + 1, rest
+    return [*lines, indent + text[start:]]

@@ -6,8 +6,8 @@ Targets and claims that stand in a paper come in the paper's order, all others i
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dpaudit.claims.entries import ClaimEntry, ErratumEntry
@@ -60,16 +60,19 @@ class ClaimGroup:
     cells: tuple[LabelledResult, ...]
     varying: tuple[str, ...]
     constant: str
+    _shared: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def shared(self, attribute: str) -> str:
         """Return what all cells say of an attribute; empty where they differ.
 
         Of the claim itself, what all cells say that say anything: a cell that raised may not know it.
         """
-        said = {getattr(cell.result, attribute) for cell in self.cells}
-        if attribute in _OF_THE_CLAIM:
-            said -= {None, "", UNKNOWN_KIND}
-        return str(said.pop() or "") if len(said) == 1 else ""
+        if attribute not in self._shared:
+            said = {getattr(cell.result, attribute) for cell in self.cells}
+            if attribute in _OF_THE_CLAIM:
+                said -= {None, "", UNKNOWN_KIND}
+            self._shared[attribute] = str(said.pop() or "") if len(said) == 1 else ""
+        return self._shared[attribute]
 
     @property
     def anchor(self) -> str:
@@ -122,6 +125,7 @@ def group_results(record: Record) -> tuple[TargetGroup, ...]:
     found: dict[str, dict[str, list[tuple[int, Result]]]] = {}
     for number, result in enumerate(record.results, start=1):
         found.setdefault(result.target, {}).setdefault(result.claim, []).append((number, result))
+    placed = _placed_errata(record)
     groups = [
         TargetGroup(
             name=target,
@@ -130,7 +134,7 @@ def group_results(record: Record) -> tuple[TargetGroup, ...]:
                 _claim_group(target, claim, record.claims[claim], claims[claim])
                 for claim in sorted(claims, key=lambda claim: claim_order(record.claims[claim]))
             ),
-            errata=_errata(record, target),
+            errata=(*(record.systems[target].errata if target in record.systems else ()), *placed.get(target, ())),
         )
         for target, claims in found.items()
     ]
@@ -142,15 +146,15 @@ def claim_order(entry: ClaimEntry) -> tuple[Any, ...]:
     return bool(entry.bug), entry.sort, entry.ours
 
 
-def _errata(record: Record, target: str) -> tuple[ErratumEntry, ...]:
-    entry = record.systems.get(target)
-    placed = (
-        replace(erratum, where=f"{paper.citation}, {erratum.where}")
-        for paper in record.papers.values()
-        for erratum in paper.errata
-        if target in erratum.systems
-    )
-    return (*(entry.errata if entry else ()), *placed)
+def _placed_errata(record: Record) -> Mapping[str, list[ErratumEntry]]:
+    """Errata of papers by the targets that they concern."""
+    found: dict[str, list[ErratumEntry]] = {}
+    for paper in record.papers.values():
+        for erratum in paper.errata:
+            placed = replace(erratum, where=f"{paper.citation}, {erratum.where}")
+            for target in dict.fromkeys(erratum.systems):
+                found.setdefault(target, []).append(placed)
+    return found
 
 
 def format_value(value: Any) -> str:

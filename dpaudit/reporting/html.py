@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from dpaudit.claims.record import Record
+from dpaudit.claims.record import Record, Result
+from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.figures import figures, trust_figure
 from dpaudit.reporting.findings import controls_in_words, findings, summary_of
 from dpaudit.reporting.groups import ClaimGroup, TargetGroup, group_results
 from dpaudit.reporting.papers import papers_of, places_in_words
-from dpaudit.reporting.reading import SYMBOLS, by_hand, most_telling, verdict_counts, verdict_sentence, whys, worked_out
+from dpaudit.reporting.reading import (
+    SYMBOLS,
+    Why,
+    by_hand,
+    most_telling,
+    verdict_counts,
+    verdict_sentence,
+    whys,
+    worked_out,
+)
 from dpaudit.reporting.regions import region_maps
 from dpaudit.reporting.wording import (
     clean,
@@ -34,6 +45,7 @@ from dpaudit.reporting.wording import (
 if TYPE_CHECKING:
     from jinja2 import Template
 
+_SHARED = ("statement", "source", "scope", "method", "samples")
 _MOST_NAMED = 4
 _MOST_ROWS = 6
 
@@ -77,6 +89,35 @@ def _title(groups: Sequence[TargetGroup]) -> str:
         return "Audit"
     shown = names if len(names) <= _MOST_NAMED else [*names[: _MOST_NAMED - 1], f"{len(names) - _MOST_NAMED + 1} more"]
     return "Audit of " + (" and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]])))
+
+
+def _said_by_all(claim: ClaimGroup) -> dict[str, str]:
+    return {name: claim.shared(name) for name in _SHARED}
+
+
+def _facts(
+    shared: Mapping[str, str], result: Result, repeated: bool, several: Set[Verdict]
+) -> tuple[tuple[str, str], ...]:
+    """What is known of one result, by name; ``repeated`` leaves out what stands above for all results of its claim."""
+    numbers = numbers_line(result)
+    above = shared if repeated else {}
+    return (
+        ("Not ok", reason(result)),
+        ("Next step", next_step(result)),
+        ("Expected because", result.reason if repeated and (not result.ok or result.verdict in several) else ""),
+        ("Statement", "" if shared["statement"] else result.statement),
+        ("Source", "" if shared["source"] else result.source),
+        ("Scope", "" if above.get("scope") else result.scope),
+        ("Method", "" if above.get("method") else result.method),
+        ("Numbers", "" if numbers == "none" else numbers),
+        ("Samples", "" if above.get("samples") or not result.samples else str(result.samples)),
+        ("Note", result.note),
+    )
+
+
+def _several_reasons(reasons: Sequence[Why]) -> set[Verdict]:
+    """Verdicts for which a claim has several reasons."""
+    return {verdict for verdict, count in Counter(why.verdict for why in reasons).items() if count > 1}
 
 
 def _columns(claim: ClaimGroup) -> tuple[list[Column], str]:
@@ -131,14 +172,15 @@ def template(name: str) -> Template:
         symbols=SYMBOLS,
         by_hand=by_hand,
         columns=_columns,
+        facts=_facts,
         figures=figures,
         headline=headline,
         most_rows=_MOST_ROWS,
         most_telling=most_telling,
-        next_step=next_step,
-        numbers_line=numbers_line,
         reason=reason,
         region_maps=region_maps,
+        said_by_all=_said_by_all,
+        several_reasons=_several_reasons,
         standing=standing,
         trust_figure=trust_figure,
         verdict_counts=verdict_counts,

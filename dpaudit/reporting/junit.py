@@ -30,12 +30,13 @@ def render_junit(record: Record) -> str:
     and some readers make "NaN" of none.
     """
     root = ET.Element("testsuites", {"name": "dpaudit", **_tally(list(record.results)), **_TIME})
+    run_by = provenance(record)
     for target in group_results(record):
         results = [cell.result for _, cell in target.cells]
         counts = {"name": target.name, **_tally(results), "skipped": "0", **_TIME}
         suite = ET.SubElement(root, "testsuite", counts)
         properties = ET.SubElement(suite, "properties")
-        run = {"run": provenance(record), "title": target.title, "source": target.entry.source if target.entry else ""}
+        run = {"run": run_by, "title": target.title, "source": target.entry.source if target.entry else ""}
         for name, value in run.items():
             if value:
                 ET.SubElement(properties, "property", name=name, value=value)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import IntEnum
 
@@ -25,7 +26,7 @@ from dpaudit.reporting.wording import (
 )
 
 _SPECIAL = re.compile(r"[\\`*\[\]|~$#]|(?<!\w)_|_(?!\w)")
-_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+_ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _SCHEME = re.compile(r":(?=//)|(?<=\bmailto):|(?<=\bxmpp):|(?<=\bwww)\.", re.IGNORECASE)
 _AT = re.compile(r"@(?=\w)")
 _BLOCK = re.compile(r"^(\d{1,9})?([-+=]+|(?<=\d)[.)])(?=\s|$)")
@@ -53,43 +54,60 @@ def render_markdown(record: Record) -> str:
 
     Where that is more than a summary of a CI job may hold, what is as expected is told in less detail.
     """
-    pages = (_page(record, detail) for detail in sorted(_Detail, reverse=True))
-    return next((page for page in pages if len(page.encode("utf-8", "backslashreplace")) <= LARGEST), None) or _page(
-        record, _Detail.COUNTS, most=_MOST_ATTENTION
-    )
-
-
-def _page(record: Record, detail: _Detail, *, most: int | None = None) -> str:
     groups = group_results(record)
-    lines = ["# Audit of privacy and utility claims", "", f"**{_capital(conclusion(record))}.**", ""]
+    pages = (_joined(_page(record, groups, detail), largest=LARGEST) for detail in sorted(_Detail, reverse=True))
+    return next(filter(None, pages), "") or _joined(_page(record, groups, _Detail.COUNTS, most=_MOST_ATTENTION))
+
+
+def _joined(lines: Iterable[str], *, largest: float = math.inf) -> str:
+    """Lines as a page; empty where that is larger, which no further line is made to find out."""
+    kept, size = [], 0
+    for line in lines:
+        kept.append(line)
+        # At least as many bytes remain of it, whatever is cleaned and cut off.
+        size += len(line.strip()) - line.count("\r\n")
+        if size > largest:
+            return ""
+    page = clean("\n".join(kept).rstrip() + "\n")
+    return page if len(page.encode("utf-8", "backslashreplace")) <= largest else ""
+
+
+def _page(record: Record, groups: Sequence[TargetGroup], detail: _Detail, *, most: int | None = None) -> Iterator[str]:
+    yield from ("# Audit of privacy and utility claims", "", f"**{_capital(conclusion(record))}.**", "")
     if record.results:
-        lines += ["| Verdict | Results | Meaning |", "| --- | ---: | --- |"]
-        lines += [f"| {verdict} | {count} | {escape(verdict.meaning)} |" for verdict, count in counts(record).items()]
-        lines.append("")
-    lines += [escape(provenance(record)) + ".", ""]
+        yield from ("| Verdict | Results | Meaning |", "| --- | ---: | --- |")
+        for verdict, count in counts(record).items():
+            yield f"| {verdict} | {count} | {escape(verdict.meaning)} |"
+        yield ""
+    yield from (escape(provenance(record)) + ".", "")
     if record.command:
-        lines += ["To make the whole record again:", "", *block(record.command, "sh"), ""]
+        yield from ("To make the whole record again:", "", *block(record.command, "sh"), "")
+    yield from _needing_attention(groups, most)
+    if detail < _Detail.ALL:
+        yield from ("What is as expected is cut short here; the other formats of this report hold all of it.", "")
+    if len(groups) > 1:
+        yield from ("## Targets", "", "| Target | Verdicts | Conclusion |", "| --- | --- | --- |")
+        for target in groups:
+            part = _part(record, target)
+            words = ", ".join(f"{count} {verdict}" for verdict, count in counts(part).items())
+            yield f"| {escape(target.name)} | {words} | {conclusion(part)} |"
+        yield ""
+    for target in groups:
+        yield from _target(record, target, detail)
+    if any(target.errata for target in groups):
+        yield from ("## Errata", "")
+        for target in groups:
+            yield from _errata(target)
+
+
+def _needing_attention(groups: Sequence[TargetGroup], most: int | None) -> Iterator[str]:
     bad = [(target, claim, cell) for target in groups for claim, cell in target.cells if not cell.result.ok]
     if bad:
-        lines += ["## Needs attention", ""]
-        for target, claim, cell in bad[:most]:
-            lines += _attention(claim, cell, target.notation(claim))
-        if bad[most:] and most is not None:
-            lines += [f"{len(bad) - most} more are not listed here: they are in the other formats of this report.", ""]
-    if detail < _Detail.ALL:
-        lines += ["What is as expected is cut short here; the other formats of this report hold all of it.", ""]
-    if len(groups) > 1:
-        lines += ["## Targets", "", "| Target | Verdicts | Conclusion |", "| --- | --- | --- |"]
-        for target in groups:
-            words = ", ".join(f"{count} {verdict}" for verdict, count in counts(_part(record, target)).items())
-            lines.append(f"| {escape(target.name)} | {words} | {conclusion(_part(record, target))} |")
-        lines.append("")
-    for target in groups:
-        lines += _target(record, target, detail)
-    errata = [line for target in groups for line in _errata(target)]
-    if errata:
-        lines += ["## Errata", "", *errata]
-    return clean("\n".join(lines).rstrip() + "\n")
+        yield from ("## Needs attention", "")
+    for target, claim, cell in bad[:most]:
+        yield from _attention(claim, cell, target.notation(claim))
+    if bad[most:] and most is not None:
+        yield from (f"{len(bad) - most} more are not listed here: they are in the other formats of this report.", "")
 
 
 def _part(record: Record, target: TargetGroup) -> Record:
@@ -227,8 +245,7 @@ def block(text: str, language: str) -> list[str]:
 
 def escape(text: str) -> str:
     """Return text on one line in which nothing is markup, an address is no link, and ``@name`` calls nobody."""
-    line = _SPECIAL.sub(lambda match: "\\" + match[0], " ".join(text.split()))
-    line = "".join(_ENTITIES.get(character, character) for character in line)
+    line = _SPECIAL.sub(r"\\\g<0>", " ".join(text.split())).translate(_ENTITIES)
     line = _BLOCK.sub(lambda match: f"{match[1] or ''}\\{match[2]}", _SCHEME.sub(lambda match: "\\" + match[0], line))
     return _AT.sub("@<!-- -->", line)
 

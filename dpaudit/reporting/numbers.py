@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+from functools import lru_cache
 
 from dpaudit.claims.evidence import Interval
 
 DIGITS = 6
 _ALL_DIGITS = 17
 _PLAIN_INTEGERS = 10**9
+_REMEMBERED = 10_000
+"""Numbers whose form is kept: a record says the same ones again and again."""
 
 
 def format_number(value: float, *, digits: int = DIGITS, against: float | None = None) -> str:
@@ -57,6 +60,7 @@ def relation(interval: Interval, claimed: float) -> str:
     return ""
 
 
+@lru_cache(_REMEMBERED)
 def telling_digits(interval: Interval, claimed: float) -> int:
     """Digits, at least 6, at which all bounds are printed on the side of the claimed value where they lie."""
     lower, upper = _bounds(interval)
@@ -88,6 +92,7 @@ def _bounds(interval: Interval) -> tuple[float | None, float | None]:
     )
 
 
+@lru_cache(_REMEMBERED)
 def _format(value: float, digits: int, way: str) -> str:
     if math.isnan(value):
         return "not a number"

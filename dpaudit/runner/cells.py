@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from dpaudit.auditors.budget import Features, Method, complement, sees_features
@@ -498,5 +498,6 @@ def _described(reference: TargetReference, parameters: str, data: tuple[str, str
     return described_parameters(_instance(reference, parameters, data), data)
 
 
+@lru_cache(maxsize=1)
 def _instance(reference: TargetReference, parameters: str, data: tuple[str, str] | None) -> Mechanism:
     return instantiate(reference.load(), json.loads(parameters), data)

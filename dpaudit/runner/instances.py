@@ -6,6 +6,7 @@ import hashlib
 import inspect
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import MISSING, fields
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -78,7 +79,7 @@ def instantiate(
     given = dict(parameters)
     if data is not None:
         given.update(_from_data(target, data[0]))
-    missing = [name for name, _, default, _ in target.parameter_table() if default == "required" and name not in given]
+    missing = [each.name for each in fields(target) if each.default is MISSING and each.name not in given]  # type: ignore[arg-type]
     if missing:
         raise ParameterError(f"{target.name} needs a value for {', '.join(missing)}; give it with --set {missing[0]}=…")
     with code_of(target, "`validate`"):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import islice
 
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.figures.drawing import LETTER, Figures
@@ -46,7 +47,9 @@ def chosen_figures(claims: Sequence[PaperClaim]) -> list[Chosen]:
         key=lambda both: (not both[0].has(Verdict.REFUTED), not both[0].has(Verdict.VACUOUS), -len(both[1].cells)),
     )
     drawings = {
-        draw: [chosen for claim, group in ranked if (chosen := _drawn(draw, claim, group))][:_MOST_OF_A_KIND]
+        draw: list(
+            islice((chosen for claim, group in ranked if (chosen := _drawn(draw, claim, group))), _MOST_OF_A_KIND)
+        )
         for draw in _DRAWINGS
     }
     firsts = [chosen[0] for chosen in drawings.values() if chosen]

@@ -157,10 +157,11 @@ def _panel(claim: str, along: str, setting: str, cells: Sequence[LabelledResult]
         shaded=vacuous,
         shaded_name="vacuous",
     )
+    by_value = [dict(reversed(line)) for line in series.values()]
     rows = tuple(
         (
             format_number(value),
-            *(next((format_interval(i) for at, i in line if at == value), "") for line in series.values()),
+            *(format_interval(line[value]) if value in line else "" for line in by_value),
             cell.result.verdict.value,
         )
         for value, cell in zip(x_values, cells, strict=True)
