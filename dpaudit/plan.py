@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import math
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -63,6 +64,11 @@ class PlannedAudit:
         """Every combination of the parameter values, in the order written."""
         return grid(self.set)
 
+    @property
+    def size(self) -> int:
+        """How many combinations there are."""
+        return grid_size(self.set)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PlanFile:
@@ -106,6 +112,11 @@ def grid(values: dict[str, Any]) -> Iterator[dict[str, Scalar]]:
     lists = [value if isinstance(value, list) else [value] for value in values.values()]
     for combination in itertools.product(*lists):
         yield dict(zip(values, combination, strict=True))
+
+
+def grid_size(values: Mapping[str, Any]) -> int:
+    """Return how many combinations `grid` would make."""
+    return math.prod(len(value) for value in values.values() if isinstance(value, list))
 
 
 def read_plan(path: str | Path) -> Plan:
