@@ -28,6 +28,7 @@ from dpaudit.registry import suggestion
 from dpaudit.runner.cells import Cell
 from dpaudit.runner.plaindata import NotDataError, to_data
 from dpaudit.runner.version import dpaudit_version
+from dpaudit.writing import write_file
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter, ValidationError
@@ -218,10 +219,9 @@ def witness_text(witness: WitnessFile) -> str:
 
 
 def write_witness(text: str, folder: Path, name: str) -> str:
-    """Write a witness into the folder of witnesses of a report; return its path. Raises OSError."""
+    """Write a witness into the folder of witnesses of a report; return its path. Raises OutputError."""
     path = folder / FOLDER / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    write_file(path, text)
     return path.as_posix()
 
 

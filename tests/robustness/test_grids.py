@@ -89,7 +89,13 @@ def test_a_plan(call, tmp_path):
 
 
 def test_declared_claims_each_count(call):
-    words = ("check", "shuffled-response", *grid("users"), "--set", "delta=" + ",".join(f"{i}e-9" for i in range(1, 40)))
+    words = (
+        "check",
+        "shuffled-response",
+        *grid("users"),
+        "--set",
+        "delta=" + ",".join(f"{i}e-9" for i in range(1, 40)),
+    )
     status, _, err = call(*words)
     assert status == 2
     asked = int(err.split("--max-cells ")[1])
