@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from dpaudit.auditors.budget import Budget, Features
@@ -177,7 +177,7 @@ def make_witness(
         claim=cell.claim,
         view=claim.view,
         parameters=dict(cell.parameters),
-        data=None if cell.data is None else DataFile(file=cell.data[0], sha256=cell.data[1]),
+        data=None if cell.data is None else DataFile(file=PurePath(cell.data[0]).as_posix(), sha256=cell.data[1]),
         claimed=Claimed(guarantee=claim.guarantee.kind, parameters=dict(claim.guarantee.parameters)),
         method=evidence.method,  # type: ignore[arg-type]
         inputs=inputs,
