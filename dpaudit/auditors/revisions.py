@@ -43,7 +43,7 @@ LIBRARIES: Final = {
     "measurement": ("numpy", "scipy"),
     "figure": ("numpy", "scipy"),
     "rate": ("numpy", "scipy", "statsmodels"),
-    "lemma": ("numpy", "hypothesis"),
+    "lemma": ("numpy",),
 }
 """Libraries that an auditor's numbers depend on, by the names of their distributions."""
 
