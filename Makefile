@@ -3,8 +3,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 PEERS_STAMP := .venv-peers/.installed
+LOWEST_STAMP := .venv-lowest/.installed
 
-.PHONY: check test test-fast examples lint format reports reports-check reproduce revisions bench clean
+.PHONY: check test test-fast test-lowest examples lint format reports reports-check reproduce revisions bench clean
 
 $(STAMP): pyproject.toml hatch_build.py constraints.txt
 	$(PYTHON) -m venv .venv
@@ -19,6 +20,15 @@ test: $(STAMP)  ## all tests
 
 test-fast: $(STAMP)  ## the inner loop, under a minute
 	$(BIN)/python -m pytest -n auto -m "not slow"
+
+$(LOWEST_STAMP): pyproject.toml hatch_build.py
+	$(PYTHON) -m venv --clear .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check uv
+	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct --editable '.[test]'
+	touch $(LOWEST_STAMP)
+
+test-lowest: $(LOWEST_STAMP)  ## the fast tests with the lowest versions that pyproject.toml allows
+	.venv-lowest/bin/python -m pytest -n auto -m "not slow" -W "ignore:'click.utils.:DeprecationWarning"
 
 $(PEERS_STAMP): pyproject.toml hatch_build.py
 	$(PYTHON) -m venv .venv-peers
@@ -60,4 +70,4 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/blackbox.py --write benchmarks/blackbox.md
 
 clean:
-	rm -rf .venv .venv-peers .audit .reproduced build dist
+	rm -rf .venv .venv-lowest .venv-peers .audit .reproduced build dist

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import math
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -69,6 +70,11 @@ class PlannedAudit:
         """Every combination of the parameter values, in the order written."""
         return grid(self.set)
 
+    @property
+    def size(self) -> int:
+        """How many combinations there are."""
+        return grid_size(self.set)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PlanFile:
@@ -115,6 +121,11 @@ def grid(values: dict[str, Any]) -> Iterator[dict[str, Scalar]]:
 
 def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
+
+
+def grid_size(values: Mapping[str, Any]) -> int:
+    """Return how many combinations `grid` would make."""
+    return math.prod(len(value) for value in values.values() if isinstance(value, list))
 
 
 def read_plan(path: str | Path) -> Plan:

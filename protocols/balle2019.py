@@ -79,8 +79,7 @@ class ShuffledResponse(dpaudit.Mechanism):
 def smallest_epsilon(bound: Callable[[float, float, int], float], epsilon: float, users: int, delta: float) -> float:
     """Smallest ε at which ``bound(ε, ε0, users)`` is at most δ, rounded upwards; ε0 where there is none below."""
     low, high = 0.0, epsilon
-    while high - low > 1e-9 * epsilon:
-        middle = (low + high) / 2
+    while high - low > 1e-9 * epsilon and low < (middle := (low + high) / 2) < high:
         low, high = (middle, high) if bound(middle, epsilon, users) > delta else (low, middle)
     return high
 

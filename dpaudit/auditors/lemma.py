@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
 from dpaudit.auditors.streams import Streams
+from dpaudit.auditors.variables import draw_value, simpler_values, vary_value
 from dpaudit.claims.claims import LemmaClaim
-from dpaudit.claims.domains import Domain, Integers, Reals
 from dpaudit.claims.evidence import Counterexample, Evidence, Interval
-from dpaudit.claims.hypothesis_draws import reproducible_draws
 from dpaudit.claims.record import plain
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import CheckError
 
-if TYPE_CHECKING:
-    from hypothesis.strategies import SearchStrategy
-
 DEFAULT_DRAWS = 2000
 _LONGEST_INSTANCE = 400
+
+_NEAR = 0.5
+"""Share of the instances that are drawn near to the best ones."""
+_KEPT = 5
+_REPEATS = 1000
+"""Instances drawn again and again, after which there are no others."""
+_SIMPLIFICATIONS = 5000
+
+Instance = dict[str, Any]
 
 
 def audit_lemma(claim: LemmaClaim, *, draws: int | None, streams: Streams) -> Evidence:
@@ -58,7 +63,10 @@ def audit_lemma(claim: LemmaClaim, *, draws: int | None, streams: Streams) -> Ev
     drawn = 0
     counterexample = worst if worst_margin < -claim.tolerance else None
     if claim.variables and counterexample is None:
-        counterexample, drawn_margin, drawn_worst, drawn = _search(claim, draws, streams)
+        search = _Search(claim, streams)
+        search.run(draws)
+        counterexample, drawn = search.counterexample, search.count
+        drawn_margin, drawn_worst = search.smallest
         if drawn_margin < worst_margin:
             worst_margin, worst = drawn_margin, drawn_worst
         searched = f"{searched} and {drawn} drawn" if searched else f"{drawn} drawn"
@@ -117,73 +125,78 @@ def _counterexample(claim: LemmaClaim, instance: Mapping[str, Any], explained: M
     )
 
 
-def _search(
-    claim: LemmaClaim, draws: int, streams: Streams
-) -> tuple[Mapping[str, Any] | None, float, Mapping[str, Any] | None, int]:
-    """Draw instances towards small margins.
+class _Search:
+    """A search among drawn instances, towards small margins.
 
-    Return the shrunk counterexample, the smallest margin, its instance, and the number of draws.
+    Half of the draws are fresh, and the others near to one of the instances with the smallest margins so far. A
+    counterexample is simplified as long as it stays one.
     """
-    import hypothesis
-    from hypothesis import HealthCheck, Phase, strategies
 
-    smallest, nearest, count = math.inf, None, 0
-    found: list[Mapping[str, Any]] = []
+    def __init__(self, claim: LemmaClaim, streams: Streams) -> None:
+        self._claim, self._rng = claim, streams.generator("draws")
+        self._variables = dict(sorted(claim.variables.items()))
+        self._seen: set[tuple[Any, ...]] = set()
+        self._best: list[tuple[float, Instance]] = []
+        self.count = 0
+        self.counterexample: Instance | None = None
 
-    def holds(instance: Mapping[str, Any]) -> None:
-        nonlocal smallest, nearest, count
-        margin = _margin(claim, instance)
-        count += 1
-        if margin < smallest:
-            smallest, nearest = margin, instance
-        if math.isfinite(margin):
-            hypothesis.target(-margin)
-        if margin < -claim.tolerance:
-            found.append(instance)
-            raise _CounterexampleError
+    @property
+    def smallest(self) -> tuple[float, Instance | None]:
+        """The smallest margin, and its instance."""
+        return self._best[0] if self._best else (math.inf, None)
 
-    strategy = strategies.fixed_dictionaries(
-        {name: _strategy(domain) for name, domain in sorted(claim.variables.items())}
-    )
-    run = hypothesis.seed(int(streams.generator("draws").integers(2**63)))(
-        hypothesis.settings(
-            max_examples=draws,
-            database=None,
-            deadline=None,
-            derandomize=False,
-            phases=(Phase.generate, Phase.target, Phase.shrink),
-            report_multiple_bugs=False,
-            verbosity=hypothesis.Verbosity.quiet,
-            suppress_health_check=list(HealthCheck),
-        )(hypothesis.given(strategy)(holds))
-    )
-    try:
-        with reproducible_draws():
-            run()
-    except _CounterexampleError:
-        # Hypothesis runs the smallest failing example last.
-        return found[-1], smallest, nearest, count
-    return None, smallest, nearest, count
+    def run(self, draws: int) -> None:
+        """Draw instances until one is a counterexample; those seen before do not count."""
+        repeats = 0
+        while self.count < draws and repeats < _REPEATS:
+            instance = self._next()
+            if self._is_new(instance):
+                repeats = 0
+                if self._fails(instance):
+                    self.counterexample = self._simplified(instance)
+                    return
+            else:
+                repeats += 1
 
+    def _next(self) -> Instance:
+        if self._best and self._rng.random() < _NEAR:
+            instance = dict(self._best[self._rng.integers(len(self._best))][1])
+            names = [name for name in self._variables if self._rng.random() < 1 / len(self._variables)]
+            for name in names or list(self._variables):
+                instance[name] = vary_value(self._variables[name], instance[name], self._rng)
+            return instance
+        return {name: draw_value(domain, self._rng) for name, domain in self._variables.items()}
 
-class _CounterexampleError(Exception):
-    """The lemma fails here."""
+    def _is_new(self, instance: Instance) -> bool:
+        key = tuple(
+            (value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value for value in instance.values()
+        )
+        new = key not in self._seen
+        self._seen.add(key)
+        return new
 
+    def _fails(self, instance: Instance) -> bool:
+        margin = _margin(self._claim, instance)
+        self.count += 1
+        self._best.append((margin, instance))
+        self._best.sort(key=lambda entry: entry[0])
+        del self._best[_KEPT:]
+        return margin < -self._claim.tolerance
 
-def _strategy(domain: Domain) -> SearchStrategy[Any]:
-    from hypothesis import strategies
+    def _simplified(self, instance: Instance) -> Instance:
+        last = self.count + _SIMPLIFICATIONS
+        found: Instance | None = instance
+        while found is not None:
+            instance = found
+            found = next(
+                (each for each in self._simpler(instance) if self.count < last and self._fails(each)),
+                None,
+            )
+        return instance
 
-    if isinstance(domain, Reals):
-        return strategies.floats(domain.low, domain.high, allow_nan=False)
-    if isinstance(domain, Integers):
-        return strategies.integers(domain.low, domain.high)
-    return strategies.builds(
-        _restricted,
-        strategies.lists(strategies.permutations(range(domain.alternatives)), min_size=1, max_size=domain.agents),
-        strategies.integers(2, domain.alternatives),
-    )
-
-
-def _restricted(rows: list[list[int]], alternatives: int) -> np.ndarray:
-    """Drop the last alternatives from all rankings, so that their number shrinks whatever the rankings are."""
-    return np.array([[item for item in row if item < alternatives] for row in rows], dtype=int)
+    def _simpler(self, instance: Instance) -> Iterator[Instance]:
+        for name, domain in self._variables.items():
+            for value in simpler_values(domain, instance[name]):
+                changed = {**instance, name: value}
+                if self._is_new(changed):
+                    yield changed

@@ -14,6 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from dpaudit.writing import write_file
+
 FILE: Final = Path(__file__).with_name("revisions.json")
 
 ENTRIES: Final = {
@@ -41,7 +43,7 @@ LIBRARIES: Final = {
     "measurement": ("numpy", "scipy"),
     "figure": ("numpy", "scipy"),
     "rate": ("numpy", "scipy", "statsmodels"),
-    "lemma": ("numpy", "hypothesis"),
+    "lemma": ("numpy",),
 }
 """Libraries that an auditor's numbers depend on, by the names of their distributions."""
 
@@ -109,5 +111,5 @@ def write_revisions(changed: dict[str, Revision], file: Path = FILE) -> None:
         name: {"revision": each.revision, "code": each.code, **({"equal": each.equal} if each.equal else {})}
         for name, each in sorted(changed.items())
     }
-    file.write_text(json.dumps(raw, indent=1) + "\n", encoding="utf-8")
+    write_file(file, json.dumps(raw, indent=1) + "\n")
     revisions.cache_clear()

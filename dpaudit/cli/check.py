@@ -61,6 +61,10 @@ def check(
             "insists on deciding exactly ignores it)."
         ),
     ] = None,
+    max_cells: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Allow so many cells (claims times combinations of values); 20000 by default."),
+    ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Equal seeds give equal records.")] = 0,
     workers: Annotated[int | None, typer.Option(metavar="N", help="Processes; by default one per processor.")] = None,
     format_: Annotated[Format, typer.Option("--format", help="What goes to standard output.")] = "text",
@@ -83,7 +87,7 @@ def check(
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback when a target raises.")] = False,
 ) -> None:
     """Audit claims and gate on the verdicts."""
-    from dpaudit.runner import Request
+    from dpaudit.runner import MOST_CELLS, Request
 
     request = Request(
         targets=target or [],
@@ -98,6 +102,7 @@ def check(
         seed=seed,
         quick=quick,
         with_figures=with_figures,
+        max_cells=MOST_CELLS if max_cells is None else max_cells,
     )
     run(
         request,

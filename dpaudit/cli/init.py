@@ -13,6 +13,7 @@ import typer
 
 from dpaudit.cli.output import write_out
 from dpaudit.errors import OutputError, ParameterError
+from dpaudit.writing import write_file
 
 _LONGEST = 100
 
@@ -43,10 +44,14 @@ def init(
         for placeholder, word in words.items():
             text = text.replace(f"@{placeholder}@", word)
         written.append((path, text))
-    for path, text in written:
-        try:
-            path.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise OutputError(f"{path}: cannot be written ({error.strerror}); run in a folder of your own") from None
+    try:
+        for path, text in written:
+            write_file(path, text)
+    except OutputError:
+        # One without the other is of no use, and in the way of the next try.
+        for path in paths:
+            path.unlink(missing_ok=True)
+        raise
+    for path in paths:
         write_out(f"wrote {path}\n")
     write_out(f"next: dpaudit check {written[1][0]}\n")

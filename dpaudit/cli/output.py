@@ -11,7 +11,6 @@ import errno
 import io
 import os
 import select
-import shutil
 import sys
 import traceback
 from collections.abc import Iterator
@@ -22,6 +21,7 @@ from typing import Any
 from dpaudit.claims.record import Record
 from dpaudit.errors import OutputError
 from dpaudit.escapes import escaped, visible
+from dpaudit.writing import write_file
 
 PIPE_WIDTH = 120
 """Columns of a pipe, which has no width of its own; rich would take 80, which breaks most lines."""
@@ -132,10 +132,10 @@ def copy_witnesses(record: Record, folder: Path, output: Path) -> None:
         source, copy = folder / link, output / link
         if source.is_file() and source.resolve() != copy.resolve():
             try:
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(source, copy)
+                content = source.read_bytes()
             except OSError as error:
-                raise OutputError(f"{copy}: cannot be written ({error.strerror or error})") from None
+                raise OutputError(f"{source}: cannot read the witness ({error.strerror or error})") from None
+            write_file(copy, content)
 
 
 @contextmanager

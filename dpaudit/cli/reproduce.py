@@ -29,6 +29,10 @@ def reproduce(
         bool, typer.Option("--quick", help="Spend a tenth of the runs; what these cannot tell is inconclusive.")
     ] = False,
     seconds: Annotated[float | None, typer.Option(metavar="S", help="After S seconds begin no further figure.")] = None,
+    max_cells: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Allow so many cells (claims times combinations of values); 20000 by default."),
+    ] = None,
     confidence: Annotated[
         float | None,
         typer.Option(metavar="C", help="Confidence of every result; by default the plan's, or else 0.999."),
@@ -47,7 +51,7 @@ def reproduce(
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback when a target raises.")] = False,
 ) -> None:
     """Measure the published figures of the papers again, against the published numbers."""
-    from dpaudit.runner import Request
+    from dpaudit.runner import MOST_CELLS, Request
 
     request = Request(
         set=settings(set_ or []),
@@ -57,6 +61,7 @@ def reproduce(
         seed=seed,
         quick=quick,
         figures=figure or [],
+        max_cells=MOST_CELLS if max_cells is None else max_cells,
     )
     run(
         request,

@@ -30,16 +30,29 @@ def verify(
         float | None, typer.Option(metavar="C", help="Confidence of the bound; 0.999 by default.")
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Equal seeds give equal results.")] = 0,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TARGET", help="Run this target in place of the one that the file names, wherever its code is."
+        ),
+    ] = None,
+    changed: Annotated[
+        bool, typer.Option("--changed", help="Check code or data that have changed since the audit.")
+    ] = False,
     format_: Annotated[
         Literal["text", "json"], typer.Option("--format", help="What goes to standard output.")
     ] = "text",
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback when the target raises.")] = False,
 ) -> None:
-    """Check a witness on fresh samples: status 0 if it is confirmed, 1 if not."""
+    """Check a witness on fresh samples: status 0 if it is confirmed, 1 if not.
+
+    This runs the code of its target: of the catalogue, or of the current folder; else name it with --target.
+    """
     from dpaudit.runner.verify import verify
 
     options: dict[str, Any] = {} if confidence is None else {"confidence": confidence}
-    found: Verification = call(partial(verify, samples=samples, seed=seed, **options), witness)
+    asked = partial(verify, samples=samples, seed=seed, target=target, changed=changed, **options)
+    found: Verification = call(asked, witness)
     write_out(found.to_json() if format_ == "json" else _text(found))
     raise typer.Exit(0 if found.confirmed else 1)
 

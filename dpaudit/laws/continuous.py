@@ -146,6 +146,8 @@ class GaussianComparison(Comparison):
         high = 1.0
         while self.delta_at(high) > delta:
             high *= 2
+        if math.isinf(high):
+            return Interval.exact(math.inf)
         return Interval.exact(brentq(lambda epsilon: self.delta_at(epsilon) - delta, 0.0, high, xtol=1e-13))
 
     def delta_at(self, epsilon: float) -> float:

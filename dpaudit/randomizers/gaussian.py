@@ -71,7 +71,8 @@ class GaussianNoise:
 
         def excess(log_scale: float) -> float:
             made = cls(math.exp(log_scale))
-            return math.log(max(compare(made.law(1.0), made.law(0.0)).delta(epsilon).upper or 0.0, 1e-323) / delta)
+            found = compare(made.law(1.0), made.law(0.0)).delta(epsilon).upper or 0.0
+            return math.log(max(found, min(1e-323, delta)) / delta)
 
         high = 0.0
         while excess(high) > 0:

@@ -9,6 +9,7 @@ from dpaudit.registry.catalogue import (
     in_catalogue,
     load,
 )
+from dpaudit.registry.locate import code_file, is_below_current_folder, local_path
 from dpaudit.registry.names import suggestion
 from dpaudit.registry.references import TargetReference, line_in, targets_in
 from dpaudit.registry.targets import called, find_targets, reference_of
@@ -21,10 +22,13 @@ __all__ = [
     "catalogue_claims",
     "catalogue_papers",
     "catalogue_plans",
+    "code_file",
     "find_targets",
     "in_catalogue",
+    "is_below_current_folder",
     "line_in",
     "load",
+    "local_path",
     "reference_of",
     "suggestion",
     "targets_in",

@@ -13,6 +13,7 @@ from dpaudit.reporting.junit import render_junit
 from dpaudit.reporting.ledger import render_ledger, render_ledger_html
 from dpaudit.reporting.markdown import render_markdown
 from dpaudit.reporting.page import render_paper
+from dpaudit.writing import unwritable, write_file
 
 LEDGER = "README.md"
 
@@ -52,7 +53,10 @@ def write_reports(records: Mapping[str, Record], folder: str | Path, *, html: st
     _write(files, folder)
     for old in Path(folder).glob("*.svg"):
         if old.name not in files and any(old.name.startswith(f"{key}-") for key in records):
-            old.unlink()
+            try:
+                old.unlink(missing_ok=True)
+            except OSError as error:
+                raise unwritable(old, error) from None
     if html is not None:
         _write(html_files(records), html)
 
@@ -67,8 +71,9 @@ def check_writable(folder: str | Path) -> None:
     """
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
+        with tempfile.TemporaryFile(dir=folder) as file:
+            # A full disk takes an empty file.
+            file.write(bytes(4096))
     except OSError as error:
         raise OutputError(f"{folder}: cannot be written ({error.strerror or error}); name another --output") from None
 
@@ -88,10 +93,5 @@ def write_report(record: Record, folder: str | Path) -> None:
 
 
 def _write(files: Mapping[str, str], folder: str | Path) -> None:
-    try:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        for name, text in files.items():
-            # A lone surrogate, which only JSON can hold, becomes its JSON escape.
-            (Path(folder) / name).write_bytes(text.encode("utf-8", "backslashreplace"))
-    except OSError as error:
-        raise OutputError(f"{folder}: cannot be written ({error.strerror or error})") from None
+    for name, text in files.items():
+        write_file(Path(folder) / name, text)

@@ -14,7 +14,7 @@ from dpaudit.claims.declarations import Declaration
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import DataError, ParameterError, PlanError, TargetError
 from dpaudit.mechanism import Mechanism
-from dpaudit.plan import Plan, PlannedAudit, Scalar, grid
+from dpaudit.plan import Plan, PlannedAudit, Scalar, grid, grid_size
 from dpaudit.registry import TargetReference, in_catalogue, suggestion
 from dpaudit.runner.figures import figure_titles, named_figures
 from dpaudit.runner.instances import (
@@ -168,6 +168,7 @@ def choose(request: Request) -> Choice:
         request = replace(request, claims=wanted)
     chosen = [_Chooser(source, request) for source in sources]
     _check_names(chosen, request)
+    _check_number(chosen, request)
     cells: dict[tuple[str, ...], Cell] = {}
     for each in chosen:
         for cell in each.cells():
@@ -192,6 +193,16 @@ def _check_names(chosen: Sequence[_Chooser], request: Request) -> None:
         name = min(unknown)
         raise ParameterError(
             f"--set {name}: unknown parameter{suggestion(name, names)}; known: {', '.join(sorted(names))}"
+        )
+
+
+def _check_number(chosen: Sequence[_Chooser], request: Request) -> None:
+    """Raise ParameterError where a request comes to more cells than it may, before any is made."""
+    asked = sum(each.size() for each in chosen)
+    if asked > request.max_cells:
+        raise ParameterError(
+            f"this asks for {asked:,} cells, one for every combination of values and every claim, and the limit is "
+            f"{request.max_cells:,}; give fewer values, or allow them with --max-cells {asked}"
         )
 
 
@@ -238,6 +249,18 @@ class _Chooser:
             names |= {claim.id for claim in self._claims(next(grid(dict(self.override))))}
         return names if self.source.claims is None else names & self.source.claims
 
+    def size(self) -> int:
+        """How many cells there are at most, counted without making one; a target's own claims count as one."""
+        planned = [(audit, self._changed(audit)) for audit, _ in self._planned() if self._is_asked_for(audit.claim)]
+        covered = {audit.claim for audit, _ in planned}
+        left = [name for name in self.declared if name not in covered and self._is_asked_for(name)]
+        others = grid_size(self.override) * (len(left) if self.declared or covered else 1)
+        # What a plan expects is looked up in all of its cells, also where few are asked for.
+        return others + max(sum(audit.size for audit, _ in planned), sum(changed.size for _, changed in planned))
+
+    def _changed(self, audit: PlannedAudit) -> PlannedAudit:
+        return replace(audit, set={**audit.set, **self.override})
+
     def cells(self) -> list[Cell]:
         """The cells, those of the plan first."""
         planned = self._planned()
@@ -251,8 +274,7 @@ class _Chooser:
         for audit, plan in planned:
             # What is set need not suit the other claims.
             if self._is_asked_for(audit.claim):
-                changed = replace(audit, set={**audit.set, **self.override})
-                for cell in self._of_audit(changed, plan):
+                for cell in self._of_audit(self._changed(audit), plan):
                     cells.setdefault(_identity(cell, in_any_way=bool(self.override)), cell)
         for cell in self._not_planned({audit.claim for audit, _ in planned}):
             cells.setdefault(_identity(cell), cell)
@@ -427,7 +449,7 @@ class _Chooser:
             name: self._fact(name, {}) for name in self.declared if self._is_asked_for(name)
         }
         if not self.declared:
-            made = {audit.claim: values for audit, _ in self.audits for values in audit.cells()}
+            made = {audit.claim: next(audit.cells()) for audit, _ in self.audits}
             claims = {name: self._fact(name, values) for name, values in made.items() if self._is_asked_for(name)}
         return {name: each for name, each in claims.items() if each.kind == FigureClaim.kind or each.reproduces}
 

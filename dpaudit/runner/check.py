@@ -27,7 +27,7 @@ from dpaudit.runner.outcome import Settings, audited, late_result
 from dpaudit.runner.prepare import Prepared, prepare
 from dpaudit.runner.processes import Team
 from dpaudit.runner.processes.here import Here
-from dpaudit.runner.request import Request
+from dpaudit.runner.request import MOST_CELLS, Request
 from dpaudit.runner.store import NAME, Store
 from dpaudit.runner.version import dpaudit_version
 
@@ -73,6 +73,7 @@ def check(
     stop_early: bool = False,
     features: Features = "none",
     seed: int = 0,
+    max_cells: int = MOST_CELLS,
     workers: int = 1,
     debug: bool = False,
 ) -> Record:
@@ -106,6 +107,8 @@ def check(
         method ``black-box``, and no other can be asked for beside it.
     seed
         Equal seeds give equal records, but for environment and timing.
+    max_cells
+        How many cells, that is claims at combinations of values, are allowed; they are counted before any is made.
     workers
         Processes (with an instance there are none: it is audited in this one).
     debug
@@ -145,6 +148,7 @@ def check(
         stop_early=stop_early,
         features=features,
         seed=seed,
+        max_cells=max_cells,
     )
     run = run_request(request, seconds=seconds, workers=workers, debug=debug)
     if run.interrupted:
@@ -262,6 +266,8 @@ def check_budget(request: Request) -> None:
         method=request.method or "auto",
         features=request.features,
     )
+    if request.max_cells < 1:
+        raise ParameterError(f"max-cells must be at least 1, got {request.max_cells}")
 
 
 def _check_instance(

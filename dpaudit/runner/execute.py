@@ -168,5 +168,5 @@ def _with_witness(cell: Cell, result: Result, outcome: Outcome, output: Path | N
     try:
         name = witness_name(cell, result.parameters)
         return replace(result, witness_file=write_witness(outcome.witness, output, name))
-    except OSError as error:
-        return replace(result, note=f"{result.note}; the witness file could not be written ({error.strerror or error})")
+    except OutputError as error:
+        return replace(result, note=f"{result.note}; the witness file could not be written ({error})")

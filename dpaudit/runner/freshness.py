@@ -16,6 +16,7 @@ from dpaudit.runner.cells import Cell, build_cells
 from dpaudit.runner.entries import claim_entries, paper_entries_of
 from dpaudit.runner.keys import Keys
 from dpaudit.runner.request import Request
+from dpaudit.runner.trust import targets_elsewhere
 
 RECORD = "record.json"
 """The record that `dpaudit check --output` writes."""
@@ -48,6 +49,11 @@ def check_record(path: Path, record: Record) -> Freshness:
         return Freshness(path=path, state="unknown", reasons=("the record does not say what its results depend on",))
     try:
         request = Request.from_command(record.command)
+        if elsewhere := targets_elsewhere(request.targets):
+            reason = (
+                f"its command names {elsewhere[0]}, which is outside of the current folder, so that nothing was run"
+            )
+            return Freshness(path=path, state="unknown", reasons=(reason,))
         cells = build_cells(request)
     except DpauditError as error:
         return Freshness(path=path, state="outdated", reasons=(f"its command cannot be run any more: {error}",))

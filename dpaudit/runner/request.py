@@ -18,6 +18,9 @@ NULL: Final = "null"
 DEFAULT_ERROR_PROBABILITY: Final = 0.001
 """Error probability of every result where neither the request nor the plan says another."""
 
+MOST_CELLS: Final = 20_000
+"""Cells that a request may come to where it does not allow more."""
+
 
 def setting(value: Scalar) -> str:
     """Return a value as ``--set`` takes it."""
@@ -56,6 +59,8 @@ class Request:
         all of them. None: all claims but those of kind ``figure``, which are audited only where they are named.
     with_figures
         Audit the claims of kind ``figure`` too, beside all others.
+    max_cells
+        How many cells it may come to, >= 1.
     """
 
     targets: Sequence[str] = ()
@@ -71,6 +76,7 @@ class Request:
     quick: bool = False
     figures: Sequence[str] | None = None
     with_figures: bool = False
+    max_cells: int = MOST_CELLS
 
     @property
     def command(self) -> str:
@@ -92,6 +98,7 @@ class Request:
         words += [] if self.features == "none" else ["--features", self.features]
         words += ["--quick"] if self.quick else []
         words += ["--with-figures"] if self.with_figures else []
+        words += [] if self.max_cells == MOST_CELLS else ["--max-cells", str(self.max_cells)]
         return shlex.join([*words, "--seed", str(self.seed)])
 
     @classmethod
@@ -120,6 +127,7 @@ class Request:
             each.add_argument("--method", choices=get_args(Method))
             each.add_argument("--features", choices=get_args(Features), default="none")
             each.add_argument("--seed", type=int, default=0)
+            each.add_argument("--max-cells", type=int, default=MOST_CELLS)
             each.add_argument("--seconds", type=float)
             for flag in ("--stop-early", "--quick", "--with-figures"):
                 each.add_argument(flag, action="store_true")

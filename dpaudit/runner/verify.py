@@ -22,13 +22,14 @@ from dpaudit.claims.guarantees import Guarantee
 from dpaudit.claims.inputs import Pair, pair_key
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.claims.record import plain
-from dpaudit.errors import DpauditError, ParameterError, TargetError, TargetRaisedError, WitnessError
+from dpaudit.errors import DpauditError, ParameterError, TargetRaisedError, WitnessError
 from dpaudit.mechanism import Mechanism
-from dpaudit.registry import TargetReference, find_targets
+from dpaudit.registry import TargetReference
 from dpaudit.runner.cells import read_data
 from dpaudit.runner.check import check_run
 from dpaudit.runner.instances import claims_of, described_parameters, instantiate
 from dpaudit.runner.plaindata import NotDataError, from_data
+from dpaudit.runner.trust import Trusted
 from dpaudit.runner.version import dpaudit_version
 from dpaudit.runner.witnesses import WitnessFile, read_witness
 
@@ -90,7 +91,13 @@ class Verification:
 
 
 def verify(
-    path: str | Path, *, samples: int | None = None, confidence: float = DEFAULT_CONFIDENCE, seed: int = 0
+    path: str | Path,
+    *,
+    samples: int | None = None,
+    confidence: float = DEFAULT_CONFIDENCE,
+    seed: int = 0,
+    target: str | None = None,
+    changed: bool = False,
 ) -> Verification:
     """Check a witness file that ``dpaudit check --output`` wrote on fresh samples.
 
@@ -104,6 +111,11 @@ def verify(
         Confidence of the bound, in (0, 1).
     seed
         At least 0. Equal seeds give equal results; no seed gives the samples of the audit.
+    target
+        The target to run, as for `dpaudit.check`, in place of the one that the file names. A file that names code
+        outside of the current folder, other than the catalogue's, is refused unless this names it.
+    changed
+        Check code or data that have changed since the audit; otherwise they are refused, before any of them is run.
 
     Returns
     -------
@@ -112,7 +124,7 @@ def verify(
     Raises
     ------
     WitnessError
-        The file is no witness, or does not fit its target.
+        The file is no witness, does not fit its target, or names code that is elsewhere or has changed.
     TargetRaisedError
         The target raised.
     DpauditError
@@ -129,14 +141,11 @@ def verify(
     witness = read_witness(path)
     inputs = _decoded(path, "inputs", witness.inputs)
     event_data = _decoded(path, "event", witness.event)
-    reference = _reference(path, witness)
-    notes = []
-    changed = reference.digest != witness.sha256
-    if changed:
-        notes.append(f"{reference.path} has changed since the audit; this checks the changed code")
+    trusted = Trusted(path, witness, target=target, changed=changed)
+    reference, data = trusted.reference(), trusted.data()
+    notes = trusted.notes
     with _blamed_on(witness.target):
-        mechanism, data_note = _instance(path, witness, reference)
-        notes += data_note
+        mechanism = _instance(path, witness, reference, data)
         view = _view(path, witness, mechanism)
         claim = _claim(path, witness, mechanism)
         guarantee = _guarantee(path, witness, claim)
@@ -159,7 +168,7 @@ def verify(
         known = _known(witness)
         if samples is None:
             samples = enough_samples(known, guarantee, alpha=1 - confidence)
-        described = described_parameters(mechanism, _data(witness))
+        described = described_parameters(mechanism, data)
         key = json.dumps(described, sort_keys=True)
         try:
             found = recheck(
@@ -177,7 +186,7 @@ def verify(
         except (IndexError, TypeError, ValueError, AttributeError, KeyError) as error:
             if isinstance(error, DpauditError):
                 raise
-            why = "the target has changed; audit it again" if changed else "the file is damaged; write it again"
+            why = "the target has changed; audit it again" if notes else "the file is damaged; write it again"
             raise WitnessError(
                 f"{path}: key 'event' does not fit the outputs of {witness.target} ({error}): {why}"
             ) from error
@@ -254,30 +263,13 @@ def _decoded(path: str | Path, key: str, raw: Any) -> Any:
         raise WitnessError(f"{path}: key '{key}': {error}; give a file that `dpaudit check --output` wrote") from None
 
 
-def _reference(path: str | Path, witness: WitnessFile) -> TargetReference:
-    try:
-        references = find_targets(witness.target)
-    except TargetError as error:
-        raise TargetError(f"{path}: key 'target': {error} (paths are relative to where the audit ran)") from error
-    if len(references) > 1:
-        raise WitnessError(f"{path}: key 'target': {witness.target!r} means {len(references)} targets; name one")
-    return references[0]
-
-
-def _data(witness: WitnessFile) -> tuple[str, str] | None:
-    return None if witness.data is None else (witness.data.file, witness.data.sha256)
-
-
-def _instance(path: str | Path, witness: WitnessFile, reference: TargetReference) -> tuple[Mechanism, list[str]]:
-    notes = []
-    data = _data(witness)
+def _instance(
+    path: str | Path, witness: WitnessFile, reference: TargetReference, data: tuple[str, str] | None
+) -> Mechanism:
     if data is not None:
-        _, digest = read_data(reference.load(), data[0])
-        if digest != data[1]:
-            notes.append(f"{data[0]} has changed since the audit; this checks the changed data")
-            data = (data[0], digest)
+        read_data(reference.load(), data[0])
     try:
-        return instantiate(reference.load(), witness.parameters, data), notes
+        return instantiate(reference.load(), witness.parameters, data)
     except ParameterError as error:
         raise ParameterError(f"{path}: key 'parameters': {error}") from error
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from dpaudit.auditors.budget import Budget, Features
@@ -29,6 +29,7 @@ from dpaudit.registry import suggestion
 from dpaudit.runner.cells import Cell
 from dpaudit.runner.plaindata import NotDataError, to_data
 from dpaudit.runner.version import dpaudit_version
+from dpaudit.writing import write_file
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter, ValidationError
@@ -178,7 +179,7 @@ def make_witness(
         claim=cell.claim,
         view=claim.view,
         parameters=dict(cell.parameters),
-        data=None if cell.data is None else DataFile(file=cell.data[0], sha256=cell.data[1]),
+        data=None if cell.data is None else DataFile(file=PurePath(cell.data[0]).as_posix(), sha256=cell.data[1]),
         claimed=Claimed(guarantee=claim.guarantee.kind, parameters=dict(claim.guarantee.parameters)),
         method=evidence.method,  # type: ignore[arg-type]
         inputs=inputs,
@@ -220,10 +221,9 @@ def witness_text(witness: WitnessFile) -> str:
 
 
 def write_witness(text: str, folder: Path, name: str) -> str:
-    """Write a witness into the folder of witnesses of a report; return its path. Raises OSError."""
+    """Write a witness into the folder of witnesses of a report; return its path. Raises OutputError."""
     path = folder / FOLDER / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    write_file(path, text)
     return path.as_posix()
 
 

@@ -175,9 +175,9 @@ def detection_limit(guarantee: Guarantee, q: float, trials: int, *, alpha: float
         high = low + 0.5
         while not found(high):
             low, high = high, high + 2 * (high - low)
-            if high > claimed + _FARTHEST:
+            # A large claim absorbs the step, so that nothing that can be written is so little above it.
+            if high > claimed + _FARTHEST or high <= low:
                 return math.inf
-    while high - low > _LIMIT_DIGITS:
-        middle = (low + high) / 2
+    while high - low > _LIMIT_DIGITS and low < (middle := (low + high) / 2) < high:
         low, high = (low, middle) if found(middle) else (middle, high)
     return high

@@ -47,6 +47,9 @@ class Leak(dpaudit.Mechanism):
         ]
 '''
 
+# What the target prints would come before the one line.
+QUIET = LEAKS.replace('print("printed by the target")', "pass")
+
 
 @pytest.fixture
 def leak(folder):
@@ -134,9 +137,10 @@ def test_a_control_of_the_catalogue(dpaudit, folder):
     assert json.loads(found.out)["target"] == "unsplit-budget"
 
 
-def test_changed_code_is_said_and_checked(dpaudit, witness):
+def test_changed_code_is_refused_or_said_and_checked(dpaudit, refused, witness):
     rewrite("epsilon=2 * self.epsilon", "epsilon=self.epsilon")
-    outcome = dpaudit("verify", witness)
+    assert "leak.py has changed since the audit" in refused("verify", witness)
+    outcome = dpaudit("verify", witness, "--changed")
     assert outcome.status == 1
     assert outcome.out.startswith("not confirmed: ")
     assert "leak.py has changed since the audit; this checks the changed code" in outcome.out
@@ -175,8 +179,11 @@ class Measured(dpaudit.Mechanism):
     assert "note" not in outcome.out
     (folder / "data.soc").write_text(text.replace("3: 1,2\n2: 2,1", "2: 1,2\n3: 2,1"), encoding="utf-8")
     outcome = dpaudit("verify", result["witness_file"])
+    assert outcome.status == 2
+    assert "data.soc has changed since the audit" in outcome.err
+    outcome = dpaudit("verify", result["witness_file"], "--changed")
     assert outcome.status == 0
-    assert "data.soc has changed since the audit" in outcome.out
+    assert "data.soc has changed since the audit; this checks the changed data" in outcome.out
 
 
 def test_an_event_that_shows_no_violation(dpaudit, witness):
@@ -191,7 +198,7 @@ def test_an_event_that_shows_no_violation(dpaudit, witness):
 def test_a_claim_that_holds_is_not_confirmed(dpaudit, witness, claimed):
     rewrite("epsilon=self.epsilon, view", f"epsilon={claimed}, view")
     change(witness, claimed__parameters={"epsilon": claimed, "delta": 0.0})
-    assert dpaudit("verify", witness, "--samples", "20000").status == 1
+    assert dpaudit("verify", witness, "--samples", "20000", "--changed").status == 1
 
 
 @pytest.mark.parametrize(
@@ -216,12 +223,12 @@ def test_what_the_target_does_not_claim_is_not_checked(dpaudit, witness, key, va
 
 def test_a_target_that_raises(dpaudit, witness):
     rewrite('self.mode == "raise" or data == "raise"', "True")
-    outcome = dpaudit("verify", witness)
+    outcome = dpaudit("verify", witness, "--changed")
     assert outcome.status == 4
     assert outcome.out == ""
     assert [line for line in outcome.err.splitlines() if line.startswith("dpaudit: ")] == outcome.err.splitlines()[-1:]
     assert "`sample` raised ValueError: boom and more" in outcome.err
-    assert "Traceback" in dpaudit("verify", witness, "--debug").err
+    assert "Traceback" in dpaudit("verify", witness, "--changed", "--debug").err
 
 
 KEYS = """
@@ -268,7 +275,11 @@ def test_a_key_that_is_missing_or_of_the_wrong_kind(refused, witness):
         ({"view": "output"}, ["'view'", "no view 'output'", "report"]),
         ({"parameters": {"epsilo": 1}}, ["'parameters'", "did you mean 'epsilon'"]),
         ({"parameters": {"epsilon": -1}}, ["'parameters'", "'epsilon'", "above 0"]),
-        ({"data": {"file": "absent.soc", "sha256": ""}}, ["takes no --data"]),
+        ({"data": {"file": "absent.soc", "sha256": ""}}, ["absent.soc", "no such data file"]),
+        (
+            {"data": {"file": "leak.py", "sha256": hashlib.sha256(QUIET.encode()).hexdigest()}},
+            ["takes no --data"],
+        ),
         ({"claimed__parameters": {"epsilon": -1, "delta": 0}}, ["'claimed.parameters'", ">= 0"]),
         ({"claimed__parameters": {"epsilon": "NaN", "delta": 0}}, ["'claimed.parameters.epsilon'", "finite"]),
         ({"claimed__parameters": {"epsilon": 1, "delta": 2}}, ["'claimed.parameters'", "[0, 1]"]),
@@ -299,8 +310,7 @@ def test_a_key_that_is_missing_or_of_the_wrong_kind(refused, witness):
 )
 def test_a_damaged_file(refused, witness, changes, words, monkeypatch):
     change(witness, **changes)
-    # What the target prints would come before the one line.
-    Path("leak.py").write_text(LEAKS.replace('print("printed by the target")', "pass"), encoding="utf-8")
+    Path("leak.py").write_text(QUIET, encoding="utf-8")
     change(witness, sha256=hashlib.sha256(Path("leak.py").read_bytes()).hexdigest())
     from dpaudit.registry import references
 

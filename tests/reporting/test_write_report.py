@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -36,10 +37,12 @@ def test_a_file_in_the_way_is_told(tmp_path: Path, full_record: Record) -> None:
 def test_a_folder_without_permission_is_told(
     tmp_path: Path, full_record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(self: Path, data: bytes) -> int:
+    def refuse(path: Path, *rest: object) -> int:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "write_bytes", refuse)
+    monkeypatch.setattr(os, "open", refuse)
     with pytest.raises(OutputError) as error:
         write_report(full_record, tmp_path)
-    assert str(error.value) == f"{tmp_path}: cannot be written (Permission denied)"
+    assert str(error.value) == (
+        f"{tmp_path / 'record.json'}: cannot be written (Permission denied); name a folder that can be written"
+    )
