@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 PEERS_STAMP := .venv-peers/.installed
 
-.PHONY: check test test-fast examples lint format reports reports-check reproduce revisions bench clean
+.PHONY: check test test-fast mutants examples lint format reports reports-check reproduce revisions bench clean
 
 $(STAMP): pyproject.toml hatch_build.py constraints.txt
 	$(PYTHON) -m venv .venv
@@ -19,6 +19,9 @@ test: $(STAMP)  ## all tests
 
 test-fast: $(STAMP)  ## the inner loop, under a minute
 	$(BIN)/python -m pytest -n auto -m "not slow"
+
+mutants: $(STAMP)  ## plant bugs one by one, and write in tests/README.md what finds each
+	$(BIN)/python tests/mutants/run.py
 
 $(PEERS_STAMP): pyproject.toml hatch_build.py
 	$(PYTHON) -m venv .venv-peers

@@ -118,6 +118,17 @@ def test_aggregate_rankings_follow_a_literal_protocol(m):
     assert chi2_contingency(counts[:, counts.sum(axis=0) > 0]).pvalue > FALSE_ALARM
 
 
+def test_a_tally_of_entries_has_the_mean_of_its_reports():
+    target = LocalPairwise(alternatives=3, epsilon=3.0, randomizer="entrywise")
+    truths, counts = np.array([[True, True, False], [False, True, False]]), np.array([300, 100])
+    rng, runs = np.random.default_rng(SEED), 2000
+    tallies = np.array([target.report.tally(truths, counts, rng) for _ in range(runs)])
+    keep = 1 / (1 + math.exp(-1.0))
+    expected = (counts[:, None] * np.where(truths, keep, 1 - keep)).sum(axis=0)
+    error = math.sqrt(400 * keep * (1 - keep) / runs)
+    assert np.abs(tallies.mean(axis=0) - expected).max() < error * norm.isf(FALSE_ALARM / 6)
+
+
 def test_more_alternatives_than_are_listed_are_aggregated_exactly_too():
     target = LocalPairwise(alternatives=7, epsilon=3.0, agents=200_000, instance="unanimous")
     order = rankings.ranking_with_inversions(7, 10)
