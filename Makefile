@@ -5,7 +5,7 @@ STAMP := .venv/.installed
 PEERS_STAMP := .venv-peers/.installed
 LOWEST_STAMP := .venv-lowest/.installed
 
-.PHONY: check test test-fast test-lowest examples lint format reports reports-check reproduce revisions bench clean
+.PHONY: check test test-fast test-lowest mutants examples lint format reports reports-check reproduce revisions bench clean
 
 $(STAMP): pyproject.toml hatch_build.py constraints.txt
 	$(PYTHON) -m venv .venv
@@ -29,6 +29,9 @@ $(LOWEST_STAMP): pyproject.toml hatch_build.py
 
 test-lowest: $(LOWEST_STAMP)  ## the fast tests with the lowest versions that pyproject.toml allows
 	.venv-lowest/bin/python -m pytest -n auto -m "not slow" -W "ignore:'click.utils.:DeprecationWarning"
+
+mutants: $(STAMP)  ## plant bugs one by one, and write in tests/README.md what finds each
+	$(BIN)/python tests/mutants/run.py
 
 $(PEERS_STAMP): pyproject.toml hatch_build.py
 	$(PYTHON) -m venv .venv-peers

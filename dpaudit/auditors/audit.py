@@ -129,14 +129,12 @@ def _audit_exactly(
     if not _can_sample(view):
         return replace(evidence, finding=None)
     try:
-        contradiction = find_disagreement(
-            view, claim, neighbouring, evidence, worst, budget, streams.child("agreement")
-        )
+        found = find_disagreement(view, claim, neighbouring, evidence, worst, budget, streams.child("agreement"))
     except OutOfTimeError:
         return _unchecked(evidence, "law")
-    if contradiction:
-        return _by_samples(view, claim, neighbouring, contradiction, budget, streams)
-    return evidence
+    if found.contradiction:
+        return _by_samples(view, claim, neighbouring, found.contradiction, budget, streams)
+    return replace(evidence, measured={**evidence.measured, **found.power})
 
 
 def _held_against_samples(

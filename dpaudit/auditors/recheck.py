@@ -13,10 +13,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.auditors.agreement import outcome_keyer
 from dpaudit.auditors.blackbox import sampler_of
 from dpaudit.auditors.budget import Budget
 from dpaudit.auditors.losses import LossScore
+from dpaudit.auditors.misfit import outcome_keyer
 from dpaudit.auditors.outputs import Coder
 from dpaudit.auditors.pair import EventBound, PairTask, bound_event, choose_for_pair
 from dpaudit.auditors.sampler import Sampler

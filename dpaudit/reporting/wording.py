@@ -22,6 +22,8 @@ _CONTEXT = ("tightness", "slack", _LIMIT, "trivial")
 _ACTUAL, _CLAIMED = "actual", "claimed"
 _LABELS = {
     "tightness": "tightness (claimed over measured)",
+    "detectable_shift": "detectable shift (error of one probability in `sample` that would have been seen)",
+    "detectable_variation": "detectable variation (total variation distance of `sample` that would have been seen)",
     "slack": "slack (above 1: room between value and bound)",
     "trivial": "trivial (what needs no input)",
 }

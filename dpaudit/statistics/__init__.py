@@ -10,7 +10,7 @@ from dpaudit.statistics.events import (
     forced_lower,
     log_ratio_lower,
 )
-from dpaudit.statistics.fit import goodness_of_fit
+from dpaudit.statistics.fit import cdf_distance, cdf_shift, detectable_shifts, goodness_of_fit
 from dpaudit.statistics.means import mean_interval, student_interval
 from dpaudit.statistics.proportions import clopper_pearson, proportion_lower, proportion_upper
 from dpaudit.statistics.rates import Exponent, fitted_exponent, local_exponents
@@ -23,7 +23,10 @@ __all__ = [
     "anytime_upper",
     "best_share",
     "bound_from_counts",
+    "cdf_distance",
+    "cdf_shift",
     "clopper_pearson",
+    "detectable_shifts",
     "detection_limit",
     "fitted_exponent",
     "forced_lower",

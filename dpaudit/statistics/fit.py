@@ -1,6 +1,8 @@
-"""Goodness of fit of samples to a finite law."""
+"""Goodness of fit of samples to a law, and what it would have shown."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -33,3 +35,79 @@ def goodness_of_fit(counts: np.ndarray, probabilities: np.ndarray) -> float:
     observed, expected, trials = counts[possible], np.minimum(probabilities[possible], 1.0), counts.sum()
     tails = np.minimum(binom.cdf(observed, trials, expected), binom.sf(observed - 1, trials, expected))
     return float(min(1.0, 2 * len(tails) * tails.min()))
+
+
+def detectable_shifts(
+    probabilities: np.ndarray, trials: int, *, alpha: float, power: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Least errors of a law's probabilities that `goodness_of_fit` would show.
+
+    Parameters
+    ----------
+    probabilities
+        The law, shape (k,).
+    trials
+        Number of samples, at least 1.
+    alpha
+        Level at which a p-value is taken to be too small.
+    power
+        Probability with which the error is to be seen.
+
+    Returns
+    -------
+    up, down : ndarray, shape (k,)
+        By how much an outcome's probability must be above, and below, the law's. Where even the largest error is not
+        seen, that is what is returned: one minus the probability, or the probability.
+
+    Notes
+    -----
+    **Guarantee.** If the true probability of any one outcome is off by at least as much, the p-value is at most
+    ``alpha`` with a probability of at least ``power``, whatever the other outcomes' probabilities are.
+    **Checked against** simulated power.
+    """
+    from scipy.special import betaincinv
+    from scipy.stats import binom
+
+    # Equal outcomes are common, and binomial quantiles slow.
+    law, where = np.unique(np.minimum(probabilities, 1.0), return_inverse=True)
+    level = alpha / (2 * max(1, int(np.count_nonzero(probabilities))))
+    # One occurrence of an impossible outcome settles it; scipy's quantile there is no number of use.
+    most = np.where(law > 0, binom.isf(level, trials, law), 0.0) + 1
+    least = np.where(law > 0, binom.ppf(level, trials, law), 0.0) - 1
+    above = np.where(most <= trials, betaincinv(np.minimum(most, trials), np.maximum(trials - most, 0) + 1, power), 1.0)
+    below = np.where(least >= 0, betaincinv(np.maximum(least, 0) + 1, np.maximum(trials - least, 1), 1 - power), 0.0)
+    return np.maximum(above - law, 0.0)[where], np.maximum(law - below, 0.0)[where]
+
+
+def cdf_distance(values: np.ndarray, distribution: np.ndarray) -> float:
+    """p-value of the largest distance between the empirical distribution function and a continuous law's.
+
+    Parameters
+    ----------
+    values
+        Samples in ascending order, shape (n,).
+    distribution
+        The law's distribution function there.
+
+    Notes
+    -----
+    **Guarantee.** If the samples follow the law, the p-value is at most a with probability at most a, for every number
+    of samples: the inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant (Annals of Probability 1990).
+    **Checked against** simulated size and power.
+    """
+    n = len(values)
+    steps = np.arange(n + 1) / n
+    distance = max(np.max(steps[1:] - distribution), np.max(distribution - steps[:-1]))
+    return float(min(1.0, 2 * math.exp(-2 * n * distance**2)))
+
+
+def cdf_shift(trials: int, *, alpha: float, power: float) -> float:
+    """Least error of a distribution function, at any one point, that `cdf_distance` would show.
+
+    Notes
+    -----
+    **Guarantee.** If the true distribution function is off by at least as much at any point, the p-value is at most
+    ``alpha`` with a probability of at least ``power``, by Hoeffding's inequality there.
+    **Checked against** simulated power.
+    """
+    return min(1.0, (math.sqrt(math.log(2 / alpha)) + math.sqrt(-math.log1p(-power))) / math.sqrt(2 * trials))

@@ -13,8 +13,6 @@ from dpaudit.laws import FiniteLaw, compare
 from dpaudit.randomizers import HypercubeResponse
 from dpaudit.randomizers.hypercube import HypercubeLaw
 
-pytestmark = pytest.mark.slow
-
 FALSE_ALARM = 1e-6
 SEED = 20261125
 CASES = list(itertools.product([1, 2, 3, 4, 5, 6, 7], [0.3, 1.0, 4.0], ["split", "both"]))
@@ -116,6 +114,7 @@ def test_tally_is_the_sum_of_reports_in_any_chunks(monkeypatch):
     assert response.tally(bits, 0 * counts, np.random.default_rng(0)).tolist() == [0] * 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ties", ["split", "both"])
 @pytest.mark.parametrize("d", [3, 4])
 def test_users_counted_together_have_the_law_of_users_one_by_one(d, ties):

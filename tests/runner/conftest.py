@@ -1,3 +1,4 @@
+import shutil
 from pathlib import Path
 
 import pytest
@@ -76,3 +77,27 @@ def mixed(tmp_path, monkeypatch) -> str:
     monkeypatch.chdir(tmp_path)
     Path("mixed.py").write_text(TARGET, encoding="utf-8")
     return "mixed.py"
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory):
+    """A folder with a target of one claim of every kind, audited to ``out`` once; tests get copies."""
+    folder = tmp_path_factory.mktemp("audited")
+    (folder / "mixed.py").write_text(TARGET, encoding="utf-8")
+    from dpaudit.runner import Request
+    from dpaudit.runner.check import run_request
+
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.chdir(folder)
+        run = run_request(Request(targets=["mixed.py"], samples=3000), output=Path("out"))
+    assert run.taken == 0
+    return folder, run.record
+
+
+@pytest.fixture
+def kept(audited, tmp_path, monkeypatch):
+    """A copy of that folder, which is the current one; its target, and the record of its audit."""
+    folder, record = audited
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return "mixed.py", record

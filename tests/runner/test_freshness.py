@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import shutil
 from textwrap import dedent
 
 import pytest
@@ -43,16 +44,27 @@ PLAN = """
 """
 
 
-@pytest.fixture
-def made(tmp_path, monkeypatch):
-    """A folder with a plan, its protocol, and a report of it."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "sum.py").write_text(dedent(PROTOCOL))
-    (tmp_path / "sum.toml").write_text(dedent(PLAN))
-    monkeypatch.setattr("sys.argv", ["dpaudit", "check", "sum.toml", "--output", "report", "--quiet"])
-    with pytest.raises(SystemExit) as left:
-        main()
+@pytest.fixture(scope="module")
+def reported(tmp_path_factory):
+    """A folder with a plan, its protocol, and a report of it; made once, so that tests get copies."""
+    folder = tmp_path_factory.mktemp("reported")
+    (folder / "sum.py").write_text(dedent(PROTOCOL))
+    (folder / "sum.toml").write_text(dedent(PLAN))
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.chdir(folder)
+        command = ["dpaudit", "check", "sum.toml", "--output", "report", "--workers", "1", "--quiet"]
+        monkeypatch.setattr("sys.argv", command)
+        with pytest.raises(SystemExit) as left:
+            main()
     assert left.value.code == 0
+    return folder
+
+
+@pytest.fixture
+def made(reported, tmp_path, monkeypatch):
+    """A copy of that folder, which is the current one."""
+    shutil.copytree(reported, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
     return tmp_path
 
 

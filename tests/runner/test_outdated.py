@@ -10,6 +10,7 @@ from textwrap import dedent
 import pytest
 
 from dpaudit.auditors.revisions import revisions
+from dpaudit.catalog import ROOT
 from dpaudit.runner.revisions import changed_auditors, code_of_auditor
 
 pytestmark = pytest.mark.slow
@@ -45,6 +46,12 @@ def state(project):
     return json.loads(done.stdout)
 
 
+@pytest.fixture(scope="module")
+def before():
+    """The state without any change, which is the same for all tests."""
+    return state(ROOT)
+
+
 def outdated(before, after):
     """Claims of the cells whose keys are others now."""
     assert set(before["keys"]) == set(after["keys"])
@@ -57,8 +64,7 @@ def edit(path, old, new):
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
 
 
-def test_docstrings_and_comments_anywhere_outdate_nothing(copied_project):
-    before = state(copied_project)
+def test_docstrings_and_comments_anywhere_outdate_nothing(copied_project, before):
     assert before["auditors"] == []
     edited = 0
     for folder in ("dpaudit", "protocols"):
@@ -75,8 +81,7 @@ def test_docstrings_and_comments_anywhere_outdate_nothing(copied_project):
     assert after["auditors"] == []
 
 
-def test_a_claims_formula_outdates_that_claim_only(copied_project):
-    before = state(copied_project)
+def test_a_claims_formula_outdates_that_claim_only(copied_project, before):
     claims = copied_project / "protocols" / "yan2020" / "claims.py"
     edit(claims, '@dpaudit.claim(\n    "yan2020.rr-beats-lap"', '@dpaudit.claim(\n    "yan2020.rr-beats-lap"')
     text = claims.read_text(encoding="utf-8")
@@ -86,8 +91,7 @@ def test_a_claims_formula_outdates_that_claim_only(copied_project):
     assert outdated(before, state(copied_project)) == {"yan2020.rr-beats-lap"}
 
 
-def test_a_constant_of_a_learner_is_the_black_box_auditors_alone(copied_project):
-    before = state(copied_project)
+def test_a_constant_of_a_learner_is_the_black_box_auditors_alone(copied_project, before):
     learners = copied_project / "dpaudit" / "auditors" / "learners.py"
     text = learners.read_text(encoding="utf-8")
     constant = re.search(r"^(_[A-Z_]+ = )(\d[\d_.e]*)$", text, re.MULTILINE)
@@ -185,8 +189,7 @@ ADDED_PLAN = """
 """
 
 
-def test_a_protocol_with_a_claim_a_plan_and_a_control_takes_two_files_and_outdates_nothing(copied_project):
-    before = state(copied_project)
+def test_a_protocol_with_a_claim_a_plan_and_a_control_takes_two_files_and_outdates_nothing(copied_project, before):
     (copied_project / "protocols" / "added2026.py").write_text(dedent(ADDED))
     (copied_project / "audits" / "added2026.toml").write_text(dedent(ADDED_PLAN))
     after = state(copied_project)

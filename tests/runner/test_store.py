@@ -1,5 +1,6 @@
 """The store of results: what is kept, what is taken from it, and what ends a run in the middle."""
 
+import dataclasses
 import json
 import os
 import random
@@ -93,9 +94,8 @@ def test_another_database_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("page", [1, 2, 3])
-def test_a_damaged_store_is_told_in_one_line(mixed, tmp_path, page, monkeypatch, capsys):
-    path = tmp_path / "out" / NAME
-    run_request(Request(targets=[mixed], samples=3000), output=path.parent)
+def test_a_damaged_store_is_told_in_one_line(kept, page, monkeypatch, capsys):
+    mixed, path = kept[0], Path("out", NAME)
     content = path.read_bytes()
     assert len(content) >= 4096 * page
     garbage = bytes(i * 37 % 256 for i in range(4096))
@@ -138,50 +138,56 @@ def test_the_result_of_another_claim_is_not_taken(mixed, tmp_path):
     assert run_request(request, output=tmp_path / "out").taken == 0
 
 
-def test_the_same_command_again_computes_nothing_and_gives_the_same_record(mixed, tmp_path):
+def test_the_same_command_again_computes_nothing_and_gives_the_same_record(kept):
+    mixed, record = kept
     request = Request(targets=[mixed], samples=3000)
-    first = run_request(request, output=tmp_path / "out")
-    again = run_request(request, output=tmp_path / "out")
-    assert (first.taken, again.taken) == (0, len(first.record.results))
-    assert again.record.reproducible().to_json() == first.record.reproducible().to_json()
-    assert run_request(request, output=tmp_path / "out", fresh=True).taken == 0
+    again = run_request(request, output=Path("out"))
+    assert again.taken == len(record.results)
+    assert again.record.reproducible().to_json() == record.reproducible().to_json()
+    exact = Request(targets=[mixed], samples=3000, claims=["mixed.exact"])
+    assert run_request(exact, output=Path("out")).taken == 1
+    assert run_request(exact, output=Path("out"), fresh=True).taken == 0
 
 
-def test_another_seed_or_number_of_samples_is_another_result(mixed, tmp_path):
-    run_request(Request(targets=[mixed], samples=3000), output=tmp_path / "out")
-    assert run_request(Request(targets=[mixed], samples=3000, seed=1), output=tmp_path / "out").taken == 0
-    assert run_request(Request(targets=[mixed], samples=3001), output=tmp_path / "out").taken == 0
+def test_another_seed_or_number_of_samples_is_another_result(kept):
+    mixed, out = kept[0], Path("out")
+    sampled = {"targets": [mixed], "claims": ["mixed.box", "mixed.good"]}
+    assert run_request(Request(**sampled, samples=3000, seed=1), output=out).taken == 0
+    assert run_request(Request(**sampled, samples=3001), output=out).taken == 0
     # One more claim set changes nothing of the others.
-    assert (
-        run_request(Request(targets=[mixed], samples=3000, claims=["mixed.good"]), output=tmp_path / "out").taken == 1
-    )
+    assert run_request(Request(targets=[mixed], samples=3000, claims=["mixed.good"]), output=out).taken == 1
 
 
-def test_adding_an_audit_changes_no_other_result(mixed):
+def test_adding_an_audit_changes_no_other_result(kept):
+    mixed, record = kept
     alone = run_request(Request(targets=[mixed], samples=3000, claims=["mixed.box"])).record.results
-    beside = run_request(Request(targets=[mixed], samples=3000)).record.results
-    (same,) = (result for result in beside if result.claim == "mixed.box")
-    assert alone == (same,)
+    (same,) = (result for result in record.results if result.claim == "mixed.box")
+    assert [dataclasses.replace(result, witness_file=None, command="") for result in alone] == [
+        dataclasses.replace(same, witness_file=None, command="")
+    ]
 
 
 def test_the_record_states_the_sum_of_the_error_probabilities(mixed):
-    record = run_request(Request(targets=[mixed], samples=3000, confidence=0.99)).record
+    claims = ["mixed.box", "mixed.good", "mixed.lemma"]
+    record = run_request(Request(targets=[mixed], samples=3000, confidence=0.99, claims=claims)).record
     sampled = [result for result in record.results if result.error_probability is not None]
     assert {result.claim for result in sampled} == {"mixed.box", "mixed.good"}
     assert {result.error_probability for result in sampled} == {0.01}
     assert record.error_probability == pytest.approx(0.02)
 
 
-def test_the_command_says_what_it_took_and_fresh_starts_over(mixed, tmp_path, monkeypatch, capsys):
+def test_the_command_says_what_it_took_and_fresh_starts_over(kept, monkeypatch, capsys):
     def run(*more):
-        monkeypatch.setattr("sys.argv", ["dpaudit", "check", mixed, "--samples", "3000", *more])
+        command = ["dpaudit", "check", kept[0], "--samples", "3000", "--workers", "1", *more]
+        monkeypatch.setattr("sys.argv", command)
         with pytest.raises(SystemExit):
             main()
         return capsys.readouterr().err
 
-    assert "were known" not in run("--output", "out")
     assert "5 of 5 results were known from out already" in run("--output", "out")
-    assert "were known" not in run("--output", "out", "--fresh")
+    one = ("--claim", "mixed.exact")
+    assert "1 of 1 results were known from out already" in run("--output", "out", *one)
+    assert "known" not in run("--output", "out", "--fresh", *one)
     assert "--fresh forgets what --output DIR keeps" in run("--fresh")
 
 

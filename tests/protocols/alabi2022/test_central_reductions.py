@@ -14,8 +14,6 @@ from dpaudit.catalog.alabi2022 import DPKwikSortCapped, NoisyPairwise
 from dpaudit.catalog.alabi2022.central_errors import cost_range, instance_profile, kwiksort_error, optimum
 from dpaudit.catalog.alabi2022.claims.central_second import margin_to_quicksort
 
-pytestmark = pytest.mark.slow
-
 FALSE_ALARM = 1e-6
 SEED = 20261121
 FIRST = NoisyPairwise
@@ -46,6 +44,7 @@ def worst_epsilon(view, agents, alternatives):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("m", "agents"), [(2, 3), (3, 1), (3, 2)])
 def test_the_reverse_stands_for_all_and_the_printed_noise_is_too_much(m, agents):
     """Claimed over exact epsilon is 2m / (m - 1) with the printed noise, and 1 with the tight one."""
@@ -171,6 +170,7 @@ def coarse_epsilon(target):
     return worst
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cap", [0, 1, 2, 3])
 @pytest.mark.parametrize("calibration", ["printed", "tight"])
 @pytest.mark.parametrize("budget", ["printed", "meant"])
@@ -183,6 +183,7 @@ def test_no_transcript_exceeds_the_longest_run(cap, calibration, budget):
     assert exact == pytest.approx(1.3 * (queries + again), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("m", "exceeded"), [(5, False), (10, False), (11, True), (30, True)])
 def test_the_budget_with_the_default_cap(m, exceeded):
     printed = evidence_of(SECOND(alternatives=m, agents=1), "theorem5-budget")

@@ -11,8 +11,6 @@ from dpaudit.auditors.audit import view_of
 from dpaudit.auditors.blackbox import audit_black_box
 from dpaudit.auditors.exact import audit_exact
 
-pytestmark = pytest.mark.slow
-
 FAST = {
     "weights-half-sensitivity": 20_000,
     "weights-undivided-budget": 20_000,
@@ -30,6 +28,7 @@ def black_box(target, samples, seed):
     return audit_black_box(view, claim, neighbouring, budget=Budget(samples=samples), streams=Streams(seed))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "samples"), FAST.items())
 def test_a_planted_bug_is_found(name, samples):
     target = dpaudit.load(name)()
@@ -46,6 +45,7 @@ def test_a_loss_that_is_spread_over_many_answers_is_found_by_its_law():
     assert evidence.measured["epsilon"].lower == pytest.approx(3.0, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "samples"), [(0, 20_000), (1, 20_000), (2, None)])
 def test_the_right_mechanism_is_not_accused(seed, samples):
     evidence = black_box(dpaudit.load("noisy-pairwise")(epsilon=1.0, calibration="tight"), samples, seed)

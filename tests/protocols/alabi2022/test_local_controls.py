@@ -12,8 +12,6 @@ from dpaudit.catalog.alabi2022.controls import local
 from dpaudit.claims.declarations import declared_in
 from dpaudit.registry import catalogue
 
-pytestmark = pytest.mark.slow
-
 SAMPLES = {
     "local-uncapped": 100_000,
     "local-counter-per-call": 200_000,
@@ -40,6 +38,7 @@ def test_a_planted_bias_is_found(name):
     assert audit(control, claim, budget=Budget(), streams=Streams(0)).verdict == "refuted"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_planted_bug_is_found(name):
     control = CONTROLS[name]()

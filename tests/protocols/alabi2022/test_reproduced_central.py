@@ -11,8 +11,6 @@ from dpaudit.auditors.rates import audit_rate
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.verdicts import Verdict
 
-pytestmark = pytest.mark.slow
-
 GAUSSIAN = {"noise": "gaussian", "delta": 1e-5}
 ROWS = [
     ("Table 1", "dp-kwiksort-capped", {}, "alabi2022.corollary6", {"agents": -1, "epsilon": -1, "alternatives": 3}),
@@ -53,6 +51,7 @@ def test_every_row_of_the_table_has_a_rate_in_each_of_its_variables(table, targe
         assert (claim.shape is not None) == logarithm
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", ROWS[2:4])
 def test_the_error_follows_the_deviation_of_the_noise_in_delta(row):
     _, target, parameters, prefix, _ = row

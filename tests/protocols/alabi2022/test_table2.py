@@ -7,8 +7,6 @@ import pytest
 
 from dpaudit.catalog.alabi2022 import LDPKwikSortInteractive, LocalPairwise
 
-pytestmark = pytest.mark.slow
-
 ROWS = [
     (LocalPairwise, "alabi2022.corollary9", {"agents": -0.5, "epsilon": -1, "alternatives": 3}),
     (LDPKwikSortInteractive, "alabi2022.corollary12", {"agents": -0.5, "budget": -1, "alternatives": 2.5}),

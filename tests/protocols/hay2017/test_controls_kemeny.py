@@ -10,8 +10,6 @@ from dpaudit.auditors import Budget, Streams
 from dpaudit.auditors.audit import view_of
 from dpaudit.auditors.blackbox import audit_black_box
 
-pytestmark = pytest.mark.slow
-
 FAST = {
     "exponential-one-pair": 20_000,
     "exponential-without-two": 200_000,
@@ -27,6 +25,7 @@ def black_box(target, samples, seed):
     return audit_black_box(view, claim, neighbouring, budget=Budget(samples=samples), streams=Streams(seed))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "samples"), FAST.items())
 def test_a_planted_bug_is_found(name, samples):
     target = dpaudit.load(name)()
@@ -35,6 +34,7 @@ def test_a_planted_bug_is_found(name, samples):
     assert evidence.witness.forces["epsilon"] > target.claims()[0].epsilon
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "samples"), [(0, 20_000), (1, 20_000), (2, None)])
 def test_the_right_mechanism_is_not_accused(seed, samples):
     right = dpaudit.load("kemeny-exponential")(epsilon=1.0, agents=4, relation="add-remove")

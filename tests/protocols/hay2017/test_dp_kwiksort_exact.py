@@ -14,8 +14,6 @@ from dpaudit.auditors.exact import audit_exact
 from dpaudit.catalog.hay2017 import DPKwikSort
 from dpaudit.catalog.yan2020.claims import dp_kwiksort
 
-pytestmark = pytest.mark.slow
-
 FALSE_ALARM = 1e-6
 SEED = 20261124
 DP = DPKwikSort
@@ -116,6 +114,7 @@ def test_a_million_runs_follow_the_law(m):
 CELLS = list(itertools.product(["natural", "binary"], ["substitution", "add-remove"]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("logarithm", "relation"), CELLS)
 @pytest.mark.parametrize(("m", "agents"), [(2, 3), (3, 1), (3, 2), (3, 3), (4, 1)])
 def test_epsilon_over_all_profiles_without_symmetry(m, agents, logarithm, relation):

@@ -12,8 +12,6 @@ from dpaudit.auditors.exact import audit_exact
 from dpaudit.catalog.hay2017 import DPKwikSort, controls
 from dpaudit.claims.declarations import declared_in
 
-pytestmark = pytest.mark.slow
-
 FAST = {"central-half-noise": 200_000, "central-unsplit-budget": 20_000}
 CONTROLS = [target for target in vars(controls).values() if getattr(target, "name", None) in FAST]
 CORRECT = [DPKwikSort(epsilon=1.0, logarithm="binary", relation="add-remove")]
@@ -53,6 +51,7 @@ def test_the_right_protocol_is_not_accused(target, seed):
     assert black_box(target, 20_000, seed).verdict == "consistent"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", CORRECT)
 def test_the_right_protocol_is_not_accused_under_the_default_budget(target):
     evidence = black_box(target, 300_000 if target.name == "ldp-kwiksort-lap" else None, seed=2)

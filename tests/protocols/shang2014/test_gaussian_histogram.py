@@ -24,8 +24,6 @@ from dpaudit.catalog.shang2014.error_rate import (
 from dpaudit.catalog.shang2014.exact_errors import pair_distance_density, pair_flip_probability
 from dpaudit.catalog.shang2014.positional import PositionalRule
 
-pytestmark = pytest.mark.slow
-
 FALSE_ALARM = 1e-6
 SEED = 20261121
 SETTINGS = [
@@ -71,7 +69,6 @@ def test_theorem_1_is_decided_by_the_exact_delta(relation, epsilon, delta):
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("relation", "verdict"), [("add-remove", "proved"), ("substitution", "refuted")])
 def test_theorem_1_holds_at_epsilon_1_for_the_papers_neighbours_only(relation, verdict):
     target = GaussianHistogram(epsilon=1.0, delta=1e-4, relation=relation)
@@ -214,6 +211,7 @@ def test_corrected_bounds_are_the_union_over_pairs_at_densities_that_fall_from_z
         assert own < 1 / math.pi
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", [SETTINGS[0], SETTINGS[1], SETTINGS[3]])
 def test_equation_24_is_where_theorem_2_is_smallest(setting):
     target = GaussianHistogram(**setting)

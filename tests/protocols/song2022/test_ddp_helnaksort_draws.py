@@ -13,8 +13,6 @@ from dpaudit.catalog.song2022 import DDPHelnaksort
 from dpaudit.catalog.song2022.collection import cast, collect, truths
 from dpaudit.catalog.song2022.shuffling import AnswersOfDrawnAgents, AnswersOfSecretDraws
 
-pytestmark = pytest.mark.slow
-
 SEED = 20261121
 FALSE_ALARM = 1e-6
 PAIRS = [(0, 1), (0, 2), (1, 2)]
@@ -139,6 +137,7 @@ def test_draws_that_are_known_say_more():
         assert 0 < secret < 0.9 * known
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("parameters", "known", "secret"),
     [
@@ -180,6 +179,7 @@ def test_two_alternatives_have_one_pair_and_no_secret():
     assert known.measured == secret.measured
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("central", [0.25, 1.0, 2.0])
 def test_randomized_response_leaves_a_poisson_number_of_false_answers(central):
     """With n' large, C(m, 2) e^-ϵ false answers in the mean, or one more, where all others agree: in closed form."""

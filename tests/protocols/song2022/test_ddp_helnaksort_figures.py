@@ -16,8 +16,6 @@ from dpaudit.catalog.song2022.collection import cast, collect, true_margins, tru
 from dpaudit.catalog.song2022.evaluation import as_exact, most_truthful
 from dpaudit.catalog.song2022.ldp_quicksort import quicksort
 
-pytestmark = pytest.mark.slow
-
 SEED = 20261121
 FALSE_ALARM = 1e-6
 
@@ -192,6 +190,7 @@ def error_at(runs):
     return math.sqrt(math.log(2 / FALSE_ALARM) / (2 * runs))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "budgets"),
     [

@@ -176,6 +176,12 @@ def test_a_setting_given_either_way_is_one_setting():
     assert central.amplified == pytest.approx(local.amplified, abs=1e-15)
 
 
+def test_the_order_of_real_answers_says_nothing():
+    view = DDPHelnaksort(central_epsilon=0.5, agents_per_pair=5, randomizer="gaussian").views()["received"]
+    outputs = view.sample((2, 3), 50, np.random.default_rng(SEED))
+    assert (np.diff(outputs, axis=1) >= 0).all()
+
+
 def test_likelihood_of_real_answers_is_the_mean_over_all_ways_to_assign_them():
     view = DDPHelnaksort(central_epsilon=0.5, agents_per_pair=5, randomizer="gaussian").views()["received"]
     sigma = view.response.scale

@@ -10,8 +10,6 @@ from dpaudit.auditors.audit import view_of
 from dpaudit.auditors.blackbox import audit_black_box
 from dpaudit.catalog.song2022 import LDPQuickSort, controls
 
-pytestmark = pytest.mark.slow
-
 CONTROLS = [
     controls.shuffler_keeps_order,
     controls.two_bits_per_user,
@@ -27,6 +25,7 @@ def black_box(target, samples, seed):
     return audit_black_box(view, claim, neighbouring, budget=Budget(samples=samples), streams=Streams(seed))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("control", **BY_NAME)
 def test_a_planted_bug_is_found(control):
     (claim,) = control().claims()

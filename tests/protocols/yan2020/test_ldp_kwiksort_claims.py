@@ -15,8 +15,6 @@ from dpaudit.auditors import Budget, Streams, audit
 from dpaudit.catalog.yan2020 import LDPKwikSortLap, LDPKwikSortRR, profiles
 from dpaudit.catalog.yan2020.utility import coins_at_least, mu, pair_bound, pair_error
 
-pytestmark = pytest.mark.slow
-
 FALSE_ALARM = 1e-6
 SEED = 20261123
 RR, LAP = LDPKwikSortRR, LDPKwikSortLap
@@ -67,6 +65,7 @@ def test_pair_error_is_the_sum_over_agents_asked_and_right_answers(protocol, set
     assert pair_error(target) == pytest.approx(wrong, rel=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", [RR, LAP])
 @pytest.mark.parametrize("setting", SETTINGS[:3])
 def test_pair_error_is_what_simulated_runs_show(protocol, setting):
@@ -268,7 +267,6 @@ def test_new_labels_rename_the_same_profile():
         assert [[labels[a] for a in row] for row in original.tolist()] == run.tolist()
 
 
-@pytest.mark.slow
 @pytest.mark.skipif("DPAUDIT_DATA" not in os.environ, reason="set DPAUDIT_DATA to a folder of PrefLib .soc files")
 @pytest.mark.parametrize(("pattern", "agents"), [("*24-0000*.soc", 795), ("*25-0000*.soc", 793)])
 def test_the_papers_own_data(pattern, agents):
@@ -285,6 +283,7 @@ def test_the_papers_own_data(pattern, agents):
     assert evidence.measured["kwiksort"].lower <= exact <= evidence.measured["kwiksort"].upper
 
 
+@pytest.mark.slow
 def test_randomized_response_never_flips_more_often_than_laplace():
     for epsilon_k in np.geomspace(1e-6, 50, 200):
         assert 1 - keep_of("rr", epsilon_k) <= (1 - keep_of("lap", epsilon_k)) * (1 + 1e-12)

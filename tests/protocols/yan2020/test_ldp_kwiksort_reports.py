@@ -11,8 +11,6 @@ import dpaudit
 from dpaudit.auditors.exact import audit_exact
 from dpaudit.catalog.yan2020 import LDPKwikSortLap, LDPKwikSortRR
 
-pytestmark = pytest.mark.slow
-
 FALSE_ALARM = 1e-6
 SEED = 20261121
 RR, LAP = LDPKwikSortRR, LDPKwikSortLap
@@ -59,6 +57,7 @@ def test_law_of_the_rr_report_is_the_loop_over_queries_and_answers(m, queries, e
         assert law_of(report, ranking) == pytest.approx(brute_rr_law(ranking, epsilon, queries), rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("m", "queries"), SMALL)
 def test_rr_reports_follow_the_brute_force_law(m, queries):
     ranking = everyone(m)[-2]
@@ -72,6 +71,7 @@ def test_rr_reports_follow_the_brute_force_law(m, queries):
     assert chisquare(observed, np.array(list(law.values())) * len(outputs)).pvalue > FALSE_ALARM
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("m", "queries"), SMALL)
 def test_lap_reports_are_true_answers_plus_laplace_noise(m, queries):
     ranking, epsilon, runs = everyone(m)[3], 1.5, 100_000
@@ -92,6 +92,7 @@ def test_lap_reports_are_true_answers_plus_laplace_noise(m, queries):
     assert chisquare(np.bincount(codes, minlength=len(expected)), expected).pvalue > FALSE_ALARM
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("m", "queries"), SMALL)
 @pytest.mark.parametrize("epsilon", [0.1, 5.0])
 def test_epsilon_over_every_pair_of_rankings(m, queries, epsilon):

@@ -17,8 +17,6 @@ from dpaudit.catalog.yang2018.riffle import all_chains, chain_in_order
 from dpaudit.catalog.yang2018.rule_one import rule_one, triplet_distributions, triplets
 from dpaudit.laws.joint import flattened
 
-pytestmark = pytest.mark.slow
-
 FALSE_ALARM = 1e-6
 SEED = 20261130
 
