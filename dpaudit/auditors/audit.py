@@ -15,6 +15,7 @@ from dpaudit.auditors.likelihood import audit_likelihood
 from dpaudit.auditors.losses import knows_likelihood
 from dpaudit.auditors.pace import OutOfTimeError
 from dpaudit.auditors.rates import audit_rate
+from dpaudit.auditors.recorded import find_deviation, find_view_deviation
 from dpaudit.auditors.streams import Streams
 from dpaudit.auditors.utility import audit_utility
 from dpaudit.claims.claims import Claim, FigureClaim, LemmaClaim, PrivacyClaim, RateClaim, UtilityClaim
@@ -45,14 +46,15 @@ def audit(target: Mechanism, claim: Claim, *, budget: Budget, streams: Streams) 
     Raises
     ------
     CheckError
-        The target or its check misbehaves, or its sampler does not follow the law that it declares.
+        The target or its check misbehaves, or its sampler does not follow the law or send the messages that it
+        declares.
     """
     if claim.inapplicable:
         return Evidence(
             verdict=Verdict.INAPPLICABLE, scope="at these parameters", method="assumptions", note=claim.inapplicable
         )
     if isinstance(claim, PrivacyClaim):
-        return _audit_privacy(target, claim, budget, streams)
+        return _tied_to_runs(target, claim, _audit_privacy(target, claim, budget, streams), streams)
     if isinstance(claim, UtilityClaim):
         return audit_utility(claim, budget=budget, streams=streams)
     if isinstance(claim, FigureClaim):
@@ -107,6 +109,19 @@ def _audit_privacy(target: Mechanism, claim: PrivacyClaim, budget: Budget, strea
         evidence = audit_likelihood(view, claim, neighbouring, budget=budget, streams=streams)
         return _held_against_samples(view, claim, neighbouring, evidence, budget, streams)
     return audit_black_box(view, claim, neighbouring, budget=budget, streams=streams)
+
+
+def _tied_to_runs(target: Mechanism, claim: PrivacyClaim, evidence: Evidence, streams: Streams) -> Evidence:
+    """Pass the evidence only where the code that runs sends the messages of the views that were judged."""
+    view, neighbouring = view_of(target, claim)
+    deviation = find_deviation(target, streams.child("messages"))
+    if evidence.verdict is Verdict.REFUTED:
+        # The view is refuted whatever runs send; and what it sends may be the very bug.
+        return replace(evidence, note=f"{evidence.note}; {deviation}") if deviation else evidence
+    deviation = deviation or find_view_deviation(view, neighbouring, streams.child("messages", "view"))
+    if deviation:
+        raise CheckError(f"{claim.id}: {deviation}; mend whichever is wrong")
+    return evidence
 
 
 def _serves_likelihood(view: Mechanism, claim: PrivacyClaim, data: Any, method: Method, streams: Streams) -> bool:

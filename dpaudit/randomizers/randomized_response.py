@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from dpaudit.errors import ParameterError
 from dpaudit.laws import FiniteLaw
+from dpaudit.messages import announces
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +52,18 @@ class RandomizedResponse:
         """Exact epsilon: log(keep / flip)."""
         return math.inf if self.flip == 0 else math.log(self.keep) - math.log(self.flip)
 
+    @announces(lambda bits, rng: np.size(bits))
     def randomize(self, bits: npt.ArrayLike, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
         """Report of every bit, independently; same shape."""
         truth = np.asarray(bits, dtype=bool)
         return truth ^ (rng.random(truth.shape) >= self.keep)
+
+    @announces(lambda bit, users, rng, size=None: ones_drawn(users, size))
+    def count_ones(
+        self, bit: bool, users: int | npt.NDArray[np.int64], rng: np.random.Generator, size: int | None = None
+    ) -> npt.NDArray[np.int64]:
+        """Draw how many of the users who hold ``bit`` report 1, without drawing reports; ``size`` times, or once."""
+        return np.asarray(rng.binomial(users, self.keep if bit else self.flip, size))
 
     def law(self, bit: bool) -> FiniteLaw:
         """Law of the report of one bit."""
@@ -63,3 +72,8 @@ class RandomizedResponse:
     def unbiased(self, ones: npt.ArrayLike, reports: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Unbiased estimate of how many of the true bits are 1, from the number of reported ones."""
         return (np.asarray(ones, float) - self.flip * np.asarray(reports, float)) / (self.keep - self.flip)
+
+
+def ones_drawn(users: int | npt.NDArray[np.int64], size: int | None) -> int:
+    """Number of reports that a count of ones stands for."""
+    return int(np.sum(users)) * (1 if size is None or np.ndim(users) else size)

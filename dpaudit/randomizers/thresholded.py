@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -9,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dpaudit.laws import FiniteLaw
+from dpaudit.messages import announces
+from dpaudit.randomizers.randomized_response import ones_drawn
 
 
 class Noise(Protocol):
@@ -38,9 +41,17 @@ class Thresholded:
     noise: Noise
     threshold: float = 0.5
 
+    @announces(lambda values, rng: np.size(values))
     def randomize(self, values: npt.ArrayLike, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
         """Report of every value, independently; same shape."""
         return self.noise.randomize(values, rng) > self.threshold
+
+    @announces(lambda bit, users, rng, size=None: ones_drawn(users, size))
+    def count_ones(
+        self, bit: bool, users: int | npt.NDArray[np.int64], rng: np.random.Generator, size: int | None = None
+    ) -> npt.NDArray[np.int64]:
+        """Draw how many of the users who hold ``bit`` report 1, without drawing reports; ``size`` times, or once."""
+        return np.asarray(rng.binomial(users, math.exp(self.law(bit).log_probabilities[1]), size))
 
     def law(self, value: float) -> FiniteLaw:
         """Law of the report of one value; both its probabilities keep their digits."""

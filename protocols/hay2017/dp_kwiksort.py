@@ -7,6 +7,7 @@ Symbols: epsilon is the paper's ϵ, alternatives m, agents n, and the budget of 
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -39,6 +40,14 @@ class DPKwikSort(dpaudit.Mechanism):
         """Noise of one comparison: Lap(1/ϵ')."""
         log = math.log(self.alternatives) if self.logarithm == "natural" else math.log2(self.alternatives)
         return randomizers.LaplaceNoise((self.alternatives - 1) * log / self.epsilon)
+
+    def sends(self) -> Sequence[dpaudit.Message]:
+        # Noise is drawn for every pair, and KwikSort asks for some of them.
+        return [dpaudit.Message(self.noise, math.comb(self.alternatives, 2))]
+
+    def transcript(self) -> dpaudit.Transcript:
+        order = np.arange(self.alternatives)
+        return dpaudit.Transcript(view="output", inputs=[np.tile(order, (self.agents, 1))], runs=4)
 
     def noise_of(self, runs: int, rng: np.random.Generator) -> np.ndarray:
         """Antisymmetric noise on the margins of all pairs, (runs, m, m): KwikSort asks for each at most once."""
