@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dpaudit.auditors.pace import Pace
 from dpaudit.auditors.sampler import Sampler
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.inputs import short_repr
@@ -17,8 +18,10 @@ VIEW_RUNS = 4
 """Outputs of a view that are recorded on each input of its first pair."""
 
 
-def find_deviation(target: Mechanism, streams: Streams) -> str:
+def find_deviation(target: Mechanism, streams: Streams, pace: Pace | None = None) -> str:
     """Record runs of a target, and hold what is sent against the messages of the view that the target names.
+
+    Runs are recorded one at a time, so that what is sent in each is known.
 
     Returns
     -------
@@ -31,6 +34,8 @@ def find_deviation(target: Mechanism, streams: Streams) -> str:
         The target names a view that it has not, or one that declares no messages.
     TargetRaisedError
         The target raised.
+    OutOfTimeError
+        The deadline of ``pace`` passed.
 
     Notes
     -----
@@ -41,28 +46,24 @@ def find_deviation(target: Mechanism, streams: Streams) -> str:
     plan = target.transcript()
     if plan is None:
         return ""
-    for number, changes in enumerate(({}, *plan.also)):
-        problem = _run_deviation(target.but(**changes), streams.child(number))
-        if problem:
+    problem = _deviation(target, plan, _declared(target, plan), streams, pace)
+    for changes in plan.also:
+        changed = target.but(**changes)
+        plan = changed.transcript()
+        if plan is not None and not problem:
             where = ", ".join(f"{name} = {value}" for name, value in changes.items())
-            return f"{problem} at {where}" if changes else problem
-    return ""
+            problem = _deviation(changed, plan, _declared(changed, plan), streams.child(where), pace)
+            problem = problem and f"{problem} at {where}"
+    return problem
 
 
-def find_view_deviation(view: Mechanism, neighbouring: Neighbouring, streams: Streams) -> str:
+def find_view_deviation(view: Mechanism, neighbouring: Neighbouring, streams: Streams, pace: Pace | None = None) -> str:
     """As `find_deviation`, for the outputs of a view against its own messages."""
     declared = view.sends()
-    if declared is None or type(view).sample is Mechanism.sample:
+    pair = next(iter(neighbouring), None)
+    if declared is None or pair is None or type(view).sample is Mechanism.sample:
         return ""
-    return _deviation(view, next(iter(neighbouring)), "`sends`", declared, VIEW_RUNS, streams, at_most=False)
-
-
-def _run_deviation(target: Mechanism, streams: Streams) -> str:
-    plan = target.transcript()
-    if plan is None:
-        return ""
-    whose = f"the view {plan.view!r}"
-    return _deviation(target, plan.inputs, whose, _declared(target, plan), plan.runs, streams, at_most=plan.at_most)
+    return _deviation(view, Transcript(view=view.name, inputs=pair, runs=VIEW_RUNS), declared, streams, pace)
 
 
 def _declared(target: Mechanism, plan: Transcript) -> Sequence[Message]:
@@ -81,34 +82,26 @@ def _declared(target: Mechanism, plan: Transcript) -> Sequence[Message]:
 
 
 def _deviation(
-    mechanism: Mechanism,
-    inputs: Sequence[Any],
-    whose: str,
-    declared: Sequence[Message],
-    runs: int,
-    streams: Streams,
-    *,
-    at_most: bool,
+    mechanism: Mechanism, plan: Transcript, declared: Sequence[Message], streams: Streams, pace: Pace | None
 ) -> str:
-    sampler = Sampler(mechanism.sample, mechanism.name, streams, own_randomness=mechanism.own_randomness)
+    """How recorded runs of a mechanism deviate from declared messages, or nothing."""
+    sampler = Sampler(mechanism.sample, mechanism.name, streams, own_randomness=mechanism.own_randomness, pace=pace)
     silent = next((message for message in declared if message.times), None)
-    for side, data in enumerate(inputs):
-        for run in range(runs):
+    wanted = f"the view {plan.view!r} declares {_all(declared)}"
+    for side, data in enumerate(plan.inputs):
+        for run in range(plan.runs):
             with record() as ledger:
                 sampler.draw_once(data, 1, side, run)
-            problem = _first_problem(ledger, declared, at_most=at_most)
+            problem = _first_problem(ledger, declared, at_most=plan.at_most)
             if problem:
-                return (
-                    f"{mechanism.name}: a run of `sample` sends {problem}, but {whose} declares {_all(declared)} "
-                    f"(input {short_repr(data)})"
-                )
+                return f"{mechanism.name}: a run of `sample` on {short_repr(data)} sends {problem}, but {wanted}"
             if silent is not None and _sent(ledger, silent):
                 silent = None
     if silent is None:
         return ""
     return (
-        f"{mechanism.name}: none of {len(inputs) * runs} runs of `sample` sends a message through "
-        f"{described(silent.randomizer)}, but {whose} declares {_all(declared)}"
+        f"{mechanism.name}: none of {len(plan.inputs) * plan.runs} runs of `sample` sends a message through "
+        f"{described(silent.randomizer)}, but {wanted}"
     )
 
 
