@@ -4,6 +4,7 @@ Each bug is planted in the code that runs alone. The views, with their laws and 
 """
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -659,3 +660,23 @@ def test_a_transcript_must_name_a_view_with_messages(target, words):
 def test_recording_ends_with_the_deadline():
     with pytest.raises(OutOfTimeError):
         find_deviation(LDPKwikSortRR(), Streams(SEED), Pace(planned=0, deadline=0.0))
+
+
+def test_the_example_for_authors():
+    text = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = text.partition("### Messages")[2]
+    names = {}
+    exec(section.partition("```python\n")[2].partition("```")[0], names)
+    tally = names["Tally"](queries=3)
+    assert find_deviation(tally, Streams(SEED)) == ""
+    with messages.record() as ledger:
+        tally.sample(np.ones((5, 3)), 2, np.random.default_rng(SEED))
+    assert [number for _, number in ledger.entries] == [2 * 5 * 3]
+    tally.report.sample([0, 1, 1], 2, np.random.default_rng(SEED))
+
+    class Unsplit(names["Tally"]):
+        def sample(self, data, size, rng):
+            whole = names["Report"](epsilon=self.epsilon, queries=1)
+            return whole.response.randomize(np.tile(data, (size, 1, 1)), rng).sum(axis=(1, 2))
+
+    assert "epsilon 3 together" in find_deviation(Unsplit(queries=3), Streams(SEED))
