@@ -7,6 +7,7 @@ recorded unless somebody asks for it (`record`), and then nothing about the run 
 
 from __future__ import annotations
 
+import copy
 import functools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -97,10 +98,47 @@ class Transcript:
 
 
 @dataclass(slots=True)
+class Tape:
+    """What randomizers returned in a run, for another run in which they are to return the same.
+
+    Attributes
+    ----------
+    parted
+        Whether the other run asked for other messages than the first.
+    """
+
+    parted: bool = False
+    _played: list[tuple[type, int, Any, Any]] = field(default_factory=list)
+    _next: int | None = None
+
+    def rewind(self) -> None:
+        """From now on return what was returned before."""
+        self._next = 0
+
+    def take(self, randomizer: Any, number: int, draw: Callable[[], Any], rng: np.random.Generator | None) -> Any:
+        """Return what is drawn, or what was drawn in its place, and leave the generator as it was left then."""
+        if self._next is None:
+            found = draw()
+            state = None if rng is None else rng.bit_generator.state
+            self._played.append((type(randomizer), number, copy.deepcopy(found), state))
+            return found
+        if self._next < len(self._played):
+            kind, count, found, state = self._played[self._next]
+            if kind is type(randomizer) and count == number:
+                self._next += 1
+                if rng is not None and state is not None:
+                    rng.bit_generator.state = state
+                return copy.deepcopy(found)
+        self.parted = True
+        return draw()
+
+
+@dataclass(slots=True)
 class Ledger:
     """Messages of a run, by the randomizer that drew them."""
 
     entries: list[tuple[Any, int]] = field(default_factory=list)
+    tape: Tape | None = None
 
     def add(self, randomizer: Any, number: int) -> None:
         """Enter messages."""
@@ -130,9 +168,15 @@ _LEDGER: ContextVar[Ledger | None] = ContextVar("dpaudit_ledger", default=None)
 
 
 @contextmanager
-def record() -> Iterator[Ledger]:
-    """Record what is sent: randomizers that draw within the block enter their messages into the ledger."""
-    ledger = Ledger()
+def record(tape: Tape | None = None) -> Iterator[Ledger]:
+    """Record what is sent: randomizers that draw within the block enter their messages into the ledger.
+
+    Parameters
+    ----------
+    tape
+        Keeps what they return; a tape that was rewound decides what they return.
+    """
+    ledger = Ledger(tape=tape)
     before = _LEDGER.set(ledger)
     try:
         yield ledger
@@ -147,10 +191,11 @@ def ahead() -> Iterator[Drawn]:
     For a simulation that draws the answers to all questions, and lets a protocol ask for some of them.
     """
     drawn = Drawn()
-    if _LEDGER.get() is None:
+    outer = _LEDGER.get()
+    if outer is None:
         yield drawn
         return
-    with record() as ledger:
+    with record(outer.tape) as ledger:
         yield drawn
     drawn.randomizers = [randomizer for randomizer, _ in ledger.entries]
 
@@ -182,13 +227,17 @@ def announces(number: Callable[..., Any]) -> Callable[[Drawing], Drawing]:
             ledger = _LEDGER.get()
             if ledger is None:
                 return draw(self, *args, **options)
+            count = int(number(*args, **options))
+            ledger.add(self, count)
             inner = _LEDGER.set(None)
             try:
-                found = draw(self, *args, **options)
+                if ledger.tape is None:
+                    return draw(self, *args, **options)
+                given = (*args, *options.values())
+                rng = next((each for each in given if isinstance(each, np.random.Generator)), None)
+                return ledger.tape.take(self, count, lambda: draw(self, *args, **options), rng)
             finally:
                 _LEDGER.reset(inner)
-            ledger.add(self, int(number(*args, **options)))
-            return found
 
         return cast(Drawing, announced)
 

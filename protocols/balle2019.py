@@ -64,7 +64,7 @@ class ShuffledResponse(dpaudit.Mechanism):
 
     def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
         zeros, ones = (int(count) for count in data)
-        return self.response.count_ones(False, zeros, rng, size) + self.response.count_ones(True, ones, rng, size)
+        return self.response.count_ones([False, True], [zeros, ones], rng, size)
 
     def law(self, data: Any) -> dpaudit.FiniteLaw:
         return shuffled(self.response, self.users).law(data)

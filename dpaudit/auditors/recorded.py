@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from dpaudit.auditors.pace import Pace
 from dpaudit.auditors.sampler import Sampler
 from dpaudit.auditors.streams import Streams
@@ -12,10 +14,13 @@ from dpaudit.claims.inputs import short_repr
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.errors import CheckError
 from dpaudit.mechanism import Mechanism
-from dpaudit.messages import Ledger, Message, Transcript, budget_of, described, record
+from dpaudit.messages import Ledger, Message, Tape, Transcript, budget_of, described, record
 
 VIEW_RUNS = 4
 """Outputs of a view that are recorded on each input of its first pair."""
+
+_REPLAYED = 8
+"""Outputs with the messages of another input, for each run that is recorded."""
 
 
 def find_deviation(target: Mechanism, streams: Streams, pace: Pace | None = None) -> str:
@@ -97,12 +102,31 @@ def _deviation(
                 return f"{mechanism.name}: a run of `sample` on {short_repr(data)} sends {problem}, but {wanted}"
             if silent is not None and _sent(ledger, silent):
                 silent = None
-    if silent is None:
-        return ""
-    return (
-        f"{mechanism.name}: none of {len(plan.inputs) * plan.runs} runs of `sample` sends a message through "
-        f"{described(silent.randomizer)}, but {wanted}"
-    )
+    if silent is not None:
+        return (
+            f"{mechanism.name}: none of {len(plan.inputs) * plan.runs} runs of `sample` sends a message through "
+            f"{described(silent.randomizer)}, but {wanted}"
+        )
+    return _leak(mechanism, plan, sampler)
+
+
+def _leak(mechanism: Mechanism, plan: Transcript, sampler: Sampler) -> str:
+    """Say where outputs on two inputs differ although randomizers return the same on both."""
+    first, *others = plan.inputs
+    size = _REPLAYED * plan.runs
+    for side, data in enumerate(others):
+        tape = Tape()
+        with record(tape):
+            outputs = sampler.draw_once(first, size, "replayed", side)
+        tape.rewind()
+        with record(tape):
+            again = sampler.draw_once(data, size, "replayed", side)
+        if tape.parted or not np.array_equal(outputs, again):
+            return (
+                f"{mechanism.name}: runs of `sample` on {short_repr(first)} and {short_repr(data)} differ although all "
+                "their messages are the same, so that something of the input passes by the randomizers"
+            )
+    return ""
 
 
 def _first_problem(ledger: Ledger, declared: Sequence[Message], *, at_most: bool) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -12,6 +13,9 @@ import numpy.typing as npt
 from dpaudit.errors import ParameterError
 from dpaudit.laws import FiniteLaw
 from dpaudit.messages import announces
+
+Users = int | npt.NDArray[np.int64]
+"""A number of users, or one for each of several counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +62,15 @@ class RandomizedResponse:
         truth = np.asarray(bits, dtype=bool)
         return truth ^ (rng.random(truth.shape) >= self.keep)
 
-    @announces(lambda bit, users, rng, size=None: ones_drawn(users, size))
+    @announces(lambda bits, users, rng, size=None: ones_drawn(users, size))
     def count_ones(
-        self, bit: bool, users: int | npt.NDArray[np.int64], rng: np.random.Generator, size: int | None = None
+        self, bits: Sequence[bool], users: Sequence[Users], rng: np.random.Generator, size: int | None = None
     ) -> npt.NDArray[np.int64]:
-        """Draw how many of the users who hold ``bit`` report 1, without drawing reports; ``size`` times, or once."""
-        return np.asarray(rng.binomial(users, self.keep if bit else self.flip, size))
+        """Draw how many users report 1, ``size`` times or once, where ``users[i]`` of them hold ``bits[i]``."""
+        drawn = [
+            rng.binomial(number, self.keep if bit else self.flip, size) for bit, number in zip(bits, users, strict=True)
+        ]
+        return np.asarray(sum(drawn))
 
     def law(self, bit: bool) -> FiniteLaw:
         """Law of the report of one bit."""
@@ -74,6 +81,6 @@ class RandomizedResponse:
         return (np.asarray(ones, float) - self.flip * np.asarray(reports, float)) / (self.keep - self.flip)
 
 
-def ones_drawn(users: int | npt.NDArray[np.int64], size: int | None) -> int:
+def ones_drawn(users: Sequence[Users], size: int | None) -> int:
     """Number of reports that a count of ones stands for."""
-    return int(np.sum(users)) * (1 if size is None or np.ndim(users) else size)
+    return sum(int(np.sum(number)) * (1 if size is None else size) for number in users)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -11,7 +12,7 @@ import numpy.typing as npt
 
 from dpaudit.laws import FiniteLaw
 from dpaudit.messages import announces
-from dpaudit.randomizers.randomized_response import ones_drawn
+from dpaudit.randomizers.randomized_response import Users, ones_drawn
 
 
 class Noise(Protocol):
@@ -46,12 +47,16 @@ class Thresholded:
         """Report of every value, independently; same shape."""
         return self.noise.randomize(values, rng) > self.threshold
 
-    @announces(lambda bit, users, rng, size=None: ones_drawn(users, size))
+    @announces(lambda bits, users, rng, size=None: ones_drawn(users, size))
     def count_ones(
-        self, bit: bool, users: int | npt.NDArray[np.int64], rng: np.random.Generator, size: int | None = None
+        self, bits: Sequence[bool], users: Sequence[Users], rng: np.random.Generator, size: int | None = None
     ) -> npt.NDArray[np.int64]:
-        """Draw how many of the users who hold ``bit`` report 1, without drawing reports; ``size`` times, or once."""
-        return np.asarray(rng.binomial(users, math.exp(self.law(bit).log_probabilities[1]), size))
+        """Draw how many users report 1, ``size`` times or once, where ``users[i]`` of them hold ``bits[i]``."""
+        drawn = [
+            rng.binomial(number, math.exp(self.law(bit).log_probabilities[1]), size)
+            for bit, number in zip(bits, users, strict=True)
+        ]
+        return np.asarray(sum(drawn))
 
     def law(self, value: float) -> FiniteLaw:
         """Law of the report of one value; both its probabilities keep their digits."""

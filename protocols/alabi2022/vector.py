@@ -110,8 +110,7 @@ class EntrywiseReport(VectorReport):
 
     def tally(self, truths: np.ndarray, counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         true = counts @ truths
-        ones: np.ndarray = self.coin.count_ones(True, true, rng) + self.coin.count_ones(False, counts.sum() - true, rng)
-        return ones
+        return self.coin.count_ones([True, False], [true, counts.sum() - true], rng)
 
     def error(self, agents: float) -> float:
         """Root mean squared error of an estimated w_jl, with 1 / tanh(ϵ / 2 C(m, 2)) in place of B."""

@@ -66,7 +66,7 @@ class ShuffledAnswers(Answers):
         if self.randomizer == "gaussian":
             values = np.broadcast_to(np.repeat([0, 1], [no, yes]), (size, self.agents))
             return np.sort(self.response.randomize(values, rng), axis=1)
-        return self.response.count_ones(False, no, rng, size) + self.response.count_ones(True, yes, rng, size)
+        return self.response.count_ones([False, True], [no, yes], rng, size)
 
     def law(self, data: Any) -> dpaudit.FiniteLaw | None:
         if self.randomizer == "gaussian":
@@ -146,7 +146,7 @@ class AnswersOfDrawnAgents(Answers):
     def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
         own, other = (bool(bit) for bit in data)
         others = rng.binomial(self.agents - 1, 1 / self.pairs, size)
-        ones = self.response.count_ones(own, 1, rng, size) + self.response.count_ones(other, others, rng)
+        ones = self.response.count_ones([own], [1], rng, size) + self.response.count_ones([other], [others], rng)
         return np.stack([others, ones], axis=1)
 
     def law(self, data: Any) -> dpaudit.PublicMixtureLaw:

@@ -160,8 +160,10 @@ class RankingOracle(dpaudit.Mechanism):
         return {"output": self, "report": self.report}
 
     def transcript(self) -> dpaudit.Transcript:
+        one = np.arange(self.items)[None]
         # A run draws the supports of all d! rankings.
-        return dpaudit.Transcript(view="report", inputs=[np.arange(self.items)[None]], runs=4 if self.items < 8 else 1)
+        many = self.items > 7
+        return dpaudit.Transcript(view="report", inputs=[one] if many else [one, one[:, ::-1]], runs=1 if many else 4)
 
     def distribution(self, counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Draw post-processed estimates, shape (d!,), given the number of users who hold each ranking."""

@@ -21,6 +21,7 @@ from dpaudit.catalog.alabi2022.dp_kwiksort_capped import compared
 from dpaudit.catalog.alabi2022.vector import VectorReport
 from dpaudit.catalog.hay2017 import DPKwikSort
 from dpaudit.catalog.shang2014 import GaussianHistogram
+from dpaudit.catalog.shang2014.positional import ranking_histogram
 from dpaudit.catalog.song2022 import DDPHelnaksort, LDPQuickSort
 from dpaudit.catalog.song2022.collection import cast, collect, local_randomizer, orders_of, truths
 from dpaudit.catalog.song2022.ldp_quicksort import quicksort
@@ -91,6 +92,35 @@ class OwnCoin(LDPKwikSortRR):
         truth = rankings.answers(orders, rankings.alternative_pairs(self.alternatives))
         said = truth ^ (rng.random(truth.shape) < 0.3)
         return rankings.margin_matrix(np.where(said, 1.0, -1.0).sum(axis=0)[None], self.alternatives)
+
+
+class _OccasionallyTrue(RandomizedResponseReport):
+    def randomize(self, truths, rng):
+        return np.where(rng.random(truths.shape) < 0.02, truths, super().randomize(truths, rng))
+
+
+class OccasionalTruth(LDPKwikSortRR):
+    """One answer in fifty of a run goes out as it is, after a coin was tossed for it in vain."""
+
+    def estimate(self, chunks, rng):
+        object.__setattr__(self, "_running", True)
+        try:
+            return super().estimate(chunks, rng)
+        finally:
+            object.__setattr__(self, "_running", False)
+
+    @property
+    def report(self):
+        right = super().report
+        return _OccasionallyTrue(**right.parameters()) if getattr(self, "_running", False) else right
+
+
+class TrueTies(LDPKwikSortRR):
+    """Ties of the estimated margins are decided by the true ones."""
+
+    def sample(self, data, size, rng):
+        estimates = self.estimate([np.broadcast_to(data, (size, *data.shape))], rng)
+        return self.aggregate(estimates + 1e-3 * rankings.margins(rankings.pairwise_counts(data)), rng)
 
 
 class HalfNoiseInRuns(LDPKwikSortLap):
@@ -290,8 +320,8 @@ class CentralUndividedQueries(DPKwikSortCapped):
 class HalfNoiseComparisons(DPKwikSort):
     """The comparisons of a run have half of the noise."""
 
-    def noise_of(self, runs, rng):
-        return DPKwikSort(**{**self.parameters(), "epsilon": 2 * self.epsilon}).noise_of(runs, rng)
+    def noisy(self, margins, rng):
+        return DPKwikSort(**{**self.parameters(), "epsilon": 2 * self.epsilon}).noisy(margins, rng)
 
 
 class HalfNoiseHistogram(GaussianHistogram):
@@ -302,6 +332,15 @@ class HalfNoiseHistogram(GaussianHistogram):
         return randomizers.GaussianNoise(super().noise.scale / 2)
 
 
+class TrueHistogramAdded(GaussianHistogram):
+    """The true histogram is added to the noisy one."""
+
+    def sample(self, data, size, rng):
+        counts = ranking_histogram(rankings.Profile.from_rankings(data))
+        noisy = self.noise.randomize(np.broadcast_to(counts, (size, len(counts))), rng)
+        return self.aggregate(noisy + 1e3 * counts, rng)
+
+
 class HistogramDrawnTwice(GaussianHistogram):
     """Noisy histograms of a run are averaged over two draws."""
 
@@ -310,6 +349,15 @@ class HistogramDrawnTwice(GaussianHistogram):
 
 
 # Yang, Cheng, Su, Chen, Ren, Liu 2018.
+
+
+class TrueChain(Safari):
+    """The chain is learned from the true places, after the first phase was asked in vain."""
+
+    def information(self, positions, rng):
+        super().information(positions, rng)
+        x, y, z = np.ogrid[: self.items, : self.items, : self.items]
+        return 1.0 * (positions[0][x] < positions[0][y]) * (y != z)
 
 
 class FirstPhaseAtEpsilon(Safari):
@@ -382,6 +430,8 @@ MUTANTS = [
     (ExtraAnswer(queries=2), RR, "3 messages through RandomizedResponse"),
     (BiasedCoin(queries=1), RR, "epsilon 1.005 together"),
     (OwnCoin(queries=2), RR, "0 messages through RandomizedResponse"),
+    (OccasionalTruth(queries=2), RR, "differ although all their messages are the same"),
+    (TrueTies(queries=2), RR, "differ although all their messages are the same"),
     (HalfNoiseInRuns(queries=2), LAP, "2 messages through LaplaceNoise(scale=1)"),
     (UndividedNoise(epsilon=2.0, queries=4), LOCAL, "4 messages through Thresholded"),
     (MoreQuestions(epsilon=2.0, queries=2), LOCAL, "3 messages through Thresholded"),
@@ -410,10 +460,12 @@ MUTANTS = [
         "15 messages through LaplaceNoise",
     ),
     (HalfNoiseHistogram(), "shang2014.theorem1", "6 messages through GaussianNoise"),
+    (TrueHistogramAdded(), "shang2014.theorem1", "differ although all their messages are the same"),
     (HistogramDrawnTwice(), "shang2014.theorem1", "12 messages through GaussianNoise"),
     (FirstPhaseAtEpsilon(items=3), SAFARI, "1 message through SampledResponse"),
     (SecondPhaseAtEpsilon(items=3), SAFARI, "1 message through SampledResponse"),
     (SplitsAskEverybody(items=5, ranks="relative"), SAFARI, "3 messages through SampledResponse"),
+    (TrueChain(items=4), SAFARI, "differ although all their messages are the same"),
     (SafaTwice(), "yang2018.safa-theorem1", "2 messages through SampledResponse"),
     (HarmonyAtTwice(), "yang2018.harmony-ldp", "1 message through SampledProjection"),
     (RankingGrrAtTwice(), "yang2018.ranking-grr-ldp", "1 message through GeneralizedRandomizedResponse"),
@@ -583,9 +635,9 @@ def test_what_a_randomizer_draws_through_others_is_one_message():
     ("draw", "number"),
     [
         (lambda rng: randomizers.RandomizedResponse.for_epsilon(1.0).randomize(np.ones((4, 3)), rng), 12),
-        (lambda rng: randomizers.RandomizedResponse.for_epsilon(1.0).count_ones(True, 7, rng, 5), 35),
-        (lambda rng: randomizers.RandomizedResponse.for_epsilon(1.0).count_ones(False, np.array([7, 8]), rng), 15),
-        (lambda rng: randomizers.Thresholded(randomizers.LaplaceNoise(1.0)).count_ones(True, 3, rng), 3),
+        (lambda rng: randomizers.RandomizedResponse.for_epsilon(1.0).count_ones([True, False], [7, 1], rng, 5), 40),
+        (lambda rng: randomizers.RandomizedResponse.for_epsilon(1.0).count_ones([False], [np.array([7, 8])], rng), 15),
+        (lambda rng: randomizers.Thresholded(randomizers.LaplaceNoise(1.0)).count_ones([True], [3], rng), 3),
         (lambda rng: randomizers.Thresholded(randomizers.LaplaceNoise(1.0)).randomize(np.zeros(4), rng), 4),
         (lambda rng: randomizers.GaussianNoise(1.0).randomize(np.zeros((2, 2)), rng), 4),
         (lambda rng: randomizers.HypercubeResponse(3, 1.0).randomize(np.zeros((5, 3)), rng), 5),
@@ -603,6 +655,22 @@ def test_every_randomizer_announces_its_messages(draw, number):
     with messages.record() as ledger:
         draw(np.random.default_rng(SEED))
     assert [sent for _, sent in ledger.entries] == [number]
+
+
+def test_a_tape_returns_the_messages_of_another_run():
+    target, (one, other) = DDPHelnaksort(queries=3), DDPHelnaksort(queries=3).lone_voters()
+    tape = messages.Tape()
+    with messages.record(tape):
+        outputs = target.sample(one, 50, np.random.default_rng(SEED))
+    tape.rewind()
+    with messages.record(tape) as ledger:
+        again = target.sample(other, 50, np.random.default_rng(SEED))
+    assert (outputs == again).all()
+    assert not tape.parted
+    assert [number for _, number in ledger.entries] == [150]
+    with messages.record(tape):
+        target.sample(other, 50, np.random.default_rng(SEED))
+    assert tape.parted
 
 
 def test_only_those_count_that_are_sent():
