@@ -485,7 +485,9 @@ SURVIVORS = ("UndividedNoise", "QuickSortUndividedNoise")
 """Bugs that no test found before runs were recorded."""
 
 RIGHT = [
-    *[type(mutant).__bases__[0](**mutant.parameters()) for mutant, _, _ in MUTANTS],
+    *{
+        repr(right): right for right in (type(mutant).__bases__[0](**mutant.parameters()) for mutant, _, _ in MUTANTS)
+    }.values(),
     LateDebiasing(queries=2),
     Safari(items=4, thin=2, chain="fixed"),
     Harmony(projection="random"),
