@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dpaudit import laws, randomizers, rankings, testing
+    from dpaudit import laws, messages, randomizers, rankings, testing
     from dpaudit.auditors import LowerBound, epsilon_lower_bound
     from dpaudit.auditors.features import float_bits
     from dpaudit.claims.claims import Claim, FigureClaim, LemmaClaim, PrivacyClaim, RateClaim, UtilityClaim
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     )
     from dpaudit.laws import FiniteLaw, GaussianLaw, LaplaceLaw, Law, ProductLaw, PublicMixtureLaw, compare
     from dpaudit.mechanism import Mechanism, parameter
+    from dpaudit.messages import Message, Transcript
     from dpaudit.rankings import Profiles
     from dpaudit.registry import load
     from dpaudit.runner import Verification, check, verify
@@ -92,6 +93,7 @@ __all__ = [
     "LemmaClaim",
     "LowerBound",
     "Mechanism",
+    "Message",
     "Neighbouring",
     "OutputError",
     "Paper",
@@ -113,6 +115,7 @@ __all__ = [
     "Role",
     "TargetError",
     "TargetRaisedError",
+    "Transcript",
     "UtilityClaim",
     "Vectors",
     "Verdict",
@@ -127,6 +130,7 @@ __all__ = [
     "float_bits",
     "laws",
     "load",
+    "messages",
     "parameter",
     "randomizers",
     "rankings",
@@ -191,6 +195,7 @@ _HOMES = {
             "laws",
         ),
         "dpaudit.mechanism": ("Mechanism", "parameter"),
+        "dpaudit.messages": ("Message", "Transcript", "messages"),
         "dpaudit.randomizers": ("randomizers",),
         "dpaudit.rankings": ("Profiles", "rankings"),
         "dpaudit.runner": ("Verification", "check", "verify"),

@@ -143,6 +143,9 @@ def control(
             "log_likelihood": lambda self, outputs, data: None,
             "neighbours": neighbours,
             "views": lambda self: {"output": self},
+            # What a control sends is its bug.
+            "sends": lambda self: None,
+            "transcript": lambda self: None,
             **({} if features is None else {"features": looked_at}),
             **{name: right.redeclared(name, value) for name, value in defaults.items()},
             **given,

@@ -26,6 +26,7 @@ from dpaudit.claims.declarations import Declaration, cited, declarations_of
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.claims.papers import Erratum, Place
 from dpaudit.errors import ParameterError, TargetError
+from dpaudit.messages import Message, Transcript
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -187,6 +188,21 @@ class Mechanism:
     def views(self) -> Mapping[str, Mechanism]:
         """What an adversary may see, each a mechanism; ``output`` is the mechanism itself."""
         return {"output": self}
+
+    def sends(self) -> Sequence[Message] | None:
+        """Messages that one user sends where this is what the adversary sees, or None where they are not declared.
+
+        Those of all users, where this shows several; in the central model, what is computed from the data. Every
+        privacy audit records what ``sample`` sends and holds it against them.
+        """
+        return None
+
+    def transcript(self) -> Transcript | None:
+        """View whose messages a run sends, and inputs on which one is recorded; None where no view shows them all.
+
+        Every privacy audit records runs of ``sample`` and holds what one user sent against the messages of that view.
+        """
+        return None
 
     def but(self, **changes: Any) -> Self:
         """Return the mechanism with other values of some parameters.

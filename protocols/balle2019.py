@@ -4,7 +4,7 @@ Shuffled randomized response is the common example of the works on shuffling. Wh
 and the bounds that this and other papers publish are held against it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -25,15 +25,15 @@ PAPER = dpaudit.Paper(
 
 
 @cache
-def shuffled(epsilon: float, users: int) -> laws.Shuffle:
+def shuffled(response: randomizers.RandomizedResponse, users: int) -> laws.Shuffle:
     """Reports of so many users by binary randomized response, in random order."""
-    return randomizers.Shuffler(randomizers.RandomizedResponse.for_epsilon(epsilon)).of(users)
+    return randomizers.Shuffler(response).of(users)
 
 
 @cache
 def exact_epsilon(epsilon: float, users: int, delta: float) -> laws.ShuffleLoss:
     """Smallest ε at δ, over all inputs of all users."""
-    return shuffled(epsilon, users).epsilon(delta)
+    return shuffled(randomizers.RandomizedResponse.for_epsilon(epsilon), users).epsilon(delta)
 
 
 class ShuffledResponse(dpaudit.Mechanism):
@@ -54,13 +54,20 @@ class ShuffledResponse(dpaudit.Mechanism):
     users: int = dpaudit.parameter(1000, minimum=1, doc="n")
     delta: float = dpaudit.parameter(1e-6, above=0.0, maximum=0.5, doc="δ")
 
+    @property
+    def response(self) -> randomizers.RandomizedResponse:
+        """What one user's bit goes through."""
+        return randomizers.RandomizedResponse.for_epsilon(self.epsilon)
+
+    def sends(self) -> Sequence[dpaudit.Message]:
+        return [dpaudit.Message(self.response, self.users)]
+
     def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
-        response = randomizers.RandomizedResponse.for_epsilon(self.epsilon)
         zeros, ones = (int(count) for count in data)
-        return rng.binomial(zeros, response.flip, size) + rng.binomial(ones, response.keep, size)
+        return self.response.count_ones([False, True], [zeros, ones], rng, size)
 
     def law(self, data: Any) -> dpaudit.FiniteLaw:
-        return shuffled(self.epsilon, self.users).law(data)
+        return shuffled(self.response, self.users).law(data)
 
     def neighbours(self) -> dpaudit.Neighbouring:
         worst = exact_epsilon(self.epsilon, self.users, self.delta)

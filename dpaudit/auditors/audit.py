@@ -13,8 +13,9 @@ from dpaudit.auditors.figures import audit_figure
 from dpaudit.auditors.lemma import audit_lemma
 from dpaudit.auditors.likelihood import audit_likelihood
 from dpaudit.auditors.losses import knows_likelihood
-from dpaudit.auditors.pace import OutOfTimeError
+from dpaudit.auditors.pace import OutOfTimeError, Pace
 from dpaudit.auditors.rates import audit_rate
+from dpaudit.auditors.recorded import find_deviation, find_view_deviation
 from dpaudit.auditors.streams import Streams
 from dpaudit.auditors.utility import audit_utility
 from dpaudit.claims.claims import Claim, FigureClaim, LemmaClaim, PrivacyClaim, RateClaim, UtilityClaim
@@ -45,7 +46,8 @@ def audit(target: Mechanism, claim: Claim, *, budget: Budget, streams: Streams) 
     Raises
     ------
     CheckError
-        The target or its check misbehaves, or its sampler does not follow the law that it declares.
+        The target or its check misbehaves, or its sampler does not follow the law or send the messages that it
+        declares.
     """
     if claim.inapplicable:
         return Evidence(
@@ -86,9 +88,29 @@ def view_of(target: Mechanism, claim: PrivacyClaim) -> tuple[Mechanism, Neighbou
 
 
 def _audit_privacy(target: Mechanism, claim: PrivacyClaim, budget: Budget, streams: Streams) -> Evidence:
+    """Audit the view, and pass the evidence only where the code that runs sends the messages that views declare."""
+    view, neighbouring = view_of(target, claim)
+    deviation, shown = "", ""
+    in_time, pace = True, Pace(planned=0, deadline=budget.deadline)
+    try:
+        deviation = find_deviation(target, streams.child("messages"), pace)
+        shown = deviation or find_view_deviation(view, neighbouring, streams.child("messages", "view"), pace)
+    except OutOfTimeError:
+        in_time = False
+    evidence = _audit_view(view, neighbouring, claim, budget, streams)
+    if evidence.verdict is Verdict.REFUTED:
+        # The view is refuted whatever runs send; and what it sends may be the very bug.
+        return replace(evidence, note=f"{evidence.note}; {deviation}") if deviation else evidence
+    if shown:
+        raise CheckError(f"{claim.id}: {shown}; mend whichever is wrong")
+    return evidence if in_time else _unchecked(evidence, "", "runs had been recorded")
+
+
+def _audit_view(
+    view: Mechanism, neighbouring: Neighbouring, claim: PrivacyClaim, budget: Budget, streams: Streams
+) -> Evidence:
     # `--features` implies sampling.
     method = budget.method if budget.features == "none" else "black-box"
-    view, neighbouring = view_of(target, claim)
     first = next(iter(neighbouring), None)
     if first is None:
         raise CheckError(f"{claim.id}: `neighbours` of {view.name} lists no pair; list at least one")
@@ -157,9 +179,11 @@ def _held_against_samples(
     return evidence
 
 
-def _unchecked(evidence: Evidence, source: str) -> Evidence:
-    late = "the time that --seconds allows was over before `sample` had been held against it"
-    note = f"{evidence.verdict.value} by `{source}`, but {late}"
+def _unchecked(evidence: Evidence, source: str, missed: str = "`sample` had been held against it") -> Evidence:
+    if evidence.verdict is Verdict.INCONCLUSIVE:
+        return evidence
+    by = f" by `{source}`" if source else ""
+    note = f"{evidence.verdict.value}{by}, but the time that --seconds allows was over before {missed}"
     return replace(evidence, verdict=Verdict.INCONCLUSIVE, witness=None, finding=None, note=note, remedy=Remedy.TIME)
 
 

@@ -26,6 +26,10 @@ ENTRIES: Final = {
     ),
     "likelihood": (("dpaudit.auditors.likelihood", "audit_likelihood"), ("dpaudit.claims.guarantees", "ApproximateDP")),
     "black-box": (("dpaudit.auditors.blackbox", "audit_black_box"), ("dpaudit.claims.guarantees", "ApproximateDP")),
+    "messages": (
+        ("dpaudit.auditors.recorded", "find_deviation"),
+        ("dpaudit.auditors.recorded", "find_view_deviation"),
+    ),
     "utility": (("dpaudit.auditors.utility", "audit_utility"),),
     "measurement": (("dpaudit.auditors.measure", "measured_intervals"),),
     "figure": (("dpaudit.auditors.figures", "audit_figure"),),
@@ -39,6 +43,7 @@ LIBRARIES: Final = {
     "agreement": ("numpy", "scipy"),
     "likelihood": ("numpy", "scipy"),
     "black-box": ("numpy", "scipy", "scikit-learn"),
+    "messages": ("numpy",),
     "utility": ("numpy",),
     "measurement": ("numpy", "scipy"),
     "figure": ("numpy", "scipy"),
@@ -48,9 +53,9 @@ LIBRARIES: Final = {
 """Libraries that an auditor's numbers depend on, by the names of their distributions."""
 
 _PRIVACY: Final = {
-    "exact": ("exact", "agreement"),
-    "likelihood": ("likelihood", "agreement"),
-    "black-box": ("black-box",),
+    "exact": ("exact", "agreement", "messages"),
+    "likelihood": ("likelihood", "agreement", "messages"),
+    "black-box": ("black-box", "messages"),
 }
 
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from dpaudit.errors import ParameterError
 from dpaudit.laws import FiniteLaw
+from dpaudit.messages import announces
 from dpaudit.randomizers.generalized import generalized_response
 from dpaudit.randomizers.oracle import check_oracle
 from dpaudit.randomizers.projection import hadamard
@@ -66,6 +67,7 @@ class SampledResponse:
         """Attribute that each user is asked about, shape (n,)."""
         return rng.integers(0, self.attributes, users)
 
+    @announces(lambda asked, truths, rng: len(asked))
     def randomize(
         self, asked: npt.NDArray[np.int64], truths: npt.NDArray[np.int64], rng: np.random.Generator
     ) -> npt.NDArray[np.int64]:
@@ -161,6 +163,7 @@ class SampledProjection:
         """Attribute that each user is asked about, shape (n,)."""
         return rng.integers(0, self.attributes, users)
 
+    @announces(lambda matrices, asked, truths, rng: len(asked))
     def randomize(
         self,
         matrices: npt.NDArray[np.int64],

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from dpaudit.errors import ParameterError
 from dpaudit.laws import GaussianLaw, compare
+from dpaudit.messages import announces
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,7 @@ class GaussianNoise:
             low -= 1.0
         return cls(sensitivity * math.exp(brentq(excess, low, high, xtol=1e-14)) * (1 + 1e-12))
 
+    @announces(lambda values, rng: np.size(values))
     def randomize(self, values: npt.ArrayLike, rng: np.random.Generator) -> npt.NDArray[np.float64]:
         """Every value plus its own noise; same shape."""
         truth = np.asarray(values, dtype=float)

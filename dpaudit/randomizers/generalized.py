@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpaudit.laws import FiniteLaw
+from dpaudit.messages import announces
 from dpaudit.randomizers.oracle import FrequencyOracle, check_oracle, check_truths
 
 _LISTED = 1 << 16
@@ -46,6 +47,7 @@ class GeneralizedRandomizedResponse(FrequencyOracle):
         """Q."""
         return self.own * math.exp(-self.epsilon)
 
+    @announces(lambda truths, rng: len(truths))
     def randomize(self, truths: npt.ArrayLike, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         """Reported values, shape (n, 1)."""
         held = check_truths(truths, self.values)
@@ -64,6 +66,7 @@ class GeneralizedRandomizedResponse(FrequencyOracle):
         log_p[value] = log_own
         return FiniteLaw(np.arange(self.values)[:, None], log_p)
 
+    @announces(lambda counts, rng: np.sum(counts))
     def aggregate(self, counts: npt.ArrayLike, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         """Joint law: with probability p - q a user reports the value, otherwise one of all k uniformly."""
         held = np.asarray(counts, dtype=np.int64)

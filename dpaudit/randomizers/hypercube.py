@@ -14,6 +14,7 @@ from dpaudit.errors import ParameterError
 from dpaudit.laws import FiniteLaw, Law
 from dpaudit.laws.base import Event
 from dpaudit.laws.finite import FiniteComparison
+from dpaudit.messages import announces
 
 MAX_LISTED = 12
 """Largest dimension whose 2^d reports are listed."""
@@ -103,6 +104,7 @@ class HypercubeResponse:
         log_p, log_q = self._cells(differing)[2:]
         return float(np.max(log_p - log_q))
 
+    @announces(lambda bits, rng: len(bits))
     def randomize(self, bits: npt.ArrayLike, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
         """Report of every row of bits, independently; same shape (n, d)."""
         truth = self._checked(bits)
@@ -113,6 +115,7 @@ class HypercubeResponse:
             reports[start : start + len(rows)] = rows == agree
         return reports
 
+    @announces(lambda bits, counts, rng: np.sum(counts))
     def tally(self, bits: npt.ArrayLike, counts: npt.ArrayLike, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         """Number of reported ones in each entry, when ``counts[i]`` users hold row i of ``bits``; bounded memory.
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from dpaudit.errors import ParameterError
 from dpaudit.laws import LaplaceLaw
+from dpaudit.messages import announces
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,7 @@ class LaplaceNoise:
             raise ParameterError(f"epsilon must be above 0, got {epsilon}")
         return cls(sensitivity / epsilon)
 
+    @announces(lambda values, rng: np.size(values))
     def randomize(self, values: npt.ArrayLike, rng: np.random.Generator) -> npt.NDArray[np.float64]:
         """Every value plus its own noise; same shape."""
         truth = np.asarray(values, dtype=float)

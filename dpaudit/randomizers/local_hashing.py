@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from dpaudit.errors import ParameterError
 from dpaudit.laws import PublicMixtureLaw
+from dpaudit.messages import announces
 from dpaudit.randomizers.generalized import GeneralizedRandomizedResponse
 from dpaudit.randomizers.oracle import FrequencyOracle, check_oracle, check_truths
 
@@ -75,6 +76,7 @@ class LocalHashing(FrequencyOracle):
         """1 / g: another value has the reported hash by chance."""
         return 1 / self.hashes
 
+    @announces(lambda truths, rng: len(truths))
     def randomize(self, truths: npt.ArrayLike, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         """Hashes of all values and the reported hash, shape (n, k + 1)."""
         held = check_truths(truths, self.values)

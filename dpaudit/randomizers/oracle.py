@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from dpaudit.errors import ParameterError
 from dpaudit.laws import Law
+from dpaudit.messages import announces
 
 
 class FrequencyOracle(ABC):
@@ -53,6 +54,7 @@ class FrequencyOracle(ABC):
     def law(self, value: int) -> Law | None:
         """Law of one report, or None where it has too many outcomes to be listed."""
 
+    @announces(lambda counts, rng: np.sum(counts))
     def aggregate(self, counts: npt.ArrayLike, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         """Draw the supports of all values at once, without drawing reports.
 

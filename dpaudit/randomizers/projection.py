@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from dpaudit.errors import ParameterError
 from dpaudit.laws import FiniteLaw
+from dpaudit.messages import announces
 from dpaudit.randomizers.oracle import FrequencyOracle, check_oracle, check_truths
 from dpaudit.randomizers.randomized_response import RandomizedResponse
 
@@ -94,6 +95,7 @@ class SignProjection(FrequencyOracle):
         """1/2, where the columns are orthogonal."""
         return 0.5
 
+    @announces(lambda truths, rng: len(truths))
     def randomize(self, truths: npt.ArrayLike, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         """Row and sign, shape (n, 2)."""
         held = check_truths(truths, self.values)
@@ -114,6 +116,7 @@ class SignProjection(FrequencyOracle):
         log_keep = -math.log1p(math.exp(-self.epsilon))
         return FiniteLaw(outcomes, np.where(true, log_keep, log_keep - self.epsilon) - math.log(rows))
 
+    @announces(lambda counts, rng: np.sum(counts))
     def aggregate(self, counts: npt.ArrayLike, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         """Joint law: the users who hold a value spread over the rows, and in each row over the two signs."""
         held = np.asarray(counts, dtype=np.int64)
@@ -174,6 +177,7 @@ class HadamardResponse(FrequencyOracle):
         """1/2: two rows agree in half the columns."""
         return 0.5
 
+    @announces(lambda truths, rng: len(truths))
     def randomize(self, truths: npt.ArrayLike, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         """Columns, shape (n, 1)."""
         held = check_truths(truths, self.values)
@@ -195,6 +199,7 @@ class HadamardResponse(FrequencyOracle):
         positive = hadamard(self.order)[value + 1] > 0
         return FiniteLaw(np.arange(self.order)[:, None], np.where(positive, log_keep, log_keep - self.epsilon))
 
+    @announces(lambda counts, rng: np.sum(counts))
     def aggregate(self, counts: npt.ArrayLike, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         """Joint law: the users who hold a value spread over the columns."""
         held = np.asarray(counts, dtype=np.int64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -11,6 +12,10 @@ import numpy.typing as npt
 
 from dpaudit.errors import ParameterError
 from dpaudit.laws import FiniteLaw
+from dpaudit.messages import announces
+
+Users = int | npt.NDArray[np.int64]
+"""A number of users, or one for each of several counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +56,21 @@ class RandomizedResponse:
         """Exact epsilon: log(keep / flip)."""
         return math.inf if self.flip == 0 else math.log(self.keep) - math.log(self.flip)
 
+    @announces(lambda bits, rng: np.size(bits))
     def randomize(self, bits: npt.ArrayLike, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
         """Report of every bit, independently; same shape."""
         truth = np.asarray(bits, dtype=bool)
         return truth ^ (rng.random(truth.shape) >= self.keep)
+
+    @announces(lambda bits, users, rng, size=None: ones_drawn(users, size))
+    def count_ones(
+        self, bits: Sequence[bool], users: Sequence[Users], rng: np.random.Generator, size: int | None = None
+    ) -> npt.NDArray[np.int64]:
+        """Draw how many users report 1, ``size`` times or once, where ``users[i]`` of them hold ``bits[i]``."""
+        drawn = [
+            rng.binomial(number, self.keep if bit else self.flip, size) for bit, number in zip(bits, users, strict=True)
+        ]
+        return np.asarray(sum(drawn))
 
     def law(self, bit: bool) -> FiniteLaw:
         """Law of the report of one bit."""
@@ -63,3 +79,8 @@ class RandomizedResponse:
     def unbiased(self, ones: npt.ArrayLike, reports: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Unbiased estimate of how many of the true bits are 1, from the number of reported ones."""
         return (np.asarray(ones, float) - self.flip * np.asarray(reports, float)) / (self.keep - self.flip)
+
+
+def ones_drawn(users: Sequence[Users], size: int | None) -> int:
+    """Number of reports that a count of ones stands for."""
+    return sum(int(np.sum(number)) * (1 if size is None else size) for number in users)

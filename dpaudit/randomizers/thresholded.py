@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -9,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dpaudit.laws import FiniteLaw
+from dpaudit.messages import announces
+from dpaudit.randomizers.randomized_response import Users, ones_drawn
 
 
 class Noise(Protocol):
@@ -38,9 +42,21 @@ class Thresholded:
     noise: Noise
     threshold: float = 0.5
 
+    @announces(lambda values, rng: np.size(values))
     def randomize(self, values: npt.ArrayLike, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
         """Report of every value, independently; same shape."""
         return self.noise.randomize(values, rng) > self.threshold
+
+    @announces(lambda bits, users, rng, size=None: ones_drawn(users, size))
+    def count_ones(
+        self, bits: Sequence[bool], users: Sequence[Users], rng: np.random.Generator, size: int | None = None
+    ) -> npt.NDArray[np.int64]:
+        """Draw how many users report 1, ``size`` times or once, where ``users[i]`` of them hold ``bits[i]``."""
+        drawn = [
+            rng.binomial(number, math.exp(self.law(bit).log_probabilities[1]), size)
+            for bit, number in zip(bits, users, strict=True)
+        ]
+        return np.asarray(sum(drawn))
 
     def law(self, value: float) -> FiniteLaw:
         """Law of the report of one value; both its probabilities keep their digits."""

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpaudit.laws import FiniteLaw, ProductLaw
+from dpaudit.messages import announces
 from dpaudit.randomizers.oracle import FrequencyOracle, check_oracle, check_truths
 
 _LISTED = 1 << 12
@@ -52,6 +53,7 @@ class UnaryEncoding(FrequencyOracle):
         odds = math.exp(-self.epsilon if self.kind == "optimised" else -self.epsilon / 2)
         return odds / (1 + odds)
 
+    @announces(lambda truths, rng: len(truths))
     def randomize(self, truths: npt.ArrayLike, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         """Bits, shape (n, k)."""
         held = check_truths(truths, self.values)

@@ -1,14 +1,54 @@
 """What one agent sends in Algorithms 2 and 3: answers to public queries, and a report to the fallback."""
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 import dpaudit
-from dpaudit import rankings
+from dpaudit import messages, rankings
 
 from .vector import Ties, VectorReport
+
+
+@dataclass(frozen=True, slots=True)
+class SignedAnswer:
+    """Algorithm 2: the sign of one answer, d_ϵ with probability (1 + w / d_ϵ) / 2, where w is 0 or 1.
+
+    1 / d_ϵ = tanh(ϵ / 2), and at w = 1 the probabilities are those of randomized response.
+    """
+
+    epsilon: float
+
+    @property
+    def size(self) -> float:
+        """d_ϵ, by which a sign is multiplied."""
+        return 1 / math.tanh(self.epsilon / 2)
+
+    @property
+    def keep(self) -> float:
+        """Probability of a positive answer at w = 1."""
+        return 1 / (1 + math.exp(-self.epsilon))
+
+    @messages.announces(lambda truths, rng: np.size(truths))
+    def randomize(self, truths: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Whether each answer is positive; same shape."""
+        signs: np.ndarray = rng.random(np.shape(truths)) < np.where(truths, self.keep, 0.5)
+        return signs
+
+    @messages.announces(lambda yes, no, rng: np.sum(yes) + np.sum(no))
+    def count_positive(self, yes: np.ndarray, no: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Draw how many answers are positive, of so many agents with w = 1 and with w = 0."""
+        positive: np.ndarray = rng.binomial(yes, self.keep) + rng.binomial(no, 0.5)
+        return positive
+
+    def law(self, truth: bool) -> dpaudit.FiniteLaw:
+        """Law of whether one answer is positive."""
+        log_keep = -math.log1p(math.exp(-self.epsilon))
+        log_p = [log_keep - self.epsilon, log_keep] if truth else [-math.log(2)] * 2
+        return dpaudit.FiniteLaw([0, 1], np.array(log_p))
 
 
 class Answers(dpaudit.Mechanism):
@@ -35,12 +75,14 @@ class Answers(dpaudit.Mechanism):
             return None
         return VectorReport(epsilon=self.fallback, alternatives=self.alternatives, ties=self.ties)
 
-    def coin(self, truth: bool) -> dpaudit.FiniteLaw:
-        """Law of the sign of one answer: d_ϵ with probability (1 + w / d_ϵ) / 2, where w is 0 or 1."""
-        # 1 / d_ϵ = tanh(ϵ_0 / 2), and at w = 1 the probabilities are those of randomized response.
-        log_keep = -math.log1p(math.exp(-self.epsilon))
-        log_p = [log_keep - self.epsilon, log_keep] if truth else [-math.log(2)] * 2
-        return dpaudit.FiniteLaw([0, 1], np.array(log_p))
+    @property
+    def answer(self) -> SignedAnswer:
+        """What one answer goes through."""
+        return SignedAnswer(self.epsilon)
+
+    def sends(self) -> Sequence[dpaudit.Message]:
+        answers = dpaudit.Message(self.answer, self.answers)
+        return [answers] if self.report is None else [answers, *self.report.sends()]
 
     def truths(self, data: Any) -> np.ndarray:
         """Whether the agent prefers l to j, for as many pairs j < l as there are answers, repeated if there are more.
@@ -55,8 +97,7 @@ class Answers(dpaudit.Mechanism):
         return said
 
     def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
-        positive = np.array([math.exp(self.coin(bool(truth)).log_probabilities[1]) for truth in (0, 1)])
-        signs = rng.random((size, self.answers)) < positive[self.truths(data).astype(int)]
+        signs = self.answer.randomize(np.broadcast_to(self.truths(data), (size, self.answers)), rng)
         parts = [signs.astype(np.int8)] + ([] if self.report is None else [self.report.sample(data, size, rng)])
         return np.concatenate(parts, axis=1)
 
@@ -66,7 +107,7 @@ class Answers(dpaudit.Mechanism):
         return np.concatenate([positive, outputs[:, self.answers :]], axis=1)
 
     def law(self, data: Any) -> dpaudit.Law:
-        coins = [self.coin(False), self.coin(True)]
+        coins = [self.answer.law(False), self.answer.law(True)]
         parts: list[dpaudit.Law] = [coins[int(truth)] for truth in self.truths(data)]
         if self.report is not None:
             parts.append(self.report.law(data))

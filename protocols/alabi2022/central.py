@@ -64,6 +64,12 @@ class Central(dpaudit.Mechanism):
             return randomizers.GaussianNoise.analytic(epsilon, self.delta, sensitivity=l2)
         return randomizers.GaussianNoise.classical(epsilon, self.delta, sensitivity=l2)
 
+    def opposites(self) -> tuple[np.ndarray, np.ndarray]:
+        """Profiles of n agents who agree, but for one that has the reverse ranking in the second."""
+        order = np.arange(self.alternatives)
+        rest = np.tile(order, (self.agents - 1, 1))
+        return np.vstack([order, rest]), np.vstack([order[::-1], rest])
+
     @property
     def main_noise(self) -> Noise:
         """Noise of the weights that decide the ranking."""
@@ -84,11 +90,9 @@ class Weights(Central):
     """Noisy weights alone, whose privacy loss grows with every weight that changes."""
 
     def neighbours(self) -> dpaudit.Neighbouring:
-        order = np.arange(self.alternatives)
-        rest = np.tile(order, (self.agents - 1, 1))
         return dpaudit.Neighbouring(
             relation="substitution",
-            pairs=[(np.vstack([order, rest]), np.vstack([order[::-1], rest]))],
+            pairs=[self.opposites()],
             complete=True,
             scope=(
                 f"all profiles of {self.agents} agent{'s' if self.agents > 1 else ''} over {self.alternatives} "

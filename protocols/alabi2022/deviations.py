@@ -41,9 +41,10 @@ def mean_answer(budget: float, alternatives: int, agents: int, yes: int, counted
     m, n = alternatives, agents
     share = -(-n // m)
     settings: dict[str, Any] = {"epsilon": budget, "alternatives": m}
-    coin = Answers(**settings).coin
-    size = 1 / math.tanh(budget / 2)
-    means = [size * float(np.dot([-1, 1], np.exp(coin(bool(truth)).log_probabilities))) for truth in (0, 1)]
+    answer = Answers(**settings).answer
+    means = [
+        answer.size * float(np.dot([-1, 1], np.exp(answer.law(bool(truth)).log_probabilities))) for truth in (0, 1)
+    ]
     expected = [
         float(np.dot(k, hypergeom.pmf(k, share * m, group, share)))
         for group in (n - yes, yes)

@@ -1,14 +1,14 @@
 """Reduction II in the central model: KwikSort on few noisy queries (Theorem 5, Corollaries 6 and 7, Algorithm 1)."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
 
 import dpaudit
-from dpaudit import randomizers, rankings
+from dpaudit import messages, randomizers, rankings
 
 from .central import RUNS_AT_ONCE, Central, Noise, Weights
 from .kwiksort_counted import kwiksort_counted_law
@@ -45,6 +45,9 @@ class LongestRun(Weights):
             queries.append((randomizers.LaplaceNoise(self.fallback_scale), self.pairs))
         return queries
 
+    def sends(self) -> Sequence[dpaudit.Message]:
+        return [dpaudit.Message(noise, count) for noise, count in self.parts]
+
     def law(self, data: Any) -> dpaudit.ProductLaw:
         weights = self.weights(data)
         return dpaudit.ProductLaw([noise.law(weight) for noise, count in self.parts for weight in weights[:count]])
@@ -74,17 +77,27 @@ class Transcript(Central):
     def fallback_noise(self) -> randomizers.LaplaceNoise:
         return randomizers.LaplaceNoise(self.fallback_scale)
 
+    def sends(self) -> Sequence[dpaudit.Message]:
+        return [
+            dpaudit.Message(self.query_noise, self.cap, least=0),
+            dpaudit.Message(self.fallback_noise, self.pairs if self.cap < self.pairs else 0, least=0),
+        ]
+
     def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
         weights = self.weights(data)
         parts = []
         for start in range(0, size, RUNS_AT_ONCE):
             runs = min(RUNS_AT_ONCE, size - start)
-            noisy = self.query_noise.randomize(np.tile(weights, (runs, 1)), rng)
+            with messages.ahead() as drawn:
+                noisy = self.query_noise.randomize(np.tile(weights, (runs, 1)), rng)
             made = rankings.kwiksort_runs(compared(noisy, self.alternatives, rng), self.cap, rng)
             i, j = rankings.alternative_pairs(self.alternatives).T
             asked = made.asked[:, i, j]
+            drawn.sent(np.count_nonzero(asked))
             ran = (made.comparisons > self.cap)[:, None]
-            again = self.fallback_noise.randomize(np.tile(weights, (runs, 1)), rng)
+            with messages.ahead() as drawn:
+                again = self.fallback_noise.randomize(np.tile(weights, (runs, 1)), rng)
+            drawn.sent(np.count_nonzero(ran) * self.pairs)
             parts.append(np.concatenate([asked, np.where(asked, noisy, 0), ran, np.where(ran, again, 0)], axis=1))
         return np.concatenate(parts) if parts else np.empty((0, 3 * self.pairs + 1))
 
@@ -144,26 +157,42 @@ class DPKwikSortCapped(Central):
             xi=1.0,
         )
 
+    @property
+    def computed(self) -> Transcript:
+        """What the curator computes in a run."""
+        query, fallback = self.main_noise.scale, self.fallback.main_noise.scale
+        return Transcript(**self._shared(), cap=self.limit, query_scale=query, fallback_scale=fallback)
+
     def views(self) -> Mapping[str, dpaudit.Mechanism]:
-        own = ("cap", "xi", "budget")
-        shared = {name: value for name, value in self.parameters().items() if name not in own}
         query, fallback = self.main_noise.scale, self.fallback.main_noise.scale
         return {
             "output": self,
             "longest-run": LongestRun(
-                **shared, answers=self.limit, query_scale=query, fallback_scale=fallback if self.capped else 0.0
+                **self._shared(), answers=self.limit, query_scale=query, fallback_scale=fallback if self.capped else 0.0
             ),
-            "transcript": Transcript(**shared, cap=self.limit, query_scale=query, fallback_scale=fallback),
+            "transcript": self.computed,
         }
+
+    def _shared(self) -> dict[str, Any]:
+        return {name: value for name, value in self.parameters().items() if name not in ("cap", "xi", "budget")}
+
+    def transcript(self) -> dpaudit.Transcript:
+        # Half of the runs on three alternatives need a third comparison.
+        return dpaudit.Transcript(
+            view="transcript", inputs=self.opposites(), also=[{"alternatives": 3, "cap": 2}], runs=8
+        )
 
     def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
         """Aggregate rankings: KwikSort on noisy weights, and the fallback for the runs that exceed the cap."""
-        weights = self.weights(data)
+        weights, noise = self.weights(data), self.computed.query_noise
         parts = [np.empty((0, self.alternatives), dtype=np.int64)]
         for start in range(0, size, RUNS_AT_ONCE):
-            noisy = self.main_noise.randomize(np.tile(weights, (min(RUNS_AT_ONCE, size - start), 1)), rng)
+            with messages.ahead() as drawn:
+                noisy = noise.randomize(np.tile(weights, (min(RUNS_AT_ONCE, size - start), 1)), rng)
             made = rankings.kwiksort_runs(compared(noisy, self.alternatives, rng), self.limit, rng)
             orders, over = made.rankings.copy(), made.comparisons > self.limit
+            # A run that exceeds the cap stops there; of any other every comparison has an answer.
+            drawn.sent(np.where(over, self.limit, made.comparisons).sum())
             if over.any():
                 orders[over] = self.fallback.sample(data, int(over.sum()), rng)
             parts.append(orders)

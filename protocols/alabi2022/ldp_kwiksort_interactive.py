@@ -11,9 +11,9 @@ from typing import Any, Literal
 import numpy as np
 
 import dpaudit
-from dpaudit import randomizers, rankings
+from dpaudit import messages, rankings
 
-from .answers import Answers
+from .answers import Answers, SignedAnswer
 from .local_pairwise import LocalPairwise
 from .paper import ADAPTIVE, LOCAL, PAPER
 from .partition import partition_counts
@@ -69,7 +69,6 @@ class LDPKwikSortInteractive(dpaudit.Mechanism):
     def views(self) -> Mapping[str, dpaudit.Mechanism]:
         half = self.epsilon / 2
         one, every = self._shared(self.answer_budget), self._shared(self.answer_budget, answers=self.uses)
-        halved = self._shared(self.answer_budget / 2, answers=self.uses)
         # KwikSort compares no pair twice, and the fallback runs only after a set has been asked for more than 2q/m.
         asked, falls_back = min(self.uses, self.pairs), half if self.pairs > self.uses else 0.0
         return {
@@ -78,9 +77,24 @@ class LDPKwikSortInteractive(dpaudit.Mechanism):
             "transcript": Answers(**every),
             "transcript-and-fallback": Answers(**every, fallback=half),
             "transcript-and-printed-fallback": Answers(**every, fallback=half, ties="both"),
-            "halved-transcript-and-fallback": Answers(**halved, fallback=half),
+            "halved-transcript-and-fallback": self.halved,
             "kwiksort-transcript": Answers(**one, answers=asked, fallback=falls_back),
         }
+
+    def transcript(self) -> dpaudit.Transcript:
+        one = np.arange(self.alternatives)[None]
+        return dpaudit.Transcript(
+            view="halved-transcript-and-fallback",
+            inputs=[one, one[:, ::-1]],
+            at_most=True,
+            # A set gives one answer, so that most runs fail and fall back.
+            also=[{"cap": -(-self.alternatives // 2)}],
+        )
+
+    @property
+    def halved(self) -> Answers:
+        """What one agent sends in a run at most: answers that share ϵ/2, and the report to the fallback."""
+        return Answers(**self._shared(self.answer_budget / 2, answers=self.uses), fallback=self.epsilon / 2)
 
     def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
         """Aggregate rankings of a profile of shape (n, m), or of a ``Profile``."""
@@ -103,18 +117,24 @@ class LDPKwikSortInteractive(dpaudit.Mechanism):
         for start in range(0, size, batch):
             runs = min(batch, size - start)
             assigned = rng.integers(0, m, (runs, m, m))  # ℓ(j, i)
-            answers = self.answers(profile, assigned, self.answer_budget / 2, rng)
+            with messages.ahead() as drawn:
+                answers, members = self.answers(profile, assigned, self.halved.answer, rng)
             piece = slice(start, start + runs)
             orders[piece], asked = rankings.kwiksort_queries(answers > 0.5, rng)
             cells = (assigned + np.arange(runs)[:, None, None] * m)[asked]
             used = np.bincount(cells, minlength=runs * m).reshape(runs, m)
             failed[piece] = used.max(axis=1) > self.uses
+            # A run that fails ends in ⊥ where a set is asked too often; in any other all queries have been answered.
+            given = np.where(failed[piece, None], np.minimum(used, self.uses), used)
+            drawn.sent((given * members).sum())
         fallen = np.flatnonzero(failed)
         if len(fallen):
             orders[fallen] = self.fallback.sample(profile, len(fallen), rng)
         return orders, failed
 
-    def answers(self, data: Any, assigned: np.ndarray, budget: float, rng: np.random.Generator) -> np.ndarray:
+    def answers(
+        self, data: Any, assigned: np.ndarray, answer: SignedAnswer, rng: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Run Algorithm 2 for all ordered pairs, each with the set ``assigned`` to it, in partitions drawn anew.
 
         An agent's answer is d_ϵ or -d_ϵ. The sum over the agents of a set who prefer j to i is binomial, and so is the
@@ -122,19 +142,19 @@ class LDPKwikSortInteractive(dpaudit.Mechanism):
 
         Returns
         -------
-        ndarray of float, shape (runs, m, m)
+        estimates : ndarray of float, shape (runs, m, m)
             Estimates of w_ji.
+        members : ndarray of int, shape (runs, m)
+            Number of agents of each set.
         """
         profile = as_profile(data)
         prefer, members = partition_counts(profile, len(assigned), rng)
         run, j, i = np.ogrid[: len(assigned), : self.alternatives, : self.alternatives]
         yes = prefer[run, assigned, j, i]
         no = members[run, assigned] - yes
-        keep = randomizers.RandomizedResponse.for_epsilon(budget).keep
-        positive = rng.binomial(yes, keep) + rng.binomial(no, 0.5)
-        size = 1 / math.tanh(budget / 2)
-        estimate: np.ndarray = self.alternatives / profile.agents * size * (2 * positive - yes - no)
-        return estimate
+        positive = answer.count_positive(yes, no, rng)
+        estimate: np.ndarray = self.alternatives / profile.agents * answer.size * (2 * positive - yes - no)
+        return estimate, members
 
     def _shared(self, epsilon: float, **others: Any) -> dict[str, Any]:
         return {"epsilon": epsilon, "alternatives": self.alternatives, **others}

@@ -48,7 +48,11 @@ class LocalPairwise(dpaudit.Mechanism):
     @property
     def report(self) -> VectorReport:
         """What one agent sends."""
-        return self.reports()["report" if self.randomizer == "vector" else "entrywise-report"]
+        return self.reports()[self._sent]
+
+    @property
+    def _sent(self) -> str:
+        return "report" if self.randomizer == "vector" else "entrywise-report"
 
     def reports(self) -> dict[str, VectorReport]:
         """What one agent sends by either randomizer, and by the vector mechanism as it was published."""
@@ -61,6 +65,10 @@ class LocalPairwise(dpaudit.Mechanism):
 
     def views(self) -> Mapping[str, dpaudit.Mechanism]:
         return {"output": self, **self.reports()}
+
+    def transcript(self) -> dpaudit.Transcript:
+        one = np.arange(self.alternatives)[None]
+        return dpaudit.Transcript(view=self._sent, inputs=[one, one[:, ::-1]], runs=4)
 
     def reported(self, data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
         """Draw how many agents report that they prefer j to l, for every pair j < l; shape (size, C(m, 2))."""

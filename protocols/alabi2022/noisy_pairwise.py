@@ -1,7 +1,7 @@
 """Reduction I in the central model: noise on every pairwise weight (Theorem 1, Corollaries 3 and 4)."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,9 @@ class NoisyMatrix(Weights):
         """As printed for m^2 queries; the true sensitivities are C(m, 2)/n and sqrt(C(m, 2))/n."""
         squares = self.alternatives**2 if self.calibration == "printed" else self.pairs
         return self.calibrated(self.epsilon, squares / self.agents, math.sqrt(squares) / self.agents)
+
+    def sends(self) -> Sequence[dpaudit.Message]:
+        return [dpaudit.Message(self.main_noise, self.pairs)]
 
     def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
         return self.main_noise.randomize(np.tile(self.weights(data), (size, 1)), rng)
@@ -59,6 +62,9 @@ class NoisyPairwise(Central):
 
     def views(self) -> Mapping[str, dpaudit.Mechanism]:
         return {"output": self, "noisy-matrix": self.matrix}
+
+    def transcript(self) -> dpaudit.Transcript:
+        return dpaudit.Transcript(view="noisy-matrix", inputs=self.opposites(), runs=4)
 
     def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
         """Kemeny rankings of noisy weights; equal ones are told apart by random labels."""

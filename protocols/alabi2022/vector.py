@@ -1,7 +1,7 @@
 """Reports of all comparisons of one agent: the vector mechanism, and randomized response on every entry."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -38,6 +38,9 @@ class VectorReport(dpaudit.Mechanism):
     def response(self) -> randomizers.HypercubeResponse:
         """The vector mechanism, whose reports have entries ±B."""
         return randomizers.HypercubeResponse(self.pairs, self.epsilon, self.ties)
+
+    def sends(self) -> Sequence[dpaudit.Message]:
+        return [dpaudit.Message(self.response)]
 
     def truths(self, orders: np.ndarray) -> np.ndarray:
         """Whether the agent prefers j to l, for every pair j < l."""
@@ -89,6 +92,9 @@ class EntrywiseReport(VectorReport):
         """Randomized response of one entry."""
         return randomizers.RandomizedResponse.for_epsilon(self.epsilon / self.pairs)
 
+    def sends(self) -> Sequence[dpaudit.Message]:
+        return [dpaudit.Message(self.coin, self.pairs)]
+
     def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
         truth = self.truths(np.atleast_2d(data))
         return self.coin.randomize(np.broadcast_to(truth, (size, self.pairs)), rng).astype(np.int8)
@@ -104,8 +110,7 @@ class EntrywiseReport(VectorReport):
 
     def tally(self, truths: np.ndarray, counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         true = counts @ truths
-        ones: np.ndarray = rng.binomial(true, self.coin.keep) + rng.binomial(counts.sum() - true, self.coin.flip)
-        return ones
+        return self.coin.count_ones([True, False], [true, counts.sum() - true], rng)
 
     def error(self, agents: float) -> float:
         """Root mean squared error of an estimated w_jl, with 1 / tanh(ϵ / 2 C(m, 2)) in place of B."""

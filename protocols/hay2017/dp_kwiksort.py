@@ -7,6 +7,7 @@ Symbols: epsilon is the paper's ϵ, alternatives m, agents n, and the budget of 
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -40,14 +41,23 @@ class DPKwikSort(dpaudit.Mechanism):
         log = math.log(self.alternatives) if self.logarithm == "natural" else math.log2(self.alternatives)
         return randomizers.LaplaceNoise((self.alternatives - 1) * log / self.epsilon)
 
-    def noise_of(self, runs: int, rng: np.random.Generator) -> np.ndarray:
-        """Antisymmetric noise on the margins of all pairs, (runs, m, m): KwikSort asks for each at most once."""
-        zeros = np.zeros((runs, math.comb(self.alternatives, 2)))
-        return rankings.margin_matrix(self.noise.randomize(zeros, rng), self.alternatives)
+    def sends(self) -> Sequence[dpaudit.Message]:
+        # Noise is drawn for every pair, and KwikSort asks for some of them.
+        return [dpaudit.Message(self.noise, math.comb(self.alternatives, 2))]
+
+    def transcript(self) -> dpaudit.Transcript:
+        agreed = np.tile(np.arange(self.alternatives), (self.agents, 1))
+        return dpaudit.Transcript(view="output", inputs=[agreed, agreed[:, ::-1]], runs=4)
+
+    def noisy(self, margins: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Margins of all pairs with their noise, both of shape (runs, m, m): KwikSort asks for each at most once."""
+        i, j = rankings.alternative_pairs(self.alternatives).T
+        return rankings.margin_matrix(self.noise.randomize(margins[:, i, j], rng), self.alternatives)
 
     def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
         """Aggregate rankings of a profile of shape (n, m), or of a ``Profile``."""
-        noisy = _margins(data, self.alternatives) + self.noise_of(size, rng)
+        margins = _margins(data, self.alternatives)
+        noisy = self.noisy(np.broadcast_to(margins, (size, *margins.shape)), rng)
         return rankings.kwiksort(rankings.comparisons(noisy, rng), rng)
 
     def law(self, data: Any) -> dpaudit.FiniteLaw | None:

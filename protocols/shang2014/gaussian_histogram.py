@@ -1,7 +1,7 @@
 """The system of Section II-C: Gaussian noise on the histogram of all rankings, then any ranking rule."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal
 
@@ -46,6 +46,9 @@ class NoisyHistogram(dpaudit.Mechanism):
     def noise(self) -> randomizers.GaussianNoise:
         """Noise on each count."""
         return calibrated_noise(self.epsilon, self.delta)
+
+    def sends(self) -> Sequence[dpaudit.Message]:
+        return [dpaudit.Message(self.noise, math.factorial(self.alternatives))]
 
     def counts(self, data: Any) -> np.ndarray:
         """Histogram of rankings of shape (n, M), n >= 0."""
@@ -197,6 +200,12 @@ class GaussianHistogram(dpaudit.Mechanism):
         """Numbers of runs, at most so many that their histograms fit in memory, that add up to ``runs``."""
         batch = max(1, BATCH_CELLS // math.factorial(self.alternatives))
         return [min(batch, runs - start) for start in range(0, runs, batch)]
+
+    def transcript(self) -> dpaudit.Transcript | None:
+        if self.alternatives > LARGEST_AUDITED_HISTOGRAM:
+            return None
+        one = np.arange(self.alternatives)[None]
+        return dpaudit.Transcript(view="histogram", inputs=[one, one[:, ::-1]], runs=4)
 
     def views(self) -> Mapping[str, dpaudit.Mechanism]:
         if self.alternatives > LARGEST_AUDITED_HISTOGRAM:

@@ -14,7 +14,6 @@ from dpaudit import rankings
 from dpaudit.catalog.cheu2019 import PAPER as CHEU
 from dpaudit.catalog.ding2018 import HierarchicalRankAggregation
 
-from .collection import local_randomizer
 from .ddp_helnaksort import DDPHelnaksort
 from .ldp_quicksort import LDPQuickSort
 from .paper import PAPER
@@ -218,7 +217,7 @@ def _no_amplification(protocol: DDPHelnaksort) -> str:
 
 def _no_premise(protocol: DDPHelnaksort) -> str:
     """Why the premise of Theorem 2.1 does not hold: the exact δ of one answer, at the ϵ of one agent, is too large."""
-    response = local_randomizer(protocol.randomizer, protocol.local_epsilon, protocol.delta)
+    response = protocol.report.but(queries=1).response
     exact = dpaudit.compare(response.law(1), response.law(0)).delta(protocol.local_epsilon).upper or 0.0
     return f"one answer is not (ϵ, δ)-LDP to begin with: its δ is {exact:.4g}" if exact > protocol.delta else ""
 

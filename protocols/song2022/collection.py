@@ -4,12 +4,14 @@ What the agents answer is kept as votes of +1 and -1, so that the curator's tall
 """
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
 import dpaudit
-from dpaudit import randomizers, rankings
+from dpaudit import messages, randomizers, rankings
 
 RandomizerName = Literal["gaussian-threshold", "gaussian", "randomized-response", "laplace-threshold"]
 
@@ -31,24 +33,42 @@ def truths(orders: np.ndarray) -> np.ndarray:
     return answers.reshape(runs, agents, -1)
 
 
-def cast(preferred: np.ndarray, response: Any, rng: np.random.Generator) -> np.ndarray:
-    """Randomized answer of every agent to every question, as a vote of +1 or -1: shape (runs, n, C(m, 2)).
+@dataclass(frozen=True, slots=True)
+class Votes:
+    """Randomized answers of all agents to all questions, of which an agent sends those that it is asked for.
+
+    Attributes
+    ----------
+    values
+        Answers as votes of +1 or -1, shape (runs, n, C(m, 2)).
+    drawn
+        What they are drawn by; it counts those that are sent.
+    """
+
+    values: np.ndarray
+    drawn: messages.Drawn = field(default_factory=messages.Drawn)
+
+
+def cast(preferred: np.ndarray, response: Any, rng: np.random.Generator) -> Votes:
+    """Randomized answer of every agent to every question.
 
     A protocol asks an agent some of the questions, and none of them twice. So several protocols may be compared on the
     same votes.
     """
-    votes: np.ndarray = 2.0 * response.randomize(preferred, rng) - 1
-    return votes
+    with messages.ahead() as drawn:
+        values: np.ndarray = 2.0 * response.randomize(preferred, rng) - 1
+    return Votes(values, drawn)
 
 
-def collect(votes: np.ndarray, queries: int, rng: np.random.Generator) -> np.ndarray:
+def collect(votes: Votes, queries: int, rng: np.random.Generator) -> np.ndarray:
     """Ask every agent K random questions and tally the answers: margins, shape (runs, m, m).
 
     The tally does not depend on the order in which the answers arrive, so the shuffler does not appear here.
     """
-    runs, agents, pairs = votes.shape
+    runs, agents, pairs = votes.values.shape
     asked = rankings.random_subsets(pairs, queries, runs * agents, rng).reshape(runs, agents, queries)
-    given = np.take_along_axis(votes, asked, axis=2)
+    given = np.take_along_axis(votes.values, asked, axis=2)
+    votes.drawn.sent(given.size)
     cells = asked + pairs * np.arange(runs)[:, None, None]
     tally = rankings.pair_tally(cells, given, runs * pairs).reshape(runs, pairs)
     return rankings.margin_matrix(tally, alternatives_of(pairs))
@@ -87,6 +107,9 @@ class Report(Answers):
     def response(self) -> Any:
         """Randomizer of one answer; in Algorithm 1, Gaussian noise of deviation K sqrt(2 ln(1.25 / δ)) / ϵ."""
         return local_randomizer(self.randomizer, self.epsilon / self.queries, self.delta)
+
+    def sends(self) -> Sequence[dpaudit.Message]:
+        return [dpaudit.Message(self.response, self.queries)]
 
     def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
         return self.response.randomize(np.broadcast_to(data, (size, self.queries)), rng)
@@ -144,6 +167,11 @@ class Voters(dpaudit.Mechanism):
             orders = everybody[chosen]
         labels = rng.permuted(np.tile(np.arange(self.alternatives), (runs, 1)), axis=1)
         return np.take_along_axis(labels[:, None, :], orders, axis=2)
+
+    def lone_voters(self) -> list[np.ndarray]:
+        """Profiles of one agent, with a ranking and with its reverse."""
+        one = np.arange(self.alternatives)[None]
+        return [one, one[:, ::-1]]
 
     def where(self) -> str:
         """Describe the agents in words."""

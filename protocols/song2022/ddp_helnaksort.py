@@ -86,6 +86,9 @@ class DDPHelnaksort(Answers, Voters):
         """What one agent sends."""
         return Report(epsilon=self.local_epsilon, delta=self.delta, queries=self.queries, randomizer=self.randomizer)
 
+    def transcript(self) -> dpaudit.Transcript:
+        return dpaudit.Transcript(view="report", inputs=self.lone_voters())
+
     def views(self) -> Mapping[str, dpaudit.Mechanism]:
         shared: dict[str, Any] = {
             "epsilon": self.local_epsilon,

@@ -13,7 +13,7 @@ import numpy as np
 import dpaudit
 from dpaudit import randomizers, rankings
 
-from .collection import cast, collect, local_randomizer, true_margins, truths
+from .collection import Votes, cast, collect, true_margins, truths
 from .ddp_helnaksort import DDPHelnaksort
 from .ldp_quicksort import quicksort
 from .paper import PAPER
@@ -39,8 +39,8 @@ def helnaksort_distance(preferred: np.ndarray, response: Any, queries: int, rng:
 
 
 def response_at(protocol: DDPHelnaksort, epsilon: float, queries: int) -> Any:
-    """Randomizer of one answer, where an agent with the budget ϵ gives K answers."""
-    return local_randomizer(protocol.randomizer, epsilon / queries, protocol.delta)
+    """Randomizer of one answer, where an agent with the budget ϵ gives K answers: that of its report."""
+    return protocol.report.but(epsilon=epsilon, queries=queries).response
 
 
 def _difference(**more: Any) -> dpaudit.UtilityClaim:
@@ -65,7 +65,7 @@ def _asked(protocol: DDPHelnaksort) -> str:
     reproduces="Figure 2",
 )
 def figure2_kwiksort(protocol: DDPHelnaksort) -> dpaudit.UtilityClaim:
-    def theirs(votes: np.ndarray, received: np.ndarray, preferred: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    def theirs(votes: Votes, received: np.ndarray, preferred: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return mean_distance(
             lambda margins: rankings.kwiksort(rankings.comparisons(margins, rng), rng), received, preferred
         )
@@ -83,7 +83,7 @@ def figure2_kwiksort(protocol: DDPHelnaksort) -> dpaudit.UtilityClaim:
     reproduces="Figure 2",
 )
 def figure2_quicksort(protocol: DDPHelnaksort) -> dpaudit.UtilityClaim:
-    def theirs(votes: np.ndarray, received: np.ndarray, preferred: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    def theirs(votes: Votes, received: np.ndarray, preferred: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         order = quicksort(votes, protocol.queries, rng)
         return rankings.margin_distance(order, true_margins(preferred), preferred.shape[1])
 

@@ -8,7 +8,7 @@ import numpy as np
 import dpaudit
 from dpaudit import rankings
 
-from .collection import Answers, Report, Voters, alternatives_of, cast, orders_of, truths
+from .collection import Answers, Report, Voters, Votes, alternatives_of, cast, orders_of, truths
 from .paper import BASELINE_ERRATA, PAPER
 
 
@@ -31,19 +31,23 @@ class LDPQuickSort(Answers, Voters):
     def views(self) -> Mapping[str, dpaudit.Mechanism]:
         return {"output": self, "report": self.report}
 
+    def transcript(self) -> dpaudit.Transcript:
+        # An agent that is not drawn often enough sends fewer answers than it might.
+        return dpaudit.Transcript(view="report", inputs=self.lone_voters(), at_most=True)
+
     def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
         """Aggregate the rankings of a profile of shape (n, m), or of a ``Profile``, in ``size`` runs."""
         votes = cast(truths(orders_of(data, size)), self.report.response, rng)
         return quicksort(votes, self.queries, rng)
 
 
-def quicksort(votes: np.ndarray, queries: int, rng: np.random.Generator) -> np.ndarray:
+def quicksort(votes: Votes, queries: int, rng: np.random.Generator) -> np.ndarray:
     """Sort by QuickSort, which asks the agents for each comparison when it makes it; rankings of shape (runs, m).
 
     An agent answers a comparison with probability K over the expected number of comparisons that QuickSort makes, until
     it has answered K times.
     """
-    runs, agents, pairs = votes.shape
+    runs, agents, pairs = votes.values.shape
     m = alternatives_of(pairs)
     chance = min(1.0, queries / rankings.quicksort_expected_comparisons(m))
     left = np.full((runs, agents), queries)
@@ -60,7 +64,8 @@ def quicksort(votes: np.ndarray, queries: int, rng: np.random.Generator) -> np.n
             against = pivot[compared]
             answering = (left[compared] > 0) & (rng.random((len(compared), agents)) < chance)
             question = rankings.pair_index(np.minimum(item, against), np.maximum(item, against), m)
-            answers = votes[compared, :, question] * np.where(item < against, 1.0, -1.0)[:, None]
+            answers = votes.values[compared, :, question] * np.where(item < against, 1.0, -1.0)[:, None]
+            votes.drawn.sent(np.count_nonzero(answering))
             margins[compared, item] = np.where(answering, answers, 0.0).sum(axis=1)
             left[compared] -= answering
         before = block & ((margins > 0) | ((margins == 0) & (rng.random((runs, m)) < 0.5)))

@@ -1,6 +1,7 @@
 """Shuffling (Section 3.2): what the curator receives, by who knows which pair an agent was asked about."""
 
 import math
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -57,13 +58,15 @@ class ShuffledAnswers(Answers):
         """Randomizer of one answer."""
         return local_randomizer(self.randomizer, self.epsilon, self.delta)
 
+    def sends(self) -> Sequence[dpaudit.Message]:
+        return [dpaudit.Message(self.response, self.agents)]
+
     def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
         no, yes = (int(count) for count in data)
         if self.randomizer == "gaussian":
             values = np.broadcast_to(np.repeat([0, 1], [no, yes]), (size, self.agents))
             return np.sort(self.response.randomize(values, rng), axis=1)
-        keep = np.exp([self.response.law(bit).log_probabilities[1] for bit in (0, 1)])
-        return rng.binomial(no, keep[0], size) + rng.binomial(yes, keep[1], size)
+        return self.response.count_ones([False, True], [no, yes], rng, size)
 
     def law(self, data: Any) -> dpaudit.FiniteLaw | None:
         if self.randomizer == "gaussian":
@@ -123,6 +126,14 @@ class AnswersOfDrawnAgents(Answers):
     pairs: int = dpaudit.parameter(6, minimum=1, doc="C(m, 2)")
     claimed: float = dpaudit.parameter(0.25, minimum=0.0, doc="epsilon at which the worst inputs are wanted")
 
+    @property
+    def response(self) -> Any:
+        """Randomizer of one answer."""
+        return local_randomizer(self.randomizer, self.epsilon, self.delta)
+
+    def sends(self) -> Sequence[dpaudit.Message]:
+        return [dpaudit.Message(self.response, self.agents, least=1)]
+
     def others(self) -> tuple[np.ndarray, np.ndarray]:
         """Possible numbers of other agents on the pair, and their log-probabilities: binomial(n - 1, 1 / C(m, 2))."""
         from scipy.stats import binom
@@ -133,11 +144,9 @@ class AnswersOfDrawnAgents(Answers):
         return numbers[present], log_weights[present]
 
     def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
-        keep = np.exp(
-            [local_randomizer(self.randomizer, self.epsilon, self.delta).law(bit).log_probabilities[1] for bit in data]
-        )
+        own, other = (bool(bit) for bit in data)
         others = rng.binomial(self.agents - 1, 1 / self.pairs, size)
-        ones = rng.binomial(1, keep[0], size) + rng.binomial(others, keep[1])
+        ones = self.response.count_ones([own], [1], rng, size) + self.response.count_ones([other], [others], rng)
         return np.stack([others, ones], axis=1)
 
     def law(self, data: Any) -> dpaudit.PublicMixtureLaw:

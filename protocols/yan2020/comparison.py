@@ -33,7 +33,7 @@ def four(response: LDPKwikSortRR, laplace: LDPKwikSortLap, central: DPKwikSort) 
     """The four systems of Section 5."""
     return {
         "kwiksort": kwiksort,
-        "dp-kwiksort": lambda orders, margins, rng: margins + central.noise_of(len(margins), rng),
+        "dp-kwiksort": lambda orders, margins, rng: central.noisy(margins, rng),
         "ldp-kwiksort-rr": estimator(response),
         "ldp-kwiksort-lap": estimator(laplace),
     }

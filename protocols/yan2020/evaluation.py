@@ -140,7 +140,7 @@ class LDPKwikSortEvaluation(dpaudit.Mechanism):
         systems, protocol = self.systems(), self.solution("rr")
         central = self.central()
         steps = {name: _sorted_by(protocol, system) for name, system in systems.items()}
-        steps["noise"] = lambda orders, margins, rng: central.noise_of(1, rng)
+        steps["noise"] = lambda orders, margins, rng: central.noisy(margins, rng)
         taken: dict[str, list[float]] = {name: [] for name in steps}
         turns = list(steps.items())
         for _ in range(runs):

@@ -88,6 +88,10 @@ class LDPKwikSort(dpaudit.Mechanism):
     def views(self) -> Mapping[str, dpaudit.Mechanism]:
         return {"output": self, "report": self.report}
 
+    def transcript(self) -> dpaudit.Transcript:
+        one = np.arange(self.alternatives)[None]
+        return dpaudit.Transcript(view="report", inputs=[one, one[:, ::-1]])
+
     def bias(self, queries: float) -> float:
         """2 p - 1 at K queries, p the probability that an answer is counted as it is."""
         raise NotImplementedError

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -45,9 +45,17 @@ class Report(dpaudit.Mechanism):
         """For every pair j < l asked, whether the agent prefers a_j to a_l."""
         return rankings.answers(orders, rankings.alternative_pairs(self.alternatives)[asked])
 
+    @property
+    def randomizer(self) -> randomizers.RandomizedResponse | randomizers.LaplaceNoise:
+        """Local randomizer of one answer."""
+        raise NotImplementedError
+
+    def sends(self) -> Sequence[dpaudit.Message]:
+        return [dpaudit.Message(self.randomizer, self.queries)]
+
     def randomize(self, truths: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Apply the local randomizer to every answer."""
-        raise NotImplementedError
+        return self.randomizer.randomize(truths, rng)
 
     def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
         asked = self.assign(size, rng)
@@ -82,8 +90,9 @@ class RandomizedResponseReport(Report):
         """p_rr = e^ϵ_k / (e^ϵ_k + 1)."""
         return randomizers.RandomizedResponse.for_epsilon(self.epsilon / self.queries)
 
-    def randomize(self, truths: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        return self.response.randomize(truths, rng)
+    @property
+    def randomizer(self) -> randomizers.RandomizedResponse:
+        return self.response
 
     def law(self, data: Any) -> dpaudit.FiniteLaw | None:
         if math.comb(self.pairs, self.queries) * 2**self.queries > LISTED_OUTPUTS:
@@ -108,8 +117,9 @@ class LaplaceReport(Report):
         """Lap(1/ϵ_k): the sensitivity of one answer is 1."""
         return randomizers.LaplaceNoise.for_epsilon(self.epsilon / self.queries, sensitivity=1.0)
 
-    def randomize(self, truths: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        return self.noise.randomize(truths, rng)
+    @property
+    def randomizer(self) -> randomizers.LaplaceNoise:
+        return self.noise
 
     def law(self, data: Any) -> dpaudit.PublicMixtureLaw | None:
         choices = math.comb(self.pairs, self.queries)

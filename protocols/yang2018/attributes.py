@@ -44,3 +44,7 @@ class AttributeCollector(dpaudit.Mechanism):
 
     model = "local"
     trust = "Nobody is trusted: the collector draws the attribute, every user randomizes its value."
+
+    def transcript(self) -> dpaudit.Transcript:
+        one = np.zeros((1, self.attributes), dtype=np.int64)
+        return dpaudit.Transcript(view="report", inputs=[one, one + 1])

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 import dpaudit
-from dpaudit import randomizers, rankings
+from dpaudit import rankings
 
 from .baselines import Uniform
+from .harmony import HarmonyReport
 from .marginals import variation_distances
 from .measures import CLOSE, FLAT, errors, most_runs, setting, wins
 from .paper import PAPER
@@ -236,7 +237,8 @@ def figure2(safari: Safari) -> dpaudit.UtilityClaim:
 def harmony_frequencies(safari: Safari, positions: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Frequencies of Rule I's attributes, shape (attributes, 2 d), by Harmony at ε/2."""
     sizes = rule_one_sizes(positions.shape[1])
-    harmony = randomizers.SampledProjection(len(sizes), int(sizes[0]), safari.epsilon / 2)
+    report = HarmonyReport(epsilon=safari.epsilon / 2, attributes=len(sizes), values=int(sizes[0]))
+    harmony = report.randomizer
     asked = harmony.assign(len(positions), rng)
     reports = harmony.randomize(harmony.orthogonal(), asked, rule_one(positions, asked), rng)
     return harmony.estimate(harmony.orthogonal(), asked, reports)

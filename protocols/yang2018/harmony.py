@@ -1,6 +1,7 @@
 """Harmony for categorical attributes (Nguyen et al. 2016), as Section III-D describes it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,10 @@ class HarmonyReport(AttributeReport):
     def randomizer(self) -> randomizers.SampledProjection:
         """The randomizer, with the Hadamard matrix."""
         return randomizers.SampledProjection(self.attributes, self.values, self.epsilon)
+
+    def sends(self) -> Sequence[dpaudit.Message]:
+        # The loss is the same whatever public matrix the signs come from.
+        return [dpaudit.Message(self.randomizer, others=[replace(self.randomizer, projection="random")])]
 
     def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
         asked = self.randomizer.assign(size, rng)
@@ -52,7 +57,7 @@ class Harmony(AttributeCollector):
     @property
     def randomizer(self) -> randomizers.SampledProjection:
         """The randomizer, with the matrix that the parameter ``projection`` names."""
-        return randomizers.SampledProjection(self.attributes, self.values, self.epsilon, self.projection)
+        return replace(self.report.randomizer, projection=self.projection)
 
     def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
         """Draw estimated frequencies, shape (size, |A|, m), for users' tuples of shape (n, |A|)."""

@@ -5,7 +5,7 @@ Smith 2015, and OLH (Wang et al. 2017). A ranking is one of k = d! values.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -48,6 +48,10 @@ class RankingReport(dpaudit.Mechanism):
     def shown(self) -> randomizers.FrequencyOracle:
         """The oracle over the rankings that are compared."""
         return self.oracle(math.factorial(self.items) if self.whole else 2)
+
+    def sends(self) -> Sequence[dpaudit.Message]:
+        # The oracle over the rankings that are compared draws the part of the report that concerns them.
+        return [dpaudit.Message(self.oracle(math.factorial(self.items)), others=[self.shown])]
 
     def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
         return self.shown.randomize(np.full(size, self.number(data)), rng)
@@ -154,6 +158,12 @@ class RankingOracle(dpaudit.Mechanism):
 
     def views(self) -> Mapping[str, dpaudit.Mechanism]:
         return {"output": self, "report": self.report}
+
+    def transcript(self) -> dpaudit.Transcript:
+        one = np.arange(self.items)[None]
+        # A run draws the supports of all d! rankings.
+        many = self.items > 7
+        return dpaudit.Transcript(view="report", inputs=[one] if many else [one, one[:, ::-1]], runs=1 if many else 4)
 
     def distribution(self, counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Draw post-processed estimates, shape (d!,), given the number of users who hold each ranking."""

@@ -1,6 +1,6 @@
 """SAFA (Section III-D, Algorithms 1 and 2): each user reports one attribute by generalised randomized response."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,9 @@ class SafaReport(AttributeReport):
     def randomizer(self) -> randomizers.SampledResponse:
         """The randomizer, with domains of the same size for all attributes."""
         return randomizers.SampledResponse(np.full(self.attributes, self.values), self.epsilon)
+
+    def sends(self) -> Sequence[dpaudit.Message]:
+        return [dpaudit.Message(self.randomizer)]
 
     def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
         asked = self.randomizer.assign(size, rng)

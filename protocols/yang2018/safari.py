@@ -43,13 +43,20 @@ class SafariReport(dpaudit.Mechanism):
             return all_chains(self.items, self.thin)
         return [chain_in_order(self.items, self.thin)]
 
-    def first(self) -> randomizers.SampledResponse:
-        """SAFA on Rule I, at ε/2."""
-        return randomizers.SampledResponse(rule_one_sizes(self.items), self.epsilon / 2)
+    def first(self, items: int | None = None) -> randomizers.SampledResponse:
+        """SAFA on Rule I, at ε/2, for all items, or for a subset of so many."""
+        return randomizers.SampledResponse(rule_one_sizes(items or self.items), self.epsilon / 2)
 
     def second(self, chain: Chain) -> randomizers.SampledResponse:
         """SAFA on Rule II, at ε/2, or at ε where there is no first phase."""
         return randomizers.SampledResponse(chain.sizes(), self.epsilon / 2 if self.learned else self.epsilon)
+
+    def sends(self) -> Sequence[dpaudit.Message]:
+        # Where every split of a set has a round of its own, a user is asked about one of the sets.
+        subsets = [self.first(items) for items in range(3, self.items)]
+        learning = [dpaudit.Message(self.first(), others=subsets)] if self.learned else []
+        # The sizes of the leaves are fixed, so all chains have the same attributes.
+        return [*learning, dpaudit.Message(self.second(self.chains[0]))]
 
     def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
         positions = np.broadcast_to(rankings.positions(data), (size, self.items))
@@ -124,8 +131,13 @@ class Safari(Synthesis):
     def views(self) -> Mapping[str, dpaudit.Mechanism]:
         return {"output": self, "report": self.report}
 
+    def transcript(self) -> dpaudit.Transcript:
+        one = np.arange(self.items)[None]
+        # A subset of two items has no triplet to be asked about.
+        return dpaudit.Transcript(view="report", inputs=[one, one[:, ::-1]], at_most=self.ranks == "relative", runs=4)
+
     def triplet_frequencies(self, positions: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        safa = randomizers.SampledResponse(rule_one_sizes(positions.shape[1]), self.epsilon / 2)
+        safa = self.report.first(positions.shape[1])
         asked = safa.assign(len(positions), rng)
         return safa.estimate(safa.tally(asked, safa.randomize(asked, rule_one(positions, asked), rng)), len(positions))
 

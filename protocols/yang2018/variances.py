@@ -6,11 +6,9 @@ domain size, which is the same for all attributes.
 
 import math
 
-import numpy as np
-
-from dpaudit import randomizers
-
 from .attributes import AttributeCollector
+from .harmony import Harmony
+from .safa import Safa
 
 
 def printed_safa_variance(at: AttributeCollector) -> float:
@@ -21,7 +19,7 @@ def printed_safa_variance(at: AttributeCollector) -> float:
 
 def safa_variance(at: AttributeCollector) -> float:
     """Exact variance of SAFA's estimate of a value that the share f of the users hold."""
-    safa = randomizers.SampledResponse(np.full(at.attributes, at.values), at.epsilon)
+    safa = Safa(**at.parameters()).report.randomizer
     return float(safa.variance(at.frequency, at.agents))
 
 
@@ -33,7 +31,7 @@ def printed_harmony_variance(at: AttributeCollector) -> float:
 
 def harmony_variance(at: AttributeCollector) -> float:
     """Exact variance of Harmony's estimate of a value, the other values sharing the rest of the users equally."""
-    harmony = randomizers.SampledProjection(at.attributes, at.values, at.epsilon, at.projection)
+    harmony = Harmony(**at.parameters()).randomizer
     shares = [at.frequency] + [(1 - at.frequency) / (at.values - 1)] * (at.values - 1)
     return float(harmony.variance(shares, at.agents)[0])
 

@@ -113,7 +113,7 @@ def test_the_table_of_auditors_is_complete():
         for name in each
     }
     assert used == set(ENTRIES)
-    assert auditors_of("privacy", "exact", sampled=False) == ("exact", "agreement")
+    assert auditors_of("privacy", "exact", sampled=False) == ("exact", "agreement", "messages")
     assert auditors_of("utility", "exact", sampled=False) == ("utility",)
 
 

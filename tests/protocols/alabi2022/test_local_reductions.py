@@ -13,6 +13,7 @@ from dpaudit import rankings
 from dpaudit.auditors import Budget, Streams, audit
 from dpaudit.auditors.exact import audit_exact
 from dpaudit.catalog.alabi2022 import LDPKwikSortInteractive, LocalPairwise
+from dpaudit.catalog.alabi2022.answers import SignedAnswer
 from dpaudit.catalog.alabi2022.claims import local
 from dpaudit.catalog.alabi2022.claims.local_adaptive import first_from
 from dpaudit.catalog.alabi2022.deviations import answer_deviation, mean_answer, one_pair_error
@@ -267,7 +268,7 @@ def test_simulated_answers_have_that_mean_and_deviation(agents):
     profile = rankings.Profile(np.array([[0, 1, 2, 3], [3, 2, 1, 0]]), np.array([first, agents - first]))
     target = LDPKwikSortInteractive(alternatives=m, agents=agents)
     rng = np.random.default_rng(SEED)
-    estimates = target.answers(profile, rng.integers(0, m, (runs, m, m)), budget, rng)
+    estimates = target.answers(profile, rng.integers(0, m, (runs, m, m)), SignedAnswer(budget), rng)[0]
     for j, i in itertools.permutations(range(m), 2):
         share = (first if j < i else agents - first) / agents
         errors = (estimates[:, j, i] - share) / answer_deviation(budget, m, agents, share)
@@ -405,7 +406,9 @@ def test_an_item_goes_before_the_pivot_above_one_half_only(monkeypatch):
 def test_sets_may_be_empty():
     profile = rankings.Profile(np.array([[2, 1, 0, 3]]), np.array([2]))
     target = LDPKwikSortInteractive(alternatives=4, agents=2)
-    estimates = target.answers(profile, np.zeros((400, 4, 4), dtype=int), 5.0, np.random.default_rng(SEED))
+    estimates = target.answers(
+        profile, np.zeros((400, 4, 4), dtype=int), SignedAnswer(5.0), np.random.default_rng(SEED)
+    )[0]
     assert set(np.unique(estimates[:, 0, 1])) <= {0.0, *(4 / 2 / math.tanh(2.5) * np.array([-1.0, 1.0]))}
     assert claim_of(target, "lemma10-unbiased").margin(yes=1) > -1e-12
 

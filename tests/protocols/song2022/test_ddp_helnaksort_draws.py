@@ -10,7 +10,7 @@ from scipy.stats import binom, chi2_contingency, chisquare, norm, poisson
 from dpaudit import laws
 from dpaudit.auditors import Budget, Streams, audit
 from dpaudit.catalog.song2022 import DDPHelnaksort
-from dpaudit.catalog.song2022.collection import cast, collect, truths
+from dpaudit.catalog.song2022.collection import Votes, cast, collect, truths
 from dpaudit.catalog.song2022.shuffling import AnswersOfDrawnAgents, AnswersOfSecretDraws
 
 SEED = 20261121
@@ -224,7 +224,7 @@ def test_secret_draws_of_the_protocol_follow_the_law():
     orders = np.array([[2, 1, 0]] * 5 + [[0, 1, 2]] * 7)
     votes = cast(truths(np.broadcast_to(orders, (runs, agents, 3))), view.response, rng)
     drawn = rng.integers(0, 3, (runs, agents, 1))
-    agree = (np.take_along_axis(votes, drawn, axis=2)[:, :, 0] > 0).sum(axis=1)
+    agree = (np.take_along_axis(votes.values, drawn, axis=2)[:, :, 0] > 0).sum(axis=1)
     expected = runs * np.exp([dict(zip(*_table(view.law((5, 7))), strict=True))[k] for k in range(agents + 1)])
     assert chisquare(*_pooled(np.bincount(agree, minlength=agents + 1), expected)).pvalue > FALSE_ALARM
     sampled = view.sample((5, 7), runs, rng)
@@ -249,10 +249,11 @@ def test_known_draws_are_made_by_every_agent_for_itself():
 def test_agents_draw_their_questions_independently():
     """Algorithm 1: two agents with one question each have the same pair in 1 of 6 runs; so have agents in two runs."""
     runs = 20_000
-    margins = collect(np.ones((runs, 2, 6)), 1, np.random.default_rng(SEED))
+    margins = collect(Votes(np.ones((runs, 2, 6))), 1, np.random.default_rng(SEED))
     same = (np.triu(margins, 1).max(axis=(1, 2)) == 2).sum()
     assert chisquare([same, runs - same], [runs / 6, runs * 5 / 6]).pvalue > FALSE_ALARM
-    where = np.triu(collect(np.ones((runs, 1, 6)), 1, np.random.default_rng(SEED)), 1).reshape(runs, -1).argmax(1)
+    one = collect(Votes(np.ones((runs, 1, 6))), 1, np.random.default_rng(SEED))
+    where = np.triu(one, 1).reshape(runs, -1).argmax(1)
     _, places = np.unique(where, return_inverse=True)
     table = np.zeros((6, 6))
     np.add.at(table, (places[:-1:2], places[1::2]), 1)

@@ -12,7 +12,7 @@ from dpaudit import randomizers, rankings
 from dpaudit.auditors import Budget, Streams, audit
 from dpaudit.catalog.ding2018 import HierarchicalRankAggregation
 from dpaudit.catalog.song2022 import DDPHelnaksort, LDPQuickSort
-from dpaudit.catalog.song2022.collection import cast, collect, true_margins, truths
+from dpaudit.catalog.song2022.collection import Votes, cast, collect, true_margins, truths
 from dpaudit.catalog.song2022.evaluation import as_exact, most_truthful
 from dpaudit.catalog.song2022.ldp_quicksort import quicksort
 
@@ -51,13 +51,13 @@ def test_all_true_answers_make_the_margins_of_the_profile():
 
 
 def test_every_agent_answers_k_different_questions():
-    votes = np.ones((3, 20, 6))
+    votes = Votes(np.ones((3, 20, 6)))
     for queries in (1, 2, 6):
         margins = collect(votes, queries, np.random.default_rng(SEED))
         assert np.triu(margins, 1).sum(axis=(1, 2)) == pytest.approx(20 * queries)
         assert np.abs(margins).max() <= 20
     runs = 3000
-    one = collect(np.ones((runs, 1, 6)), 1, np.random.default_rng(SEED))
+    one = collect(Votes(np.ones((runs, 1, 6))), 1, np.random.default_rng(SEED))
     assert binomtest(int((one[:, 1, 2] > 0).sum()), runs, 1 / 6).pvalue > FALSE_ALARM
 
 
@@ -68,7 +68,7 @@ def test_answers_carry_the_noise_of_the_paper():
     votes = cast(np.ones((1, 50_000, 1), dtype=bool), target.report.response, np.random.default_rng(SEED))
     from scipy.stats import norm
 
-    assert binomtest(int((votes > 0).sum()), 50_000, norm.cdf(0.5 / sigma)).pvalue > FALSE_ALARM
+    assert binomtest(int((votes.values > 0).sum()), 50_000, norm.cdf(0.5 / sigma)).pvalue > FALSE_ALARM
 
 
 def test_distance_is_the_average_kendall_tau_distance():
