@@ -48,13 +48,13 @@ def find_deviation(target: Mechanism, streams: Streams, pace: Pace | None = None
     probability is involved, but for messages that at least one run must send.
     **Checked against** planted bugs in which a run spends another budget than its view declares.
     """
-    plan = target.transcript()
+    plan = _plan(target)
     if plan is None:
         return ""
     problem = _deviation(target, plan, _declared(target, plan), streams, pace)
     for changes in plan.also:
         changed = target.but(**changes)
-        plan = changed.transcript()
+        plan = _plan(changed)
         if plan is not None and not problem:
             where = ", ".join(f"{name} = {value}" for name, value in changes.items())
             problem = _deviation(changed, plan, _declared(changed, plan), streams.child(where), pace)
@@ -64,11 +64,30 @@ def find_deviation(target: Mechanism, streams: Streams, pace: Pace | None = None
 
 def find_view_deviation(view: Mechanism, neighbouring: Neighbouring, streams: Streams, pace: Pace | None = None) -> str:
     """As `find_deviation`, for the outputs of a view against its own messages."""
-    declared = view.sends()
+    declared = _messages(view)
     pair = next(iter(neighbouring), None)
     if declared is None or pair is None or type(view).sample is Mechanism.sample:
         return ""
     return _deviation(view, Transcript(view=view.name, inputs=pair, runs=VIEW_RUNS), declared, streams, pace)
+
+
+def _plan(target: Mechanism) -> Transcript | None:
+    # A parameter of the user's may have the name.
+    plan = target.transcript() if callable(target.transcript) else None
+    if plan is None or isinstance(plan, Transcript):
+        return plan
+    raise CheckError(
+        f"{target.name}: `transcript` returned {type(plan).__name__}; return a dpaudit.Transcript, or None"
+    )
+
+
+def _messages(view: Mechanism) -> Sequence[Message] | None:
+    declared = view.sends() if callable(view.sends) else None
+    if declared is None:
+        return None
+    if isinstance(declared, Sequence) and all(isinstance(message, Message) for message in declared):
+        return declared
+    raise CheckError(f"{view.name}: `sends` returned {declared!r}; return a list of dpaudit.Message, or None")
 
 
 def _declared(target: Mechanism, plan: Transcript) -> Sequence[Message]:
@@ -77,7 +96,7 @@ def _declared(target: Mechanism, plan: Transcript) -> Sequence[Message]:
         raise CheckError(
             f"{target.name}: `transcript` names the view {plan.view!r}; the views are {', '.join(map(repr, views))}"
         )
-    declared = views[plan.view].sends()
+    declared = _messages(views[plan.view])
     if declared is None:
         raise CheckError(
             f"{target.name}: `transcript` names the view {plan.view!r}, which declares no messages; "

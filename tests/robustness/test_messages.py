@@ -718,9 +718,48 @@ class _SilentView(LDPKwikSortRR):
         return dpaudit.Transcript(view="output", inputs=[np.arange(4)[None]])
 
 
+class _NoTranscript(LDPKwikSortRR):
+    def transcript(self):
+        return "report"
+
+
+class _NoMessages(RandomizedResponseReport):
+    def sends(self):
+        return [self.response]
+
+
+class _ViewWithoutMessages(LDPKwikSortRR):
+    def views(self):
+        return {"report": _NoMessages()}
+
+
+class _NamesTaken(dpaudit.Mechanism):
+    """Parameters that have the names."""
+
+    transcript: str = "a"
+    sends: int = 1
+
+    def sample(self, data, size, rng):
+        return rng.random(size)
+
+    def neighbours(self):
+        return dpaudit.Neighbouring.any_two_inputs([0, 1], scope="a bit")
+
+
+def test_parameters_may_have_the_names():
+    target = _NamesTaken()
+    assert find_deviation(target, Streams(SEED)) == ""
+    assert find_view_deviation(target, target.neighbours(), Streams(SEED)) == ""
+
+
 @pytest.mark.parametrize(
     ("target", "words"),
-    [(_WrongView(), "the views are 'output', 'report'"), (_SilentView(), "define `sends` there")],
+    [
+        (_NoTranscript(), "`transcript` returned str; return a dpaudit.Transcript"),
+        (_ViewWithoutMessages(), "return a list of dpaudit.Message"),
+        (_WrongView(), "the views are 'output', 'report'"),
+        (_SilentView(), "define `sends` there"),
+    ],
 )
 def test_a_transcript_must_name_a_view_with_messages(target, words):
     with pytest.raises(dpaudit.CheckError, match=words):
