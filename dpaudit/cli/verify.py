@@ -48,10 +48,10 @@ def verify(
 
     This runs the code of its target: of the catalogue, or of the current folder; else name it with --target.
     """
-    from dpaudit.runner.verify import verify
+    from dpaudit.runner.verify import verify_here
 
     options: dict[str, Any] = {} if confidence is None else {"confidence": confidence}
-    asked = partial(verify, samples=samples, seed=seed, target=target, changed=changed, **options)
+    asked = partial(verify_here, samples=samples, seed=seed, target=target, changed=changed, **options)
     found: Verification = call(asked, witness)
     write_out(found.to_json() if format_ == "json" else _text(found))
     raise typer.Exit(0 if found.confirmed else 1)

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -29,6 +30,7 @@ from dpaudit.runner.cells import read_data
 from dpaudit.runner.check import check_run
 from dpaudit.runner.instances import claims_of, described_parameters, instantiate
 from dpaudit.runner.plaindata import NotDataError, from_data
+from dpaudit.runner.processes import Team
 from dpaudit.runner.trust import Trusted
 from dpaudit.runner.version import dpaudit_version
 from dpaudit.runner.witnesses import WitnessFile, read_witness
@@ -136,6 +138,22 @@ def verify(
     ``confidence``: all samples are fresh and count one event.
     **Checked against** planted violations, and events that show none.
     """
+    asked = partial(verify_here, samples=samples, confidence=confidence, seed=seed, target=target, changed=changed)
+    with Team() as team:
+        found: Verification = team.call(asked, path)
+    return found
+
+
+def verify_here(
+    path: str | Path,
+    *,
+    samples: int | None = None,
+    confidence: float = DEFAULT_CONFIDENCE,
+    seed: int = 0,
+    target: str | None = None,
+    changed: bool = False,
+) -> Verification:
+    """Check a witness file in this process, which its target may end; see `verify`."""
     Budget(samples=samples, confidence=confidence)
     check_run(None, seed, 1)
     witness = read_witness(path)

@@ -16,9 +16,10 @@ import dpaudit
 from dpaudit.auditors import pair, selection
 from dpaudit.auditors.pair import EventBound
 from dpaudit.auditors.recheck import counted, enough_samples
-from dpaudit.runner import Request, verify
+from dpaudit.runner import Request
 from dpaudit.runner.check import run_request
 from dpaudit.runner.plaindata import NotDataError, from_data, to_data
+from dpaudit.runner.verify import verify_here as verify
 from dpaudit.runner.witnesses import read_witness
 
 pytestmark = pytest.mark.slow
