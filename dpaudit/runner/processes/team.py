@@ -20,7 +20,7 @@ from dpaudit.runner.processes.starting import Starter, give_back, take
 _LOOK = 0.2
 """Seconds after which a team looks whether it should stop, or a worker ended unnoticed."""
 
-_SECONDS_TO_END = 1.0
+_SECONDS_TO_END = 10.0
 
 
 @dataclass(frozen=True, slots=True)
