@@ -13,7 +13,7 @@ import numpy as np
 
 from dpaudit.claims.guarantees import Guarantee
 from dpaudit.statistics.anytime import anytime_lower, anytime_upper
-from dpaudit.statistics.proportions import proportion_lower, proportion_upper
+from dpaudit.statistics.proportions import binomial_quantile, proportion_lower, proportion_upper
 
 _FARTHEST = 20.0
 _LIMIT_DIGITS = 1e-6
@@ -152,7 +152,6 @@ def detection_limit(guarantee: Guarantee, q: float, trials: int, *, alpha: float
     float
         The detection limit; ``inf`` where no value would have been told from the claimed one.
     """
-    from scipy.stats import binom
 
     def found(value: float) -> bool:
         true = guarantee.at(value)
@@ -162,7 +161,8 @@ def detection_limit(guarantee: Guarantee, q: float, trials: int, *, alpha: float
         half = (1 - power) / 2
         # Where fair coins assign the trials, the counts vary more than with `trials` on each input.
         drawn, share = (2 * trials, 0.5) if guarantee.by_ratio else (trials, 1.0)
-        hits_p, hits_q = binom.ppf(half, drawn, share * p), binom.ppf(1 - half, drawn, share * rarer)
+        hits_p = binomial_quantile(half, drawn, share * p)
+        hits_q = binomial_quantile(1 - half, drawn, share * rarer)
         return bound_from_counts(guarantee, (hits_p, hits_q), (trials, trials), alpha=alpha) > claimed
 
     claimed = guarantee.claimed

@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 
+from dpaudit.statistics.proportions import binomial_quantile
+
 
 def goodness_of_fit(counts: np.ndarray, probabilities: np.ndarray) -> float:
     """p-value of the exact binomial tests of every outcome's count, Bonferroni-corrected.
@@ -27,13 +29,14 @@ def goodness_of_fit(counts: np.ndarray, probabilities: np.ndarray) -> float:
     sampler to its law, its true size is up to forty times that when an outcome is expected 5 times.
     **Checked against** the exact size by enumeration, and simulated size and power.
     """
-    from scipy.stats import binom
+    from scipy.special import bdtr, bdtrc
 
     if np.any(counts[probabilities == 0] > 0):
         return 0.0
     possible = probabilities > 0
-    observed, expected, trials = counts[possible], np.minimum(probabilities[possible], 1.0), counts.sum()
-    tails = np.minimum(binom.cdf(observed, trials, expected), binom.sf(observed - 1, trials, expected))
+    observed, expected = counts[possible].astype(float), np.minimum(probabilities[possible], 1.0)
+    trials = int(counts.sum())
+    tails = np.minimum(bdtr(observed, trials, expected), bdtrc(observed - 1, trials, expected))
     return float(min(1.0, 2 * len(tails) * tails.min()))
 
 
@@ -66,14 +69,14 @@ def detectable_shifts(
     **Checked against** simulated power.
     """
     from scipy.special import betaincinv
-    from scipy.stats import binom
 
     # Equal outcomes are common, and binomial quantiles slow.
     law, where = np.unique(np.minimum(probabilities, 1.0), return_inverse=True)
     level = alpha / (2 * max(1, int(np.count_nonzero(probabilities))))
-    # One occurrence of an impossible outcome settles it; scipy's quantile there is no number of use.
-    most = np.where(law > 0, binom.isf(level, trials, law), 0.0) + 1
-    least = np.where(law > 0, binom.ppf(level, trials, law), 0.0) - 1
+    # Too many is a tail of the opposite outcomes, whose probabilities are near to 1 where the level is tiny. One
+    # occurrence of an impossible outcome settles it.
+    most = np.where(law > 0, trials - binomial_quantile(level, trials, 1 - law) + 1, 1)
+    least = np.where(law > 0, binomial_quantile(level, trials, law) - 1, -1)
     above = np.where(most <= trials, betaincinv(np.minimum(most, trials), np.maximum(trials - most, 0) + 1, power), 1.0)
     below = np.where(least >= 0, betaincinv(np.maximum(least, 0) + 1, np.maximum(trials - least, 1), 1 - power), 0.0)
     return np.maximum(above - law, 0.0)[where], np.maximum(law - below, 0.0)[where]

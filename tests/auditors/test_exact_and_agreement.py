@@ -2,6 +2,8 @@
 
 import itertools
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -242,3 +244,16 @@ def test_the_counts_behind_a_black_box_witness_are_likely_under_the_law(name):
         hits, trials = int(words[3]), int(words[5])
         p = law_p[evidence.witness.data][chosen].sum()
         assert min(binom.cdf(hits, trials, p), binom.sf(hits - 1, trials, p)) > FALSE_ALARM
+
+
+def test_an_audit_of_finite_laws_does_not_load_scipy_stats():
+    """It takes half a second, in every process that audits anything."""
+    code = (
+        "import sys, dpaudit; from dpaudit.auditors import Budget, Streams, audit;"
+        "from dpaudit.catalog.alabi2022 import LocalPairwise;"
+        "view = LocalPairwise(alternatives=2).report;"
+        "claim = dpaudit.PrivacyClaim(id='p', statement='', epsilon=view.epsilon);"
+        "assert audit(view, claim, budget=Budget(), streams=Streams(1)).verdict == 'proved';"
+        "assert 'scipy.stats' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

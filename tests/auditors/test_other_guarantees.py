@@ -246,7 +246,7 @@ def test_a_law_that_samples_contradict():
         def sample(self, data, size, rng):
             return 1.5 * data + rng.normal(size=size)
 
-    with pytest.raises(dpaudit.CheckError, match="`sample` does not follow `law` for the input 1.0"):
+    with pytest.raises(dpaudit.CheckError, match="`sample` does not follow `law` for the input"):
         decide(Wrong(knows="law"), GaussianDP(2.0), samples=20_000)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, ttest_1samp
 
-from dpaudit.statistics import clopper_pearson, mean_interval, student_interval
+from dpaudit.statistics import BettingMeans, clopper_pearson, mean_interval, student_interval
 
 FALSE_ALARM = 1e-6
 SEED = 20240610
@@ -81,3 +81,13 @@ def test_student_interval_covers_on_a_skewed_law():
         lower, _, upper = student_interval(rng.beta(0.5, 5, 400), support=(0.0, 1.0), confidence=0.99)
         missed += not lower <= 0.5 / 5.5 <= upper
     assert missed <= binom.isf(FALSE_ALARM, repeats, 0.013)
+
+
+@pytest.mark.parametrize("confidence", [0.6, 0.999])
+def test_either_side_gets_half_of_the_error_probability(confidence):
+    values = np.random.default_rng(1).beta(2, 5, 40)
+    lower, _, upper = mean_interval(values, support=(0.0, 1.0), confidence=confidence)
+    game = BettingMeans(np.full(1, (1 - confidence) / 2), horizon=len(values))
+    game.update(len(values), [values])
+    below, above = game.bounds()
+    assert (lower, upper) == (pytest.approx(below[0]), pytest.approx(above[0]))

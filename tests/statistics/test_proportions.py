@@ -6,6 +6,7 @@ import pytest
 from scipy.stats import binom, binomtest
 
 from dpaudit.statistics import clopper_pearson, proportion_lower, proportion_upper
+from dpaudit.statistics.proportions import binomial_quantile
 
 TRUTHS = [0.0, 1e-6, 0.01, 0.2, 0.37, 0.5, 0.8, 0.999, 1.0]
 ALPHAS = [0.5, 0.1, 0.01, 1e-6]
@@ -64,3 +65,11 @@ def test_bounds_broadcast_and_reach_the_ends():
 def test_one_sided_bounds_at_the_ends_have_closed_forms():
     assert proportion_upper(0, 1000, 0.01) == pytest.approx(1 - 0.01 ** (1 / 1000), rel=1e-10)
     assert proportion_lower(1000, 1000, 0.01) == pytest.approx(0.01 ** (1 / 1000), rel=1e-10)
+
+
+@pytest.mark.parametrize("trials", [1, 20, 100_000])
+def test_quantiles_are_those_of_scipy(trials):
+    probabilities = np.array([1e-9, 0.001, 0.3, 0.5, 0.999])
+    for level in (1e-9, 0.025, 0.5, 0.975):
+        assert (binomial_quantile(level, trials, probabilities) == binom.ppf(level, trials, probabilities)).all()
+    assert binomial_quantile(0.5, trials, np.array([0.0, 1.0])).tolist() == [0, trials]

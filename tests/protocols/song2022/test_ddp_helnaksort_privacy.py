@@ -153,6 +153,15 @@ def test_by_lot_samples_follow_the_law():
     assert evidence.verdict == "refuted"
 
 
+def test_the_number_of_other_agents_on_a_pair_is_binomial():
+    """Its mean, to which the test of all outcomes of the law is nearly blind."""
+    view = DDPHelnaksort(central_epsilon=0.5, agents=60).views()["received-by-lot"]
+    runs, share = 40_000, 1 / view.pairs
+    others = view.sample((0, 1), runs, np.random.default_rng(SEED))[:, 0]
+    error = math.sqrt(59 * share * (1 - share) / runs)
+    assert abs(others.mean() - 59 * share) < error * norm.isf(5e-7)
+
+
 def test_without_a_shuffler_the_answer_itself_is_seen():
     evidence = decide("theorem3.1-central", central_epsilon=0.25, agents_per_pair=16, shuffle=False)
     keep = keep_of(0.25 + math.log(16), 1e-4)
