@@ -114,11 +114,12 @@ class LDPKwikSortInteractive(dpaudit.Mechanism):
         m = self.alternatives
         orders, failed = np.empty((size, m), dtype=np.int64), np.empty(size, dtype=bool)
         batch = max(1, TABLE_CELLS // m**3)
+        answer = Answers(**self._shared(self.answer_budget / 2)).answer
         for start in range(0, size, batch):
             runs = min(batch, size - start)
             assigned = rng.integers(0, m, (runs, m, m))  # ℓ(j, i)
             with messages.ahead() as drawn:
-                answers, members = self.answers(profile, assigned, self.halved.answer, rng)
+                answers, members = self.answers(profile, assigned, answer, rng)
             piece = slice(start, start + runs)
             orders[piece], asked = rankings.kwiksort_queries(answers > 0.5, rng)
             cells = (assigned + np.arange(runs)[:, None, None] * m)[asked]

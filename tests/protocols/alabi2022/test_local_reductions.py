@@ -396,7 +396,8 @@ def test_features_are_sums_that_leave_out_only_the_order_of_answers():
 
 def test_an_item_goes_before_the_pivot_above_one_half_only(monkeypatch):
     def answers(self, data, assigned, budget, rng):
-        return np.where(np.tri(4, dtype=bool), 0.5 + 1e-9, 0.5)[None].repeat(len(assigned), axis=0)
+        estimates = np.where(np.tri(4, dtype=bool), 0.5 + 1e-9, 0.5)[None].repeat(len(assigned), axis=0)
+        return estimates, np.zeros((len(assigned), 4), dtype=int)
 
     monkeypatch.setattr(LDPKwikSortInteractive, "answers", answers)
     found = LDPKwikSortInteractive(alternatives=4).sample(np.array([[0, 1, 2, 3]]), 200, np.random.default_rng(SEED))

@@ -117,7 +117,7 @@ def test_quicksort_follows_the_law_of_one_run_after_another(queries):
     votes = cast(truths(np.tile([0, 1, 2], (runs, 2, 1))), Truthful(), np.random.default_rng(0))
     fast = np.bincount(rankings.ranking_index(quicksort(votes, queries, np.random.default_rng(SEED))), minlength=6)
     rng = np.random.default_rng(SEED)
-    slow = [quicksort_of_one_run(votes[0].tolist(), queries, rng) for _ in range(slow_runs)]
+    slow = [quicksort_of_one_run(votes.values[0].tolist(), queries, rng) for _ in range(slow_runs)]
     from scipy.stats import chi2_contingency
 
     table = np.stack([fast, np.bincount(rankings.ranking_index(np.array(slow)), minlength=6)])
