@@ -38,9 +38,8 @@ def _close_one():
 
 
 def _fork():
-    if os.fork() == 0:
-        return
-    os.wait()
+    """Go on twice."""
+    os.fork()
 
 
 ARMED, DONE = [], []
@@ -88,7 +87,7 @@ class Bit(dpaudit.Mechanism):
     def do(self, where):
         if self.number and ARMED:
             os._exit(0)
-        if where == self.where and not self.number and self.deed not in DONE:
+        if where == self.where and not self.number and (self.deed not in DONE or self.deed == "fork"):
             DONE.append(self.deed)
             DEEDS[self.deed]()
 
