@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 
 import pytest
 
@@ -10,6 +11,17 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 # For the inner sessions of test_pytest_plugin.py; allowed here because `testpaths` makes this an initial conftest.
 pytest_plugins = ["pytester"]
+
+
+@pytest.fixture(autouse=True)
+def _signals_stay():
+    """A command ignores signals at its end; here the process goes on."""
+    asking = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+    before = {each: signal.getsignal(each) for each in asking}
+    yield
+    for each, handler in before.items():
+        if signal.getsignal(each) is not handler:
+            signal.signal(each, handler)
 
 
 @pytest.fixture

@@ -3,15 +3,20 @@
 import sys
 from typing import NoReturn
 
+from dpaudit.cli.interrupts import Interrupted, handled
+
 
 def main() -> NoReturn:
-    """Run the command line, which is loaded here so that an interrupt until then is one line too."""
-    try:
-        from dpaudit.cli.main import main as run
-    except KeyboardInterrupt:
-        sys.stderr.write("dpaudit: interrupted; nothing was computed\n")
-        sys.exit(130)
-    run()
+    """Run the command line, which is loaded here so that a signal until then is one line too."""
+    with handled():
+        try:
+            from dpaudit.cli.main import main as run
+
+            status = run()
+        except Interrupted:
+            sys.stderr.write("dpaudit: interrupted; nothing was computed\n")
+            status = 130
+    sys.exit(status)
 
 
 __all__ = ["main"]

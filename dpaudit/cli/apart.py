@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import typer
 
-from dpaudit.cli.interrupts import interruptible, noted
+from dpaudit.cli.interrupts import noted
 from dpaudit.cli.output import collected, write_out
 
 
@@ -23,7 +23,7 @@ def call(function: Callable[..., Any], *arguments: Any) -> Any:
     """
     from dpaudit.runner.processes import Team
 
-    with interruptible(), noted() as asked, Team(stop=asked) as team:
+    with noted() as asked, Team(stop=asked) as team:
         return team.call(function, *arguments)
 
 

@@ -10,7 +10,7 @@ import typer
 
 from dpaudit.claims.record import Record
 from dpaudit.claims.verdicts import EXIT_INTERRUPTED, EXIT_UNUSABLE, worst_status
-from dpaudit.cli.interrupts import interruptible, noted
+from dpaudit.cli.interrupts import noted
 from dpaudit.cli.output import emit, is_error_terminal, say, write
 from dpaudit.errors import OutputError, ParameterError
 
@@ -136,7 +136,7 @@ def run(
     _validate(request, seconds, workers, output, fresh)
     if output is not None:
         check_writable(output)
-    with interruptible(), noted() as asked, progress(enabled=not quiet and is_error_terminal()) as begin:
+    with noted() as asked, progress(enabled=not quiet and is_error_terminal()) as begin:
         done = run_request(
             request,
             seconds=seconds,

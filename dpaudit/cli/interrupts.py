@@ -1,61 +1,68 @@
-"""Signals that ask a run to stop: noted, and acted upon where nothing can be lost."""
+"""Signals that ask a run to stop: noted always, and acted upon where nothing can be lost.
+
+This module is loaded before anything else, so that a signal in the first moments is handled too.
+"""
 
 from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 _ASKING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name)]
-
-
-@contextmanager
-def noted() -> Iterator[Callable[[], bool]]:
-    """Note signals that ask to stop, in place of raising wherever the process happens to be.
-
-    Yields
-    ------
-    callable
-        Tells whether one came.
-    """
-    came = False
-
-    def note(_signal: int, _frame: FrameType | None) -> None:
-        nonlocal came
-        came = True
-
-    # What is ignored (`nohup`, a job in the background) stays so.
-    before = {each: signal.getsignal(each) for each in _ASKING}
-    for each, handler in before.items():
-        if handler is not signal.SIG_IGN:
-            signal.signal(each, note)
-    try:
-        yield lambda: came
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
 
 
 class Interrupted(BaseException):
     """A signal asked to stop; no library takes it for its own, as it would take KeyboardInterrupt."""
 
 
+class _State:
+    came = False
+    """Whether a signal came. Libraries that load may swallow what a signal raises; this stays."""
+    only_noted = False
+
+
 @contextmanager
-def interruptible() -> Iterator[None]:
-    """Raise `Interrupted` in place of KeyboardInterrupt."""
+def handled() -> Iterator[None]:
+    """Let signals that ask to stop raise `Interrupted`, but for blocks in which they are only `noted`.
+
+    What is ignored (`nohup`, a job in the background) stays so.
+    """
+    _State.came = _State.only_noted = False
+    before = {}
+    for each in _ASKING:
+        # Only the main thread may set handlers.
+        with suppress(ValueError):
+            if signal.getsignal(each) in (signal.SIG_DFL, signal.default_int_handler):
+                before[each] = signal.signal(each, _handle)
     try:
         yield
+    finally:
+        # The status is known now, and what is left to do is to end.
+        for each in before:
+            signal.signal(each, signal.SIG_IGN)
+
+
+def _handle(_signal: int, _frame: FrameType | None) -> None:
+    _State.came = True
+    if not _State.only_noted:
+        raise Interrupted
+
+
+@contextmanager
+def noted() -> Iterator[Callable[[], bool]]:
+    """Only note signals within the block, and raise `Interrupted` in place of KeyboardInterrupt.
+
+    Yields
+    ------
+    callable
+        Tells whether a signal came, within the block or before it.
+    """
+    before, _State.only_noted = _State.only_noted, True
+    try:
+        yield lambda: _State.came
     except KeyboardInterrupt:
         raise Interrupted from None
-
-
-def as_interrupts() -> None:
-    """Let every signal that asks to stop raise `Interrupted`."""
-    for each in _ASKING:
-        if signal.getsignal(each) in (signal.SIG_DFL, signal.default_int_handler):
-            signal.signal(each, _raise)
-
-
-def _raise(_signal: int, _frame: FrameType | None) -> None:
-    raise Interrupted
+    finally:
+        _State.only_noted = before

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import NoReturn
 
 import typer
 
@@ -12,7 +11,7 @@ from dpaudit.claims.verdicts import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_UNUSABLE,
 from dpaudit.cli.check import check
 from dpaudit.cli.compare import compare
 from dpaudit.cli.init import init
-from dpaudit.cli.interrupts import Interrupted, as_interrupts
+from dpaudit.cli.interrupts import Interrupted
 from dpaudit.cli.output import lasting_streams, say, show_traceback, write_out
 from dpaudit.cli.report import report
 from dpaudit.cli.reproduce import reproduce
@@ -68,14 +67,12 @@ def options(
         raise typer.Exit(EXIT_UNUSABLE)
 
 
-def main() -> NoReturn:
+def main() -> int:
     """Run the command line; usage errors, and errors that dpaudit raises on purpose, become one line and status 2."""
     # As with `python -m`, a target may be a module in the current folder; last, so that it shadows nothing.
     sys.path.append("")
     with lasting_streams():
-        as_interrupts()
-        status = _status()
-    sys.exit(status)
+        return _status()
 
 
 def _status() -> int:

@@ -24,7 +24,7 @@ from dpaudit.runner.entries import system_entry
 from dpaudit.runner.execute import Lookup, Progress, run_cells
 from dpaudit.runner.instances import claims_of
 from dpaudit.runner.outcome import Settings, audited, late_result
-from dpaudit.runner.prepare import Prepared, prepare
+from dpaudit.runner.prepare import Prepared, load_targets, prepare
 from dpaudit.runner.processes import Team
 from dpaudit.runner.processes.here import Here
 from dpaudit.runner.request import MOST_CELLS, Request
@@ -213,7 +213,8 @@ def run_request(
     settings = settings.limited(seconds, started)
     with ExitStack() as stack:
         team = stack.enter_context(Team(stop=stop)) if apart else Here()
-        prepared: Prepared = team.call(prepare, request, seconds is not None, until=settings.last)
+        needed = (load_targets, (tuple(request.targets), request.data))
+        prepared: Prepared = team.call(prepare, request, seconds is not None, load=needed, until=settings.last)
         file = store or (None if output is None else output / NAME)
         kept = None if file is None else stack.enter_context(Store(file, fresh=fresh))
         done = run_cells(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -13,8 +13,8 @@ from dpaudit.errors import OutputError
 from dpaudit.runner.cells import Cell
 from dpaudit.runner.keys import key_of
 from dpaudit.runner.outcome import Outcome, Settings, answered, late_result, not_begun, run_cell, told_anew
-from dpaudit.runner.prepare import Prepared
-from dpaudit.runner.processes import Answer, Finished
+from dpaudit.runner.prepare import Prepared, load_target
+from dpaudit.runner.processes import Answer, Finished, Request
 from dpaudit.runner.witnesses import witness_name, write_witness
 
 Progress = Callable[[Cell, Result], None]
@@ -58,15 +58,8 @@ class Done(NamedTuple):
 class Workers(Protocol):
     """What calls functions."""
 
-    def call(self, function: Callable[..., Any], *arguments: Any, until: float | None = None) -> Any:
-        """Call a function."""
-
     def answers(
-        self,
-        requests: Iterable[tuple[Hashable, Callable[..., Any], tuple[Any, ...]]],
-        *,
-        width: int = 1,
-        until: float | None = None,
+        self, requests: Iterable[Request], *, width: int = 1, until: float | None = None
     ) -> Iterator[tuple[Any, Answer]]:
         """Call functions, several at a time; return what became of them as it does."""
 
@@ -124,16 +117,16 @@ def run_cells(
 
     waiting: list[int] = []
 
-    def requests() -> Iterator[tuple[int, Callable[..., Outcome], tuple[Any, ...]]]:
+    def requests() -> Iterator[Request]:
         for i in waiting:
             if settings.last is not None and time.time() >= settings.last:
                 keep(i, not_begun(cells[i], settings))
             elif settings.late:
                 late.add(i)
-                yield i, late_result, (cells[i], settings)
+                yield _request(i, cells[i], settings, late_result)
             else:
                 begun[i] = time.monotonic()
-                yield i, run_cell, (cells[i], settings)
+                yield _request(i, cells[i], settings, run_cell)
 
     interrupted = False
     try:
@@ -150,6 +143,12 @@ def run_cells(
     except KeyboardInterrupt:
         interrupted = True
     return Done([results[i] for i in sorted(results)], interrupted, taken, tuple(problems))
+
+
+def _request(i: int, cell: Cell, settings: Settings, function: Callable[..., Outcome]) -> Request:
+    return Request(
+        key=i, function=function, arguments=(cell, settings), load=(load_target, (cell.reference, cell.data))
+    )
 
 
 def _found(known: Iterable[Lookup], cell: Cell, candidates: Mapping[Any, str]) -> Outcome | None:

@@ -8,10 +8,13 @@ from dataclasses import dataclass, field, replace
 from dpaudit.claims.entries import ClaimEntry, PaperEntry
 from dpaudit.claims.record import SystemEntry
 from dpaudit.errors import TargetError
+from dpaudit.registry import TargetReference
 from dpaudit.runner.cells import Cell, choose, figures_not_on_data
 from dpaudit.runner.entries import claim_entries, paper_entries_of, system_entries
+from dpaudit.runner.instances import load_dataset
 from dpaudit.runner.keys import Candidates, Keys
 from dpaudit.runner.request import Request
+from dpaudit.runner.sources import declarations_by_id, sources_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +42,20 @@ class Prepared:
     claims: Mapping[str, ClaimEntry] = field(default_factory=dict)
     figures_left_out: int = 0
     figures_not_on_data: tuple[str, ...] = ()
+
+
+def load_targets(targets: tuple[str, ...], data: str | None) -> None:
+    """Load the targets of a request, and its data."""
+    for source in sources_of(Request(targets=targets)):
+        load_target(source.reference, None if data is None else (data, ""))
+
+
+def load_target(reference: TargetReference, data: tuple[str, str] | None) -> None:
+    """Load what the cells of a target share: its code, the claims that papers declare about it, and its data."""
+    declarations_by_id(reference)
+    taken = reference.load().dataset_parameter()
+    if data is not None and taken is not None:
+        load_dataset(taken[1], data[0])
 
 
 def prepare(request: Request, timed: bool = False) -> Prepared:

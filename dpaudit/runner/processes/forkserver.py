@@ -1,6 +1,8 @@
-"""A process that has the libraries loaded and makes workers by copying itself: a worker costs milliseconds.
+"""Processes that make others by copying themselves, which takes milliseconds.
 
-It never loads a target. It ends when its parent does, and its workers, with all that they started, end with it.
+A *fork server* has the libraries loaded and no target. It is kept, and copies itself for every run into a *host*, which
+is a fork server too: it loads the targets of the run, and copies itself for every cell into a worker. So targets and
+data are loaded once, and no cell sees what another did. Each ends when its parent does, and what it made ends with it.
 """
 
 from __future__ import annotations
@@ -11,39 +13,40 @@ import selectors
 import signal
 import socket
 import sys
+import threading
 import warnings
 from contextlib import suppress
 from importlib import import_module
 from typing import NoReturn
 
 from dpaudit.runner.processes import messages
-from dpaudit.runner.processes.worker import Circumstances, serve
+from dpaudit.runner.processes.worker import Host, absolute_path, own_copy, serve
 
 FORK = b"f"
 KILL = b"k"
+LOAD = b"l"
 
-
-def send_with_descriptors(control: socket.socket, descriptors: list[int]) -> None:
-    """Ask for a worker that has these descriptors."""
-    numbers = array.array("i", descriptors)
-    control.sendmsg([FORK], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, numbers)])
+_NOT_TO_BE_COPIED = ("jax", "jaxlib", "tensorflow")
+"""Libraries that start threads of their own which a copy lacks and waits for."""
 
 
 class _Server:
     """Copies itself on request, ends workers on request, and tells how they ended."""
 
-    def __init__(self, control: socket.socket) -> None:
-        self._control = control
+    def __init__(self, control: socket.socket, host: Host | None = None) -> None:
+        self._control, self._host = control, host
         self._workers: set[int] = set()
-        self._wake, signalled = socket.socketpair()
-        for each in (self._wake, signalled):
+        self._wake, self._signalled = socket.socketpair()
+        for each in (self._wake, self._signalled):
             each.setblocking(False)
-        signal.set_wakeup_fd(signalled.fileno(), warn_on_full_buffer=False)
+        self._arm()
+
+    def _arm(self) -> None:
+        signal.set_wakeup_fd(self._signalled.fileno(), warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             # They are the parent's to handle, with whom this process ends.
             signal.signal(number, signal.SIG_IGN)
-        self._signalled = signalled
 
     def run(self) -> NoReturn:
         """Serve until the parent ends."""
@@ -75,13 +78,23 @@ class _Server:
             worker = messages.receive(self._control)
             if worker in self._workers:
                 _end(worker)
+        elif command == LOAD:
+            assert self._host is not None
+            self._host.load(*messages.receive(self._control))
+            self._arm()
+            copied = threading.active_count() == 1 and not any(name in sys.modules for name in _NOT_TO_BE_COPIED)
+            messages.send(self._control, ("loaded", 0, int(copied)))
         return bool(command)
 
     def _fork(self, connection: int, errors: int) -> None:
-        with warnings.catch_warnings():
-            # The threads of numerical libraries know what to do; there are no others.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            worker = os.fork()
+        try:
+            with warnings.catch_warnings(), own_copy():
+                # The threads of numerical libraries know what to do; there are no others.
+                warnings.simplefilter("ignore", DeprecationWarning)
+                worker = os.fork()
+        except OSError as error:
+            worker = -1
+            messages.send(self._control, ("failed", error.errno or 0, 0))
         if worker == 0:
             try:
                 self._become_worker(connection, errors)
@@ -89,8 +102,9 @@ class _Server:
                 os._exit(1)
         for each in (connection, errors):
             os.close(each)
-        self._workers.add(worker)
-        messages.send(self._control, ("forked", worker, 0))
+        if worker > 0:
+            self._workers.add(worker)
+            messages.send(self._control, ("forked", worker, 0))
 
     def _become_worker(self, connection: int, errors: int) -> NoReturn:
         # What a worker starts ends with it, by its group.
@@ -103,7 +117,9 @@ class _Server:
         os.dup2(errors, 2)
         os.close(errors)
         own = socket.socket(fileno=connection)
-        circumstances: Circumstances = messages.receive(own)
+        circumstances, hosts = messages.receive(own)
+        if hosts:
+            _Server(own, Host(circumstances)).run()
         serve(own, circumstances)
 
     def _bury(self) -> None:
@@ -138,4 +154,4 @@ def arguments_of(control: int, preload: list[str]) -> list[str]:
         "import sys; sys.path[:] = eval(sys.argv[1]); "
         f"from {__name__} import main; main(int(sys.argv[2]), sys.argv[3:])"
     )
-    return [sys.executable, "-P", "-c", code, repr(sys.path), str(control), *preload]
+    return [sys.executable, "-P", "-c", code, repr(absolute_path()), str(control), *preload]

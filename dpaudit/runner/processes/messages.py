@@ -33,6 +33,24 @@ def send(connection: socket.socket, message: object) -> None:
     connection.sendall(content)
 
 
+def send_checked(connection: socket.socket, token: str, answer: tuple[str, Any]) -> None:
+    """Send an answer that an `Inbox` will take; in place of one with objects of other classes, what is wrong with it.
+
+    Raises
+    ------
+    OSError
+        The other side has gone.
+    """
+    try:
+        content = pickle.dumps((token, *answer))
+        _load(content)
+    except Exception as error:
+        what = f"what cannot leave its process: {error}"
+        content = pickle.dumps((token, "raised", (what, "")))
+    connection.sendall(_HEADER.pack(_MARK, len(content)))
+    connection.sendall(content)
+
+
 def receive(connection: socket.socket) -> Any:
     """Wait for a message; any class may be in it, so that only a worker, which runs any code anyway, calls this.
 
@@ -122,7 +140,7 @@ class _Unpickler(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> Any:
         if module.partition(".")[0] not in _KNOWN or module == CATALOGUE or module.startswith(f"{CATALOGUE}."):
-            raise NoiseError(f"{module}.{name}")
+            raise NoiseError(f"an object of {module}.{name}, in place of a text or a number")
         return super().find_class(module, name)
 
 

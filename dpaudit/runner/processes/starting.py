@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+import array
 import atexit
+import errno
 import os
-import select
+import selectors
 import signal
 import socket
 import subprocess
 import sys
+import time
+import weakref
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from dpaudit.runner.processes import messages
+from dpaudit.runner.processes.worker import Circumstances, absolute_path
 
 # Copying a process is safe where the system's own libraries allow it; on macOS and Windows they do not.
 CAN_COPY: Final = sys.platform == "linux"
 
-PRELOADED: Final = ("dpaudit.runner.prepare", "dpaudit.runner.verify", "dpaudit.registry.catalogue")
+PRELOADED: Final = (
+    "dpaudit.runner.prepare",
+    "dpaudit.runner.verify",
+    "dpaudit.registry.catalogue",
+    "pydantic.main",
+    "scipy.special",
+)
 """What every worker needs; no target is among them."""
 
 _SECONDS_TO_END = 10.0
@@ -27,6 +39,9 @@ _SECONDS_TO_END = 10.0
 
 class Starter(ABC):
     """Starts workers, ends them, and knows how they ended."""
+
+    isolates: ClassVar[bool] = False
+    """Whether a worker is cheap enough to serve one request only."""
 
     @abstractmethod
     def start(self) -> tuple[int, socket.socket]:
@@ -54,16 +69,122 @@ class Starter(ABC):
     def close(self) -> None:
         """End all workers."""
 
+    def load(self, call: tuple[Callable[..., Any], tuple[Any, ...]]) -> None:  # noqa: B027 - nothing is to be done where workers share nothing
+        """Begin to load a target for the workers to come, where they can share that."""
+
+    def loaded(self) -> bool:
+        """Whether loading has ended."""
+        return True
+
+    def host_ended(self) -> int | None:
+        """Exit status of what loads targets, where it has ended since it was started; then forget it."""
+        return None
+
+    def end_host(self) -> None:  # noqa: B027 - nothing is to be done where workers share nothing
+        """End what loads targets."""
+
+    def reset(self) -> None:  # noqa: B027 - nothing is to be done where workers share nothing
+        """Forget what was loaded."""
+
+
+class _Server:
+    """A fork server as its parent sees it.
+
+    Parameters
+    ----------
+    control
+        The connection to it.
+    """
+
+    def __init__(self, control: socket.socket) -> None:
+        self.control = control
+        self._inbox = messages.Inbox(control)
+        self._forked: list[tuple[int, int]] = []
+        self._ended: dict[int, int] = {}
+        self._loaded: list[bool] = []
+        _CONTROLS.add(self)
+
+    @property
+    def gone(self) -> bool:
+        """Whether it has ended."""
+        return self._inbox.closed
+
+    def fork(self, *, hosts: bool) -> tuple[int, socket.socket]:
+        """Make a copy; return its number and the connection to it."""
+        ours, theirs = socket.socketpair()
+        with theirs, Path(os.devnull).open("wb") as nothing:
+            errors = _standard_error()
+            given = nothing.fileno() if errors == subprocess.DEVNULL else errors
+            numbers = array.array("i", [theirs.fileno(), given])
+            self.control.sendmsg([b"f"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, numbers)])
+            self._wait_until(lambda: bool(self._forked))
+        worker, problem = self._forked.pop()
+        if problem:
+            ours.close()
+            raise OSError(problem, os.strerror(problem))
+        messages.send(ours, (Circumstances(), hosts))
+        return worker, ours
+
+    def end(self, worker: int) -> None:
+        """End a copy, with what it started."""
+        with suppress(OSError):
+            self.control.sendall(b"k")
+            messages.send(self.control, worker)
+
+    def load(self, call: tuple[Callable[..., Any], tuple[Any, ...]]) -> None:
+        """Ask it to call what loads a target; `loaded` tells when it has."""
+        self.control.sendall(b"l")
+        messages.send(self.control, call)
+
+    def loaded(self) -> bool | None:
+        """Whether it may be copied after what it loaded; None where it has not finished."""
+        self.read()
+        return self._loaded.pop() if self._loaded else None
+
+    def ended(self) -> dict[int, int]:
+        """Exit statuses of copies that ended since the last call."""
+        self.read()
+        found, self._ended = self._ended, {}
+        return found
+
+    def read(self) -> None:
+        """Take what it told."""
+        try:
+            told = self._inbox.messages()
+        except messages.NoiseError:
+            self._inbox.closed = True
+            return
+        for kind, number, status in told:
+            if kind == "ended":
+                self._ended[number] = status
+            elif kind == "loaded":
+                self._loaded.append(bool(status))
+            else:
+                self._forked.append((number, 0) if kind == "forked" else (0, number))
+
+    def _wait_until(self, holds: Callable[[], bool]) -> None:
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.control, selectors.EVENT_READ)
+            while True:
+                self.read()
+                if holds():
+                    return
+                if self.gone:
+                    raise OSError(errno.EPIPE, "the process that starts workers ended")
+                selector.select()
+
 
 class Copies(Starter):
-    """Workers that are copies of a fork server, which is kept for the life of this process."""
+    """Workers that are copies of a host, which has loaded the targets; it is a copy of a server that is kept."""
+
+    isolates = True
 
     def __init__(self) -> None:
-        self._owner = os.getpid()
-        self._control, theirs = socket.socketpair()
-        with theirs:
-            from dpaudit.runner.processes.forkserver import arguments_of
+        from dpaudit.runner.processes.forkserver import arguments_of
 
+        self._owner = os.getpid()
+        control, theirs = socket.socketpair()
+        with theirs:
             self._process = subprocess.Popen(  # noqa: S603 - this very interpreter
                 arguments_of(theirs.fileno(), list(PRELOADED)),
                 pass_fds=[theirs.fileno()],
@@ -73,68 +194,100 @@ class Copies(Starter):
                 cwd=Path(sys.executable).parent,
                 start_new_session=True,
             )
-        self._inbox = messages.Inbox(self._control)
-        self._alive: set[int] = set()
-        self._ended: dict[int, int] = {}
+        self._server = _Server(control)
+        self._host: _Server | None = None
+        self._host_number = 0
+        self._makers: dict[int, _Server] = {}
+        self._copied = True
 
     @property
     def usable(self) -> bool:
         """Whether the server still is there, and is this process's own."""
-        return self._owner == os.getpid() and not self._inbox.closed and self._process.poll() is None
+        return self._owner == os.getpid() and not self._server.gone and self._process.poll() is None
 
     def start(self) -> tuple[int, socket.socket]:
-        from dpaudit.runner.processes.forkserver import send_with_descriptors
+        maker = self._present_host() if self._copied else self._server
+        worker, connection = maker.fork(hosts=False)
+        self._makers[worker] = maker
+        return worker, connection
 
-        ours, theirs = socket.socketpair()
-        with theirs, Path(os.devnull).open("wb") as nothing:
-            errors = _standard_error()
-            given = nothing.fileno() if errors == subprocess.DEVNULL else errors
-            send_with_descriptors(self._control, [theirs.fileno(), given])
-            worker = self._next_forked()
-        self._alive.add(worker)
-        return worker, ours
+    def _present_host(self) -> _Server:
+        if self._host is None or self._host.gone:
+            self._host_number, control = self._server.fork(hosts=True)
+            self._host = _Server(control)
+        return self._host
 
-    def _next_forked(self) -> int:
-        while True:
-            for kind, worker, status in self._read():
-                if kind == "forked":
-                    return worker
-                self._ended[worker] = status
-            if self._inbox.closed:
-                raise OSError("the process that starts workers ended")
-            select.select([self._control], [], [])
+    def load(self, call: tuple[Callable[..., Any], tuple[Any, ...]]) -> None:
+        if self._copied:
+            self._present_host().load(call)
 
-    def _read(self) -> list[tuple[str, int, int]]:
-        try:
-            found: list[Any] = self._inbox.messages()
-        except messages.NoiseError:
-            self._inbox.closed = True
-            return []
-        return found
+    def loaded(self) -> bool:
+        if not self._copied or self._host is None or self._host.gone:
+            return True
+        copied = self._host.loaded()
+        if copied is not None:
+            # A worker has to load its target itself where a copy of what loaded it would not work.
+            self._copied = copied
+        return copied is not None
+
+    def host_ended(self) -> int | None:
+        if self._host is None or not self._host.gone:
+            return None
+        self._host.control.close()
+        self._host = None
+        limit = time.monotonic() + _SECONDS_TO_END
+        while time.monotonic() < limit and not self._server.gone:
+            statuses = self._server.ended()
+            if self._host_number in statuses:
+                return statuses[self._host_number]
+            time.sleep(0.01)
+        return -signal.SIGKILL
 
     def end(self, worker: int) -> None:
-        if worker in self._alive:
-            with suppress(OSError):
-                self._control.sendall(b"k")
-                messages.send(self._control, worker)
+        maker = self._makers.pop(worker, None)
+        if maker is not None:
+            maker.end(worker)
+
+    def end_host(self) -> None:
+        if self._host is not None:
+            self._server.end(self._host_number)
+            self._host.control.close()
+            self._host = None
 
     def ended(self) -> dict[int, int]:
-        found, self._ended = self._ended, {}
-        found.update((worker, status) for _, worker, status in self._read())
-        if self._inbox.closed:
-            found.update((worker, -signal.SIGKILL) for worker in self._alive if worker not in found)
-        self._alive -= set(found)
-        return found
+        found = {} if self._host is None else self._host.ended()
+        return found if self._copied else found | self._server.ended()
 
     def connections(self) -> list[socket.socket]:
-        return [] if self._inbox.closed else [self._control]
+        servers = [self._host] if self._copied else [self._host, self._server]
+        return [each.control for each in servers if each is not None and not each.gone]
+
+    def reset(self) -> None:
+        self.end_host()
+        self._makers.clear()
+        self._copied = True
 
     def close(self) -> None:
         if self._owner != os.getpid():
             return
-        self._control.close()
+        self.end_host()
+        self._server.control.close()
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_SECONDS_TO_END)
+
+
+_CONTROLS: weakref.WeakSet[_Server] = weakref.WeakSet()
+
+
+def _forget() -> None:
+    """Leave the servers of the parent to it: they end when nobody holds the connection any more."""
+    for each in list(_CONTROLS):
+        each.control.close()
+    _idle.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
 
 
 class Spawned(Starter):
@@ -147,7 +300,7 @@ class Spawned(Starter):
         ours, theirs = socket.socketpair()
         with theirs:
             process = subprocess.Popen(  # noqa: S603 - this very interpreter
-                [sys.executable, "-P", "-c", _WORKER, repr(sys.path)],
+                [sys.executable, "-P", "-c", _WORKER, repr(absolute_path())],
                 stdin=subprocess.PIPE,
                 stdout=_standard_error(),
                 stderr=_standard_error(),
@@ -161,6 +314,7 @@ class Spawned(Starter):
                 else:
                     process.stdin.write(str(theirs.fileno()).encode())
         self._processes[process.pid] = process
+        messages.send(ours, (Circumstances(), False))
         return process.pid, ours
 
     def end(self, worker: int) -> None:
@@ -212,6 +366,7 @@ def take() -> Starter:
 def give_back(starter: Starter) -> None:
     """Take back a starter all of whose workers have been told to end."""
     if isinstance(starter, Copies) and starter.usable:
+        starter.reset()
         _idle.append(starter)
     else:
         starter.close()

@@ -8,8 +8,9 @@ import signal
 import socket
 import time
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, Self
 
@@ -56,27 +57,50 @@ Answer = Finished | Raised | Ended | Overdue
 Call = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A call of a function.
+
+    Attributes
+    ----------
+    key
+        What names it.
+    function, arguments
+        A function of a module, and what it is called with.
+    load
+        A call that loads what the function needs, made once for all requests that have the same.
+    again
+        Whether it is repeated.
+    """
+
+    key: Any
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...] = ()
+    load: Call | None = None
+    again: bool = False
+
+
 @dataclass(slots=True)
 class _Worker:
     number: int
     connection: socket.socket
     inbox: messages.Inbox
-    key: Hashable = None
-    call: Call | None = None
+    request: Request | None = None
     token: str = ""
     served: int = 0
 
-    def ask(self, key: Hashable, call: Call) -> None:
-        self.key, self.call, self.token = key, call, secrets.token_hex(8)
-        messages.send(self.connection, (self.token, *call))
+    def ask(self, request: Request) -> None:
+        self.request, self.token = request, secrets.token_hex(8)
+        messages.send(self.connection, (self.token, request.function, request.arguments))
 
 
 @dataclass(slots=True)
 class Team:
     """Workers that are started as they are needed, and ended at the end of a ``with`` statement.
 
-    What a worker answers counts only with the token of its request. A worker that ends under a request which was not
-    its first may have been ended by what it did before: the request is repeated on a new one.
+    What a worker answers counts only with the token of its request. Where workers can be copied, each serves one
+    request, so that none depends on another. Elsewhere a worker that ends under a request which was not its first may
+    have been ended by what it did before: the request is repeated on a new one.
 
     Parameters
     ----------
@@ -88,6 +112,7 @@ class Team:
     _starter: Starter = field(default_factory=take)
     _workers: dict[int, _Worker] = field(default_factory=dict)
     _statuses: dict[int, int] = field(default_factory=dict)
+    _loaded: set[Call] = field(default_factory=set)
 
     def __enter__(self) -> Self:
         return self
@@ -99,13 +124,15 @@ class Team:
             self._dismiss(worker)
         give_back(self._starter)
 
-    def call(self, function: Callable[..., Any], *arguments: Any, until: float | None = None) -> Any:
+    def call(
+        self, function: Callable[..., Any], *arguments: Any, load: Call | None = None, until: float | None = None
+    ) -> Any:
         """Call a function in a worker.
 
         Parameters
         ----------
-        function
-            A function of a module.
+        function, arguments, load
+            As in a `Request`.
         until
             Time, in seconds since the epoch, at which the worker is ended.
 
@@ -115,91 +142,116 @@ class Team:
             The function raised it; `TargetRaisedError` where it raised anything else or its process ended, and
             `TimeLimitError` where it did not return in time.
         """
-        ((_, answer),) = self.answers([(0, function, arguments)], until=until)
+        request = Request(key=None, function=function, arguments=arguments, load=load)
+        ((_, answer),) = self.answers([request], until=until)
         return value_of(answer)
 
     def answers(
-        self,
-        requests: Iterable[tuple[Hashable, Callable[..., Any], tuple[Any, ...]]],
-        *,
-        width: int = 1,
-        until: float | None = None,
+        self, requests: Iterable[Request], *, width: int = 1, until: float | None = None
     ) -> Iterator[tuple[Any, Answer]]:
         """Ask for calls of functions, several at a time, and return what became of them as it does.
 
         Parameters
         ----------
         requests
-            Key, function and arguments of each call; the next is asked for when a worker is free.
+            The calls; the next is asked for when a worker is free.
         width
             Calls at a time.
         until
             Time, in seconds since the epoch, at which workers are ended that have not finished.
         """
         waiting = iter(requests)
-        again: deque[tuple[Hashable, Call]] = deque()
+        again: deque[Request] = deque()
         while True:
-            while sum(worker.call is not None for worker in self._workers.values()) < width:
-                if again:
-                    self._ask(*again.popleft(), afresh=True)
-                    continue
-                request = next(waiting, None)
+            while sum(worker.request is not None for worker in self._workers.values()) < width:
+                request = again.popleft() if again else next(waiting, None)
                 if request is None:
                     break
-                self._ask(request[0], request[1:])
-            busy = [worker for worker in self._workers.values() if worker.call is not None]
-            if not busy:
+                problem = self._load(request, until) or self._ask(request, afresh=request.again)
+                if problem is not None:
+                    yield request.key, problem
+            if not any(worker.request is not None for worker in self._workers.values()):
                 return
             self._look(until)
             late = until is not None and time.time() >= until
             for worker, answer in self._arrived(late=late):
-                key, call = worker.key, worker.call
-                if isinstance(answer, Finished | Raised):
-                    worker.call = None
-                    worker.served += 1
-                elif isinstance(answer, Ended) and worker.served and call is not None:
-                    again.append((key, call))
-                    continue
-                yield key, answer
-
-    def _ask(self, key: Hashable, call: Call, *, afresh: bool = False) -> None:
-        for worker in list(self._workers.values()):
-            if worker.call is None and not afresh:
-                try:
-                    worker.ask(key, call)
-                except OSError:
+                request = worker.request
+                assert request is not None
+                worker.request = None
+                worker.served += 1
+                if self._starter.isolates:
                     self._dismiss(worker)
-                else:
-                    return
+                elif isinstance(answer, Ended) and worker.served > 1:
+                    again.append(replace(request, again=True))
+                    continue
+                yield request.key, answer
+
+    def _load(self, request: Request, until: float | None) -> Answer | None:
+        """Load what a request needs, once for all workers; return what became of it where that failed."""
+        if request.load is None or request.load in self._loaded or not self._starter.isolates:
+            return None
+        try:
+            self._starter.load(request.load)
+            while not self._starter.loaded():
+                self._pause(self._starter.connections(), until)
+                status = self._starter.host_ended()
+                if status is not None:
+                    self._loaded.clear()
+                    return Ended(_words(status))
+                if until is not None and time.time() >= until:
+                    self._starter.end_host()
+                    self._loaded.clear()
+                    return Overdue()
+        except OSError as error:
+            return self._start_over(error)
+        self._loaded.add(request.load)
+        return None
+
+    def _start_over(self, error: OSError) -> Answer:
+        """Take another starter in place of one that does not work."""
+        self._loaded.clear()
+        self._starter.close()
+        self._starter = take()
+        return Ended(f"could not be started ({error.strerror or error})")
+
+    def _ask(self, request: Request, *, afresh: bool) -> Answer | None:
+        """Ask a worker, a new one where none is free; return what became of that where it failed."""
+        idle = [worker for worker in self._workers.values() if worker.request is None]
         if afresh:
             # At most as many workers as calls at a time.
-            idle = [worker for worker in self._workers.values() if worker.call is None]
             for worker in idle[:1]:
                 self._dismiss(worker)
-        number, connection = self._starter.start()
-        worker = self._workers[number] = _Worker(number, connection, messages.Inbox(connection))
-        from dpaudit.runner.processes.worker import Circumstances
-
-        worker.key, worker.call = key, call
+            idle = []
+        for worker in idle:
+            try:
+                worker.ask(request)
+            except OSError:
+                self._dismiss(worker)
+            else:
+                return None
         try:
-            messages.send(connection, Circumstances())
-            worker.ask(key, call)
-        except OSError:
-            # It ended at once, and is found so.
-            return
+            number, connection = self._starter.start()
+        except OSError as error:
+            return self._start_over(error)
+        worker = self._workers[number] = _Worker(number, connection, messages.Inbox(connection))
+        with suppress(OSError):
+            # One that ended at once is found so.
+            worker.ask(request)
+        return None
 
-    def _look(self, until: float | None) -> None:
-        """Wait until something happened, but not long."""
+    def _pause(self, connections: Iterable[socket.socket], until: float | None) -> None:
+        """Wait until there is something to read, but not long."""
         wait = _LOOK if until is None else max(0.0, min(_LOOK, until - time.time()))
         with selectors.DefaultSelector() as selector:
-            for connection in self._starter.connections():
+            for connection in connections:
                 selector.register(connection, selectors.EVENT_READ)
-            for worker in self._workers.values():
-                if not worker.inbox.closed:
-                    selector.register(worker.connection, selectors.EVENT_READ)
             selector.select(wait)
         if self.stop():
             raise KeyboardInterrupt
+
+    def _look(self, until: float | None) -> None:
+        alive = [worker.connection for worker in self._workers.values() if not worker.inbox.closed]
+        self._pause([*self._starter.connections(), *alive], until)
 
     def _arrived(self, *, late: bool) -> list[tuple[_Worker, Answer]]:
         self._statuses |= self._starter.ended()
@@ -217,10 +269,10 @@ class Team:
                 answer = Ended(how)
             elif answer is None and late:
                 answer = Overdue()
-            if worker.call is not None and answer is not None:
-                found.append((worker, answer))
             if how is not None or isinstance(answer, Overdue):
                 self._dismiss(worker)
+            if worker.request is not None and answer is not None:
+                found.append((worker, answer))
         return found
 
     def _how_it_ended(self, number: int) -> str:

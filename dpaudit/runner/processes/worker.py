@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import importlib
 import io
 import os
 import queue
@@ -10,9 +12,10 @@ import socket
 import sys
 import threading
 import traceback
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -39,13 +42,15 @@ class Circumstances:
         Environment variables.
     """
 
-    path: list[str] = field(default_factory=lambda: list(sys.path))
+    path: list[str] = field(default_factory=lambda: absolute_path())
     folder: str | None = field(default_factory=lambda: _current_folder())
     environment: dict[str, str] = field(default_factory=lambda: dict(os.environ))
 
     def enter(self) -> None:
         """Make them this process's."""
         sys.path[:] = self.path
+        importlib.invalidate_caches()
+        sys.path_importer_cache.clear()
         os.environ.clear()
         os.environ.update(self.environment)
         self._return_to_folder()
@@ -88,6 +93,12 @@ class _Streams:
         self.open()
 
 
+def absolute_path() -> list[str]:
+    """Return where modules are found, in a form that means the same from every folder but for the current one."""
+    here = _current_folder()
+    return [each if not each or here is None else str(Path(here, each)) for each in sys.path]
+
+
 def _current_folder() -> str | None:
     try:
         return os.getcwd()
@@ -95,14 +106,28 @@ def _current_folder() -> str | None:
         return None
 
 
+class Host:
+    """What a process does around loading targets for others, which are its copies."""
+
+    def __init__(self, circumstances: Circumstances) -> None:
+        self._circumstances, self._streams = circumstances, _begin(circumstances)
+
+    def load(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        """Call what loads a target; what it raises, a copy meets again."""
+        with suppress(BaseException):
+            function(*arguments)
+        self._streams.renew()
+        self._circumstances.restore()
+        # Collecting what copies share would copy it.
+        gc.collect()
+        gc.freeze()
+
+
 def serve(connection: socket.socket, circumstances: Circumstances) -> NoReturn:
     """Answer requests until the parent ends, and then end, whatever is running."""
     # An interrupt is the parent's to handle.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    streams = _Streams()
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=_end_when_it_returns)
-    circumstances.enter()
+    streams = _begin(circumstances)
     _seed_afresh()
     owner = os.getpid()
     requests: queue.SimpleQueue[tuple[str, Callable[..., Any], tuple[Any, ...]]] = queue.SimpleQueue()
@@ -114,12 +139,37 @@ def serve(connection: socket.socket, circumstances: Circumstances) -> NoReturn:
             # The target made a copy of this process, which has no business here.
             os._exit(0)
         try:
-            messages.send(connection, (token, *answer))
+            messages.send_checked(connection, token, answer)
             streams.renew()
             circumstances.restore()
         except BaseException:
             # What was asked for is lost, and the parent says so.
             os._exit(1)
+
+
+def _begin(circumstances: Circumstances) -> _Streams:
+    streams = _Streams()
+    global _hooked
+    if hasattr(os, "register_at_fork") and not _hooked:
+        os.register_at_fork(after_in_child=_end_when_it_returns)
+        _hooked = True
+    circumstances.enter()
+    return streams
+
+
+_hooked = False
+_copies_itself = False
+
+
+@contextmanager
+def own_copy() -> Iterator[None]:
+    """Mark a copy of this process as its own doing, and not a target's."""
+    global _copies_itself
+    _copies_itself = True
+    try:
+        yield
+    finally:
+        _copies_itself = False
 
 
 def _listen(connection: socket.socket, requests: queue.SimpleQueue[Any]) -> None:
@@ -145,6 +195,8 @@ def _answer(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[s
 
 def _end_when_it_returns() -> None:
     """Let a copy of this process that a target makes end before it goes on with the audit and copies itself again."""
+    if _copies_itself:
+        return
     frame: FrameType | None = sys._getframe()
     while frame is not None:
         if frame.f_globals.get("__name__") in _ENDS_BY_ITSELF:
@@ -174,7 +226,7 @@ def main() -> NoReturn:
         connection = socket.fromshare(described)
     else:
         connection = socket.socket(fileno=int(described))
-    serve(connection, messages.receive(connection))
+    serve(connection, messages.receive(connection)[0])
 
 
 if __name__ == "__main__":
