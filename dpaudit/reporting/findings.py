@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import groupby
 
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.papers import HOLDS, MEANT, PaperClaim
+from dpaudit.reporting.settings import Setting, regions
 
 _MOST_NAMES = 3
 
@@ -79,6 +80,15 @@ class _Part:
     plural: bool
     counts: Counter[_Outcome]
     claims: tuple[PaperClaim, ...]
+
+    @property
+    def settings(self) -> dict[_Outcome, list[Setting]]:
+        """Settings of each outcome, the first outcome first."""
+        cells = (cell for claim in self.claims for group in claim.groups for cell in group.cells)
+        found: dict[_Outcome, list[Setting]] = {outcome: [] for outcome in sorted(self.counts)}
+        for cell in cells:
+            found[_OUTCOMES[cell.result.verdict]].append(Setting.of(cell))
+        return found
 
     @property
     def only_holds(self) -> bool:
@@ -177,17 +187,25 @@ def _finding(parts: Sequence[_Part]) -> Finding:
         # A place with something read into it: Theorem 2, as its proof has it, holds.
         subject += ","
     claims = tuple(claim for part in parts for claim in part.claims)
-    text = f"{subject[:1].upper()}{subject[1:]} {_predicate(counts, plural=plural)}."
+    where = _regions(parts[0]) if len(parts) == 1 else {}
+    text = f"{subject[:1].upper()}{subject[1:]} {_predicate(counts, where, plural=plural)}."
     return Finding(text=text, outcome=min(counts), claims=claims)
 
 
-def _predicate(counts: Counter[_Outcome], *, plural: bool) -> str:
-    """Return what was found, with the numbers of settings at which it was."""
+def _regions(part: _Part) -> dict[_Outcome, str]:
+    """What describes the settings of each outcome, among those where the assumptions hold."""
+    settings = part.settings
+    settings.pop(_Outcome.OUTSIDE, None)
+    return regions(settings)
+
+
+def _predicate(counts: Counter[_Outcome], where: Mapping[_Outcome, str], *, plural: bool) -> str:
+    """Return what was found, at how many of the settings and at which."""
     outside = counts[_Outcome.OUTSIDE]
     total = counts.total() - outside
     if not total:
-        where = "the setting audited" if outside == 1 else f"any of the {outside} settings audited"
-        return f"{'do' if plural else 'does'} not apply at {where}"
+        every = "the setting audited" if outside == 1 else f"any of the {outside} settings audited"
+        return f"{'do' if plural else 'does'} not apply at {every}"
     kind = "where the assumptions hold" if outside else "audited"
     present = [outcome for outcome in _VERBS if counts[outcome]]
     verbs = [_VERBS[outcome][plural] for outcome in present]
@@ -198,5 +216,10 @@ def _predicate(counts: Counter[_Outcome], *, plural: bool) -> str:
         if present[0] is _Outcome.SILENT:
             every = "either of the two" if total == 2 else f"any of the {total}"
         return f"{verbs[0]} at {every} settings {kind}"
-    first, *others = (f"{verb} at {counts[outcome]}" for verb, outcome in zip(verbs, present, strict=True))
-    return listed([f"{first} of {total} settings", *others])
+    settings = "audited settings where the assumptions hold" if outside else "audited settings"
+    told: list[str] = []
+    for verb, outcome in zip(verbs, present, strict=True):
+        share = f" of the {total} {settings}" if not told else ""
+        region = f" ({where[outcome]})" if outcome in where else ""
+        told.append(f"{verb} at {counts[outcome]}{share}{region}")
+    return listed(told)

@@ -10,8 +10,8 @@ from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.figures.chosen import Chosen, chosen_figures
 from dpaudit.reporting.findings import controls_in_words, findings, summary_of
 from dpaudit.reporting.markdown import block, escape
-from dpaudit.reporting.papers import PaperClaim, PaperView, papers_of, places_in_words
-from dpaudit.reporting.reading import by_hand, whys, worked_out
+from dpaudit.reporting.papers import HOLDS, PaperClaim, PaperView, papers_of, places_in_words
+from dpaudit.reporting.reading import by_hand, verdict_regions, whys, worked_out
 from dpaudit.reporting.wording import clean, headline, provenance, quoted, summary_line, witness_lines
 
 _LONGEST_WITNESS = 300
@@ -132,9 +132,14 @@ def _link(claim: PaperClaim, root: str) -> str:
 
 
 def verdicts_in_words(claim: PaperClaim) -> str:
-    """Return the verdicts of a claim with how often each occurs, the most telling one first."""
+    """Return the verdicts of a claim with how often each occurs, the most telling one first, and where it fails."""
     several = sum(claim.counts.values()) > 1
-    return ", ".join(f"**{verdict}**" + f" × {count}" * several for verdict, count in claim.counts.items())
+    where = verdict_regions(cell for group in claim.groups for cell in group.cells) if len(claim.counts) > 1 else {}
+    told = []
+    for verdict, count in claim.counts.items():
+        region = f" ({escape(where[verdict])})" if verdict in where and verdict not in HOLDS else ""
+        told.append(f"**{verdict}**" + f" × {count}" * several + region)
+    return ", ".join(told)
 
 
 def evidence(claim: PaperClaim) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dpaudit.claims.evidence import Counterexample, Interval, Violation
@@ -12,6 +13,7 @@ from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.groups import ClaimGroup, LabelledResult
 from dpaudit.reporting.guarantees import allowed_in_words, guarantee_of
 from dpaudit.reporting.numbers import format_number, telling_digits
+from dpaudit.reporting.settings import Setting, regions
 from dpaudit.reporting.wording import contradiction
 
 TELLING = (
@@ -69,15 +71,27 @@ def verdict_counts(claim: ClaimGroup) -> tuple[tuple[Verdict, int], ...]:
 
 
 def verdict_sentence(claim: ClaimGroup) -> str:
-    """Return at how many settings a claim has which verdict, without a full stop."""
+    """Return at how many of the audited settings, and at which, a claim has which verdict, without a full stop."""
     counts, total = verdict_counts(claim), len(claim.cells)
-    (first, count), rest = counts[0], counts[1:]
+    first, rest = counts[0][0], counts[1:]
     if total == 1:
         return _capital(first)
     if not rest:
         return f"{_capital(first)} at {'both' if total == 2 else f'all {total}'} settings"
-    others = [f"{verdict} at {number}" for verdict, number in rest]
-    return f"{_capital(first)} at {count} of {total} settings, " + ", ".join(others)
+    where = verdict_regions(claim.cells)
+    told: list[str] = []
+    for verdict, number in counts:
+        share = f" of the {total} audited settings" if not told else ""
+        told.append(f"{verdict} at {number}{share}" + (f" ({where[verdict]})" if verdict in where else ""))
+    return _capital(", ".join(told))
+
+
+def verdict_regions(cells: Iterable[LabelledResult]) -> dict[Verdict, str]:
+    """Return what describes the settings of each verdict among all that are given, where anything simple does."""
+    settings: dict[Verdict, list[Setting]] = {}
+    for cell in sorted(cells, key=lambda cell: TELLING.index(cell.result.verdict)):
+        settings.setdefault(cell.result.verdict, []).append(Setting.of(cell))
+    return regions(settings)
 
 
 def most_telling(claim: ClaimGroup) -> LabelledResult:

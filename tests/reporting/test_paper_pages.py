@@ -72,11 +72,20 @@ def sentences(record: Record) -> list[str]:
         ([P, P], "Theorem 1 holds at both settings audited."),
         ([P] * 34, "Theorem 1 holds at all 34 settings audited."),
         ([P, P, P, N], "Theorem 1 holds at all 3 settings where the assumptions hold."),
-        ([V] * 52 + [P], "Theorem 1 says nothing at 52 of 53 settings and holds at 1."),
+        (
+            [V] * 52 + [P],
+            "Theorem 1 says nothing at 52 of the 53 audited settings (those with epsilon ≤ 52) and holds at 1.",
+        ),
         ([V] * 3, "Theorem 1 says nothing at any of the 3 settings audited."),
         (
             [P, R, V, V, U],
-            "Theorem 1 is refuted at 1 of 5 settings, says nothing at 2, remains undecided at 1 and holds at 1.",
+            "Theorem 1 is refuted at 1 of the 5 audited settings (that with epsilon = 2), says nothing at 2 (those "
+            "with epsilon from 3 to 4), remains undecided at 1 (that with epsilon = 5) and holds at 1.",
+        ),
+        (
+            [R, P, P, N],
+            "Theorem 1 is refuted at 1 of the 3 audited settings where the assumptions hold (that with epsilon = 1) "
+            "and holds at 2.",
         ),
         ([N, N], "Theorem 1 does not apply at any of the 2 settings audited."),
     ],
@@ -97,7 +106,7 @@ def test_findings_stand_in_the_papers_order(make_paper: Callable[..., Record]) -
     assert sentences(record) == [
         "Lemma 1 and what is published in Section 1, Tables 1 and 2 hold at all 3 settings audited.",
         "Facts 3 and 4 are refuted at the only setting audited.",
-        "Theorem 2 is refuted at 1 of 2 settings and holds at 1.",
+        "Theorem 2 is refuted at 1 of the 2 audited settings (that with epsilon = 1) and holds at 1.",
         "Theorem 10 holds at the only setting audited.",
     ]
 
@@ -106,7 +115,8 @@ def test_claims_at_one_place_are_told_apart_where_they_differ(make_paper: Callab
     place = {"section": "1", "theorem": 2}
     record = make_paper(theorem2__rr=(place, [V, P]), theorem2__lap=(place, [P, P]), theorem2__lap__meant=(place, [P]))
     assert sentences(record) == [
-        "Theorem 2 as printed (theorem2-rr) says nothing at 1 of 2 settings and holds at 1.",
+        "Theorem 2 as printed (theorem2-rr) says nothing at 1 of the 2 audited settings (that with epsilon = 1) and "
+        "holds at 1.",
         "Theorem 2 as printed (theorem2-lap) and Theorem 2 as meant hold at all 3 settings audited.",
     ]
 
@@ -121,9 +131,9 @@ def test_the_page_of_a_paper(make_paper: Callable[..., Record]) -> None:
     page = render_paper(record, "ames2020")["ames2020.md"]
     lines = page.splitlines()
     assert lines[0] == "# Ames, Best 2020: On coins"
-    assert (
-        lines[2]
-        == "Theorem 1 holds at all 34 settings audited. Theorem 2 is refuted at 1 of 2 settings and holds at 1."
+    assert lines[2] == (
+        "Theorem 1 holds at all 34 settings audited. Theorem 2 is refuted at 1 of the 2 audited settings (that with "
+        "epsilon = 1) and holds at 1."
     )
     assert lines[4] == "Of 2 claims audited, 1 holds wherever audited. The control is refuted."
     assert "<https://doi.org/10.1/x>" in lines[6]

@@ -33,7 +33,7 @@ def test_a_claim_has_one_row_with_its_verdicts_counted(make_record: Make, make_r
     ledger = render_ledger({"system": make_record(*proved, *refuted), "other|<b>": make_record(*proved)})
     rows = [line for line in ledger.splitlines() if f"[{proved[0].claim}](" in line]
     assert len(rows) == 2
-    assert "**refuted** × 1, **proved** × 3" in rows[1]
+    assert "**refuted** × 1 (that with epsilon = 9), **proved** × 3" in rows[1]
     assert "(system.md#paper.theorem1)" in rows[1]
     assert "(other%7C%3Cb%3E.md#paper.theorem1)" in rows[0]
     assert "| proved | 6 | - | - |" in ledger
