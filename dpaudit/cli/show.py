@@ -145,6 +145,7 @@ def _claim_entry(declaration: Declaration) -> dict[str, Any]:
         "ours": declaration.ours,
         "bug": declaration.bug,
         "reproduces": declaration.reproduces,
+        "mends": list(declaration.mends),
         "definition": f"{definition(declaration)}:{declaration.line}",
     }
 
@@ -240,6 +241,10 @@ def _show_claim(declaration: Declaration) -> None:
         _line(f"Source: {declaration.source}")
     if declaration.ours:
         _line("No paper says so: this statement is ours, for comparison.")
+    if declaration.mends:
+        _line(f"Mends: {', '.join(declaration.mends)}")
+    if mended := _mending(declaration):
+        _line(f"What would mend it: {', '.join(mended)}")
     _line(f"Target: {', '.join(_targets(declaration))}")
     if declaration.file is not None:
         _line(f"Defined in {_shown(declaration.file)}, line {declaration.line}")
@@ -261,6 +266,13 @@ def _show_claim(declaration: Declaration) -> None:
         _line(f"  {told.command}")
     else:
         _line(f"\nTo audit it: dpaudit check {declaration.id}")
+
+
+def _mending(declaration: Declaration) -> list[str]:
+    """Ids of the claims that say what would mend one."""
+    from dpaudit.registry import catalogue_claims
+
+    return [each.id for each in catalogue_claims().values() if declaration.id in each.mends]
 
 
 def _values(value: Any) -> str:
@@ -313,13 +325,19 @@ def _show_paper(entry: CataloguePaper) -> None:
         verdicts.setdefault(result.claim, Counter())[str(result.verdict)] += 1
     for heading, declarations in parts:
         if declarations:
-            _line(f"\n{heading}")
+            refuted = sum("refuted" in verdicts.get(each.id, ()) for each in declarations)
+            _line(f"\n{heading}" + (f" ({refuted} of {len(declarations)} refuted somewhere)" if verdicts else ""))
         for each in declarations:
             counts = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.get(each.id, {}).items())
             _line(f"  {each.id} ({each.place.label if each.place and not each.bug else each.kind})")
             _line(f"    {each.bug or each.statement}")
             if counts:
                 _line(f"    {counts}")
+    if entry.left_alone:
+        _line("\nAssertions that are not audited")
+    for assertion in entry.left_alone:
+        _line(f"  {assertion.where.label}: {assertion.says}")
+        _line(f"    left alone: {assertion.reason}")
     _show_errata(sorted(entry.errata, key=lambda each: (isinstance(each.where, str), each.where)))
     if entry.plan is not None:
         _line(f"\nPlan: {_shown(entry.plan)}; `dpaudit check {entry.key}` runs it")

@@ -9,7 +9,7 @@ from enum import IntEnum
 from itertools import groupby
 
 from dpaudit.claims.verdicts import Verdict
-from dpaudit.reporting.papers import HOLDS, MEANT, PaperClaim
+from dpaudit.reporting.papers import HOLDS, PaperClaim, PaperView
 from dpaudit.reporting.settings import Setting, regions
 
 _MOST_NAMES = 3
@@ -33,6 +33,7 @@ _OUTCOMES = {
     Verdict.INCONCLUSIVE: _Outcome.OPEN,
     Verdict.ERROR: _Outcome.OPEN,
 }
+_FAILING = (Verdict.REFUTED, Verdict.VACUOUS, Verdict.INCONCLUSIVE, Verdict.ERROR)
 _VERBS = {
     _Outcome.REFUTED: ("is refuted", "are refuted"),
     _Outcome.SILENT: ("says nothing", "say nothing"),
@@ -119,6 +120,23 @@ def summary_of(claims: Sequence[PaperClaim]) -> str:
     return f"Of {total} claims audited, {holding or 'none'} hold{'s' * (holding == 1)} wherever audited."
 
 
+def tally(view: PaperView) -> str:
+    """Return how many of a paper's claims hold and how many fail, and apart from them what no paper says."""
+    parts = (("claim", view.claims), ("statement of ours", view.ours), ("control", view.controls))
+    return "; ".join(_tallied(noun, claims) for noun, claims in parts if claims)
+
+
+def _tallied(noun: str, claims: Sequence[PaperClaim]) -> str:
+    first, *rest = noun.split(" ", 1)
+    named = " ".join([f"{first}s" if len(claims) > 1 else first, *rest])
+    holding = sum(claim.holds for claim in claims)
+    counts = [(verdict, sum(claim.has(verdict) for claim in claims)) for verdict in _FAILING]
+    words = [f"{number} {verdict} somewhere" for verdict, number in counts if number]
+    if holding:
+        words = [f"{holding} hold{'s' * (holding == 1)} wherever audited", *words]
+    return f"{len(claims)} {named}, {listed(words) or 'none of them decided'}"
+
+
 def controls_in_words(claims: Sequence[PaperClaim]) -> str:
     """Return whether all controls were refuted, in one sentence; empty where there are none."""
     if not claims:
@@ -137,10 +155,10 @@ def listed(names: Sequence[str]) -> str:
 
 def _parts(claims: Sequence[PaperClaim]) -> list[_Part]:
     """Claims by place, each place by what was found."""
-    places = {_place(claim) for claim in claims if not claim.id.endswith(MEANT)}
+    places = {_place(claim) for claim in claims if not claim.meant}
     parts = []
     by_subject: dict[str, list[PaperClaim]] = {}
-    both = {_place(claim) for claim in claims if claim.id.endswith(MEANT)} & places
+    both = {_place(claim) for claim in claims if claim.meant} & places
     for claim in claims:
         by_subject.setdefault(_subject(claim, both), []).append(claim)
     for subject, group in by_subject.items():
@@ -169,7 +187,7 @@ def _subject(claim: PaperClaim, both: set[str]) -> str:
     place = _place(claim)
     if place not in both:
         return place
-    return f"{place} as {'meant' if claim.id.endswith(MEANT) else 'printed'}"
+    return f"{place} as {'meant' if claim.meant else 'printed'}"
 
 
 def _counts(claim: PaperClaim) -> Counter[_Outcome]:

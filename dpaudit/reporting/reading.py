@@ -96,7 +96,7 @@ def verdict_regions(cells: Iterable[LabelledResult]) -> dict[Verdict, str]:
 
 def most_telling(claim: ClaimGroup) -> LabelledResult:
     """Return the cell that says most: of the most telling verdict, exact if any is, closest to the claim or past it."""
-    return min(claim.cells, key=lambda cell: _rank(cell.result))
+    return min(claim.cells, key=lambda cell: rank(cell.result))
 
 
 def whys(claim: ClaimGroup) -> tuple[Why, ...]:
@@ -149,7 +149,8 @@ def _told_apart(one: float, other: float) -> tuple[str, str]:
     return format_number(one, digits=digits), format_number(other, digits=digits)
 
 
-def _rank(result: Result) -> tuple[int, bool, bool, float]:
+def rank(result: Result) -> tuple[int, bool, bool, float]:
+    """Key by which results sort, what says most first."""
     known = [result.measured[name] for name in ("tightness", "slack") if name in result.measured]
     tightness = known[0].lower if known and known[0].lower is not None else math.inf
     return TELLING.index(result.verdict), result.ok, result.method != _EXACT, tightness

@@ -107,7 +107,7 @@ def test_claims_stand_under_their_papers_in_the_order_of_their_places(
     assert [claim.id for claim in paper.controls] == ["control.broken"]
     assert (cited.citation, cited.page) == ("Crest 1999", "a2020")
     # The results come in the same order, controls last.
-    groups = [line for line in render_console(record).splitlines() if re.match("  [a-z]", line)]
+    groups = [line for line in render_console(record).splitlines() if re.match(r"  [a-z0-9]+\.\S+ \(", line)]
     assert [line.split()[0] for line in groups] == [
         *("a2020.c4", "a2020.ours", "a2020.c2", "a2020.c1", "a2020.c3", "a2020.c0", "b1999.theorem7"),
         "control.broken",
