@@ -234,6 +234,8 @@ def _claims(target: type[Mechanism], instance: Mechanism | None) -> list[Any] | 
 
 
 def _show_claim(declaration: Declaration) -> None:
+    from dpaudit.reporting.reading import verdict_regions
+
     _line(f"{declaration.id} ({declaration.kind}): {declaration.statement}")
     if declaration.bug:
         _line(f"A control. Its bug: {declaration.bug}")
@@ -257,8 +259,13 @@ def _show_claim(declaration: Declaration) -> None:
         _line(f"  {_shown(file)}, line {line}: {values}")
         _line(f"    expected {audit.expect}: {audit.reason}")
     if results:
-        counts = Counter(str(result.verdict) for result in results)
-        _line(f"\nVerdicts recorded: {', '.join(f'{count} {verdict}' for verdict, count in counts.items())}")
+        where = verdict_regions(results)
+        counts = Counter(result.verdict for result in results)
+        words = (
+            f"{count} {verdict}" + (f" ({where[verdict]})" if verdict in where else "")
+            for verdict, count in counts.items()
+        )
+        _line(f"\nVerdicts recorded: {', '.join(words)}")
         for result in results:
             _line(f"  {result.verdict:12}  {', '.join(f'{k}={v}' for k, v in result.parameters.items())}")
         _line("\nTo audit one of them again")

@@ -88,7 +88,7 @@ class _Part:
         cells = (cell for claim in self.claims for group in claim.groups for cell in group.cells)
         found: dict[_Outcome, list[Setting]] = {outcome: [] for outcome in sorted(self.counts)}
         for cell in cells:
-            found[_OUTCOMES[cell.result.verdict]].append(Setting.of(cell))
+            found[_OUTCOMES[cell.result.verdict]].append(Setting.of(cell.result))
         return found
 
     @property

@@ -69,6 +69,11 @@ def _paper(
         yield from (" ".join(filter(None, rest)), "")
     if view.entry:
         yield from (_bibliography(view), "")
+    shown, _ = headlines(view, mending)
+    if shown:
+        yield from (f"{deeper} Headline findings", "")
+        yield from (line for each in shown for line in headline_lines(each))
+        yield ""
     for name, figure in figures.items():
         yield from (
             f"![{escape(figure.subject)}]({quoted(name)})",
@@ -76,11 +81,6 @@ def _paper(
             f"*{escape(figure.subject)}: {escape(figure.caption)}*",
             "",
         )
-    shown, _ = headlines(view, mending)
-    if shown:
-        yield from (f"{deeper} Headline findings", "")
-        yield from (line for each in shown for line in headline_lines(each))
-        yield ""
     if view.claims:
         yield from (f"{deeper} Claims of the paper", "", *_table(view.claims, root), "")
     if view.ours:
@@ -151,7 +151,9 @@ def _link(claim: PaperClaim, root: str) -> str:
 def verdicts_in_words(claim: PaperClaim) -> str:
     """Return the verdicts of a claim with how often each occurs, the most telling one first, and where it fails."""
     several = sum(claim.counts.values()) > 1
-    where = verdict_regions(cell for group in claim.groups for cell in group.cells) if len(claim.counts) > 1 else {}
+    where = (
+        verdict_regions(cell.result for group in claim.groups for cell in group.cells) if len(claim.counts) > 1 else {}
+    )
     told = []
     for verdict, count in claim.counts.items():
         region = f" ({escape(where[verdict])})" if verdict in where and verdict not in HOLDS else ""

@@ -78,7 +78,7 @@ def verdict_sentence(claim: ClaimGroup) -> str:
         return _capital(first)
     if not rest:
         return f"{_capital(first)} at {'both' if total == 2 else f'all {total}'} settings"
-    where = verdict_regions(claim.cells)
+    where = verdict_regions(cell.result for cell in claim.cells)
     told: list[str] = []
     for verdict, number in counts:
         share = f" of the {total} audited settings" if not told else ""
@@ -86,11 +86,11 @@ def verdict_sentence(claim: ClaimGroup) -> str:
     return _capital(", ".join(told))
 
 
-def verdict_regions(cells: Iterable[LabelledResult]) -> dict[Verdict, str]:
+def verdict_regions(results: Iterable[Result]) -> dict[Verdict, str]:
     """Return what describes the settings of each verdict among all that are given, where anything simple does."""
     settings: dict[Verdict, list[Setting]] = {}
-    for cell in sorted(cells, key=lambda cell: TELLING.index(cell.result.verdict)):
-        settings.setdefault(cell.result.verdict, []).append(Setting.of(cell))
+    for result in sorted(results, key=lambda result: TELLING.index(result.verdict)):
+        settings.setdefault(result.verdict, []).append(Setting.of(result))
     return regions(settings)
 
 

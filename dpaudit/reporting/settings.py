@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TypeVar
 
-from dpaudit.reporting.groups import ABSENT, LabelledResult, format_value
+from dpaudit.claims.record import Result
+from dpaudit.reporting.groups import ABSENT, format_value
 from dpaudit.reporting.numbers import finite_number
 
 K = TypeVar("K", bound=Hashable)
@@ -29,12 +30,12 @@ class Setting:
     numbers: Mapping[str, float]
 
     @classmethod
-    def of(cls, cell: LabelledResult) -> Setting:
+    def of(cls, result: Result) -> Setting:
         """Setting of a result."""
-        values = cell.result.parameters
+        values = result.parameters
         numbers = ((name, finite_number(value)) for name, value in values.items())
         return cls(
-            texts={TARGET: cell.result.target, **{name: format_value(value) for name, value in values.items()}},
+            texts={TARGET: result.target, **{name: format_value(value) for name, value in values.items()}},
             numbers={name: number for name, number in numbers if number is not None},
         )
 

@@ -22,8 +22,8 @@ Row = tuple[object, ...]
 def setting(row: Row) -> Setting:
     *values, target = row
     parameters = dict(zip(NAMES, values, strict=True))
-    cell: Any = SimpleNamespace(result=SimpleNamespace(target=target, parameters=parameters))
-    return Setting.of(cell)
+    result: Any = SimpleNamespace(target=target, parameters=parameters)
+    return Setting.of(result)
 
 
 def told(table: list[tuple[Row, int]]) -> dict[int, str]:
