@@ -247,6 +247,18 @@ class Mechanism:
         return {name: role for name, role in found.items() if role}
 
     @classmethod
+    def converted(cls, name: str, value: Any) -> Any:
+        """Return a parameter's value as an instance that is given it gets it.
+
+        Raises
+        ------
+        ParameterError
+            The parameter cannot take it.
+        """
+        field, adapter = next(each for each in _fields(cls) if each[0].name == name)
+        return _validated(cls.name, field, adapter, value)
+
+    @classmethod
     def dataset_parameter(cls) -> tuple[str, DatasetLoader] | None:
         """Name of the parameter that takes a dataset, and what loads it; None where there is none."""
         for field in _declared(cls):

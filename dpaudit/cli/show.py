@@ -145,6 +145,7 @@ def _claim_entry(declaration: Declaration) -> dict[str, Any]:
         "ours": declaration.ours,
         "bug": declaration.bug,
         "reproduces": declaration.reproduces,
+        "mends": list(declaration.mends),
         "definition": f"{definition(declaration)}:{declaration.line}",
     }
 
@@ -233,6 +234,8 @@ def _claims(target: type[Mechanism], instance: Mechanism | None) -> list[Any] | 
 
 
 def _show_claim(declaration: Declaration) -> None:
+    from dpaudit.reporting.reading import verdict_regions
+
     _line(f"{declaration.id} ({declaration.kind}): {declaration.statement}")
     if declaration.bug:
         _line(f"A control. Its bug: {declaration.bug}")
@@ -240,6 +243,10 @@ def _show_claim(declaration: Declaration) -> None:
         _line(f"Source: {declaration.source}")
     if declaration.ours:
         _line("No paper says so: this statement is ours, for comparison.")
+    if declaration.mends:
+        _line(f"Mends: {', '.join(declaration.mends)}")
+    if mended := _mending(declaration):
+        _line(f"What would mend it: {', '.join(mended)}")
     _line(f"Target: {', '.join(_targets(declaration))}")
     if declaration.file is not None:
         _line(f"Defined in {_shown(declaration.file)}, line {declaration.line}")
@@ -252,8 +259,13 @@ def _show_claim(declaration: Declaration) -> None:
         _line(f"  {_shown(file)}, line {line}: {values}")
         _line(f"    expected {audit.expect}: {audit.reason}")
     if results:
-        counts = Counter(str(result.verdict) for result in results)
-        _line(f"\nVerdicts recorded: {', '.join(f'{count} {verdict}' for verdict, count in counts.items())}")
+        where = verdict_regions(results)
+        counts = Counter(result.verdict for result in results)
+        words = (
+            f"{count} {verdict}" + (f" ({where[verdict]})" if verdict in where else "")
+            for verdict, count in counts.items()
+        )
+        _line(f"\nVerdicts recorded: {', '.join(words)}")
         for result in results:
             _line(f"  {result.verdict:12}  {', '.join(f'{k}={v}' for k, v in result.parameters.items())}")
         _line("\nTo audit one of them again")
@@ -261,6 +273,13 @@ def _show_claim(declaration: Declaration) -> None:
         _line(f"  {told.command}")
     else:
         _line(f"\nTo audit it: dpaudit check {declaration.id}")
+
+
+def _mending(declaration: Declaration) -> list[str]:
+    """Ids of the claims that say what would mend one."""
+    from dpaudit.registry import catalogue_claims
+
+    return [each.id for each in catalogue_claims().values() if declaration.id in each.mends]
 
 
 def _values(value: Any) -> str:
@@ -313,13 +332,19 @@ def _show_paper(entry: CataloguePaper) -> None:
         verdicts.setdefault(result.claim, Counter())[str(result.verdict)] += 1
     for heading, declarations in parts:
         if declarations:
-            _line(f"\n{heading}")
+            refuted = sum("refuted" in verdicts.get(each.id, ()) for each in declarations)
+            _line(f"\n{heading}" + (f" ({refuted} of {len(declarations)} refuted somewhere)" if verdicts else ""))
         for each in declarations:
             counts = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.get(each.id, {}).items())
             _line(f"  {each.id} ({each.place.label if each.place and not each.bug else each.kind})")
             _line(f"    {each.bug or each.statement}")
             if counts:
                 _line(f"    {counts}")
+    if entry.left_alone:
+        _line("\nAssertions that are not audited")
+    for assertion in entry.left_alone:
+        _line(f"  {assertion.where.label}: {assertion.says}")
+        _line(f"    left alone: {assertion.reason}")
     _show_errata(sorted(entry.errata, key=lambda each: (isinstance(each.where, str), each.where)))
     if entry.plan is not None:
         _line(f"\nPlan: {_shown(entry.plan)}; `dpaudit check {entry.key}` runs it")

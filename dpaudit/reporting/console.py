@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 from dpaudit.claims.record import Record, Result
 from dpaudit.claims.verdicts import Verdict
+from dpaudit.reporting.findings import tally
 from dpaudit.reporting.groups import ClaimGroup, LabelledResult, group_results
+from dpaudit.reporting.papers import papers_of
 from dpaudit.reporting.reading import by_hand, worked_out
 from dpaudit.reporting.wording import (
     also_measured,
@@ -99,6 +101,9 @@ def print_console(record: Record, console: Console, *, only_unexpected: bool = F
         page.line(f"Needs attention: {len(bad)} of {len(record.results)}", style="bold")
     for target, claim, cell in bad:
         _print_details(page, claim, cell, target.notation(claim))
+    for view in papers_of({"": record}):
+        if view.entry and len(view.claims) + len(view.ours) > 1:
+            page.line(f"{view.citation}: {tally(view)}")
     page.line(summary_line(record), style="bold")
     page.print()
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import groupby
 
 from dpaudit.claims.verdicts import Verdict
-from dpaudit.reporting.papers import HOLDS, MEANT, PaperClaim
+from dpaudit.reporting.papers import HOLDS, PaperClaim, PaperView
+from dpaudit.reporting.settings import Setting, regions
 
 _MOST_NAMES = 3
 
@@ -32,6 +33,7 @@ _OUTCOMES = {
     Verdict.INCONCLUSIVE: _Outcome.OPEN,
     Verdict.ERROR: _Outcome.OPEN,
 }
+_FAILING = (Verdict.REFUTED, Verdict.VACUOUS, Verdict.INCONCLUSIVE, Verdict.ERROR)
 _VERBS = {
     _Outcome.REFUTED: ("is refuted", "are refuted"),
     _Outcome.SILENT: ("says nothing", "say nothing"),
@@ -81,6 +83,15 @@ class _Part:
     claims: tuple[PaperClaim, ...]
 
     @property
+    def settings(self) -> dict[_Outcome, list[Setting]]:
+        """Settings of each outcome, the first outcome first."""
+        cells = (cell for claim in self.claims for group in claim.groups for cell in group.cells)
+        found: dict[_Outcome, list[Setting]] = {outcome: [] for outcome in sorted(self.counts)}
+        for cell in cells:
+            found[_OUTCOMES[cell.result.verdict]].append(Setting.of(cell.result))
+        return found
+
+    @property
     def only_holds(self) -> bool:
         return set(self.counts) - {_Outcome.OUTSIDE} == {_Outcome.HOLDS}
 
@@ -109,6 +120,23 @@ def summary_of(claims: Sequence[PaperClaim]) -> str:
     return f"Of {total} claims audited, {holding or 'none'} hold{'s' * (holding == 1)} wherever audited."
 
 
+def tally(view: PaperView) -> str:
+    """Return how many of a paper's claims hold and how many fail, and apart from them what no paper says."""
+    parts = (("claim", view.claims), ("statement of ours", view.ours), ("control", view.controls))
+    return "; ".join(_tallied(noun, claims) for noun, claims in parts if claims)
+
+
+def _tallied(noun: str, claims: Sequence[PaperClaim]) -> str:
+    first, *rest = noun.split(" ", 1)
+    named = " ".join([f"{first}s" if len(claims) > 1 else first, *rest])
+    holding = sum(claim.holds for claim in claims)
+    counts = [(verdict, sum(claim.has(verdict) for claim in claims)) for verdict in _FAILING]
+    words = [f"{number} {verdict} somewhere" for verdict, number in counts if number]
+    if holding:
+        words = [f"{holding} hold{'s' * (holding == 1)} wherever audited", *words]
+    return f"{len(claims)} {named}, {listed(words) or 'none of them decided'}"
+
+
 def controls_in_words(claims: Sequence[PaperClaim]) -> str:
     """Return whether all controls were refuted, in one sentence; empty where there are none."""
     if not claims:
@@ -127,10 +155,10 @@ def listed(names: Sequence[str]) -> str:
 
 def _parts(claims: Sequence[PaperClaim]) -> list[_Part]:
     """Claims by place, each place by what was found."""
-    places = {_place(claim) for claim in claims if not claim.id.endswith(MEANT)}
+    places = {_place(claim) for claim in claims if not claim.meant}
     parts = []
     by_subject: dict[str, list[PaperClaim]] = {}
-    both = {_place(claim) for claim in claims if claim.id.endswith(MEANT)} & places
+    both = {_place(claim) for claim in claims if claim.meant} & places
     for claim in claims:
         by_subject.setdefault(_subject(claim, both), []).append(claim)
     for subject, group in by_subject.items():
@@ -159,7 +187,7 @@ def _subject(claim: PaperClaim, both: set[str]) -> str:
     place = _place(claim)
     if place not in both:
         return place
-    return f"{place} as {'meant' if claim.id.endswith(MEANT) else 'printed'}"
+    return f"{place} as {'meant' if claim.meant else 'printed'}"
 
 
 def _counts(claim: PaperClaim) -> Counter[_Outcome]:
@@ -177,17 +205,25 @@ def _finding(parts: Sequence[_Part]) -> Finding:
         # A place with something read into it: Theorem 2, as its proof has it, holds.
         subject += ","
     claims = tuple(claim for part in parts for claim in part.claims)
-    text = f"{subject[:1].upper()}{subject[1:]} {_predicate(counts, plural=plural)}."
+    where = _regions(parts[0]) if len(parts) == 1 else {}
+    text = f"{subject[:1].upper()}{subject[1:]} {_predicate(counts, where, plural=plural)}."
     return Finding(text=text, outcome=min(counts), claims=claims)
 
 
-def _predicate(counts: Counter[_Outcome], *, plural: bool) -> str:
-    """Return what was found, with the numbers of settings at which it was."""
+def _regions(part: _Part) -> dict[_Outcome, str]:
+    """What describes the settings of each outcome, among those where the assumptions hold."""
+    settings = part.settings
+    settings.pop(_Outcome.OUTSIDE, None)
+    return regions(settings)
+
+
+def _predicate(counts: Counter[_Outcome], where: Mapping[_Outcome, str], *, plural: bool) -> str:
+    """Return what was found, at how many of the settings and at which."""
     outside = counts[_Outcome.OUTSIDE]
     total = counts.total() - outside
     if not total:
-        where = "the setting audited" if outside == 1 else f"any of the {outside} settings audited"
-        return f"{'do' if plural else 'does'} not apply at {where}"
+        every = "the setting audited" if outside == 1 else f"any of the {outside} settings audited"
+        return f"{'do' if plural else 'does'} not apply at {every}"
     kind = "where the assumptions hold" if outside else "audited"
     present = [outcome for outcome in _VERBS if counts[outcome]]
     verbs = [_VERBS[outcome][plural] for outcome in present]
@@ -198,5 +234,10 @@ def _predicate(counts: Counter[_Outcome], *, plural: bool) -> str:
         if present[0] is _Outcome.SILENT:
             every = "either of the two" if total == 2 else f"any of the {total}"
         return f"{verbs[0]} at {every} settings {kind}"
-    first, *others = (f"{verb} at {counts[outcome]}" for verb, outcome in zip(verbs, present, strict=True))
-    return listed([f"{first} of {total} settings", *others])
+    settings = "audited settings where the assumptions hold" if outside else "audited settings"
+    told: list[str] = []
+    for verb, outcome in zip(verbs, present, strict=True):
+        share = f" of the {total} {settings}" if not told else ""
+        region = f" ({where[outcome]})" if outcome in where else ""
+        told.append(f"{verb} at {counts[outcome]}{share}{region}")
+    return listed(told)

@@ -13,6 +13,7 @@ from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.figures import figures, trust_figure
 from dpaudit.reporting.findings import controls_in_words, findings, summary_of
 from dpaudit.reporting.groups import ClaimGroup, TargetGroup, group_results
+from dpaudit.reporting.headlines import headlines, mending_claims
 from dpaudit.reporting.papers import papers_of, places_in_words
 from dpaudit.reporting.reading import (
     SYMBOLS,
@@ -72,6 +73,8 @@ def render_html(record: Record, *, paper: str = "") -> str:
             papers=views,
             record_name=f"{paper}.json" if paper else "record.json",
             findings=findings,
+            headlines=headlines,
+            mending=mending_claims(views),
             summary_of=summary_of,
             controls_in_words=controls_in_words,
             places_in_words=places_in_words,

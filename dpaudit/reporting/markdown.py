@@ -243,6 +243,13 @@ def block(text: str, language: str) -> list[str]:
     return [f"{fence}{language}", text, fence]
 
 
+def inline(text: str) -> str:
+    """Return code within a line that outlasts backticks in its text."""
+    line = " ".join(text.split())
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", line)), default=0))
+    return f"{fence} {line} {fence}" if "`" in line else f"`{line}`"
+
+
 def escape(text: str) -> str:
     """Return text on one line in which nothing is markup, an address is no link, and ``@name`` calls nobody."""
     line = _SPECIAL.sub(r"\\\g<0>", " ".join(text.split())).translate(_ENTITIES)

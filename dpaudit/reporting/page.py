@@ -9,9 +9,10 @@ from dpaudit.claims.record import Record
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.figures.chosen import Chosen, chosen_figures
 from dpaudit.reporting.findings import controls_in_words, findings, summary_of
-from dpaudit.reporting.markdown import block, escape
-from dpaudit.reporting.papers import PaperClaim, PaperView, papers_of, places_in_words
-from dpaudit.reporting.reading import by_hand, whys, worked_out
+from dpaudit.reporting.headlines import Headline, Mending, headlines, mending_claims
+from dpaudit.reporting.markdown import block, escape, inline
+from dpaudit.reporting.papers import HOLDS, PaperClaim, PaperView, papers_of, places_in_words
+from dpaudit.reporting.reading import by_hand, verdict_regions, whys, worked_out
 from dpaudit.reporting.wording import clean, headline, provenance, quoted, summary_line, witness_lines
 
 _LONGEST_WITNESS = 300
@@ -35,13 +36,14 @@ def render_paper(record: Record, key: str, *, root: str = "..") -> dict[str, str
         Way from the page to the folder that the definitions of claims are relative to.
     """
     views = sorted(papers_of({key: record}), key=lambda view: (view.key != key, view.key))
+    mending = mending_claims(views)
     files: dict[str, str] = {}
     lines: list[str] = []
     for view in views:
         chosen = chosen_figures(view.claims)[: _MOST_FIGURES - len(files)]
         names = {f"{key}-{figure.name}-{len(files) + i}.svg": figure for i, figure in enumerate(chosen, start=1)}
         files |= {name: clean(figure.svg) for name, figure in names.items()}
-        lines += _paper(view, names, root, first=view is views[0])
+        lines += _paper(view, mending, names, root, first=view is views[0])
     lines += ["## Record", "", f"{escape(summary_line(record))}. {escape(provenance(record))}.", ""]
     lines += [f"Every number comes from the record [{escape(key)}.json]({quoted(key)}.json), which lists all results."]
     if record.command:
@@ -50,7 +52,9 @@ def render_paper(record: Record, key: str, *, root: str = "..") -> dict[str, str
     return {f"{key}.md": clean("\n".join(lines).rstrip() + "\n"), **files}
 
 
-def _paper(view: PaperView, figures: Mapping[str, Chosen], root: str, *, first: bool) -> Iterator[str]:
+def _paper(
+    view: PaperView, mending: Mending, figures: Mapping[str, Chosen], root: str, *, first: bool
+) -> Iterator[str]:
     title = f"{view.citation}: {view.entry.title}" if view.entry else view.key
     yield from (f"{'#' if first else '##'} {escape(title)}", "")
     deeper = "##" if first else "###"
@@ -65,6 +69,11 @@ def _paper(view: PaperView, figures: Mapping[str, Chosen], root: str, *, first: 
         yield from (" ".join(filter(None, rest)), "")
     if view.entry:
         yield from (_bibliography(view), "")
+    shown, _ = headlines(view, mending)
+    if shown:
+        yield from (f"{deeper} Headline findings", "")
+        yield from (line for each in shown for line in headline_lines(each))
+        yield ""
     for name, figure in figures.items():
         yield from (
             f"![{escape(figure.subject)}]({quoted(name)})",
@@ -84,16 +93,24 @@ def _paper(view: PaperView, figures: Mapping[str, Chosen], root: str, *, first: 
         for claim in view.controls:
             yield _row(_link(claim, root), escape(claim.entry.bug), verdicts_in_words(claim), escape(evidence(claim)))
         yield ""
-    refuted = [claim for claim in (*view.claims, *view.ours) if claim.has(Verdict.REFUTED)]
-    if refuted:
-        yield from (f"{deeper} Refutations, one worked out for each claim", "")
-    for claim in refuted:
-        yield from _refutation(claim, f"{deeper}#")
+    titles = ("Refutations, one worked out for each claim", "Refutations of statements of ours")
+    for title, claims in zip(titles, (view.claims, view.ours), strict=True):
+        refuted = [claim for claim in claims if claim.has(Verdict.REFUTED)]
+        if refuted:
+            yield from (f"{deeper} {title}", "")
+        for claim in refuted:
+            yield from _refutation(claim, f"{deeper}#", mending)
+    if view.left_alone:
+        yield from (f"{deeper} Assertions that are not audited", "")
+        for assertion in view.left_alone:
+            says, why = (text.removesuffix(".") for text in (assertion.says, assertion.reason))
+            yield f"- **{escape(_capital(assertion.where))}.** {escape(_capital(says))}. Left alone: {escape(why)}."
+        yield ""
     if view.errata:
         yield from (f"{deeper} Errata", "")
         for erratum in view.errata:
             yield (
-                f"- **{escape(erratum.where[:1].upper() + erratum.where[1:])}.** Printed: {escape(erratum.printed)}. "
+                f"- **{escape(_capital(erratum.where))}.** Printed: {escape(erratum.printed)}. "
                 f"Meant: {escape(erratum.meant)}. Because {escape(erratum.reason)}."
                 + (f" ({escape(', '.join(erratum.systems))})" if erratum.systems else "")
             )
@@ -132,9 +149,16 @@ def _link(claim: PaperClaim, root: str) -> str:
 
 
 def verdicts_in_words(claim: PaperClaim) -> str:
-    """Return the verdicts of a claim with how often each occurs, the most telling one first."""
+    """Return the verdicts of a claim with how often each occurs, the most telling one first, and where it fails."""
     several = sum(claim.counts.values()) > 1
-    return ", ".join(f"**{verdict}**" + f" × {count}" * several for verdict, count in claim.counts.items())
+    where = (
+        verdict_regions(cell.result for group in claim.groups for cell in group.cells) if len(claim.counts) > 1 else {}
+    )
+    told = []
+    for verdict, count in claim.counts.items():
+        region = f" ({escape(where[verdict])})" if verdict in where and verdict not in HOLDS else ""
+        told.append(f"**{verdict}**" + f" × {count}" * several + region)
+    return ", ".join(told)
 
 
 def evidence(claim: PaperClaim) -> str:
@@ -151,7 +175,34 @@ def shortened(text: str, longest: int = _LONGEST_WITNESS) -> str:
     return text if len(text) <= longest else f"{text[:longest].rstrip()} …"
 
 
-def _refutation(claim: PaperClaim, heading: str) -> Iterator[str]:
+def headline_lines(each: Headline) -> Iterator[str]:
+    """Return a list item for a finding: what was found, the evidence, the command, and what would mend the claim."""
+    yield f"- {escape(each.finding.quoted)}"
+    yield f"  - {each.kind}{_of_several(each)}: {escape(shortened(each.evidence))}"
+    if each.command:
+        yield f"  - Command: {inline(each.command)}"
+    for claim in each.mended:
+        yield f"  - {_mended(claim)}"
+    if not each.mended:
+        yield "  - What would mend it is not known here."
+
+
+def _of_several(each: Headline) -> str:
+    return f" ({escape(each.claim.name)})" if len(each.finding.claims) > 1 else ""
+
+
+def _mended(claim: PaperClaim) -> str:
+    """What would mend a claim, or how it is evidently meant, with the verdict of that."""
+    start = "As evidently meant" if claim.meant else "What would mend it"
+    link = f"[{escape(claim.name)}]({quoted(claim.page)}.md#{quoted(claim.name)})"
+    return f"{start}: {escape(claim.entry.statement)} {link}: {verdicts_in_words(claim)}"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _refutation(claim: PaperClaim, heading: str, mending: Mending) -> Iterator[str]:
     group, cell = claim.telling
     result = cell.result
     yield from (f"{heading} {escape(claim.entry.place or claim.entry.source)}: {escape(claim.name)}", "")
@@ -163,6 +214,8 @@ def _refutation(claim: PaperClaim, heading: str) -> Iterator[str]:
     yield f"- {escape(shortened(where) + result.scope)}."
     if worked_out(result):
         yield f"- {by_hand(result)}: {escape(worked_out(result))}."
+    for mended in mending.get(claim.id, ()):
+        yield f"- {_mended(mended)}"
     yield ""
     # The command, and not the page, shows a witness that takes pages.
     lines = [f"{name}: {shortened(text)}" for name, text in witness_lines(result)]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dpaudit.claims.entries import ClaimEntry, ErratumEntry, PaperEntry
+from dpaudit.claims.entries import AssertionEntry, ClaimEntry, ErratumEntry, PaperEntry
 from dpaudit.claims.record import Record
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.groups import ClaimGroup, LabelledResult, claim_order, group_results
@@ -45,6 +45,11 @@ class PaperClaim:
     def anchor(self) -> str:
         """Where the claim stands on the HTML page."""
         return self.groups[0].anchor
+
+    @property
+    def meant(self) -> bool:
+        """Whether this is another claim as it is evidently meant."""
+        return self.id.endswith(MEANT)
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -101,6 +106,16 @@ class PaperView:
     def errata(self) -> tuple[ErratumEntry, ...]:
         """Errata in the paper's order."""
         return self.entry.errata if self.entry else ()
+
+    @property
+    def left_alone(self) -> tuple[AssertionEntry, ...]:
+        """Assertions that are not audited, in the paper's order."""
+        return self.entry.left_alone if self.entry else ()
+
+    @property
+    def audited(self) -> int:
+        """Number of the paper's assertions that are audited; one in two readings, printed and meant, counts once."""
+        return len({claim.id.removesuffix(MEANT) for claim in self.claims})
 
     @property
     def page(self) -> str:

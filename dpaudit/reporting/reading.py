@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dpaudit.claims.evidence import Counterexample, Interval, Violation
@@ -12,6 +13,7 @@ from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.groups import ClaimGroup, LabelledResult
 from dpaudit.reporting.guarantees import allowed_in_words, guarantee_of
 from dpaudit.reporting.numbers import format_number, telling_digits
+from dpaudit.reporting.settings import Setting, regions
 from dpaudit.reporting.wording import contradiction
 
 TELLING = (
@@ -69,20 +71,32 @@ def verdict_counts(claim: ClaimGroup) -> tuple[tuple[Verdict, int], ...]:
 
 
 def verdict_sentence(claim: ClaimGroup) -> str:
-    """Return at how many settings a claim has which verdict, without a full stop."""
+    """Return at how many of the audited settings, and at which, a claim has which verdict, without a full stop."""
     counts, total = verdict_counts(claim), len(claim.cells)
-    (first, count), rest = counts[0], counts[1:]
+    first, rest = counts[0][0], counts[1:]
     if total == 1:
         return _capital(first)
     if not rest:
         return f"{_capital(first)} at {'both' if total == 2 else f'all {total}'} settings"
-    others = [f"{verdict} at {number}" for verdict, number in rest]
-    return f"{_capital(first)} at {count} of {total} settings, " + ", ".join(others)
+    where = verdict_regions(cell.result for cell in claim.cells)
+    told: list[str] = []
+    for verdict, number in counts:
+        share = f" of the {total} audited settings" if not told else ""
+        told.append(f"{verdict} at {number}{share}" + (f" ({where[verdict]})" if verdict in where else ""))
+    return _capital(", ".join(told))
+
+
+def verdict_regions(results: Iterable[Result]) -> dict[Verdict, str]:
+    """Return what describes the settings of each verdict among all that are given, where anything simple does."""
+    settings: dict[Verdict, list[Setting]] = {}
+    for result in sorted(results, key=lambda result: TELLING.index(result.verdict)):
+        settings.setdefault(result.verdict, []).append(Setting.of(result))
+    return regions(settings)
 
 
 def most_telling(claim: ClaimGroup) -> LabelledResult:
     """Return the cell that says most: of the most telling verdict, exact if any is, closest to the claim or past it."""
-    return min(claim.cells, key=lambda cell: _rank(cell.result))
+    return min(claim.cells, key=lambda cell: rank(cell.result))
 
 
 def whys(claim: ClaimGroup) -> tuple[Why, ...]:
@@ -135,7 +149,8 @@ def _told_apart(one: float, other: float) -> tuple[str, str]:
     return format_number(one, digits=digits), format_number(other, digits=digits)
 
 
-def _rank(result: Result) -> tuple[int, bool, bool, float]:
+def rank(result: Result) -> tuple[int, bool, bool, float]:
+    """Key by which results sort, what says most first."""
     known = [result.measured[name] for name in ("tightness", "slack") if name in result.measured]
     tightness = known[0].lower if known and known[0].lower is not None else math.inf
     return TELLING.index(result.verdict), result.ok, result.method != _EXACT, tightness

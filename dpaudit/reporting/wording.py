@@ -249,9 +249,22 @@ def conclusion(record: Record) -> str:
 def summary_line(record: Record) -> str:
     """Return the counts per verdict and how many results are not as expected."""
     total = len(record.results)
-    words = ", ".join(f"{count} {verdict}" for verdict, count in counts(record).items())
+    apart = _refuted_apart(record)
+    words = ", ".join(
+        f"{count} {verdict}" + (f" ({apart})" if apart and verdict is Verdict.REFUTED else "")
+        for verdict, count in counts(record).items()
+    )
     start = f"{total} result{'' if total == 1 else 's'}"
     return f"{start}: {words}; {conclusion(record)}" if words else f"{start}; {conclusion(record)}"
+
+
+def _refuted_apart(record: Record) -> str:
+    """How many of the refuted results are about no claim of a paper."""
+    entries = [record.claims[result.claim] for result in record.results if result.verdict is Verdict.REFUTED]
+    controls = sum(bool(entry.bug) for entry in entries)
+    ours = sum(entry.ours and not entry.bug for entry in entries)
+    parts = [f"{ours} of statements of ours"] * bool(ours) + [f"{controls} of controls"] * bool(controls)
+    return " and ".join(parts)
 
 
 def provenance(record: Record) -> str:

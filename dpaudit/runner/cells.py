@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, lru_cache
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from dpaudit.auditors.budget import Features, Method, complement, sees_features
 from dpaudit.claims.claims import Claim, FigureClaim
 from dpaudit.claims.declarations import Declaration
+from dpaudit.claims.record import plain
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import DataError, ParameterError, PlanError, TargetError
 from dpaudit.mechanism import Mechanism
@@ -24,8 +25,9 @@ from dpaudit.runner.instances import (
     instantiate,
     load_dataset,
     sizes_decided,
+    without_effect,
 )
-from dpaudit.runner.request import DEFAULT_ERROR_PROBABILITY, Request
+from dpaudit.runner.request import DEFAULT_ERROR_PROBABILITY, Request, setting
 from dpaudit.runner.sources import Source, declarations_by_id, sources_of
 
 _SCALARS = (bool, int, float, str, type(None))
@@ -241,6 +243,11 @@ class _Chooser:
         decided = [name for name in sizes_decided(self.target) if name in self.override] if self.data else []
         if decided:
             raise ParameterError(f"--set {decided[0]}: the data say how many {decided[0]} there are; leave it out")
+        made_up = [name for name in self.target.synthetic if name in self.override] if self.data else []
+        if made_up:
+            raise ParameterError(
+                f"--set {made_up[0]}: without effect on {self.target.name}, whose inputs are the data; leave it out"
+            )
 
     def claim_names(self) -> set[str]:
         """Ids of the claims that can be asked for."""
@@ -343,6 +350,7 @@ class _Chooser:
                 samples=audit.samples if as_planned else self.request.samples or audit.samples,
                 **way,
             )
+            self._check_effects(cell, audit.set if as_planned else self.override, as_planned=as_planned)
             published = None if audit.published is None else (audit.published, audit.tolerance)
             cells.append(
                 replace(cell, expected=audit.expect, reason=audit.reason, planned=audit.samples, published=published)
@@ -362,7 +370,33 @@ class _Chooser:
                 ]
             way = self._way(None)
             cells += [self._cell(fact, values, plan=plan, samples=self.request.samples, **way) for fact in facts]
+        for cell in cells:
+            self._check_effects(cell, self.override)
         return cells
+
+    def _check_effects(self, cell: Cell, names: Iterable[str], *, as_planned: bool = False) -> None:
+        """Raise ParameterError where a parameter that was set has no effect on a cell."""
+        option = "" if as_planned else "--set "
+        for name in names:
+            others = without_effect(self.target, name, cell.parameters, cell.described, self._described)
+            if others is None:
+                continue
+            where = f"{option}{name}={setting(cell.parameters[name])}: without effect on {cell.claim} of {cell.target}"
+            found = f"where {name} is {cell.described.get(name)}"
+            if not others:
+                raise ParameterError(f"{where}, {found} whatever is set; leave it out")
+            decisive = " and ".join(f"{other}={setting(cell.parameters[other])}" for other in others)
+            mend = "leave one of them out"
+            if not as_planned and not set(others) & set(self.override):
+                mend = f"leave it out, or take that back: --set {others[0]}={setting(self._defaults()[others[0]])}"
+            raise ParameterError(f"{where}, {found} because of {decisive}; {mend}")
+
+    def _defaults(self) -> dict[str, Any]:
+        return {each.name: each.default for each in fields(self.target)}  # type: ignore[arg-type]
+
+    def _described(self, values: Mapping[str, Scalar]) -> dict[str, Any]:
+        """All parameters as the record holds them, where these are given."""
+        return _described(self.source.reference, json.dumps(values), self.data)
 
     def _cell(
         self, claim: _ClaimFacts, values: Mapping[str, Scalar], *, plan: Plan | None, samples: int | None, **way: Any
@@ -377,7 +411,7 @@ class _Chooser:
             source=claim.source,
             statement=claim.statement,
             parameters=values,
-            described=_described(self.source.reference, json.dumps(values), self.data),
+            described=self._described(values),
             samples=samples,
             error_probability=(error := self._error_probability(plan)),
             confidence=self._told(error),
@@ -435,11 +469,11 @@ class _Chooser:
     def _in_full(self, cell: Cell, planned: Sequence[PlannedAudit]) -> Cell:
         """Return the cell with every parameter that any audit of its claim sets, so that its command means it alone."""
         names = {name for audit in planned if audit.claim == cell.claim for name in audit.set}
-        defaults: dict[str, Any] = {each.name: each.default for each in fields(self.target)}  # type: ignore[arg-type]
+        defaults = self._defaults()
         more: dict[str, Scalar] = {
-            name: defaults[name]
+            name: defaults[name] if cell.described[name] == plain(defaults[name]) else cell.described[name]
             for name in sorted(names - set(cell.parameters))
-            if isinstance(defaults[name], _SCALARS)
+            if isinstance(defaults[name], _SCALARS) and isinstance(cell.described[name], _SCALARS)
         }
         return replace(cell, parameters={**cell.parameters, **more})
 

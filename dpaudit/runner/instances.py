@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, fields
 from functools import lru_cache
@@ -64,6 +64,54 @@ def _digest(path: str, _changed: int, _size: int) -> str:
 def sizes_decided(target: type[Mechanism]) -> dict[str, str]:
     """Parameters that a dataset decides, each with its role."""
     return {name: role for name, role in target.roles().items() if role in DECIDED_BY_DATA}
+
+
+def without_effect(
+    target: type[Mechanism],
+    name: str,
+    given: Mapping[str, Any],
+    described: Mapping[str, Any],
+    describe: Callable[[Mapping[str, Any]], Mapping[str, Any]],
+) -> list[str] | None:
+    """Return the parameters that decide another one, which was given in vain; None where it has an effect.
+
+    Parameters
+    ----------
+    target, name, given, described
+        The parameter among all that were given, and what became of them.
+    describe
+        What becomes of other values.
+    """
+    if name not in described:
+        return []
+    value = plain(target.converted(name, given[name]))
+    if described[name] == value:
+        return None
+
+    def changed(values: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        try:
+            return describe(values)
+        except DpauditError:
+            return None
+
+    found = [changed({**given, name: other}) for other in _others(target, name, value)]
+    if any(other is not None and other != described for other in found):
+        return None
+    rests = {each: changed({key: item for key, item in given.items() if key != each}) for each in given if each != name}
+    others = [each for each, rest in rests.items() if rest is not None and rest.get(name) == value]
+    # Alone, a default may be a word for a value that the mechanism works out.
+    return others if others or any(other is not None for other in found) else None
+
+
+def _others(target: type[Mechanism], name: str, value: Any) -> list[Any]:
+    """Values that a parameter might have in place of another one."""
+    default = next(each.default for each in fields(target) if each.name == name)  # type: ignore[arg-type]
+    others = [] if default is MISSING else [plain(default)]
+    if isinstance(value, bool):
+        others.append(not value)
+    elif isinstance(value, int | float):
+        others += [2 * value, value + 1, value // 2 if isinstance(value, int) else value / 2]
+    return [other for other in others if other != value]
 
 
 def instantiate(

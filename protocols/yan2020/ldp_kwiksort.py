@@ -23,6 +23,7 @@ class LDPKwikSort(dpaudit.Mechanism):
     """The protocol with its three steps: query assignment, local randomizer, aggregation."""
 
     model = "local"
+    synthetic = ("dispersion", "convention", "centre")
     trust = "Nobody is trusted: every agent randomizes its own answers, and the curator sees only those."
 
     epsilon: float = dpaudit.parameter(1.0, doc="ϵ, the budget of one agent")

@@ -202,3 +202,11 @@ def test_no_command_shows_the_help(dpaudit):
     outcome = dpaudit()
     assert outcome.status == 2
     assert "check" in outcome.out
+
+
+@pytest.mark.parametrize("options", [["--set", "epsilon=2"], ["--set", "epsilon=2", "--set", "central_epsilon=0.5"]])
+def test_a_parameter_that_another_one_decides_is_refused(refused, options):
+    message = refused("check", "ddp-helnaksort", "--claim", "song2022.theorem3.1-central", *options)
+    assert "epsilon" in message
+    assert "central_epsilon" in message
+    assert "without effect" in message

@@ -2,12 +2,17 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from dpaudit.catalog import ROOT
+from dpaudit.claims.record import read_record
+from dpaudit.registry import catalogue_claims, catalogue_papers
 
 OWN = '''\
 import numpy as np
@@ -45,6 +50,35 @@ def test_list_names_every_target_and_claim(dpaudit):
         assert row["title"]
         assert row["claims"]
         assert all(claim["statement"] for claim in row["claims"])
+
+
+def test_the_ledger_has_the_claims_that_are_listed_and_no_others(dpaudit):
+    listed = {claim["id"] for claim in json.loads(dpaudit("list", "--claims", "--format", "json").out)}
+    records = {path.stem: read_record(path) for path in sorted((ROOT / "reports").glob("*.json"))}
+    recorded = {(key, result.claim) for key, record in records.items() for result in record.results}
+    assert {claim for _, claim in recorded} == listed, "run `make reports`"
+    ledger = (ROOT / "reports" / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\|.*?\| \[[^\]]*\]\(([^)]+)\.md#([^)]+)\) \|", ledger, flags=re.MULTILINE)
+    shown = {(key, claim.removeprefix(f"{records[key].claims[claim].paper}.")) for key, claim in recorded}
+    assert sorted(rows) == sorted(shown), "run `make reports`"
+
+
+def test_show_of_a_paper_counts_what_is_ours_apart_and_lists_what_is_left_alone(dpaudit):
+    for key, entry in catalogue_papers().items():
+        text = dpaudit("show", key).out
+        counted = re.findall(r"^(.+) \(\d+ of (\d+) refuted somewhere\)$", text, flags=re.MULTILINE)
+        papers = [each for each in entry.declarations if not each.ours and not each.bug]
+        assert dict(counted).get("Claims", "0") == str(len(papers))
+        ours = [each for each in entry.declarations if each.ours and not each.bug]
+        assert dict(counted).get("Statements of ours, for comparison", "0") == str(len(ours))
+        assert all(assertion.reason in text for assertion in entry.left_alone)
+
+
+def test_show_of_a_claim_leads_to_what_would_mend_it(dpaudit):
+    pairs = [(each, name) for each in catalogue_claims().values() for name in each.mends][:1]
+    for mending, mended in pairs:
+        assert f"Mends: {', '.join(mending.mends)}" in dpaudit("show", mending.id).out
+        assert mending.id in dpaudit("show", mended).out
 
 
 def test_show_has_parameters_claims_views_and_errata(dpaudit):

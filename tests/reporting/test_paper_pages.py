@@ -7,13 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from dpaudit.claims.entries import ClaimEntry, ErratumEntry, PaperEntry, PlaceEntry
+from dpaudit.claims.entries import AssertionEntry, ClaimEntry, ErratumEntry, PaperEntry, PlaceEntry
 from dpaudit.claims.evidence import Counterexample, Interval, Violation
 from dpaudit.claims.papers import Paper
 from dpaudit.claims.record import Record, Result
 from dpaudit.claims.verdicts import Verdict
-from dpaudit.reporting import html_files, report_files, write_reports
-from dpaudit.reporting.findings import findings
+from dpaudit.reporting import html_files, render_console, render_html, report_files, write_reports
+from dpaudit.reporting.findings import findings, tally
+from dpaudit.reporting.ledger import render_ledger, render_ledger_html
 from dpaudit.reporting.page import render_paper
 from dpaudit.reporting.papers import papers_of
 
@@ -54,7 +55,10 @@ def make_paper(make_record: Callable[..., Record], make_result: Callable[..., Re
                     )
                 )
         erratum = ErratumEntry(where="Theorem 1", printed="a | b", meant="b", reason="a is c", systems=("coin",))
-        entry = PaperEntry(title=PAPER.title, authors=PAPER.authors, year=2020, doi=PAPER.doi, errata=(erratum,))
+        alone = AssertionEntry(where="Section 2", says="coins are | fair", reason="about coins in general")
+        entry = PaperEntry(
+            title=PAPER.title, authors=PAPER.authors, year=2020, doi=PAPER.doi, errata=(erratum,), left_alone=(alone,)
+        )
         return make_record(*results, papers={"ames2020": entry}, claims=entries, command="dpaudit check ames2020")
 
     return make
@@ -72,11 +76,20 @@ def sentences(record: Record) -> list[str]:
         ([P, P], "Theorem 1 holds at both settings audited."),
         ([P] * 34, "Theorem 1 holds at all 34 settings audited."),
         ([P, P, P, N], "Theorem 1 holds at all 3 settings where the assumptions hold."),
-        ([V] * 52 + [P], "Theorem 1 says nothing at 52 of 53 settings and holds at 1."),
+        (
+            [V] * 52 + [P],
+            "Theorem 1 says nothing at 52 of the 53 audited settings (those with epsilon ≤ 52) and holds at 1.",
+        ),
         ([V] * 3, "Theorem 1 says nothing at any of the 3 settings audited."),
         (
             [P, R, V, V, U],
-            "Theorem 1 is refuted at 1 of 5 settings, says nothing at 2, remains undecided at 1 and holds at 1.",
+            "Theorem 1 is refuted at 1 of the 5 audited settings (that with epsilon = 2), says nothing at 2 (those "
+            "with epsilon from 3 to 4), remains undecided at 1 (that with epsilon = 5) and holds at 1.",
+        ),
+        (
+            [R, P, P, N],
+            "Theorem 1 is refuted at 1 of the 3 audited settings where the assumptions hold (that with epsilon = 1) "
+            "and holds at 2.",
         ),
         ([N, N], "Theorem 1 does not apply at any of the 2 settings audited."),
     ],
@@ -97,7 +110,7 @@ def test_findings_stand_in_the_papers_order(make_paper: Callable[..., Record]) -
     assert sentences(record) == [
         "Lemma 1 and what is published in Section 1, Tables 1 and 2 hold at all 3 settings audited.",
         "Facts 3 and 4 are refuted at the only setting audited.",
-        "Theorem 2 is refuted at 1 of 2 settings and holds at 1.",
+        "Theorem 2 is refuted at 1 of the 2 audited settings (that with epsilon = 1) and holds at 1.",
         "Theorem 10 holds at the only setting audited.",
     ]
 
@@ -106,7 +119,8 @@ def test_claims_at_one_place_are_told_apart_where_they_differ(make_paper: Callab
     place = {"section": "1", "theorem": 2}
     record = make_paper(theorem2__rr=(place, [V, P]), theorem2__lap=(place, [P, P]), theorem2__lap__meant=(place, [P]))
     assert sentences(record) == [
-        "Theorem 2 as printed (theorem2-rr) says nothing at 1 of 2 settings and holds at 1.",
+        "Theorem 2 as printed (theorem2-rr) says nothing at 1 of the 2 audited settings (that with epsilon = 1) and "
+        "holds at 1.",
         "Theorem 2 as printed (theorem2-lap) and Theorem 2 as meant hold at all 3 settings audited.",
     ]
 
@@ -121,18 +135,21 @@ def test_the_page_of_a_paper(make_paper: Callable[..., Record]) -> None:
     page = render_paper(record, "ames2020")["ames2020.md"]
     lines = page.splitlines()
     assert lines[0] == "# Ames, Best 2020: On coins"
-    assert (
-        lines[2]
-        == "Theorem 1 holds at all 34 settings audited. Theorem 2 is refuted at 1 of 2 settings and holds at 1."
+    assert lines[2] == (
+        "Theorem 1 holds at all 34 settings audited. Theorem 2 is refuted at 1 of the 2 audited settings (that with "
+        "epsilon = 1) and holds at 1."
     )
     assert lines[4] == "Of 2 claims audited, 1 holds wherever audited. The control is refuted."
     assert "<https://doi.org/10.1/x>" in lines[6]
     headings = [line for line in lines if line.startswith("## ")]
     assert headings == [
+        "## Headline findings",
         "## Claims of the paper",
         "## Statements of ours",
         "## Controls",
         "## Refutations, one worked out for each claim",
+        "## Refutations of statements of ours",
+        "## Assertions that are not audited",
         "## Errata",
         "## Record",
     ]
@@ -143,10 +160,89 @@ def test_the_page_of_a_paper(make_paper: Callable[..., Record]) -> None:
     assert "- Refuted because the noise is halved." in section
     assert "- By hand: The claim allows p ≤ e^1 × q = 0.271828 at q = 0.1, and p = 0.9." in section
     assert "repeat: dpaudit check coin --claim ames2020.theorem2 --set epsilon=1.0" in section
+    assert "- **Section 2.** Coins are \\| fair. Left alone: about coins in general." in page
     assert "- **Theorem 1.** Printed: a \\| b. Meant: b. Because a is c. (coin)" in page
     # Every table keeps its columns.
     for table in re.findall(r"(?:^\|.*\n)+", page, flags=re.MULTILINE):
         assert len({len(re.findall(r"(?<!\\)\|", row)) for row in table.splitlines()}) == 1
+
+
+def test_headlines_have_witness_command_and_what_would_mend_them(make_paper: Callable[..., Record]) -> None:
+    record = make_paper(
+        theorem1=({"section": "1", "theorem": 1}, [R, P]),
+        theorem1__mended=({"section": "1", "theorem": 1}, [P], {"ours": True, "mends": ("ames2020.theorem1",)}),
+        theorem2=({"section": "1", "theorem": 2}, [R]),
+        theorem2__meant=({"section": "1", "theorem": 2}, [P, P]),
+        theorem3=({"section": "1", "theorem": 3}, [V]),
+        theorem4=({"section": "1", "theorem": 4}, [P]),
+    )
+    page = render_paper(record, "ames2020")["ames2020.md"]
+    section = page[page.index("## Headline findings") : page.index("## Claims of the paper")].splitlines()
+    found = [line for line in section if line.startswith("- ")]
+    assert [line.split(" is ")[0] for line in found[:2]] == ["- Theorem 1", "- Theorem 2 as printed"]
+    assert [line.split(" says ")[0] for line in found[2:]] == ["- Theorem 3"]
+    place = section.index(found[0])
+    assert section[place + 1 : place + 4] == [
+        "  - Witness: at epsilon=1: The claim allows p ≤ e^1 × q = 0.271828 at q = 0.1, and p = 0.9",
+        "  - Command: `dpaudit check coin --claim ames2020.theorem1 --set epsilon=1.0`",
+        "  - What would mend it: The coin is private. [theorem1-mended](ames2020.md#theorem1-mended): **proved**",
+    ]
+    second = section[section.index(found[1]) : section.index(found[2])]
+    assert second[-1] == (
+        "  - As evidently meant: The coin is private. [theorem2-meant](ames2020.md#theorem2-meant): **proved** × 2"
+    )
+    third = section[section.index(found[2]) :]
+    assert third[1].startswith("  - Evidence: ")
+    assert third[3] == "  - What would mend it is not known here."
+    # The same on the ledger, and on both HTML pages.
+    ledger = render_ledger({"ames2020": record})
+    assert [f"  {line}" for line in section[place : place + 4]] == [
+        line for line in ledger.splitlines() if line.strip() in {each.strip() for each in section[place : place + 4]}
+    ]
+    for html in (render_ledger_html({"ames2020": record}), render_html(record, paper="ames2020")):
+        assert "What would mend it: The coin is private." in html
+        assert "As evidently meant: The coin is private." in html
+        assert "<code>dpaudit check coin --claim ames2020.theorem1 --set epsilon=1.0</code>" in html
+
+
+def test_what_is_ours_is_never_among_what_is_refuted_of_a_paper(make_paper: Callable[..., Record]) -> None:
+    record = make_paper(
+        theorem1=({"section": "1", "theorem": 1}, [P, P]),
+        theorem2=({"section": "1", "theorem": 2}, [P]),
+        ours=({"section": "1", "theorem": 1}, [R, R, R], {"ours": True}),
+        control=({"section": "1"}, [R], {"bug": "Half the noise."}),
+    )
+    (view,) = papers_of({"ames2020": record})
+    assert view.having(Verdict.REFUTED) == 0
+    assert [finding.text for finding in findings(view.claims)] == [
+        "Theorem 1 and Theorem 2 hold at all 3 settings audited."
+    ]
+    assert tally(view) == (
+        "2 claims, 2 hold wherever audited; 1 statement of ours, 1 refuted somewhere; 1 control, 1 refuted somewhere"
+    )
+    ledger = render_ledger({"ames2020": record})
+    row = next(line for line in ledger.splitlines() if line.startswith("| [Ames, Best 2020]"))
+    assert row.endswith("| 2 | 1 | 2 | 2 | - | - | 1 | 1 | 1 |")
+    assert "| refuted | - | 3 | 1 |" in ledger
+    page = render_paper(record, "ames2020")["ames2020.md"]
+    assert "## Refutations, one worked out for each claim" not in page
+    assert "## Headline findings" not in page
+    console = render_console(record)
+    assert "Ames, Best 2020: 2 claims, 2 hold wherever audited; 1 statement of ours, 1 refuted" in console
+    assert "4 refuted (3 of statements of ours and 1 of controls)" in " ".join(console.split())
+
+
+def test_an_assertion_in_two_readings_is_one(make_paper: Callable[..., Record]) -> None:
+    place = {"section": "1", "theorem": 1}
+    record = make_paper(theorem1=(place, [R]), theorem1__meant=(place, [P]), theorem2=({"theorem": 2}, [P]))
+    (view,) = papers_of({"ames2020": record})
+    assert (view.audited, len(view.claims), len(view.left_alone)) == (2, 3, 1)
+    html = render_ledger_html({"ames2020": record})
+    assert (
+        '<th scope="col" class="number">Assertions audited</th><th scope="col" class="number">Left alone</th>' in html
+    )
+    assert "coins are | fair" in html
+    assert "coins are | fair" in render_html(record, paper="ames2020")
 
 
 def test_a_missed_control_is_said(make_paper: Callable[..., Record]) -> None:

@@ -33,7 +33,7 @@ def test_a_claim_has_one_row_with_its_verdicts_counted(make_record: Make, make_r
     ledger = render_ledger({"system": make_record(*proved, *refuted), "other|<b>": make_record(*proved)})
     rows = [line for line in ledger.splitlines() if f"[{proved[0].claim}](" in line]
     assert len(rows) == 2
-    assert "**refuted** × 1, **proved** × 3" in rows[1]
+    assert "**refuted** × 1 (that with epsilon = 9), **proved** × 3" in rows[1]
     assert "(system.md#paper.theorem1)" in rows[1]
     assert "(other%7C%3Cb%3E.md#paper.theorem1)" in rows[0]
     assert "| proved | 6 | - | - |" in ledger
@@ -107,7 +107,7 @@ def test_claims_stand_under_their_papers_in_the_order_of_their_places(
     assert [claim.id for claim in paper.controls] == ["control.broken"]
     assert (cited.citation, cited.page) == ("Crest 1999", "a2020")
     # The results come in the same order, controls last.
-    groups = [line for line in render_console(record).splitlines() if re.match("  [a-z]", line)]
+    groups = [line for line in render_console(record).splitlines() if re.match(r"  [a-z0-9]+\.\S+ \(", line)]
     assert [line.split()[0] for line in groups] == [
         *("a2020.c4", "a2020.ours", "a2020.c2", "a2020.c1", "a2020.c3", "a2020.c0", "b1999.theorem7"),
         "control.broken",

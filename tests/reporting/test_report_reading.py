@@ -43,7 +43,8 @@ def cells(make_result: MakeResult, *verdicts: Verdict, **fields: object) -> list
         ([Verdict.PROVED] * 5, "Proved at all 5 settings"),
         (
             [Verdict.PROVED, Verdict.REFUTED, Verdict.PROVED, Verdict.VACUOUS],
-            "Refuted at 1 of 4 settings, vacuous at 1, proved at 2",
+            "Refuted at 1 of the 4 audited settings (that with epsilon = 2), vacuous at 1 (that with epsilon = 4), "
+            "proved at 2",
         ),
     ],
 )
@@ -111,7 +112,7 @@ def test_the_page_says_the_verdict_before_the_witness(make_record: Make, make_re
         make_record(*cells(make_result, Verdict.PROVED, Verdict.REFUTED, witness=witness, reason="half the noise"))
     )
     order = [
-        "Refuted at 1 of 2 settings, proved at 1.",
+        "Refuted at 1 of the 2 audited settings (that with epsilon = 2), proved at 1.",
         "half the noise",
         "Scope",
         "Witness:",

@@ -1,0 +1,137 @@
+"""Which of the audited settings some are, in words: the simplest description that is exact among those audited."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TypeVar
+
+from dpaudit.claims.record import Result
+from dpaudit.reporting.groups import ABSENT, format_value
+from dpaudit.reporting.numbers import finite_number
+
+K = TypeVar("K", bound=Hashable)
+
+TARGET = ""
+"""Stands among the parameters of a setting for the target; no parameter has this name."""
+
+_LONGEST_VALUE = 60
+_MOST_SETTINGS = 10_000
+_MOST_VALUES = 3
+"""Values that one setting is described by."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """Parameters of one cell, the target among them: as text, and as numbers where they are finite numbers."""
+
+    texts: Mapping[str, str]
+    numbers: Mapping[str, float]
+
+    @classmethod
+    def of(cls, result: Result) -> Setting:
+        """Setting of a result."""
+        values = result.parameters
+        numbers = ((name, finite_number(value)) for name, value in values.items())
+        return cls(
+            texts={TARGET: result.target, **{name: format_value(value) for name, value in values.items()}},
+            numbers={name: number for name, number in numbers if number is not None},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Condition:
+    """What the settings of one verdict have in common in one parameter."""
+
+    name: str
+    relation: str
+    value: str
+    holds: Callable[[Setting], bool]
+
+
+def regions(groups: Mapping[K, Sequence[Setting]]) -> dict[K, str]:
+    """Return what describes each group of settings exactly among all of them, in words, where anything simple does.
+
+    A description is a threshold on a numeric parameter, one value of any parameter, or two such conditions; or these
+    describe all other settings. Nothing is said of settings that were not audited. A last group that is what remains
+    of the others needs no words.
+    """
+    found: dict[K, str] = {}
+    for number, (key, inside) in enumerate(groups.items(), start=1):
+        if number == len(groups) > 1 and len(found) == len(groups) - 1:
+            break
+        outside = [each for other, settings in groups.items() if other != key for each in settings]
+        if words := _region(inside, outside):
+            found[key] = words
+    return found
+
+
+def _region(inside: Sequence[Setting], outside: Sequence[Setting]) -> str:
+    if not inside or not outside or len(inside) + len(outside) > _MOST_SETTINGS:
+        return ""
+    names = _varying([*inside, *outside])
+    for most in (1, 2):
+        if found := _described(inside, outside, names, most):
+            return found
+        if found := _described(outside, inside, names, most):
+            return f"all but {found}"
+    return ""
+
+
+def _described(inside: Sequence[Setting], outside: Sequence[Setting], names: Sequence[str], most: int) -> str:
+    """Words for the settings inside by so many conditions; empty where none tell them from those outside."""
+    conditions = [each for name in names for each in _conditions(name, inside, outside)]
+    wrong = [{place for place, other in enumerate(outside) if each.holds(other)} for each in conditions]
+    exact = [
+        [conditions[place] for place in chosen]
+        for chosen in combinations(range(len(conditions)), most)
+        if not set.intersection(*(wrong[place] for place in chosen))
+    ]
+    if not exact:
+        return ""
+    several = len({tuple(each.name for each in chosen) for chosen in exact}) > 1
+    if len(inside) == 1 and several and len(conditions) == len(names) <= _MOST_VALUES:
+        # Nothing says which of its values matter.
+        return f"that {_joined(conditions)}"
+    start = "that" if len(inside) == 1 else "those"
+    words = f"{start} {_joined(exact[0])}"
+    if most > 1 or not several or exact[0][0].name == TARGET:
+        return words
+    # Where parameters vary together, nothing says which of them decides.
+    return f"{words}, the same as {start} {_joined(exact[1])}"
+
+
+def _conditions(name: str, inside: Sequence[Setting], outside: Sequence[Setting]) -> Iterator[_Condition]:
+    """The strictest conditions on one parameter that hold at all settings inside."""
+    texts = {each.texts.get(name, ABSENT) for each in inside}
+    if len(texts) == 1:
+        text = texts.pop()
+        if all(name in each.texts for each in inside) and len(text) <= _LONGEST_VALUE:
+            yield _equal(name, text)
+        return
+    if all(name in each.numbers for each in (*inside, *outside)):
+        low, high = (choose(inside, key=lambda setting: setting.numbers[name]) for choose in (min, max))
+        least, most = low.numbers[name], high.numbers[name]
+        yield _Condition(name, "≥", low.texts[name], lambda setting: setting.numbers[name] >= least)
+        yield _Condition(name, "≤", high.texts[name], lambda setting: setting.numbers[name] <= most)
+
+
+def _equal(name: str, text: str) -> _Condition:
+    return _Condition(name, "=", text, lambda setting: setting.texts.get(name) == text)
+
+
+def _joined(conditions: Sequence[_Condition]) -> str:
+    of = "".join(f"of {each.value}" for each in conditions if each.name == TARGET)
+    others = [each for each in conditions if each.name != TARGET]
+    if len(others) == 2 and others[0].name == others[1].name:
+        words = f"{others[0].name} from {others[0].value} to {others[1].value}"
+    else:
+        said = [f"{each.name} {each.relation} {each.value}" for each in others]
+        words = " and ".join(filter(None, [", ".join(said[:-1]), *said[-1:]]))
+    return " ".join(filter(None, [of, words and f"with {words}"]))
+
+
+def _varying(settings: Sequence[Setting]) -> list[str]:
+    names = dict.fromkeys(name for each in settings for name in each.texts)
+    return [name for name in names if len({each.texts.get(name, ABSENT) for each in settings}) > 1]
