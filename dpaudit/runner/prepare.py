@@ -53,7 +53,10 @@ def load_targets(targets: tuple[str, ...], data: str | None) -> None:
 def load_target(reference: TargetReference, data: tuple[str, str] | None) -> None:
     """Load what the cells of a target share: its code, the claims that papers declare about it, and its data."""
     declarations_by_id(reference)
-    taken = reference.load().dataset_parameter()
+    target = reference.load()
+    # What reads the parameters is made once.
+    target.parameter_table()
+    taken = target.dataset_parameter()
     if data is not None and taken is not None:
         load_dataset(taken[1], data[0])
 
