@@ -1,84 +1,55 @@
-"""What Song, Lan, Li, Li 2022 claim of privacy and of hierarchical rank aggregation, in the paper's order.
+"""What Song, Lan, Li, Li 2022 claim of privacy, in the paper's order.
 
-What they claim of their experiments is in `evaluation`.
+What they claim of ranking aggregation is in `aggregation`, of shuffling beside privacy in `statements`, and of their
+experiments in `evaluation` and `shuffler_figures`.
 """
 
 import math
 from collections.abc import Mapping
-from typing import Any
-
-import numpy as np
 
 import dpaudit
-from dpaudit import rankings
 from dpaudit.catalog.cheu2019 import PAPER as CHEU
-from dpaudit.catalog.ding2018 import HierarchicalRankAggregation
 
+from .below_zero import claimed_after_shuffling
 from .ddp_helnaksort import DDPHelnaksort
 from .ldp_quicksort import LDPQuickSort
 from .paper import PAPER
 from .shuffling import shuffled
 
-TIE_BREAKS = 64
-"""Ways to break ties among which the best is chosen for HRA."""
-
 
 @dpaudit.claim(
-    "song2022.hra-without-pivot-error",
-    HierarchicalRankAggregation,
-    kind="lemma",
-    place=PAPER.at(section=("1", "4.2.1")),
-    statement="Without pivots, HRA is at least as near to the agents as KwikSort is in the mean.",
+    "song2022.gaussian-mechanism",
+    DDPHelnaksort,
+    kind="privacy",
+    place=(PAPER.at(section="2.2"), PAPER.at(section="3.4", equation=2)),
+    statement=(
+        "At every ϵ > 0, δ in (0, 1) and K, Gaussian noise of deviation K sqrt(2 ln(1.25 / δ)) / ϵ on each of K "
+        "answers, 0 or 1, is (ϵ, δ)-differentially private."
+    ),
 )
-def hra_without_pivot_error(protocol: HierarchicalRankAggregation) -> dpaudit.LemmaClaim:
-    return dpaudit.LemmaClaim(
-        margin=lambda profile: kwiksort_cost(profile) - hra_cost(profile),
-        variables=_profiles(protocol),
-        explain=lambda profile: {"actual": hra_cost(profile), "claimed": kwiksort_cost(profile)},
-        scope=f"{_searched(protocol)}; total Kendall tau distance, ties broken as is best for HRA",
-    )
-
-
-def hra_cost(profile: np.ndarray) -> float:
-    """Total Kendall tau distance of HRA, the smallest over many ways to break ties."""
-    counts = rankings.pairwise_counts(profile)
-    found = rankings.hierarchical(rankings.margins(counts), np.random.default_rng(0), TIE_BREAKS)
-    return float(rankings.kendall_cost(found, counts).min())
-
-
-def kwiksort_cost(profile: np.ndarray) -> float:
-    """Expected total Kendall tau distance of KwikSort."""
-    return float(rankings.kwiksort_expected_cost(rankings.pairwise_counts(profile)))
+def gaussian_mechanism(protocol: DDPHelnaksort) -> dpaudit.PrivacyClaim:
+    return dpaudit.PrivacyClaim(epsilon=protocol.local_epsilon, delta=protocol.delta, view="noise")
 
 
 @dpaudit.claim(
-    "song2022.hra-condorcet",
-    HierarchicalRankAggregation,
-    kind="lemma",
-    place=PAPER.at(section="2.1.2"),
-    statement="HRA ranks by the majorities wherever these make an order of all alternatives.",
+    "song2022.gaussian-mechanism-mended",
+    DDPHelnaksort,
+    kind="privacy",
+    place=PAPER.at(section="2.2", note="as the work cited for it has it"),
+    statement=(
+        "At every ϵ < 1, δ in (0, 1) and K, Gaussian noise of deviation K sqrt(2 ln(1.25 / δ)) / ϵ on each of K "
+        "answers, 0 or 1, is (ϵ, δ)-differentially private."
+    ),
     ours=True,
 )
-def hra_condorcet(protocol: HierarchicalRankAggregation) -> dpaudit.LemmaClaim:
-    return dpaudit.LemmaClaim(margin=condorcet_margin, variables=_profiles(protocol), scope=_searched(protocol))
-
-
-def condorcet_margin(profile: np.ndarray) -> float:
-    """Return minus the number of pairs that HRA ranks against an order that all majorities make."""
-    margins = rankings.margins(rankings.pairwise_counts(profile))
-    wins = (margins > 0).sum(axis=1)
-    if sorted(wins.tolist()) != list(range(len(wins))):
-        return 0.0
-    found = rankings.hierarchical(margins, np.random.default_rng(0), 1)[0]
-    return -float(np.count_nonzero(wins[found] != np.arange(len(wins))[::-1]))
-
-
-def _profiles(protocol: HierarchicalRankAggregation) -> Mapping[str, Any]:
-    return {"profile": dpaudit.RankingProfiles(protocol.agents, protocol.alternatives)}
-
-
-def _searched(protocol: HierarchicalRankAggregation) -> str:
-    return f"any profile of up to {protocol.agents} agents over up to {protocol.alternatives} alternatives"
+def gaussian_mechanism_mended(protocol: DDPHelnaksort) -> dpaudit.PrivacyClaim:
+    beyond = protocol.local_epsilon >= 1
+    return dpaudit.PrivacyClaim(
+        epsilon=protocol.local_epsilon,
+        delta=protocol.delta,
+        view="noise",
+        inapplicable=f"the calibration is proved for ϵ < 1, got {protocol.local_epsilon:.4g}" if beyond else "",
+    )
 
 
 @dpaudit.claim(
@@ -86,11 +57,35 @@ def _searched(protocol: HierarchicalRankAggregation) -> str:
     DDPHelnaksort,
     kind="privacy",
     place=PAPER.at(section="2.3", theorem="2.1"),
-    statement="Shuffled reports of n agents by any (ϵ + ln n, δ)-LDP randomizer are (ϵ, δ)-DP.",
+    statement=(
+        "For all n, ϵ > 0 and δ, and every (ϵ + ln n, δ)-LDP randomizer, shuffled reports of n agents are (ϵ, δ)-DP."
+    ),
 )
 def theorem2_1(protocol: DDPHelnaksort) -> dpaudit.PrivacyClaim:
     return dpaudit.PrivacyClaim(
-        view="received", inapplicable=_no_amplification(protocol) or _no_premise(protocol), **_amplified(protocol)
+        view="received",
+        epsilon=max(0.0, protocol.amplified),
+        delta=protocol.delta,
+        inapplicable=_below_zero(protocol) or _no_premise(protocol),
+    )
+
+
+@dpaudit.claim(
+    "song2022.theorem2.1-local",
+    DDPHelnaksort,
+    kind="privacy",
+    place=PAPER.at(section="2.3", theorem="2.1"),
+    statement=(
+        "For all n, ϵ > 0 and δ, and every (ϵ + ln n, δ)-LDP randomizer, the report of one agent stays "
+        "(ϵ + ln n, δ)-LDP."
+    ),
+)
+def theorem2_1_local(protocol: DDPHelnaksort) -> dpaudit.PrivacyClaim:
+    return dpaudit.PrivacyClaim(
+        view="report",
+        epsilon=protocol.local_epsilon,
+        delta=protocol.delta,
+        inapplicable=_several_answers(protocol) or _below_zero(protocol) or _no_premise(protocol),
     )
 
 
@@ -102,7 +97,10 @@ def theorem2_1(protocol: DDPHelnaksort) -> dpaudit.PrivacyClaim:
         PAPER.at(section="2.3", theorem="2.1", note="as the work cited for it has it"),
         CHEU.at(note="on protocols of single messages"),
     ),
-    statement="Where shuffled reports of n agents are (ϵ, δ)-DP, the randomizer is (ϵ + ln n, δ)-LDP.",
+    statement=(
+        "For all n, ϵ >= 0 and δ, where shuffled reports of n agents are (ϵ, δ)-DP, the randomizer is "
+        "(ϵ + ln n, δ)-LDP."
+    ),
 )
 def theorem2_1_meant(protocol: DDPHelnaksort) -> dpaudit.LemmaClaim:
     setting = (
@@ -139,10 +137,37 @@ def theorem2_1_meant(protocol: DDPHelnaksort) -> dpaudit.LemmaClaim:
     DDPHelnaksort,
     kind="privacy",
     place=PAPER.at(section="3.4", theorem="3.1"),
-    statement="The K answers of one agent, with noise for ϵ/K and δ each, are (ϵ, δ)-LDP.",
+    statement=(
+        "At every ϵ, δ and K the K thresholded answers of one agent, with Gaussian noise for ϵ/K and δ each, are "
+        "(ϵ, δ)-LDP."
+    ),
 )
 def theorem3_1_local(protocol: DDPHelnaksort) -> dpaudit.PrivacyClaim:
-    return dpaudit.PrivacyClaim(epsilon=protocol.local_epsilon, delta=protocol.delta, view="report")
+    return dpaudit.PrivacyClaim(
+        epsilon=protocol.local_epsilon,
+        delta=protocol.delta,
+        view="report",
+        inapplicable=_another_randomizer(protocol),
+    )
+
+
+@dpaudit.claim(
+    "song2022.theorem3.1-local-mended",
+    DDPHelnaksort,
+    kind="privacy",
+    place=PAPER.at(section="3.4", theorem="3.1"),
+    statement=(
+        "At every ϵ, δ and K the K thresholded answers of one agent, with Gaussian noise for ϵ/K and δ each, are "
+        "K ln(Φ(x) / Φ(-x))-LDP, with x = ϵ / (2 K sqrt(2 ln(1.25 / δ)))."
+    ),
+    ours=True,
+)
+def theorem3_1_local_mended(protocol: DDPHelnaksort) -> dpaudit.PrivacyClaim:
+    return dpaudit.PrivacyClaim(
+        epsilon=protocol.queries * thresholded_epsilon(protocol.local_epsilon / protocol.queries, protocol.delta),
+        view="report",
+        inapplicable=_another_randomizer(protocol),
+    )
 
 
 @dpaudit.claim(
@@ -151,12 +176,12 @@ def theorem3_1_local(protocol: DDPHelnaksort) -> dpaudit.PrivacyClaim:
     kind="privacy",
     place=PAPER.at(section="3.4", theorem="3.1"),
     statement=(
-        "At K = 1 the shuffled answers of n' agents about a pair are (ϵ - ln n', δ)-DP, for a curator who knows which "
-        "agents it asked about the pair."
+        "At K = 1 and every ϵ, δ, n and m the shuffled answers of the n' = n / C(m, 2) agents on a pair are "
+        "(ϵ - ln n', δ)-DP, for a curator who knows which agents it asked about the pair."
     ),
 )
 def theorem3_1_central(protocol: DDPHelnaksort) -> dpaudit.PrivacyClaim:
-    return dpaudit.PrivacyClaim(view="received", inapplicable=_no_amplification(protocol), **_amplified(protocol))
+    return _amplified(protocol, "received")
 
 
 @dpaudit.claim(
@@ -165,17 +190,12 @@ def theorem3_1_central(protocol: DDPHelnaksort) -> dpaudit.PrivacyClaim:
     kind="privacy",
     place=PAPER.at(section="3.4", theorem="3.1"),
     statement=(
-        "At K = 1 the shuffled answers are (ϵ - ln n', δ)-DP with n' = n / C(m, 2), when every agent draws its pair, "
-        "for a curator who knows who drew which."
+        "At K = 1 and every ϵ, δ, n and m the shuffled answers are (ϵ - ln n', δ)-DP with n' = n / C(m, 2), when every "
+        "agent draws its pair, for a curator who knows who drew which."
     ),
 )
 def theorem3_1_central_by_lot(protocol: DDPHelnaksort) -> dpaudit.PrivacyClaim:
-    given = "" if protocol.agents_per_pair is None else "the number of agents on a pair is given, not drawn"
-    return dpaudit.PrivacyClaim(
-        view="received-by-lot",
-        inapplicable=_no_amplification(protocol) or _no_exact_law(protocol) or given,
-        **_amplified(protocol),
-    )
+    return _amplified(protocol, "received-by-lot")
 
 
 @dpaudit.claim(
@@ -184,35 +204,109 @@ def theorem3_1_central_by_lot(protocol: DDPHelnaksort) -> dpaudit.PrivacyClaim:
     kind="privacy",
     place=PAPER.at(section="3.4", theorem="3.1"),
     statement=(
-        "At K = 1 the shuffled reports (pair, noisy answer) of all n agents are (ϵ - ln n', δ)-DP with "
-        "n' = n / C(m, 2), when every agent draws its pair and nobody else knows which."
+        "At K = 1 and every ϵ, δ, n and m the shuffled reports (pair, thresholded Gaussian answer) of all n agents are "
+        "(ϵ - ln n', δ)-DP with n' = n / C(m, 2), when every agent draws its pair and nobody else knows which."
     ),
 )
 def theorem3_1_central_secret_draw(protocol: DDPHelnaksort) -> dpaudit.PrivacyClaim:
+    return _amplified(protocol, "received-of-secret-draws")
+
+
+@dpaudit.claim(
+    "song2022.theorem3.1-central-mended",
+    DDPHelnaksort,
+    kind="privacy",
+    place=PAPER.at(section="3.4", theorem="3.1"),
+    statement=(
+        "At K = 1, every δ, n and m, and whatever noise makes an answer true with odds e^ϵ0, the shuffled answers of "
+        "the n' = n / C(m, 2) agents on a pair are (ϵ', δ)-DP, with ϵ' the smaller of ϵ0 and, where "
+        "ϵ0 <= ln(n' / (8 ln(2/δ)) - 1), of ln(1 + (e^ϵ0 - 1)(4 sqrt(2 ln(4/δ) / ((e^ϵ0 + 1) n')) + 4/n'))."
+    ),
+    ours=True,
+    mends=("song2022.theorem2.1", "song2022.theorem3.1-central"),
+)
+def theorem3_1_central_mended(protocol: DDPHelnaksort) -> dpaudit.PrivacyClaim:
+    return _bounded(protocol, "received", protocol.on_a_pair)
+
+
+@dpaudit.claim(
+    "song2022.theorem3.1-central-secret-draw-mended",
+    DDPHelnaksort,
+    kind="privacy",
+    place=PAPER.at(section="3.4", theorem="3.1"),
+    statement=(
+        "At K = 1, every δ, n and m, and whatever noise makes an answer true with odds e^ϵ0, the shuffled reports of "
+        "all n agents are (ϵ', δ)-DP, when every agent draws its pair and nobody else knows which, with ϵ' the smaller "
+        "of ϵ0 and, where ϵ0 <= ln(n / (8 ln(2/δ)) - 1), of "
+        "ln(1 + (e^ϵ0 - 1)(4 sqrt(2 ln(4/δ) / ((e^ϵ0 + 1) n)) + 4/n))."
+    ),
+    ours=True,
+)
+def theorem3_1_central_secret_draw_mended(protocol: DDPHelnaksort) -> dpaudit.PrivacyClaim:
+    return _bounded(protocol, "received-of-secret-draws-as-proved", protocol.voters)
+
+
+@dpaudit.claim(
+    "song2022.other-mechanisms-secret-draw",
+    DDPHelnaksort,
+    kind="privacy",
+    place=PAPER.at(section="3.1", note="with Theorem 3.1 read for other mechanisms"),
+    statement=(
+        "At K = 1 and every ϵ, δ, n and m the shuffled reports (pair, noisy answer) of all n agents are "
+        "(ϵ - ln n', δ)-DP with n' = n / C(m, 2), whatever ϵ-LDP noise an answer has, when every agent draws its pair "
+        "and nobody else knows which."
+    ),
+    ours=True,
+)
+def other_mechanisms_secret_draw(protocol: DDPHelnaksort) -> dpaudit.PrivacyClaim:
     return dpaudit.PrivacyClaim(
         view="received-of-secret-draws",
-        inapplicable=_no_amplification(protocol) or _no_exact_law(protocol),
-        **_amplified(protocol),
+        guarantee=claimed_after_shuffling(protocol.amplified, protocol.delta),
+        inapplicable=_several_answers(protocol) or _no_exact_law(protocol) or _no_premise(protocol),
     )
 
 
-def _amplified(protocol: DDPHelnaksort) -> dict[str, Any]:
-    """What is claimed after shuffling: ϵ - ln n', or 0 where that is negative and the claim inapplicable, and δ."""
-    return {"epsilon": max(0.0, protocol.amplified), "delta": protocol.delta}
+def _amplified(protocol: DDPHelnaksort, view: str) -> dpaudit.PrivacyClaim:
+    """What Theorem 3.1 claims after shuffling, ϵ - ln n' and δ, also where that ϵ is negative."""
+    return dpaudit.PrivacyClaim(
+        view=view,
+        guarantee=claimed_after_shuffling(protocol.amplified, protocol.delta),
+        inapplicable=_several_answers(protocol) or _another_randomizer(protocol),
+    )
 
 
-def _no_amplification(protocol: DDPHelnaksort) -> str:
-    """Why the theorems about shuffling say nothing at these parameters."""
-    if protocol.queries != 1:
-        return f"the claim is about K = 1, got K = {protocol.queries}"
-    if protocol.amplified < 0:
-        meaning = (
-            "no mechanism satisfies it, since all outputs together have probability 1 on every input"
-            if protocol.delta < -math.expm1(protocol.amplified)
-            else "and differential privacy is defined for ϵ >= 0"
-        )
-        return f"ϵ - ln n' = {protocol.amplified:.4g} is negative: {meaning}"
-    return ""
+def _bounded(protocol: DDPHelnaksort, view: str, users: int) -> dpaudit.PrivacyClaim:
+    """What is proved of so many shuffled answers that are each true with the odds of the protocol's randomizer."""
+    return dpaudit.PrivacyClaim(
+        view=view,
+        epsilon=protocol.proved(users),
+        delta=protocol.delta,
+        inapplicable=_several_answers(protocol) or _no_exact_law(protocol),
+    )
+
+
+def thresholded_epsilon(epsilon: float, delta: float) -> float:
+    """Exact ϵ, at δ = 0, of an answer with Gaussian noise for (ϵ, δ) and a threshold at 1/2: ln(Φ(x) / Φ(-x))."""
+    from scipy.special import log_ndtr
+
+    x = epsilon / (2 * math.sqrt(2 * math.log(1.25 / delta)))
+    return float(log_ndtr(x) - log_ndtr(-x))
+
+
+def _several_answers(protocol: DDPHelnaksort) -> str:
+    return "" if protocol.queries == 1 else f"the claim is about K = 1, got K = {protocol.queries}"
+
+
+def _another_randomizer(protocol: DDPHelnaksort) -> str:
+    known = protocol.randomizer == "gaussian-threshold"
+    return "" if known else f"the theorem is about Gaussian noise and a threshold, got {protocol.randomizer}"
+
+
+def _below_zero(protocol: DDPHelnaksort) -> str:
+    """Why Theorem 2.1, whose ϵ is that of Definition 1, says nothing at these parameters."""
+    return _several_answers(protocol) or (
+        "" if protocol.amplified >= 0 else f"ϵ = {protocol.amplified:.4g}, where Definition 1 has a budget ϵ >= 0"
+    )
 
 
 def _no_premise(protocol: DDPHelnaksort) -> str:
@@ -232,7 +326,10 @@ def _no_exact_law(protocol: DDPHelnaksort) -> str:
     LDPQuickSort,
     kind="privacy",
     place=PAPER.at(section="4.1.2"),
-    statement="The K answers of one agent to LDP-QuickSort, with noise for ϵ/K and δ each, are (ϵ, δ)-LDP.",
+    statement=(
+        "At every ϵ, δ and K the K thresholded answers of one agent to LDP-QuickSort, with Gaussian noise for ϵ/K and "
+        "δ each, are (ϵ, δ)-LDP."
+    ),
 )
 def ldp_quicksort(protocol: LDPQuickSort) -> dpaudit.PrivacyClaim:
     return dpaudit.PrivacyClaim(epsilon=protocol.epsilon, delta=protocol.delta, view="report")

@@ -26,16 +26,42 @@ def shuffled(name: RandomizerName, epsilon: float, delta: float, agents: int) ->
 def worst_inputs(
     name: RandomizerName, epsilon: float, delta: float, agents: int, claimed: float
 ) -> tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]:
-    """Inputs with the largest divergence at the claimed ϵ, and those that need the largest ϵ at δ."""
+    """Inputs with the largest divergence at the claimed ϵ, in either direction, and those that need the largest ϵ at δ.
+
+    For ϵ < 0 they are those at -ϵ, the other way round: the divergence is 1 - e^ϵ more than e^ϵ times that one.
+    """
     shuffle = shuffled(name, epsilon, delta, agents)
-    found = [shuffle.worst(claimed), shuffle.epsilon(delta)]
+    found = [shuffle.worst(abs(claimed)), shuffle.epsilon(delta)]
     return tuple(dict.fromkeys((loss.data, loss.neighbour) for loss in found))
 
 
 @cache
 def worst_delta(name: RandomizerName, epsilon: float, delta: float, agents: int, claimed: float) -> float:
     """Largest divergence at the claimed ϵ, over all inputs."""
-    return shuffled(name, epsilon, delta, agents).worst(claimed).delta
+    return at_either_sign(claimed, shuffled(name, epsilon, delta, agents).worst(abs(claimed)).delta)
+
+
+def at_either_sign(epsilon: float, opposite: float) -> float:
+    """Divergence of P from Q at ϵ, where that of Q from P at ``abs(ϵ)`` is known; for ϵ >= 0 it is that itself.
+
+    P - e^ϵ Q is (1 - e^ϵ) in all, and its negative part is e^ϵ times what Q exceeds e^-ϵ P by.
+    """
+    return opposite if epsilon >= 0 else -math.expm1(epsilon) + math.exp(epsilon) * opposite
+
+
+def answer_epsilon(name: RandomizerName, epsilon: float, delta: float) -> float:
+    """Exact ϵ, at δ = 0, of one answer that is 0 or 1: the logarithm of the odds at which it is true."""
+    log_false, log_true = local_randomizer(name, epsilon, delta).law(1).log_probabilities
+    return float(log_true - log_false)
+
+
+def proved_epsilon(name: RandomizerName, epsilon: float, delta: float, agents: int) -> float:
+    """An ϵ at δ that is proved for so many shuffled answers that are 0 or 1: that of one answer, or a closed form.
+
+    A bit with symmetric noise is randomized response, for which the closed form holds.
+    """
+    local = answer_epsilon(name, epsilon, delta)
+    return min(local, laws.stronger_clones_epsilon(local, agents, delta))
 
 
 class ShuffledAnswers(Answers):
@@ -51,7 +77,7 @@ class ShuffledAnswers(Answers):
     )
 
     agents: int = dpaudit.parameter(16, minimum=1, doc="n', agents who are asked about the pair")
-    claimed: float = dpaudit.parameter(0.25, minimum=0.0, doc="epsilon at which the worst inputs are wanted")
+    claimed: float = dpaudit.parameter(0.25, doc="epsilon at which the worst inputs are wanted")
 
     @property
     def response(self) -> Any:
@@ -124,7 +150,7 @@ class AnswersOfDrawnAgents(Answers):
 
     agents: int = dpaudit.parameter(100, minimum=1, doc="n")
     pairs: int = dpaudit.parameter(6, minimum=1, doc="C(m, 2)")
-    claimed: float = dpaudit.parameter(0.25, minimum=0.0, doc="epsilon at which the worst inputs are wanted")
+    claimed: float = dpaudit.parameter(0.25, doc="epsilon at which the worst inputs are wanted")
 
     @property
     def response(self) -> Any:
@@ -215,7 +241,8 @@ class AnswersOfSecretDraws(ShuffledAnswers):
         not depend on the pairs, and is that of one bit among M fair coins.
         """
         one = shuffled(self.randomizer, self.epsilon, self.delta, 1).law((0, 1))
-        return laws.blanket_delta(epsilon, one.log_probabilities[1] - one.log_probabilities[0], self.agents)
+        odds = one.log_probabilities[1] - one.log_probabilities[0]
+        return at_either_sign(epsilon, laws.blanket_delta(abs(epsilon), odds, self.agents))
 
     def neighbours(self) -> dpaudit.Neighbouring:
         bound = self.delta_at_most(self.claimed)

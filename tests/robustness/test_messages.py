@@ -477,7 +477,7 @@ MUTANTS = [
 
 IN_VIEWS = [
     (LessNoiseInTheView(queries=6, alternatives=30), LAP, "6 messages through LaplaceNoise(scale=5.4)"),
-    (ShufflerSkipped(central_epsilon=1.0, agents_per_pair=16), CENTRAL, "does not follow `law`"),
+    (ShufflerSkipped(central_epsilon=1.0, agents=96), CENTRAL, "does not follow `law`"),
 ]
 """Bugs in the sampler of a view."""
 
@@ -576,7 +576,7 @@ MEASURED = [
     (LDPKwikSortLap(queries=3, alternatives=5, agents=7500), "yan2020.theorem3", 22_500, ()),
     (LDPKwikSortRR(queries=2, agents=50), "yan2020.section5-kendall-tau", 100, (LDPKwikSortLap, DPKwikSort)),
     (LDPKwikSortRR(queries=2, agents=50), "yan2020.section5-error-rate", 100, (LDPKwikSortLap, DPKwikSort)),
-    (DDPHelnaksort(epsilon=4.0, queries=3), "song2022.figure2-kwiksort", 300, ()),
+    (DDPHelnaksort(epsilon=4.0, queries=3), "song2022.figure2-kwiksort", 600, ()),  # two protocols, with the same noise
     (LocalPairwise(agents=70), "alabi2022.corollary9", 70, ()),
     (LocalPairwise(agents=70, randomizer="entrywise"), "alabi2022.corollary9", 420, ()),
     (NoisyPairwise(alternatives=4, agents=100), "alabi2022.corollary3", 6, ()),

@@ -141,10 +141,10 @@ def test_draws_that_are_known_say_more():
 @pytest.mark.parametrize(
     ("parameters", "known", "secret"),
     [
-        ({"central_epsilon": 0.25, "agents_per_pair": 16}, "refuted", "proved"),
-        ({"central_epsilon": 0.25, "agents_per_pair": 16, "alternatives": 3, "delta": 1e-6}, "refuted", "refuted"),
-        ({"central_epsilon": 0.1, "agents_per_pair": 16}, "refuted", "refuted"),
-        ({"central_epsilon": 0.1, "agents_per_pair": 100}, "refuted", "certified"),
+        ({"central_epsilon": 0.25, "agents": 96}, "refuted", "proved"),
+        ({"central_epsilon": 0.25, "agents": 48, "alternatives": 3, "delta": 1e-6}, "refuted", "refuted"),
+        ({"central_epsilon": 0.1, "agents": 96}, "refuted", "refuted"),
+        ({"central_epsilon": 0.1, "agents": 600}, "refuted", "certified"),
         ({"central_epsilon": 0.5}, "refuted", "proved"),
         ({"central_epsilon": 1.0}, "proved", "proved"),
     ],
@@ -154,8 +154,7 @@ def test_theorem_3_1_by_who_knows_the_pairs(parameters, known, secret):
     evidence = decide("theorem3.1-central-secret-draw", **parameters)
     assert evidence.verdict == secret
     target = DDPHelnaksort(**parameters)
-    agents, delta = target.everybody, target.delta
-    assert agents == (100 if "agents_per_pair" not in parameters else parameters["agents_per_pair"] * target.pairs)
+    agents, delta = target.voters, target.delta
     keep, level = keep_of(target.local_epsilon, delta), math.exp(target.central_epsilon)
     # All others agree with each other: the number of answers that agree with them, by scipy.
     w = binom.pmf(np.arange(-1, agents + 1), agents - 1, keep)
@@ -168,13 +167,13 @@ def test_theorem_3_1_by_who_knows_the_pairs(parameters, known, secret):
 
 
 def test_the_witness_of_secret_draws_is_recomputed():
-    evidence = decide("theorem3.1-central-secret-draw", central_epsilon=0.1, agents_per_pair=16)
+    evidence = decide("theorem3.1-central-secret-draw", central_epsilon=0.1, agents=96)
     assert (evidence.witness.data, evidence.witness.neighbour) == ((0, 96), (1, 95))
     assert evidence.witness.p - math.exp(0.1) * evidence.witness.q == pytest.approx(9.2225e-4, rel=1e-4)
 
 
 def test_two_alternatives_have_one_pair_and_no_secret():
-    parameters = {"central_epsilon": 0.25, "agents_per_pair": 16, "alternatives": 2}
+    parameters = {"central_epsilon": 0.25, "agents": 16, "alternatives": 2}
     known, secret = (decide(f"theorem3.1-central{name}", **parameters) for name in ("", "-secret-draw"))
     assert known.measured == secret.measured
 
@@ -184,9 +183,9 @@ def test_two_alternatives_have_one_pair_and_no_secret():
 def test_randomized_response_leaves_a_poisson_number_of_false_answers(central):
     """With n' large, C(m, 2) e^-ϵ false answers in the mean, or one more, where all others agree: in closed form."""
     evidence = decide(
-        "theorem3.1-central-secret-draw",
+        "other-mechanisms-secret-draw",
         central_epsilon=central,
-        agents_per_pair=1000,
+        agents=6000,
         randomizer="randomized-response",
     )
     mean = 6 * math.exp(-central)
@@ -275,7 +274,7 @@ def _pooled(observed, expected):
 
 
 def test_a_bound_that_is_too_large_proves_nothing():
-    view = DDPHelnaksort(central_epsilon=0.1, agents_per_pair=100).views()["received-of-secret-draws"]
+    view = DDPHelnaksort(central_epsilon=0.1, agents=600).views()["received-of-secret-draws"]
     assert not view.neighbours().complete
     assert (
         view.delta_at_most(0.1)

@@ -53,7 +53,7 @@ def delta_of(keep, users, ones, epsilon):
 def test_theorem_3_1_by_enumerating_all_inputs(central, users, delta, verdict):
     keep = keep_of(central + math.log(users), delta)
     exact = max(delta_of(keep, users, ones, central) for ones in range(users))
-    evidence = decide("theorem3.1-central", central_epsilon=central, agents_per_pair=users, delta=delta)
+    evidence = decide("theorem3.1-central", central_epsilon=central, agents=6 * users, delta=delta)
     assert evidence.verdict == verdict == ("refuted" if exact > delta else "proved")
     assert evidence.measured["delta"].lower == pytest.approx(exact, rel=1e-9, abs=1e-15)
     if verdict == "refuted":
@@ -62,7 +62,7 @@ def test_theorem_3_1_by_enumerating_all_inputs(central, users, delta, verdict):
 
 def test_the_number_in_the_documentation():
     """Central epsilon 0.25, 16 agents, delta 1e-4: 35 times the claimed delta."""
-    evidence = decide("theorem3.1-central", central_epsilon=0.25, agents_per_pair=16, delta=1e-4)
+    evidence = decide("theorem3.1-central", central_epsilon=0.25, agents=96, delta=1e-4)
     assert evidence.measured["delta"].lower == pytest.approx(0.0034741, rel=1e-4)
     assert evidence.measured["epsilon"].lower == pytest.approx(0.43785, rel=1e-4)
     assert sorted(evidence.witness.data + evidence.witness.neighbour) == [0, 1, 15, 16]
@@ -72,8 +72,30 @@ def test_the_papers_own_settings():
     assert DDPHelnaksort(central_epsilon=0.5).on_a_pair == 16
     assert decide("theorem3.1-central", central_epsilon=0.5).verdict == "refuted"
     assert decide("theorem3.1-central", central_epsilon=1.0).verdict == "proved"
-    for epsilon in (0.5, 1.0, math.log(16) - 0.1):
-        assert decide("theorem3.1-central", epsilon=epsilon).verdict == "inapplicable"
+    for epsilon in (0.5, 1.0, math.log(100 / 6) - 0.01):
+        for who in ("", "-by-lot", "-secret-draw"):
+            assert decide(f"theorem3.1-central{who}", epsilon=epsilon).verdict == "refuted"
+
+
+def test_a_negative_epsilon_is_refuted_by_all_outputs_together():
+    """At ϵ = 1 of the paper's Figure 2: (-1.813, 1e-4)-DP, where 1 <= e^-1.813 + 1e-4 is false."""
+    evidence = decide("theorem3.1-central", epsilon=1.0)
+    claimed = 1.0 - math.log(100 / 6)
+    assert claimed == pytest.approx(-1.813, abs=5e-4)
+    assert evidence.witness.p == pytest.approx(1.0)
+    assert evidence.witness.q == pytest.approx(1.0)
+    assert evidence.measured["delta"].lower == pytest.approx(1 - math.exp(claimed))
+    assert decide("theorem2.1", epsilon=1.0).verdict == "inapplicable"
+
+
+def test_a_negative_epsilon_may_hold_where_delta_is_large():
+    """By hand: of n' = 16 answers and ϵ = ln 16 - 0.05, 1 - e^-0.05 is below δ = 0.4, and so is the divergence."""
+    evidence = decide("theorem3.1-central", epsilon=math.log(16) - 0.05, agents=96, delta=0.4)
+    keep = keep_of(math.log(16) - 0.05, 0.4)
+    exact = max(delta_of(keep, 16, ones, -0.05) for ones in range(16))
+    assert 1 - math.exp(-0.05) < exact < 0.4
+    assert evidence.verdict == "proved"
+    assert evidence.measured["delta"].upper == pytest.approx(exact, rel=1e-9)
 
 
 @pytest.mark.parametrize("users", [2, 16, 300])
@@ -81,7 +103,7 @@ def test_theorem_2_1_fails_for_randomized_response(users):
     epsilon = 1.0
     keep = 1 / (1 + math.exp(-epsilon) / users)
     exact = max(delta_of(keep, users, ones, epsilon) for ones in range(users))
-    parameters = {"central_epsilon": epsilon, "agents_per_pair": users, "randomizer": "randomized-response"}
+    parameters = {"central_epsilon": epsilon, "agents": 6 * users, "randomizer": "randomized-response"}
     evidence = decide("theorem2.1", **parameters)
     assert evidence.verdict == "refuted"
     assert evidence.measured["delta"].lower == pytest.approx(exact, rel=1e-9)
@@ -90,7 +112,7 @@ def test_theorem_2_1_fails_for_randomized_response(users):
 
 
 def test_theorem_2_1_needs_its_premise():
-    evidence = decide("theorem2.1", central_epsilon=8.0, agents_per_pair=2, randomizer="gaussian")
+    evidence = decide("theorem2.1", central_epsilon=8.0, agents=12, randomizer="gaussian")
     assert evidence.verdict == "inapplicable"
     assert "not (ϵ, δ)-LDP" in evidence.note
 
@@ -102,10 +124,10 @@ def test_theorem_2_1_needs_its_premise():
         for epsilon, queries in itertools.product([1.0, 7.9, 8.1], [1, 4])
     ],
 )
-def test_theorem_3_1_local_for_raw_answers(epsilon, queries):
+def test_gaussian_noise_before_the_threshold(epsilon, queries):
     ratio = math.sqrt(queries) * epsilon / (queries * math.sqrt(2 * math.log(1.25e4)))
     exact = norm.cdf(ratio / 2 - epsilon / ratio) - math.exp(epsilon) * norm.cdf(-ratio / 2 - epsilon / ratio)
-    evidence = decide("theorem3.1-local", epsilon=epsilon, queries=queries, randomizer="gaussian")
+    evidence = decide("gaussian-mechanism", epsilon=epsilon, queries=queries)
     assert evidence.measured["delta"].lower == pytest.approx(exact, rel=1e-6, abs=1e-14)
     assert evidence.verdict == ("refuted" if exact > 1e-4 else "proved")
     assert (evidence.verdict == "refuted") == (epsilon == 8.1 and queries == 1)
@@ -163,36 +185,31 @@ def test_the_number_of_other_agents_on_a_pair_is_binomial():
 
 
 def test_without_a_shuffler_the_answer_itself_is_seen():
-    evidence = decide("theorem3.1-central", central_epsilon=0.25, agents_per_pair=16, shuffle=False)
+    evidence = decide("theorem3.1-central", central_epsilon=0.25, agents=96, shuffle=False)
     keep = keep_of(0.25 + math.log(16), 1e-4)
     assert evidence.measured["delta"].lower == pytest.approx(keep - math.exp(0.25) * (1 - keep))
 
 
 @pytest.mark.slow
 def test_real_answers_say_more_than_bits():
-    evidence = decide("theorem3.1-central", 200_000, central_epsilon=0.25, agents_per_pair=2, randomizer="gaussian")
+    evidence = decide("theorem2.1", 200_000, central_epsilon=0.25, agents=12, randomizer="gaussian")
     assert evidence.verdict == "refuted"
     assert evidence.method == "likelihood"
-    assert decide("theorem3.1-central", central_epsilon=0.25, agents_per_pair=2).verdict == "proved"
+    assert decide("theorem3.1-central", central_epsilon=0.25, agents=12).verdict == "proved"
 
 
-def test_a_setting_given_either_way_is_one_setting():
-    central = DDPHelnaksort(central_epsilon=0.25, agents_per_pair=16)
-    local = DDPHelnaksort(epsilon=0.25 + math.log(16), agents_per_pair=16)
-    assert (
-        central.epsilon == local.epsilon == DDPHelnaksort(epsilon=9.0, central_epsilon=0.25, agents_per_pair=16).epsilon
-    )
+def test_a_setting_may_be_given_either_way_but_not_both():
+    central = DDPHelnaksort(central_epsilon=0.25, agents=96)
+    local = DDPHelnaksort(epsilon=0.25 + math.log(16), agents=96)
+    assert central.local_epsilon == local.local_epsilon
     assert central.amplified == pytest.approx(local.amplified, abs=1e-15)
-
-
-def test_the_order_of_real_answers_says_nothing():
-    view = DDPHelnaksort(central_epsilon=0.5, agents_per_pair=5, randomizer="gaussian").views()["received"]
-    outputs = view.sample((2, 3), 50, np.random.default_rng(SEED))
-    assert (np.diff(outputs, axis=1) >= 0).all()
+    assert DDPHelnaksort().epsilon == 1.0
+    with pytest.raises(dpaudit.ParameterError, match="without effect; give one of the two"):
+        DDPHelnaksort(epsilon=9.0, central_epsilon=0.25)
 
 
 def test_likelihood_of_real_answers_is_the_mean_over_all_ways_to_assign_them():
-    view = DDPHelnaksort(central_epsilon=0.5, agents_per_pair=5, randomizer="gaussian").views()["received"]
+    view = DDPHelnaksort(central_epsilon=0.5, agents=30, randomizer="gaussian").views()["received"]
     sigma = view.response.scale
     outputs = view.sample((2, 3), 7, np.random.default_rng(SEED))
     found = {yes: view.log_likelihood(outputs, (5 - yes, yes)) for yes in (3, 2)}
@@ -208,7 +225,7 @@ def test_likelihood_of_real_answers_is_the_mean_over_all_ways_to_assign_them():
 def test_converse_margin_is_log_n_at_most():
     """Shuffling never makes epsilon larger, so the converse holds with up to log n to spare."""
     for users in (2, 10, 200):
-        evidence = decide("theorem2.1-meant", central_epsilon=1.0, agents_per_pair=users)
+        evidence = decide("theorem2.1-meant", central_epsilon=1.0, agents=6 * users)
         assert evidence.verdict == "proved"
         assert 0 <= evidence.measured["margin"].lower <= math.log(users) + 1e-9
 
@@ -218,7 +235,7 @@ def test_more_than_one_query_is_outside_the_theorem():
     with pytest.raises(dpaudit.ParameterError, match="queries"):
         DDPHelnaksort(queries=7)
     with pytest.raises(dpaudit.ParameterError, match="central_epsilon"):
-        DDPHelnaksort(central_epsilon=0.0, agents_per_pair=1)
+        DDPHelnaksort(central_epsilon=0.0, agents=1)
 
 
 @pytest.mark.slow
@@ -226,7 +243,7 @@ def test_the_command_line_says_delta_inputs_and_verdict(monkeypatch, capsys):
     from dpaudit.cli import main
 
     words = "check ddp-helnaksort --workers 1 --format json --claim song2022.theorem3.1-central --set delta=1e-4"
-    words += " --set central_epsilon=0.25 --set agents_per_pair=16"
+    words += " --set central_epsilon=0.25 --set agents=96"
     monkeypatch.setattr(sys, "argv", ["dpaudit", *words.split()])
     with pytest.raises(SystemExit) as exit_:
         main()

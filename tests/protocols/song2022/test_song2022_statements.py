@@ -1,0 +1,131 @@
+"""What the paper says of distances, scores and shuffling, and the paired runs, against independent calculations."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest, norm
+
+from dpaudit import rankings
+from dpaudit.auditors import Budget, Streams, audit
+from dpaudit.catalog.ding2018 import HierarchicalRankAggregation
+from dpaudit.catalog.song2022 import DDPHelnaksort
+from dpaudit.catalog.song2022.aggregation import printed_distance
+from dpaudit.catalog.song2022.collection import cast, truths
+from dpaudit.catalog.song2022.paired import by_levels, opposite, paired
+from dpaudit.catalog.song2022.paper import ERRATA, LEFT_ALONE, PAPER
+
+SEED = 20261122
+FALSE_ALARM = 1e-6
+
+
+def claim_of(target, name):
+    return next(claim for claim in target.claims() if claim.id == f"song2022.{name}")
+
+
+def decide(name, target=DDPHelnaksort, **parameters):
+    made = target(**parameters)
+    return audit(made, claim_of(made, name), budget=Budget(samples=200), streams=Streams(1))
+
+
+def test_the_printed_distance_of_a_ranking_and_its_reverse_is_2():
+    for m in (2, 3, 5):
+        order = np.random.default_rng(m).permutation(m)
+        assert printed_distance(order, order) == 0
+        assert printed_distance(order, order[::-1]) == 2
+
+
+def test_the_printed_distance_is_twice_the_share_of_pairs():
+    orders = list(itertools.permutations(range(4)))
+    for other in orders:
+        assert printed_distance(np.array(orders[7]), np.array(other)) == pytest.approx(
+            2 * rankings.kendall_tau(np.array(orders[7]), np.array(other)) / 6
+        )
+
+
+def test_the_distance_is_normalised_twice():
+    refuted = decide("average-distance", HierarchicalRankAggregation, alternatives=3, agents=2)
+    assert refuted.verdict == "refuted"
+    assert refuted.witness.details["claimed"] == pytest.approx(3 * refuted.witness.details["actual"])
+    assert decide("average-distance-meant", HierarchicalRankAggregation).verdict == "consistent"
+
+
+def test_the_score_is_the_borda_count_in_disguise():
+    assert decide("score-is-borda", HierarchicalRankAggregation).verdict == "consistent"
+    assert claim_of(HierarchicalRankAggregation(), "score-is-borda").margin(np.array([[2, 0, 1]])) == 0
+
+
+def test_shuffled_answers_are_as_true_as_before():
+    """By hand, at ϵ = 0.5: Φ(0.5 (0.5 + ln(100 / 6)) / sqrt(2 ln 12500)) against Φ(0.25 / sqrt(2 ln 12500))."""
+    evidence = decide("shuffling-as-noise", central_epsilon=0.5)
+    spread = math.sqrt(2 * math.log(12_500))
+    assert evidence.verdict == "refuted"
+    assert evidence.measured["actual"].lower == pytest.approx(norm.cdf(0.5 * (0.5 + math.log(100 / 6)) / spread))
+    assert evidence.measured["claimed"].lower == pytest.approx(norm.cdf(0.25 / spread))
+    assert decide("shuffling-as-noise-meant", central_epsilon=0.5).verdict == "proved"
+    assert decide("shuffling-keeps-utility").verdict == "proved"
+
+
+def test_amplification_is_logarithmic():
+    evidence = decide("amplification-proportional", agents=96)
+    assert evidence.measured["actual"].lower == pytest.approx(math.log(32))
+    assert evidence.measured["claimed"].lower == pytest.approx(2 * math.log(16))
+    assert evidence.verdict == "refuted"
+    for agents in (12, 36, 90):
+        assert decide("amplification-proportional-meant", agents=agents).verdict == "proved"
+        assert decide("shuffling-amplifies", agents=agents).verdict == "proved"
+
+
+def test_expected_distance_of_the_mallows_model_by_enumeration():
+    for theta in (0.0, 0.25, 1.0):
+        orders = np.array(list(itertools.permutations(range(4))))
+        distances = rankings.kendall_tau(orders, np.arange(4))
+        weights = np.exp(-theta * distances)
+        exact = (weights * distances).sum() / weights.sum()
+        assert rankings.Mallows(np.arange(4), math.exp(-theta)).expected_distance() == pytest.approx(exact)
+    assert decide("dispersion", alternatives=6).verdict == "proved"
+
+
+def test_an_opposite_vote_has_the_same_law_and_mirrored_noise():
+    """A true answer is as likely, both are true where the vote is forced, with 2p - 1, and both false nowhere."""
+    response = DDPHelnaksort(epsilon=6.0).report.response
+    truth = math.exp(response.law(1).log_probabilities[1])
+    preferred = np.random.default_rng(1).random((1, 40_000, 1)) < 0.3
+    votes = cast(preferred, response, np.random.default_rng(SEED))
+    mirrored = opposite(votes, preferred, response, np.random.default_rng(SEED + 1))
+    right = [(each.values > 0) == preferred for each in (votes, mirrored)]
+    assert binomtest(int(right[1].sum()), 40_000, truth).pvalue > FALSE_ALARM
+    assert binomtest(int((right[0] & right[1]).sum()), 40_000, 2 * truth - 1).pvalue > FALSE_ALARM
+    assert not (~right[0] & ~right[1]).any()
+
+
+def test_paired_runs_have_the_mean_of_independent_ones():
+    """The same expected distance, with less spread, and none between a curve and itself."""
+    target = DDPHelnaksort(epsilon=3.0, agents=20)
+    response = target.report.response
+    curves = {"one": (response, by_levels(1)), "again": (response, by_levels(1))}
+    found = paired(target, 4000, np.random.default_rng(SEED), curves)
+    assert (found["one"] == found["again"]).all()
+    rng = np.random.default_rng(SEED)
+    preferred = truths(target.electorates(4000, rng))
+    alone = by_levels(1)(cast(preferred, response, rng), preferred, rng)
+    spread = math.hypot(alone.std(), found["one"].std()) / math.sqrt(4000)
+    assert found["one"].mean() == pytest.approx(alone.mean(), abs=6 * spread)
+    assert found["one"].std() < 0.8 * alone.std()
+
+
+@pytest.mark.slow
+def test_the_shuffler_of_panel_b_costs():
+    """Fewer agents than pairs: with the same draws the noisier answers are never nearer in the mean."""
+    target = DDPHelnaksort(central_epsilon=0.5, alternatives=15)
+    values = claim_of(target, "figure4").measure(1500, np.random.default_rng(SEED))["value"]
+    assert values.mean() > 5 * values.std() / math.sqrt(1500)
+
+
+def test_assertions_left_alone_stand_in_order_with_a_reason():
+    keys = [each.where.sort_key for each in LEFT_ALONE]
+    assert keys == sorted(keys)
+    assert all(each.where.paper is PAPER and each.says.endswith(".") and each.reason for each in LEFT_ALONE)
+    assert len({each.says for each in LEFT_ALONE}) == len(LEFT_ALONE)
+    assert len(ERRATA) == 11
