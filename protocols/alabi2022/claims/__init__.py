@@ -3,7 +3,7 @@
 from . import exponential, notation  # isort: skip
 from . import central_first, comparisons, central_second  # isort: skip
 from . import local, local_answers, local_adaptive  # isort: skip
-from . import lower_bounds, observations  # isort: skip
+from . import sample_complexity, lower_bounds, observations  # isort: skip
 
 __all__ = [
     "central_first",
@@ -16,4 +16,5 @@ __all__ = [
     "lower_bounds",
     "notation",
     "observations",
+    "sample_complexity",
 ]

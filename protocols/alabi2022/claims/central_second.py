@@ -32,6 +32,8 @@ THEOREM_5 = PAPER.at(section=CENTRAL, theorem=5)
 KWIKSORT = PAPER.at(section=CENTRAL, corollary=6, part="before", note="Concrete Bounds via KwikSort")
 COROLLARY_6 = PAPER.at(section=CENTRAL, corollary=6)
 COROLLARY_7 = PAPER.at(section=CENTRAL, corollary=7)
+NOISE_6 = PAPER.at(section=CENTRAL, corollary=6, part="before", note="the noise")
+ALGORITHM_1 = PAPER.at(section=CENTRAL, algorithm=1)
 IMPROVED = PAPER.at(section=CENTRAL, corollary=7, part="after")
 
 PRINTED = {"budget": "printed"}
@@ -47,11 +49,13 @@ LARGEST_COMPARED = 128
     kind="privacy",
     place=THEOREM_5,
     statement=(
-        "The queries at ϵ and the fallback at ϵ/2 are (ϵ, δ)-differentially private together; δ = 0 with Laplace noise."
+        "For every ϵ > 0, m, n and q: q answers that are (ϵ/2, δ)-differentially private and the fallback at ϵ/2 are "
+        "(ϵ, δ)-differentially private together; δ = 0 with Laplace noise."
     ),
 )
-@about(PRINTED)
+@about(MEANT)
 def theorem5_budget(system: DPKwikSortCapped) -> dpaudit.PrivacyClaim:
+    """Theorem 5, which also mends Corollary 6: noise Lap(2q / (ϵn)) in place of Lap(q / (ϵn))."""
     return dpaudit.PrivacyClaim(epsilon=system.epsilon, delta=system.delta, view="longest-run")
 
 
@@ -61,11 +65,11 @@ def theorem5_budget(system: DPKwikSortCapped) -> dpaudit.PrivacyClaim:
     kind="privacy",
     place=THEOREM_5,
     statement=(
-        "With the queries at ϵ, what a run computes from the data is "
+        "For every ϵ > 0, m, n and q: with (ϵ/2, δ) for the answers, what a run computes from the data is "
         "(ϵ, δ)-differentially private; δ = 0 with Laplace noise."
     ),
 )
-@about(PRINTED)
+@about(MEANT)
 def theorem5_transcript(system: DPKwikSortCapped) -> dpaudit.PrivacyClaim:
     return dpaudit.PrivacyClaim(epsilon=system.epsilon, delta=system.delta, view="transcript")
 
@@ -75,53 +79,96 @@ def theorem5_transcript(system: DPKwikSortCapped) -> dpaudit.PrivacyClaim:
     DPKwikSortCapped,
     kind="privacy",
     place=THEOREM_5,
-    statement="With the queries at ϵ, the ranking is (ϵ, δ)-differentially private; δ = 0 with Laplace noise.",
+    statement=(
+        "For every ϵ > 0, m, n and q: with (ϵ/2, δ) for the answers, the ranking is (ϵ, δ)-differentially private; "
+        "δ = 0 with Laplace noise."
+    ),
 )
-@about(PRINTED)
+@about(MEANT)
 def theorem5_output(system: DPKwikSortCapped) -> dpaudit.PrivacyClaim:
     return dpaudit.PrivacyClaim(epsilon=system.epsilon, delta=system.delta)
 
 
 @dpaudit.claim(
-    "alabi2022.theorem5-budget-meant",
+    "alabi2022.corollary6-budget",
     DPKwikSortCapped,
     kind="privacy",
-    place=THEOREM_5,
+    place=[NOISE_6, ALGORITHM_1],
     statement=(
-        "The queries at ϵ/2 and the fallback at ϵ/2 are "
-        "(ϵ, δ)-differentially private together; δ = 0 with Laplace noise."
+        "For every ϵ > 0, m, n and q: q answers with the printed noise Lap(q / (ϵn)) and the fallback at ϵ/2 are "
+        "ϵ-differentially private together."
     ),
 )
-@about(MEANT)
-def theorem5_budget_meant(system: DPKwikSortCapped) -> dpaudit.PrivacyClaim:
+@about(LAPLACE)
+@about(PRINTED)
+def corollary6_budget(system: DPKwikSortCapped) -> dpaudit.PrivacyClaim:
+    return dpaudit.PrivacyClaim(epsilon=system.epsilon, view="longest-run")
+
+
+@dpaudit.claim(
+    "alabi2022.corollary6-transcript",
+    DPKwikSortCapped,
+    kind="privacy",
+    place=[NOISE_6, ALGORITHM_1],
+    statement=(
+        "For every ϵ > 0, m, n and q: with the printed noise Lap(q / (ϵn)), what a run computes from the data is "
+        "ϵ-differentially private."
+    ),
+)
+@about(LAPLACE)
+@about(PRINTED)
+def corollary6_transcript(system: DPKwikSortCapped) -> dpaudit.PrivacyClaim:
+    return dpaudit.PrivacyClaim(epsilon=system.epsilon, view="transcript")
+
+
+@dpaudit.claim(
+    "alabi2022.corollary6-output",
+    DPKwikSortCapped,
+    kind="privacy",
+    place=[COROLLARY_6, ALGORITHM_1],
+    statement=(
+        "For every ϵ > 0, m, n and q: with the printed noise Lap(q / (ϵn)), the ranking is ϵ-differentially private."
+    ),
+)
+@about(LAPLACE)
+@about(PRINTED)
+def corollary6_output(system: DPKwikSortCapped) -> dpaudit.PrivacyClaim:
+    return dpaudit.PrivacyClaim(epsilon=system.epsilon)
+
+
+@dpaudit.claim(
+    "alabi2022.corollary7-budget",
+    DPKwikSortCapped,
+    kind="privacy",
+    place=COROLLARY_7,
+    ours=True,
+    statement=(
+        "For every ϵ > 0, δ, m, n and q: q answers whose Gaussian noise is (ϵ, δ)-differentially private, by the "
+        "classical constant or exactly, and the fallback at ϵ/2 are (ϵ, δ)-differentially private together. The paper "
+        "prints O(.) for the constant."
+    ),
+)
+@about(GAUSSIAN)
+@about(PRINTED)
+def corollary7_budget(system: DPKwikSortCapped) -> dpaudit.PrivacyClaim:
     return dpaudit.PrivacyClaim(epsilon=system.epsilon, delta=system.delta, view="longest-run")
 
 
 @dpaudit.claim(
-    "alabi2022.theorem5-transcript-meant",
+    "alabi2022.corollary7-transcript",
     DPKwikSortCapped,
     kind="privacy",
-    place=THEOREM_5,
+    place=COROLLARY_7,
+    ours=True,
     statement=(
-        "With the queries at ϵ/2, what a run computes from the data is "
-        "(ϵ, δ)-differentially private; δ = 0 with Laplace noise."
+        "For every ϵ > 0, δ, m, n and q: with Gaussian noise that is (ϵ, δ)-differentially private for q answers, what "
+        "a run computes from the data is (ϵ, δ)-differentially private."
     ),
 )
-@about(MEANT)
-def theorem5_transcript_meant(system: DPKwikSortCapped) -> dpaudit.PrivacyClaim:
+@about(GAUSSIAN)
+@about(PRINTED)
+def corollary7_transcript(system: DPKwikSortCapped) -> dpaudit.PrivacyClaim:
     return dpaudit.PrivacyClaim(epsilon=system.epsilon, delta=system.delta, view="transcript")
-
-
-@dpaudit.claim(
-    "alabi2022.theorem5-output-meant",
-    DPKwikSortCapped,
-    kind="privacy",
-    place=THEOREM_5,
-    statement="With the queries at ϵ/2, the ranking is (ϵ, δ)-differentially private; δ = 0 with Laplace noise.",
-)
-@about(MEANT)
-def theorem5_output_meant(system: DPKwikSortCapped) -> dpaudit.PrivacyClaim:
-    return dpaudit.PrivacyClaim(epsilon=system.epsilon, delta=system.delta)
 
 
 @dpaudit.claim(
@@ -129,7 +176,9 @@ def theorem5_output_meant(system: DPKwikSortCapped) -> dpaudit.PrivacyClaim:
     DPKwikSortCapped,
     kind="lemma",
     place=KWIKSORT,
-    statement="Whatever its comparisons say, KwikSort exceeds no limit more often than QuickSort.",
+    statement=(
+        "For every tournament of 2 to 5 alternatives and every limit: KwikSort exceeds it no more often than QuickSort."
+    ),
 )
 def comparisons_any(system: DPKwikSortCapped) -> dpaudit.LemmaClaim:
     return dpaudit.LemmaClaim(
@@ -149,7 +198,10 @@ def comparisons_any(system: DPKwikSortCapped) -> dpaudit.LemmaClaim:
     DPKwikSortCapped,
     kind="utility",
     place=COROLLARY_6,
-    statement="The expected cost is at most (5 + ξ) OPT + 6 m^2 e + 6 ξ / (ϵn), e the noise's mean absolute value.",
+    statement=(
+        "For every profile, ϵ > 0 and ξ > 0, q exceeded with probability at most ξ/m^4: the expected cost is at most "
+        "(5 + ξ) OPT + 6 m^2 e + 6 ξ / (ϵn), e the noise's mean absolute value."
+    ),
 )
 @about(LAPLACE)
 def corollary6(system: DPKwikSortCapped) -> dpaudit.UtilityClaim:
@@ -161,7 +213,7 @@ def corollary6(system: DPKwikSortCapped) -> dpaudit.UtilityClaim:
     DPKwikSortCapped,
     kind="rate",
     place=[COROLLARY_6, TABLE_1],
-    statement="The additive error is proportional to 1/n.",
+    statement="For fixed m and ϵ, the additive error on the worst of two opposed blocs is proportional to 1/n.",
     reproduces="Table 1",
 )
 @about(LAPLACE)
@@ -174,7 +226,7 @@ def corollary6_rate_agents(system: DPKwikSortCapped) -> dpaudit.RateClaim:
     DPKwikSortCapped,
     kind="rate",
     place=[COROLLARY_6, TABLE_1],
-    statement="The additive error is proportional to 1/ϵ.",
+    statement="For fixed m and n, the additive error on the worst of two opposed blocs is proportional to 1/ϵ.",
     reproduces="Table 1",
 )
 @about(LAPLACE)
@@ -187,7 +239,7 @@ def corollary6_rate_epsilon(system: DPKwikSortCapped) -> dpaudit.RateClaim:
     DPKwikSortCapped,
     kind="rate",
     place=[COROLLARY_6, TABLE_1],
-    statement="The additive error grows no faster than m^3 log m.",
+    statement="For fixed ϵ n, the additive error on the worst of two opposed blocs grows no faster than m^3 log m.",
     reproduces="Table 1",
 )
 @about(LAPLACE)
@@ -200,7 +252,10 @@ def corollary6_rate_alternatives(system: DPKwikSortCapped) -> dpaudit.RateClaim:
     DPKwikSortCapped,
     kind="utility",
     place=COROLLARY_7,
-    statement="The expected cost is at most (5 + ξ) OPT + 6 m^2 e + 6 ξ / (ϵn), e the noise's mean absolute value.",
+    statement=(
+        "For every profile, ϵ > 0 and ξ > 0, q exceeded with probability at most ξ/m^4: the expected cost is at most "
+        "(5 + ξ) OPT + 6 m^2 e + 6 ξ / (ϵn), e the noise's mean absolute value."
+    ),
 )
 @about(GAUSSIAN)
 def corollary7(system: DPKwikSortCapped) -> dpaudit.UtilityClaim:
@@ -212,7 +267,7 @@ def corollary7(system: DPKwikSortCapped) -> dpaudit.UtilityClaim:
     DPKwikSortCapped,
     kind="rate",
     place=[COROLLARY_7, TABLE_1],
-    statement="The additive error is proportional to 1/n.",
+    statement="For fixed m and ϵ, the additive error on the worst of two opposed blocs is proportional to 1/n.",
     reproduces="Table 1",
 )
 @about(GAUSSIAN)
@@ -225,7 +280,7 @@ def corollary7_rate_agents(system: DPKwikSortCapped) -> dpaudit.RateClaim:
     DPKwikSortCapped,
     kind="rate",
     place=[COROLLARY_7, TABLE_1],
-    statement="The additive error is proportional to 1/ϵ.",
+    statement="For fixed m and n, the additive error on the worst of two opposed blocs is proportional to 1/ϵ.",
     reproduces="Table 1",
 )
 @about(GAUSSIAN)
@@ -238,7 +293,9 @@ def corollary7_rate_epsilon(system: DPKwikSortCapped) -> dpaudit.RateClaim:
     DPKwikSortCapped,
     kind="rate",
     place=[COROLLARY_7, TABLE_1],
-    statement="The additive error is proportional to sqrt(log(1/δ)).",
+    statement=(
+        "For fixed m, n and ϵ, the additive error on the worst of two opposed blocs is proportional to sqrt(log(1/δ))."
+    ),
     reproduces="Table 1",
 )
 @about(GAUSSIAN)
@@ -251,7 +308,10 @@ def corollary7_rate_delta(system: DPKwikSortCapped) -> dpaudit.RateClaim:
     DPKwikSortCapped,
     kind="rate",
     place=[COROLLARY_7, TABLE_1],
-    statement="The additive error grows no faster than m^2.5 sqrt(log m).",
+    statement=(
+        "For fixed ϵ n and δ, the additive error on the worst of two opposed blocs grows no faster than "
+        "m^2.5 sqrt(log m)."
+    ),
     reproduces="Table 1",
 )
 @about(GAUSSIAN)
@@ -260,11 +320,35 @@ def corollary7_rate_alternatives(system: DPKwikSortCapped) -> dpaudit.RateClaim:
 
 
 @dpaudit.claim(
+    "alabi2022.corollary6-improvement",
+    DPKwikSortCapped,
+    kind="rate",
+    place=IMPROVED,
+    statement="As m grows, Corollary 6's noise is smaller than Corollary 3's by a factor of Θ(m / log m).",
+)
+@about(LAPLACE)
+def corollary6_improvement(system: DPKwikSortCapped) -> dpaudit.RateClaim:
+    return improvement(system, 1.0, lambda m: 1 / math.log(m))
+
+
+@dpaudit.claim(
+    "alabi2022.corollary7-improvement",
+    DPKwikSortCapped,
+    kind="rate",
+    place=IMPROVED,
+    statement="As m grows, Corollary 7's noise is smaller than Corollary 4's by a factor of Θ(sqrt(m / log m)).",
+)
+@about(GAUSSIAN)
+def corollary7_improvement(system: DPKwikSortCapped) -> dpaudit.RateClaim:
+    return improvement(system, 0.5, lambda m: 1 / math.sqrt(math.log(m)))
+
+
+@dpaudit.claim(
     "alabi2022.reduction2-cap",
     DPKwikSortCapped,
     kind="utility",
     place=IMPROVED,
-    statement="The cap q is below the number of pairs: fewer queries than in Reduction I are paid for.",
+    statement="At the stated m, the cap q is below the number of pairs: fewer queries than in Reduction I are paid for.",
     ours=True,
 )
 def reduction2_cap(system: DPKwikSortCapped) -> dpaudit.UtilityClaim:
@@ -282,7 +366,7 @@ def reduction2_cap(system: DPKwikSortCapped) -> dpaudit.UtilityClaim:
     DPKwikSortCapped,
     kind="utility",
     place=IMPROVED,
-    statement="A query of Reduction II has less noise than a weight of Reduction I.",
+    statement="At the stated m, a query of Reduction II has less noise than a weight of Reduction I.",
     ours=True,
 )
 def reduction2_noise(system: DPKwikSortCapped) -> dpaudit.UtilityClaim:
@@ -302,7 +386,7 @@ def reduction2_noise(system: DPKwikSortCapped) -> dpaudit.UtilityClaim:
     DPKwikSortCapped,
     kind="utility",
     place=IMPROVED,
-    statement="Reduction II costs less than Reduction I.",
+    statement="At the stated m, on the stated profile, Reduction II costs less than Reduction I.",
     ours=True,
 )
 def reduction2_error(system: DPKwikSortCapped) -> dpaudit.UtilityClaim:
@@ -370,6 +454,20 @@ def rate_in_alternatives(
             f"two opposed blocs, the worst margin; {MANY_AGENTS} agents{_TAIL}; at these m the default cap and "
             "the share of wrong pairs still approach their rates from below"
         ),
+    )
+
+
+def improvement(system: DPKwikSortCapped, exponent: float, shape: Callable[[float], float]) -> dpaudit.RateClaim:
+    """Exact rate, over the number of alternatives, of the quotient of the noises that the additive errors rest on."""
+    return dpaudit.RateClaim(
+        variable="alternatives",
+        points=(16, 20, 24, 32, 40, 48, 64, 80, 96, 112, 128),
+        exponent=exponent,
+        shape=shape,
+        direction="equal",
+        exact=lambda m: 1 / noise_ratio(system.but(alternatives=int(m), cap="auto")),
+        quantity="scale of the noise, Reduction I over II",
+        scope=f"calibration {system.calibration}, ξ = {system.xi:g}; the default cap approaches its rate from below",
     )
 
 
