@@ -26,8 +26,8 @@ class Central(dpaudit.Mechanism):
     noise: Literal["laplace", "gaussian"] = dpaudit.parameter("laplace", doc="noise of a weight")
     calibration: Literal["printed", "classical", "tight", "mended"] = dpaudit.parameter(
         "printed",
-        doc="of the noise: as printed, or to the true sensitivity, Gaussian noise classically, exactly, or by a formula "
-        "for every ϵ",
+        doc="of the noise: as printed, or to the true sensitivity, Gaussian noise classically, exactly, or by one "
+        "formula for every ϵ",
     )
     alternatives: int = dpaudit.parameter(3, minimum=2, maximum=256, role="alternatives", doc="m")
     agents: int = dpaudit.parameter(2, minimum=1, role="agents", doc="n")

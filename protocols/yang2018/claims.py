@@ -30,9 +30,9 @@ from .safari import Safari
 # Section I: collecting the distribution over all rankings directly suffers from excessive noise.
 
 NOISE = (
-    "With d = 10 items and 5,000 users, as the paper's data have, at every stated ε: collecting the distribution over all "
-    "rankings directly suffers from excessive noise, a squared error above that of the uniform distribution, whatever the "
-    "users hold."
+    "With d = 10 items and 5,000 users, as the paper's data have, at every stated ε: collecting the distribution over "
+    "all rankings directly suffers from excessive noise, a squared error above that of the uniform distribution, "
+    "whatever the users hold."
 )
 PAPERS_ITEMS, PAPERS_USERS = 10, 5000
 """Items and users of the data in Section IV."""
@@ -107,8 +107,8 @@ def safari_less_noise(safari: Safari) -> dpaudit.LemmaClaim:
     place=PAPER.at(section="I"),
     ours=True,
     statement=(
-        "At the stated d, ε and K: every frequency that SAFARI collects has a smaller variance than every frequency of a "
-        "ranking by generalised randomized response."
+        "At the stated d, ε and K: every frequency that SAFARI collects has a smaller variance than every frequency of "
+        "a ranking by generalised randomized response."
     ),
 )
 def safari_less_noise_at(safari: Safari) -> dpaudit.LemmaClaim:
@@ -128,7 +128,9 @@ def less_noise(safari: Safari, inapplicable: str) -> dpaudit.LemmaClaim:
         instances=[{"phase": 1}, {"phase": 2}],
         complete=True,
         explain=lambda phase: {"actual": variance(phase), "claimed": claimed},
-        scope=f"ε = {safari.epsilon:g}, d = {safari.items}, K = {safari.thin}; the largest domain of either phase, n = 1",
+        scope=(
+            f"ε = {safari.epsilon:g}, d = {safari.items}, K = {safari.thin}; the largest domain of either phase, n = 1"
+        ),
         inapplicable=inapplicable,
     )
 
@@ -191,8 +193,8 @@ def near_without_noise(system: SafariNoPrivacy, inapplicable: str) -> dpaudit.Ut
     place=PAPER.at(section="II-B"),
     ours=True,
     statement=(
-        "At the stated d, n, K and users: without noise, the chain from tripletwise mutual information errs less in most "
-        "runs than a random chain."
+        "At the stated d, n, K and users: without noise, the chain from tripletwise mutual information errs less in "
+        "most runs than a random chain."
     ),
     on_data=True,
 )
@@ -214,7 +216,8 @@ def noprivacy_chain(system: SafariNoPrivacy) -> dpaudit.UtilityClaim:
     kind="privacy",
     place=PAPER.at(section="III-A"),
     statement=(
-        "For every ε > 0, d, K and chain: what a user sends in both phases together is ε-locally differentially private."
+        "For every ε > 0, d, K and chain: what a user sends in both phases together is ε-locally differentially "
+        "private."
     ),
 )
 def safari_ldp(safari: Safari) -> dpaudit.PrivacyClaim:
@@ -227,8 +230,8 @@ def safari_ldp(safari: Safari) -> dpaudit.PrivacyClaim:
     kind="utility",
     place=PAPER.at(section="III-A", note="Phase 2"),
     statement=(
-        "At the stated ε, d, n, K and users: the chain learned at ε/2 errs less in most runs than a random one with all "
-        "of ε for Phase 4."
+        "At the stated ε, d, n, K and users: the chain learned at ε/2 errs less in most runs than a random one with "
+        "all of ε for Phase 4."
     ),
     ours=True,
     on_data=True,
@@ -278,8 +281,8 @@ def rule_one_size(items: int) -> np.ndarray:
     kind="lemma",
     place=PAPER.at(section="III-D"),
     statement=(
-        "For every d from 3 to 10, the range of the experiments, at K = 1: the domains of Rules I and II are smaller than "
-        "d!."
+        "For every d from 3 to 10, the range of the experiments, at K = 1: the domains of Rules I and II are smaller "
+        "than d!."
     ),
 )
 def small_domains(safari: Safari) -> dpaudit.LemmaClaim:
@@ -299,8 +302,8 @@ def small_domains(safari: Safari) -> dpaudit.LemmaClaim:
     place=PAPER.at(section="III-D"),
     ours=True,
     statement=(
-        "For every d from 4 to 10, at K = 1: the domains of Rules I and II have at most a third of the values that there "
-        "are rankings."
+        "For every d from 4 to 10, at K = 1: the domains of Rules I and II have at most a third of the values that "
+        "there are rankings."
     ),
 )
 def small_domains_mended(safari: Safari) -> dpaudit.LemmaClaim:
@@ -323,7 +326,10 @@ def largest_domain(items: int) -> int:
     Safari,
     kind="lemma",
     place=PAPER.at(section="III-B"),
-    statement="For every distribution of rankings: S1 and S2 follow from S3, as every attribute gives the same Pr[φ] and Pr[λ].",
+    statement=(
+        "For every distribution of rankings: S1 and S2 follow from S3, as every attribute gives the same Pr[φ] and "
+        "Pr[λ]."
+    ),
 )
 def rule1_consistency(safari: Safari) -> dpaudit.LemmaClaim:
     return dpaudit.LemmaClaim(
@@ -353,8 +359,8 @@ def disagreement(profile: np.ndarray) -> float:
     kind="utility",
     place=PAPER.at(section="III-B"),
     statement=(
-        "At the stated ε, d, n and users: S1 follows from the collected S3 too, as the estimates of two attributes agree "
-        "on Pr[φ] within 0.05."
+        "At the stated ε, d, n and users: S1 follows from the collected S3 too, as the estimates of two attributes "
+        "agree on Pr[φ] within 0.05."
     ),
     on_data=True,
 )
@@ -379,7 +385,10 @@ def rule1_consistency_estimates(safari: Safari) -> dpaudit.UtilityClaim:
     Safari,
     kind="lemma",
     place=[PAPER.at(section="III-B"), PAPER.at(section="II-B")],
-    statement="For d = 4 and 5: S3 determines the distributions that the splits after the first need, of ranks within the set.",
+    statement=(
+        "For d = 4 and 5: S3 determines the distributions that the splits after the first need, of ranks within the "
+        "set."
+    ),
 )
 def rule1_sufficient(safari: Safari) -> dpaudit.LemmaClaim:
     return dpaudit.LemmaClaim(

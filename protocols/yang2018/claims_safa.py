@@ -51,8 +51,8 @@ def harmony_ldp(harmony: Harmony) -> dpaudit.PrivacyClaim:
     kind="lemma",
     place=PAPER.at(section="III-D"),
     statement=(
-        "At the stated ε' and domain size m, for a value of frequency 0 and one of frequency 1/m: of the frequency oracles "
-        "GRR, unary encoding, local hashing and Hadamard response, GRR has the least variance."
+        "At the stated ε' and domain size m, for a value of frequency 0 and one of frequency 1/m: of the frequency "
+        "oracles GRR, unary encoding, local hashing and Hadamard response, GRR has the least variance."
     ),
 )
 def grr_best(safa: Safa) -> dpaudit.LemmaClaim:
@@ -135,7 +135,10 @@ def bias(safa: Safa, truth: int) -> float:
     Safa,
     kind="utility",
     place=technical_report(3),
-    statement="For every ε' > 0, |A|, m, n and frequency f: the printed variance of SAFA's estimate is right but for a factor of 1.1.",
+    statement=(
+        "For every ε' > 0, |A|, m, n and frequency f: the printed variance of SAFA's estimate is right but for a "
+        "factor of 1.1."
+    ),
 )
 def safa_theorem3(safa: Safa) -> dpaudit.UtilityClaim:
     return about(safa, printed_safa_variance(safa), safa_variance(safa))
@@ -165,7 +168,10 @@ def collected(at: AttributeCollector) -> str:
     Safa,
     kind="lemma",
     place=technical_report(3, note="what is left out"),
-    statement="For every |A|, m and frequency: SAFA's exact variance is at least the printed one, and at most e^ε' times that.",
+    statement=(
+        "For every |A|, m and frequency: SAFA's exact variance is at least the printed one, and at most e^ε' times "
+        "that."
+    ),
     ours=True,
 )
 def safa_theorem3_side(safa: Safa) -> dpaudit.LemmaClaim:
@@ -198,8 +204,8 @@ def safa_theorem3_side(safa: Safa) -> dpaudit.LemmaClaim:
     kind="lemma",
     place=technical_report(3, note="with what is left out"),
     statement=(
-        "For every ε' > 0, |A|, m, n and frequency f: the variance of SAFA's estimate is the printed one plus "
-        "f (e - 1) ((e + m - 1)|A| - e - 1) / (n (e - 1)^2), e for e^ε'."
+        "For every ε' > 0, |A|, m, n and frequency f: the variance of SAFA's estimate is the printed one plus f (e - "
+        "1) ((e + m - 1)|A| - e - 1) / (n (e - 1)^2), e for e^ε'."
     ),
     ours=True,
 )
@@ -278,8 +284,8 @@ def _variance(report: SafaReport | HarmonyReport, estimate: Callable[[np.ndarray
     kind="utility",
     place=technical_report(4),
     statement=(
-        "For every ε' > 0, |A|, m, n and frequency f: the printed variance of Harmony's estimate is right but for a factor "
-        "of 1.1."
+        "For every ε' > 0, |A|, m, n and frequency f: the printed variance of Harmony's estimate is right but for a "
+        "factor of 1.1."
     ),
 )
 def harmony_printed_variance(harmony: Harmony) -> dpaudit.UtilityClaim:
@@ -292,8 +298,8 @@ def harmony_printed_variance(harmony: Harmony) -> dpaudit.UtilityClaim:
     kind="lemma",
     place=technical_report(4),
     statement=(
-        "For every ε' > 0, |A| and n, and a value nobody holds: SAFA's variance is below Harmony's at every domain size m "
-        "below the printed crossover."
+        "For every ε' > 0, |A| and n, and a value nobody holds: SAFA's variance is below Harmony's at every domain "
+        "size m below the printed crossover."
     ),
 )
 def safa_theorem4(safa: Safa) -> dpaudit.LemmaClaim:
@@ -334,8 +340,8 @@ def safa_theorem4(safa: Safa) -> dpaudit.LemmaClaim:
     kind="lemma",
     place=technical_report(4, note="with Harmony's exact variance"),
     statement=(
-        "For every ε' > 0 and |A|, and a value nobody holds: SAFA's variance is below Harmony's for "
-        "m < e^2 + e + 2 + 1/|A|, e for e^ε', and not otherwise."
+        "For every ε' > 0 and |A|, and a value nobody holds: SAFA's variance is below Harmony's for m < e^2 + e + 2 + "
+        "1/|A|, e for e^ε', and not otherwise."
     ),
 )
 def safa_theorem4_meant(safa: Safa) -> dpaudit.LemmaClaim:

@@ -58,8 +58,8 @@ def ranking_olh_ldp(flat: RankingOlh) -> dpaudit.PrivacyClaim:
     kind="utility",
     place=PAPER.at(section="IV-B", figure="1(a)"),
     statement=(
-        "At the stated ε, n and d >= 4, on real rankings or a Mallows model in their place: SAFARI's error is below that "
-        "of every flat baseline in most runs."
+        "At the stated ε, n and d >= 4, on real rankings or a Mallows model in their place: SAFARI's error is below "
+        "that of every flat baseline in most runs."
     ),
     on_data=True,
     reproduces="Figure 1(a)",
@@ -102,7 +102,8 @@ def below_flat(safari: Safari, inapplicable: str) -> dpaudit.UtilityClaim:
     kind="utility",
     place=PAPER.at(section="IV-B", figure="1(a)"),
     statement=(
-        "At the stated ε and n, with d = 3 items: the best flat baseline errs at most 0.05 more than SAFARI in most runs."
+        "At the stated ε and n, with d = 3 items: the best flat baseline errs at most 0.05 more than SAFARI in most "
+        "runs."
     ),
     on_data=True,
     reproduces="Figure 1(a)",
@@ -122,8 +123,8 @@ def figure1a_small(safari: Safari) -> dpaudit.UtilityClaim:
     kind="utility",
     place=PAPER.at(section="IV-B", figure="1(a)"),
     statement=(
-        "At the stated ε, n and d: SAFARI's lead over the flat baselines is larger with d items than with d - 1 in most "
-        "runs."
+        "At the stated ε, n and d: SAFARI's lead over the flat baselines is larger with d items than with d - 1 in "
+        "most runs."
     ),
     on_data=True,
     reproduces="Figure 1(a)",
@@ -156,7 +157,9 @@ def lead(safari: Safari, orders: np.ndarray, rng: np.random.Generator) -> float:
     Safari,
     kind="utility",
     place=PAPER.at(section="IV-B", figure="1(a)", note=LEFT_OUT),
-    statement="At the stated ε, n, d and users: SAFARI's error is below that of uniformly random rankings in most runs.",
+    statement=(
+        "At the stated ε, n, d and users: SAFARI's error is below that of uniformly random rankings in most runs."
+    ),
     ours=True,
     on_data=True,
     reproduces="Figure 1(a)",
@@ -171,8 +174,8 @@ def figure1a_uniform(safari: Safari) -> dpaudit.UtilityClaim:
     kind="utility",
     place=PAPER.at(section="IV-B", figure="1(a)", note=LEFT_OUT),
     statement=(
-        "At the stated ε, n and d: every flat baseline has a larger error than rankings drawn without any data, in most "
-        "runs."
+        "At the stated ε, n and d: every flat baseline has a larger error than rankings drawn without any data, in "
+        "most runs."
     ),
     ours=True,
     on_data=True,

@@ -130,8 +130,8 @@ def corollary4_privacy(system: NoisyPairwise) -> dpaudit.PrivacyClaim:
     place=COROLLARY_4,
     ours=True,
     statement=(
-        "For every ϵ > 0, δ, m and n: weights with the classical noise for their true sensitivity, of deviation "
-        "sqrt(2 log(1.25/δ) C(m, 2)) / (ϵn), are (ϵ, δ)-differentially private."
+        "For every ϵ > 0, δ, m and n: weights with the classical noise for their true sensitivity, of deviation sqrt(2 "
+        "log(1.25/δ) C(m, 2)) / (ϵn), are (ϵ, δ)-differentially private."
     ),
 )
 @about(GAUSSIAN)
@@ -147,8 +147,8 @@ def corollary4_privacy_classical(system: NoisyPairwise) -> dpaudit.PrivacyClaim:
     place=COROLLARY_4,
     ours=True,
     statement=(
-        "For every ϵ > 0, δ, m and n: weights with Gaussian noise of deviation (sqrt(L) + sqrt(L + ϵ)) sqrt(C(m, 2) / 2) "
-        "/ (ϵn), L = log(1/δ), are (ϵ, δ)-differentially private."
+        "For every ϵ > 0, δ, m and n: weights with Gaussian noise of deviation (sqrt(L) + sqrt(L + ϵ)) sqrt(C(m, 2) / "
+        "2) / (ϵn), L = log(1/δ), are (ϵ, δ)-differentially private."
     ),
 )
 @about(GAUSSIAN)
@@ -163,8 +163,8 @@ def corollary4_privacy_mended(system: NoisyPairwise) -> dpaudit.PrivacyClaim:
     kind="rate",
     place=[COROLLARY_4, COROLLARY_7],
     statement=(
-        "For every ϵ > 0: some constant in the printed deviations O(sqrt(log(1/δ)) / ϵ) is enough for all smaller ϵ, so "
-        "that the deviation that is needed falls like 1/ϵ up to ϵ."
+        "For every ϵ > 0: some constant in the printed deviations O(sqrt(log(1/δ)) / ϵ) is enough for all smaller ϵ, "
+        "so that the deviation that is needed falls like 1/ϵ up to ϵ."
     ),
 )
 @about(GAUSSIAN)

@@ -65,8 +65,8 @@ def theorem5_budget(system: DPKwikSortCapped) -> dpaudit.PrivacyClaim:
     kind="privacy",
     place=THEOREM_5,
     statement=(
-        "For every ϵ > 0, m, n and q: with (ϵ/2, δ) for the answers, what a run computes from the data is "
-        "(ϵ, δ)-differentially private; δ = 0 with Laplace noise."
+        "For every ϵ > 0, m, n and q: with (ϵ/2, δ) for the answers, what a run computes from the data is (ϵ, "
+        "δ)-differentially private; δ = 0 with Laplace noise."
     ),
 )
 @about(MEANT)
@@ -80,8 +80,8 @@ def theorem5_transcript(system: DPKwikSortCapped) -> dpaudit.PrivacyClaim:
     kind="privacy",
     place=THEOREM_5,
     statement=(
-        "For every ϵ > 0, m, n and q: with (ϵ/2, δ) for the answers, the ranking is (ϵ, δ)-differentially private; "
-        "δ = 0 with Laplace noise."
+        "For every ϵ > 0, m, n and q: with (ϵ/2, δ) for the answers, the ranking is (ϵ, δ)-differentially private; δ = "
+        "0 with Laplace noise."
     ),
 )
 @about(MEANT)
@@ -309,8 +309,8 @@ def corollary7_rate_delta(system: DPKwikSortCapped) -> dpaudit.RateClaim:
     kind="rate",
     place=[COROLLARY_7, TABLE_1],
     statement=(
-        "For fixed ϵ n and δ, the additive error on the worst of two opposed blocs grows no faster than "
-        "m^2.5 sqrt(log m)."
+        "For fixed ϵ n and δ, the additive error on the worst of two opposed blocs grows no faster than m^2.5 sqrt(log "
+        "m)."
     ),
     reproduces="Table 1",
 )
@@ -348,7 +348,9 @@ def corollary7_improvement(system: DPKwikSortCapped) -> dpaudit.RateClaim:
     DPKwikSortCapped,
     kind="utility",
     place=IMPROVED,
-    statement="At the stated m, the cap q is below the number of pairs: fewer queries than in Reduction I are paid for.",
+    statement=(
+        "At the stated m, the cap q is below the number of pairs: fewer queries than in Reduction I are paid for."
+    ),
     ours=True,
 )
 def reduction2_cap(system: DPKwikSortCapped) -> dpaudit.UtilityClaim:

@@ -51,8 +51,8 @@ def comparisons_expected(kwiksort: KwikSort) -> dpaudit.RateClaim:
     kind="lemma",
     place=CONCRETE_BOUNDS,
     statement=(
-        "For every m from 2 to 128, at ξ = 1: KwikSort makes at most q = 4 m ln m comparisons with probability at least "
-        "1 - ξ/m^4."
+        "For every m from 2 to 128, at ξ = 1: KwikSort makes at most q = 4 m ln m comparisons with probability at "
+        "least 1 - ξ/m^4."
     ),
 )
 def comparisons_tail(kwiksort: KwikSort) -> dpaudit.LemmaClaim:
@@ -99,8 +99,8 @@ def comparisons_any_xi(kwiksort: KwikSort) -> dpaudit.LemmaClaim:
     kind="lemma",
     place=CONCRETE_BOUNDS,
     statement=(
-        "For every weights of four alternatives with w_ij + w_ji = 1: the expected cost of KwikSort on their majorities "
-        "is at most 5 OPT."
+        "For every weights of four alternatives with w_ij + w_ji = 1: the expected cost of KwikSort on their "
+        "majorities is at most 5 OPT."
     ),
 )
 def kwiksort_five(kwiksort: KwikSort) -> dpaudit.LemmaClaim:

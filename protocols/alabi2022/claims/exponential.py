@@ -33,7 +33,8 @@ def privacy(system: KemenyExponential) -> dpaudit.PrivacyClaim:
     kind="utility",
     place=TABLE_1,
     statement=(
-        "For every profile, ϵ > 0, m and n: E[K(σ, Π)] is at most OPT + m^3 log m / (ϵ n): the constant in O(.) can be 1."
+        "For every profile, ϵ > 0, m and n: E[K(σ, Π)] is at most OPT + m^3 log m / (ϵ n): the constant in O(.) can be "
+        "1."
     ),
 )
 def utility(system: KemenyExponential) -> dpaudit.UtilityClaim:
@@ -46,7 +47,8 @@ def utility(system: KemenyExponential) -> dpaudit.UtilityClaim:
     kind="utility",
     place=PAPER.at(section=RESULTS, table=1, note="with its constant"),
     statement=(
-        "For every profile, ϵ > 0, m and n: E[K(σ, Π)] is at most OPT + log m! / (β n): β n (E K - OPT) is an entropy less a logarithm that is at least 0."
+        "For every profile, ϵ > 0, m and n: E[K(σ, Π)] is at most OPT + log m! / (β n): β n (E K - OPT) is an entropy "
+        "less a logarithm that is at least 0."
     ),
     ours=True,
 )
@@ -60,8 +62,9 @@ def utility_entropy(system: KemenyExponential) -> dpaudit.UtilityClaim:
     kind="utility",
     place=PAPER.at(section=RESULTS, table=1, note="sharpened"),
     statement=(
-        "For every profile, ϵ > 0, m and n: E[K(σ, Π)] is at most OPT + E_s + (log m! - H_s) / (β n) for every block size s, where H_s is the entropy and "
-        "E_s half the pairs of rankings that are shuffled within blocks of s items."
+        "For every profile, ϵ > 0, m and n: E[K(σ, Π)] is at most OPT + E_s + (log m! - H_s) / (β n) for every block "
+        "size s, where H_s is the entropy and E_s half the pairs of rankings that are shuffled within blocks of s "
+        "items."
     ),
     ours=True,
 )
@@ -167,8 +170,8 @@ def rate_opposed(system: KemenyExponential) -> dpaudit.RateClaim:
     kind="rate",
     place=PAPER.at(section=RESULTS, table=1, note="with its logarithm"),
     statement=(
-        "For fixed ϵ n, on majorities that shrink with the distance of the alternatives, the additive error grows like m (m - 1) log "
-        "m!, so like m^3 log m."
+        "For fixed ϵ n, on majorities that shrink with the distance of the alternatives, the additive error grows like "
+        "m (m - 1) log m!, so like m^3 log m."
     ),
     reproduces="Table 1",
     ours=True,

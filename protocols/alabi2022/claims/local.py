@@ -64,8 +64,8 @@ def theorem8_worst_pair(system: LocalPairwise) -> dpaudit.LemmaClaim:
     kind="utility",
     place=PROOF,
     statement=(
-        "For every ϵ > 0, m and n: the vector mechanism's error per entry is O(m / (ϵ sqrt n)), here at most "
-        "3m / (2ϵ sqrt n)."
+        "For every ϵ > 0, m and n: the vector mechanism's error per entry is O(m / (ϵ sqrt n)), here at most 3m / (2ϵ "
+        "sqrt n)."
     ),
 )
 def theorem8_entry(system: LocalPairwise) -> dpaudit.UtilityClaim:
@@ -220,8 +220,8 @@ def entrywise_rate_alternatives(system: LocalPairwise) -> dpaudit.RateClaim:
     kind="utility",
     place=COROLLARY9,
     statement=(
-        "For every profile, 0 < ϵ <= 1, m and n: the expected Kemeny score exceeds the least one by at most "
-        "3m^3 / (ϵ sqrt n)."
+        "For every profile, 0 < ϵ <= 1, m and n: the expected Kemeny score exceeds the least one by at most 3m^3 / (ϵ "
+        "sqrt n)."
     ),
 )
 def corollary9(system: LocalPairwise) -> dpaudit.UtilityClaim:

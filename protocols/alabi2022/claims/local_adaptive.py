@@ -44,7 +44,9 @@ def theorem11_budget(system: LDPKwikSortInteractive) -> dpaudit.PrivacyClaim:
     kind="lemma",
     place=THEOREM11,
     ours=True,
-    statement="At the stated m, the least q of Lemma 10 is below the number of pairs that KwikSort could compare at all.",
+    statement=(
+        "At the stated m, the least q of Lemma 10 is below the number of pairs that KwikSort could compare at all."
+    ),
 )
 def reduction2_cap_local(system: LDPKwikSortInteractive) -> dpaudit.LemmaClaim:
     return dpaudit.LemmaClaim(
@@ -137,8 +139,8 @@ def first_from(holds: Callable[[int], bool]) -> float:
     kind="utility",
     place=THEOREM11,
     statement=(
-        "For every profile, ϵ > 0, m, n and q >= 10 m ln m: the expected Kemeny score is at most "
-        "5 OPT + 60 m^1.5 q / (ϵ sqrt n)."
+        "For every profile, ϵ > 0, m, n and q >= 10 m ln m: the expected Kemeny score is at most 5 OPT + 60 m^1.5 q / "
+        "(ϵ sqrt n)."
     ),
 )
 def theorem11(system: LDPKwikSortInteractive) -> dpaudit.UtilityClaim:

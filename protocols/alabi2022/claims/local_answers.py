@@ -28,7 +28,8 @@ MOST_COUNTS = 64
     kind="lemma",
     place=LEMMA10,
     statement=(
-        "For every ϵ > 0, m and q: one answer loses at most ϵ_0 = ϵm / 2q, and an agent's 2q/m answers together at most ϵ."
+        "For every ϵ > 0, m and q: one answer loses at most ϵ_0 = ϵm / 2q, and an agent's 2q/m answers together at "
+        "most ϵ."
     ),
 )
 def lemma10_privacy(system: LDPKwikSortInteractive) -> dpaudit.LemmaClaim:
@@ -109,8 +110,8 @@ def lemma10_cap_text(system: LDPKwikSortInteractive) -> dpaudit.LemmaClaim:
     kind="utility",
     place=LEMMA10,
     statement=(
-        "For every ϵ > 0, m, n and q: the expected error of an answer is O(q / (ϵ sqrt(nm))), here at most "
-        "5q / (ϵ sqrt(nm))."
+        "For every ϵ > 0, m, n and q: the expected error of an answer is O(q / (ϵ sqrt(nm))), here at most 5q / (ϵ "
+        "sqrt(nm))."
     ),
 )
 def lemma10_error(system: LDPKwikSortInteractive) -> dpaudit.UtilityClaim:
@@ -172,7 +173,9 @@ def lemma10_rate_epsilon(system: LDPKwikSortInteractive) -> dpaudit.RateClaim:
     LDPKwikSortInteractive,
     kind="lemma",
     place=[LEMMA10, DUMMY_USERS],
-    statement="For every m, n and w_ji: the answer (m/n) Σ w~_ji^k has the expectation w_ji, also where m does not divide n.",
+    statement=(
+        "For every m, n and w_ji: the answer (m/n) Σ w~_ji^k has the expectation w_ji, also where m does not divide n."
+    ),
 )
 def lemma10_unbiased(system: LDPKwikSortInteractive) -> dpaudit.LemmaClaim:
     return _unbiased(system, counted=system.agents, more="; n counts the real ones")
@@ -215,8 +218,8 @@ def _unbiased(system: LDPKwikSortInteractive, *, counted: int, more: str = "") -
     kind="utility",
     place=LEMMA10,
     statement=(
-        "For every m, q > 10 m ln m and sequence of q queries, repeated ones among them: they end in ⊥ with probability "
-        "at most exp(-0.1 q/m)."
+        "For every m, q > 10 m ln m and sequence of q queries, repeated ones among them: they end in ⊥ with "
+        "probability at most exp(-0.1 q/m)."
     ),
 )
 def lemma10_bottom(system: LDPKwikSortInteractive) -> dpaudit.UtilityClaim:
@@ -235,8 +238,8 @@ def lemma10_bottom(system: LDPKwikSortInteractive) -> dpaudit.UtilityClaim:
     place=LEMMA10,
     ours=True,
     statement=(
-        "For every m and q > 10 m ln m: q different queries, chosen by who knows ℓ, as the algorithm lets one, end in ⊥ "
-        "with probability at most exp(-0.1 q/m)."
+        "For every m and q > 10 m ln m: q different queries, chosen by who knows ℓ, as the algorithm lets one, end in "
+        "⊥ with probability at most exp(-0.1 q/m)."
     ),
 )
 def lemma10_bottom_informed(system: LDPKwikSortInteractive) -> dpaudit.UtilityClaim:
@@ -322,8 +325,8 @@ def lemma10_union_bound(system: LDPKwikSortInteractive) -> dpaudit.UtilityClaim:
     kind="utility",
     place=ALGORITHM2,
     statement=(
-        "For every m, n and q > 10 m ln m: with the counter as printed, a first query is answered by ⊥ with probability "
-        "at most exp(-0.1 q/m)."
+        "For every m, n and q > 10 m ln m: with the counter as printed, a first query is answered by ⊥ with "
+        "probability at most exp(-0.1 q/m)."
     ),
 )
 def algorithm2_counter(system: LDPKwikSortInteractive) -> dpaudit.UtilityClaim:

@@ -99,9 +99,9 @@ def theorem13_floor(reduction: MarginalsReduction) -> dpaudit.UtilityClaim:
     place=PAPER.at(section=LOWER_BOUNDS, theorem=14, note="for one system, by packing and not by fingerprinting"),
     ours=True,
     statement=(
-        "At the stated ϵ, δ, m and n: the stated (ϵ, δ)-DP system errs, on average over the code, by at least what balls "
-        "around the words leave to an (ϵ, δ)-DP algorithm, with δ (e^(ϵ n) - 1) / (e^ϵ - 1) for n replacements. That "
-        "reaches n of the order of log(1 / δ) / ϵ; Theorem 14's sqrt(m) / ϵ is not audited."
+        "At the stated ϵ, δ, m and n: the stated (ϵ, δ)-DP system errs, on average over the code, by at least what "
+        "balls around the words leave to an (ϵ, δ)-DP algorithm, with δ (e^(ϵ n) - 1) / (e^ϵ - 1) for n replacements. "
+        "That reaches n of the order of log(1 / δ) / ϵ; Theorem 14's sqrt(m) / ϵ is not audited."
     ),
 )
 def theorem14_packing(reduction: MarginalsReduction) -> dpaudit.UtilityClaim:

@@ -55,8 +55,8 @@ def fact2(reduction: MarginalsReduction) -> dpaudit.LemmaClaim:
     place=FACT2,
     ours=True,
     statement=(
-        "For every σ, and w and v with w_ij + w_ji = v_ij + v_ji = 1: |K(σ, w) - K(σ, v)| is at most half the sum of all "
-        "|w_ji - v_ji|, so that C(m, 2) does for m^2 in Theorem 1."
+        "For every σ, and w and v with w_ij + w_ji = v_ij + v_ji = 1: |K(σ, w) - K(σ, v)| is at most half the sum of "
+        "all |w_ji - v_ji|, so that C(m, 2) does for m^2 in Theorem 1."
     ),
 )
 def fact2_halved(reduction: MarginalsReduction) -> dpaudit.LemmaClaim:

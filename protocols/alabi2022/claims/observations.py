@@ -64,8 +64,8 @@ def _inverse(reduction: MarginalsReduction, sign: int) -> OnWords:
     kind="lemma",
     place=OBSERVATION15,
     statement=(
-        "For every σ and words x: K(σ, {π^x}) is at least t (d / 2 - <ρ(σ), mean x> / 2), with ρ as printed: -1 where j "
-        "comes first."
+        "For every σ and words x: K(σ, {π^x}) is at least t (d / 2 - <ρ(σ), mean x> / 2), with ρ as printed: -1 where "
+        "j comes first."
     ),
 )
 def observation15(reduction: MarginalsReduction) -> dpaudit.LemmaClaim:
@@ -92,8 +92,8 @@ def observation15_meant(reduction: MarginalsReduction) -> dpaudit.LemmaClaim:
     kind="lemma",
     place=OBSERVATION15,
     statement=(
-        "For every σ and words x: K(σ, {π^x}) is at least t (d / 2 - <ρ(σ), mean x> / 2), with ρ as printed and the map "
-        "of the text, which switches where x_j = +1."
+        "For every σ and words x: K(σ, {π^x}) is at least t (d / 2 - <ρ(σ), mean x> / 2), with ρ as printed and the "
+        "map of the text, which switches where x_j = +1."
     ),
 )
 def observation15_text(reduction: MarginalsReduction) -> dpaudit.LemmaClaim:

@@ -25,8 +25,8 @@ LOCAL_POINTS = tuple(2.0**k for k in range(5, 17))
     kind="rate",
     place=NON_TRIVIAL,
     statement=(
-        "For fixed ϵ, as m grows: with Laplace noise Reduction II has an additive error of 0.01 m^2 from "
-        "n = Θ(m log m / ϵ) agents on."
+        "For fixed ϵ, as m grows: with Laplace noise Reduction II has an additive error of 0.01 m^2 from n = Θ(m log m "
+        "/ ϵ) agents on."
     ),
 )
 @about(LAPLACE)
@@ -40,8 +40,8 @@ def nontrivial_laplace(system: DPKwikSortCapped) -> dpaudit.RateClaim:
     kind="rate",
     place=NON_TRIVIAL,
     statement=(
-        "For fixed ϵ and δ, as m grows: with Gaussian noise Reduction II has an additive error of 0.01 m^2 from "
-        "n = Θ(sqrt(m log m) / ϵ) agents on."
+        "For fixed ϵ and δ, as m grows: with Gaussian noise Reduction II has an additive error of 0.01 m^2 from n = "
+        "Θ(sqrt(m log m) / ϵ) agents on."
     ),
 )
 @about(GAUSSIAN)
@@ -75,8 +75,8 @@ def _central(system: DPKwikSortCapped, exponent: float, shape: Callable[[float],
     kind="rate",
     place=NON_TRIVIAL,
     statement=(
-        "For fixed ϵ, as m grows: in the local model Reduction II has an additive error of 0.01 m^2 from "
-        "n = Θ(m (log m)^2 / ϵ^2) agents on."
+        "For fixed ϵ, as m grows: in the local model Reduction II has an additive error of 0.01 m^2 from n = Θ(m (log "
+        "m)^2 / ϵ^2) agents on."
     ),
 )
 def nontrivial_local(system: LDPKwikSortInteractive) -> dpaudit.RateClaim:
@@ -98,8 +98,8 @@ def nontrivial_local(system: LDPKwikSortInteractive) -> dpaudit.RateClaim:
     kind="rate",
     place=[NON_TRIVIAL, MATCHED],
     statement=(
-        "For fixed m, as ϵ falls from the stated one: in the local model that number of agents grows like 1/ϵ^2, so by a "
-        "factor of 1/ϵ more than the m / ϵ of Theorem 13."
+        "For fixed m, as ϵ falls from the stated one: in the local model that number of agents grows like 1/ϵ^2, so by "
+        "a factor of 1/ϵ more than the m / ϵ of Theorem 13."
     ),
 )
 def nontrivial_local_epsilon(system: LDPKwikSortInteractive) -> dpaudit.RateClaim:
