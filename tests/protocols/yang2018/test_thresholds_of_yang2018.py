@@ -22,13 +22,31 @@ def rng():
     return np.random.default_rng(SEED)
 
 
-def test_grr_is_best_below_3_e_plus_2(rng):
+def test_grr_is_best_where_no_oracle_has_less_variance_at_both_frequencies(rng):
+    """Around m = 3 e + 2, where GRR and optimised unary encoding meet at frequency 0; at 1/m they meet below it."""
+    seen = set()
     for _ in range(DRAWS):
         epsilon = float(rng.uniform(0.2, 2.0))
-        crossover = 3 * math.exp(epsilon) + 2
-        values = max(2, round(crossover + rng.choice([-2, 2])))
-        expected = "proved" if values < crossover else "refuted"
-        assert verdict(Safa(epsilon=epsilon, values=values), "grr-best") == expected
+        e, root = math.exp(epsilon), math.exp(epsilon / 2)
+        m = max(2, round(3 * e + 2 + rng.uniform(-3, 2)))
+        hashes = max(2, math.floor(e + 1.5))
+        own_and_other = [
+            (e / (e + m - 1), 1 / (e + m - 1)),
+            (root / (1 + root), 1 / (1 + root)),
+            (0.5, 1 / (e + 1)),
+            (e / (e + 1), 0.5),
+            (e / (e + hashes - 1), 1 / hashes),
+        ]
+
+        def variances(f, pairs=own_and_other):
+            return [(f * p * (1 - p) + (1 - f) * q * (1 - q)) / (p - q) ** 2 for p, q in pairs]
+
+        best = all(grr <= min(others) for grr, *others in (variances(0.0), variances(1 / m)))
+        found = verdict(Safa(epsilon=epsilon, values=m), "grr-best")
+        assert found == ("proved" if best else "refuted")
+        assert best <= (m <= 3 * e + 2)
+        seen.add(found)
+    assert seen == {"proved", "refuted"}
 
 
 def test_safa_beats_harmony_below_the_true_crossover(rng):
