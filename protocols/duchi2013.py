@@ -86,7 +86,7 @@ class VectorMechanism(VectorReport):
     errata = (TIES,)
 
     def views(self) -> Mapping[str, dpaudit.Mechanism]:
-        report = {"epsilon": self.epsilon, "dimensions": self.dimensions}
+        report: dict[str, Any] = {"epsilon": self.epsilon, "dimensions": self.dimensions}
         return {"output": self, "printed-report": VectorReport(**report, ties="both")}
 
 

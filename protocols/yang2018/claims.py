@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -117,8 +118,8 @@ def safari_less_noise_at(safari: Safari) -> dpaudit.LemmaClaim:
 
 def less_noise(safari: Safari, inapplicable: str) -> dpaudit.LemmaClaim:
     """Compare the variances for values that nobody holds, and per user, of both phases and of the flat baseline."""
-    flat = RankingGrr(epsilon=safari.epsilon, items=safari.items)
-    claimed = float(flat.oracle.variance(0.0, 1))
+    settings: dict[str, Any] = {"epsilon": safari.epsilon, "items": safari.items}
+    claimed = float(RankingGrr(**settings).oracle.variance(0.0, 1))
 
     def variance(phase: int) -> float:
         return phase_variances(safari)[phase - 1]
