@@ -203,16 +203,16 @@ LEFT_ALONE = (
         section=RESULTS,
     ),
     _left(
+        "The lower bounds roughly match the upper bounds.",
+        "a summary; see nontrivial-laplace, nontrivial-gaussian, nontrivial-local-epsilon and theorem13-constant",
+        section=RESULTS,
+    ),
+    _left(
         "All algorithms run in poly(nm) time.",
         "of Reduction II the comparisons are counted (comparisons-expected); Reduction I and the fallbacks rest on "
         "the approximation scheme of Kenyon-Mathieu and Schudy, in whose place exact Kemeny rankings stand here",
         section=RESULTS,
         table=1,
-    ),
-    _left(
-        "The lower bounds roughly match the upper bounds.",
-        "a summary; see nontrivial-laplace, nontrivial-gaussian, nontrivial-local-epsilon and theorem13-constant",
-        section=RESULTS,
     ),
     _left(
         "All known rank aggregation algorithms use w alone, and the known ratios hold under the probability "
