@@ -6,10 +6,11 @@ from .ldp_kwiksort_interactive import LDPKwikSortInteractive
 from .local_pairwise import LocalPairwise
 from .marginals_reduction import MarginalsReduction
 from .noisy_pairwise import NoisyMatrix, NoisyPairwise
-from .paper import ERRATA, PAPER
+from .paper import ERRATA, LEFT_ALONE, PAPER
 
 __all__ = [
     "ERRATA",
+    "LEFT_ALONE",
     "PAPER",
     "DPKwikSortCapped",
     "LDPKwikSortInteractive",

@@ -24,8 +24,10 @@ class Central(dpaudit.Mechanism):
     epsilon: float = dpaudit.parameter(1.0, minimum=1e-3, doc="ϵ, the whole budget")
     delta: float = dpaudit.parameter(0.0, doc="δ: 0 with Laplace noise, above 0 with Gaussian noise")
     noise: Literal["laplace", "gaussian"] = dpaudit.parameter("laplace", doc="noise of a weight")
-    calibration: Literal["printed", "classical", "tight"] = dpaudit.parameter(
-        "printed", doc="of the noise: as printed, or to the true sensitivity, Gaussian noise classically or exactly"
+    calibration: Literal["printed", "classical", "tight", "mended"] = dpaudit.parameter(
+        "printed",
+        doc="of the noise: as printed, or to the true sensitivity, Gaussian noise classically, exactly, or by one "
+        "formula for every ϵ",
     )
     alternatives: int = dpaudit.parameter(3, minimum=2, maximum=256, role="alternatives", doc="m")
     agents: int = dpaudit.parameter(2, minimum=1, role="agents", doc="n")
@@ -62,6 +64,12 @@ class Central(dpaudit.Mechanism):
             return randomizers.LaplaceNoise.for_epsilon(epsilon, sensitivity=l1)
         if self.calibration == "tight":
             return randomizers.GaussianNoise.analytic(epsilon, self.delta, sensitivity=l2)
+        if self.calibration == "mended":
+            # Zero-concentrated DP: ρ + 2 sqrt(ρ L) = ϵ at L = log(1/δ), and ρ = l2^2 / 2 σ^2.
+            log = -math.log(self.delta)
+            return randomizers.GaussianNoise(
+                l2 * (math.sqrt(log) + math.sqrt(log + epsilon)) / (math.sqrt(2) * epsilon)
+            )
         return randomizers.GaussianNoise.classical(epsilon, self.delta, sensitivity=l2)
 
     def opposites(self) -> tuple[np.ndarray, np.ndarray]:

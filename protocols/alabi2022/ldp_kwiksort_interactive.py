@@ -75,9 +75,8 @@ class LDPKwikSortInteractive(dpaudit.Mechanism):
             "output": self,
             "answer": Answers(**one),
             "transcript": Answers(**every),
-            "transcript-and-fallback": Answers(**every, fallback=half),
-            "transcript-and-printed-fallback": Answers(**every, fallback=half, ties="both"),
             "halved-transcript-and-fallback": self.halved,
+            "halved-transcript-and-printed-fallback": self.halved.but(ties="both"),
             "kwiksort-transcript": Answers(**one, answers=asked, fallback=falls_back),
         }
 

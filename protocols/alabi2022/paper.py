@@ -1,5 +1,7 @@
 """Alabi, Ghazi, Kumar, Manurangsi 2022: rank aggregation in the central and the local model, with lower bounds."""
 
+from typing import Any
+
 import dpaudit
 
 RESULTS = "Our Results"
@@ -78,7 +80,15 @@ ALGORITHM_1 = dpaudit.Erratum(
     reason="the text below the algorithm calls it a global counter",
 )
 
+COVARIANCES = dpaudit.Erratum(
+    where=PAPER.at(section=LOCAL, lemma=10, part="proof", equation=3),
+    printed="Var(w~_ji) = (m/n)^2 (sum of the variances + sum over k < k' of the covariances)",
+    meant="twice the sum of the covariances",
+    reason="a variance of a sum counts every pair twice; the covariances are at most 0, so the bound stands",
+)
+
 ADAPTIVE = (
+    COVARIANCES,
     dpaudit.Erratum(
         where=PAPER.at(section=LOCAL, algorithm=(2, 3)),
         printed="the counter of a set is raised inside the loop over its agents",
@@ -165,3 +175,154 @@ ERRATA = (
     *ADAPTIVE,
     *HARD_INSTANCES,
 )
+
+
+def _left(says: str, reason: str, **where: Any) -> dpaudit.Assertion:
+    return dpaudit.Assertion(where=PAPER.at(**where), says=says, reason=reason)
+
+
+OTHERS = "about other people's work"
+STEP = "a proof step without a number of its own"
+
+LEFT_ALONE = (
+    _left(
+        "The algorithms of Hay et al., Yan et al. and Liu et al. are guaranteed to be DP; their utility is provably "
+        "good only under distributional assumptions.",
+        "about other people's systems; those of Hay et al. and Yan et al. are audited under yan2020",
+        section="Introduction",
+    ),
+    _left("Rank aggregation reduces to weighted feedback arc sets in tournaments.", OTHERS, section="Background"),
+    _left(
+        "K(π, π) = 0, and K is at most C(m, 2).",
+        "it follows from the definition",
+        section="Background",
+    ),
+    _left(
+        "KwikSort that stops at the cap and orders the rest at random keeps an error that does not vanish with n.",
+        "about a variant of Hay et al. that is not implemented",
+        section=RESULTS,
+    ),
+    _left(
+        "The lower bounds roughly match the upper bounds.",
+        "a summary; see nontrivial-laplace, nontrivial-gaussian, nontrivial-local-epsilon and theorem13-constant",
+        section=RESULTS,
+    ),
+    _left(
+        "All algorithms run in poly(nm) time.",
+        "of Reduction II the comparisons are counted (comparisons-expected); Reduction I and the fallbacks rest on "
+        "the approximation scheme of Kenyon-Mathieu and Schudy, in whose place exact Kemeny rankings stand here",
+        section=RESULTS,
+        table=1,
+    ),
+    _left(
+        "All known rank aggregation algorithms use w alone, and the known ratios hold under the probability "
+        "constraint.",
+        "about other people's algorithms; the ratio 5 of KwikSort is audited (kwiksort-five)",
+        section=NOTATION,
+    ),
+    _left(
+        "Every α-approximation on at most q queries and every Q with expected error e give ratio α and error (α + 1) "
+        "m^2 e.",
+        "a reduction for all algorithms; audited for those of Corollaries 3 and 4, with its lemma, Fact 2",
+        section=CENTRAL,
+        theorem=1,
+    ),
+    _left(
+        "The scheme of Kenyon-Mathieu and Schudy has ratio 1 + ξ and wants all entries.",
+        OTHERS,
+        section=CENTRAL,
+        part="after",
+        theorem=1,
+    ),
+    _left(
+        "Every α-approximation on at most q queries, but for a probability ζ/m^4, gives ratio α + ζ.",
+        "a reduction for all algorithms; audited for KwikSort (corollary6, corollary7) and its budget for any q",
+        section=CENTRAL,
+        theorem=5,
+    ),
+    _left(
+        "E[K(σ^A, w~)] >= Pr[E_q] E[K(σ^A, w~) | E_q].",
+        STEP,
+        section=CENTRAL,
+        theorem=5,
+        equation=2,
+        part="proof",
+    ),
+    _left(
+        "Approximate DP does not help in the local model: sequentially interactive protocols can be made pure.",
+        OTHERS,
+        section=LOCAL,
+    ),
+    _left(
+        "The mechanism of Duchi et al. answers all entries at once, and Bassily's answers depend on the order of "
+        "queries.",
+        "about other people's mechanisms, as the reason for Lemma 10",
+        section=LOCAL,
+        theorem=8,
+        part="after",
+    ),
+    _left(
+        "E[B_k w~] = w / m, and distinct B_k are negatively correlated, so that the covariances are at most 0.",
+        "proof steps; the whole variance is audited exactly (lemma10-error)",
+        section=LOCAL,
+        lemma=10,
+        part="proof",
+    ),
+    _left(
+        "Every α-approximation on q queries gives a local ratio of α + ζ and an error of O(m^1.5 q / (ϵ sqrt n)).",
+        "a reduction for all algorithms, its proof in the supplement; audited for KwikSort (theorem11, "
+        "theorem11-budget)",
+        section=LOCAL,
+        theorem=11,
+    ),
+    _left(
+        "An arbitrary ranking has an additive error of O(m^2).",
+        "it follows from the definition",
+        section=LOWER_BOUNDS,
+    ),
+    _left(
+        "There is no (1, o(1/n))-DP (α, c m^2)-approximation for n = o(sqrt(m) / ϵ).",
+        "it rests on fingerprinting (Dwork et al. 2015, Steinke and Ullman 2017), with constants that nobody states, "
+        "and is not audited; theorem14-packing reaches n of the order of log(1/δ) / ϵ only",
+        section=LOWER_BOUNDS,
+        theorem=14,
+    ),
+    _left(
+        "A lower bound of the central model holds in the local model too.",
+        "a local protocol is a central one; no number",
+        section=LOWER_BOUNDS,
+        theorem=14,
+        part="after",
+    ),
+    _left(
+        "Signs of marginals are enough to violate privacy, for distributions with a mean near -1 or +1.",
+        OTHERS,
+        section=LOWER_BOUNDS,
+        observation=16,
+        part="after",
+    ),
+    _left(
+        "With t large the additive 2 d^2 is small against the optimum.",
+        "a step of the proof of Theorem 14, in the supplement",
+        section=LOWER_BOUNDS,
+        observation=16,
+        part="after",
+    ),
+    _left(
+        "No voting rule meets Arrow's criteria; Kemeny rankings put a Condorcet winner first and are NP-hard to find "
+        "for four voters; Bun et al. have other neighbours.",
+        OTHERS,
+        section="Other Related Work",
+    ),
+    _left(
+        "Each algorithm has a near-optimal ratio or a near-optimal error, and not both.",
+        "a summary of Tables 1 and 2",
+        section="Conclusions & Future Work",
+    ),
+    _left(
+        "Interactivity seems inherent to algorithms in the manner of QuickSort.",
+        "a conjecture",
+        section="Conclusions & Future Work",
+    ),
+)
+"""What the paper asserts and is not audited, in its order."""

@@ -7,7 +7,7 @@ NIPS 2009, and "Learning hierarchical riffle independent groupings from rankings
 from . import claims, claims_safa, controls, evaluation
 from .baselines import SafariNoPrivacy, Uniform
 from .harmony import Harmony, HarmonyReport
-from .paper import ERRATA, HARMONY, PAPER
+from .paper import ERRATA, HARMONY, LEFT_ALONE, PAPER
 from .ranking_oracles import RankingGrr, RankingOlh, RankingRappor, RankingSh
 from .safa import Safa, SafaReport
 from .safari import Safari, SafariReport
@@ -15,6 +15,7 @@ from .safari import Safari, SafariReport
 __all__ = [
     "ERRATA",
     "HARMONY",
+    "LEFT_ALONE",
     "PAPER",
     "Harmony",
     "HarmonyReport",

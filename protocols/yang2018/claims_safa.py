@@ -1,7 +1,8 @@
 """What Section III-D and the technical report claim of SAFA and Harmony, in the order of the theorems."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -9,11 +10,13 @@ import dpaudit
 from dpaudit import randomizers
 
 from .attributes import AttributeCollector
-from .harmony import Harmony
+from .harmony import Harmony, HarmonyReport
 from .paper import HARMONY, PAPER, technical_report
-from .safa import Safa
+from .safa import Safa, SafaReport
 from .variances import (
     harmony_variance,
+    mended_harmony_variance,
+    mended_safa_variance,
     printed_crossover,
     printed_harmony_variance,
     printed_safa_variance,
@@ -36,7 +39,7 @@ MOST_SIZES = 500
     Harmony,
     kind="privacy",
     place=[PAPER.at(section="III-D"), HARMONY.at()],
-    statement="A report of Harmony is ε'-locally differentially private.",
+    statement="For every ε' > 0, |A| and m: a report of Harmony is ε'-locally differentially private.",
 )
 def harmony_ldp(harmony: Harmony) -> dpaudit.PrivacyClaim:
     return dpaudit.PrivacyClaim(epsilon=harmony.epsilon, view="report")
@@ -47,7 +50,10 @@ def harmony_ldp(harmony: Harmony) -> dpaudit.PrivacyClaim:
     Safa,
     kind="lemma",
     place=PAPER.at(section="III-D"),
-    statement="Of the frequency oracles, GRR has the least variance at this domain size, among users who all answer.",
+    statement=(
+        "At the stated ε' and domain size m, for a value of frequency 0 and one of frequency 1/m: of the frequency "
+        "oracles GRR, unary encoding, local hashing and Hadamard response, GRR has the least variance."
+    ),
 )
 def grr_best(safa: Safa) -> dpaudit.LemmaClaim:
     oracles = frequency_oracles(safa.values, safa.epsilon)
@@ -88,7 +94,7 @@ def frequency_oracles(values: int, epsilon: float) -> dict[str, randomizers.Freq
     Safa,
     kind="privacy",
     place=technical_report(1),
-    statement="A report of SAFA is ε'-locally differentially private.",
+    statement="For every ε' > 0, |A| and m: a report of SAFA is ε'-locally differentially private.",
 )
 def safa_theorem1(safa: Safa) -> dpaudit.PrivacyClaim:
     return dpaudit.PrivacyClaim(epsilon=safa.epsilon, view="report")
@@ -99,7 +105,7 @@ def safa_theorem1(safa: Safa) -> dpaudit.PrivacyClaim:
     Safa,
     kind="lemma",
     place=technical_report(2),
-    statement="SAFA's frequencies are unbiased.",
+    statement="For every ε' > 0, |A|, m and tuple of values: SAFA's frequencies are unbiased.",
 )
 def safa_theorem2(safa: Safa) -> dpaudit.LemmaClaim:
     return dpaudit.LemmaClaim(
@@ -129,7 +135,10 @@ def bias(safa: Safa, truth: int) -> float:
     Safa,
     kind="utility",
     place=technical_report(3),
-    statement=f"The printed variance of SAFA's estimate is right but for a factor of {ABOUT}.",
+    statement=(
+        "For every ε' > 0, |A|, m, n and frequency f: the printed variance of SAFA's estimate is right but for a "
+        "factor of 1.1."
+    ),
 )
 def safa_theorem3(safa: Safa) -> dpaudit.UtilityClaim:
     return about(safa, printed_safa_variance(safa), safa_variance(safa))
@@ -159,7 +168,10 @@ def collected(at: AttributeCollector) -> str:
     Safa,
     kind="lemma",
     place=technical_report(3, note="what is left out"),
-    statement="SAFA's exact variance is at least the printed one, and at most e^ε' times that.",
+    statement=(
+        "For every |A|, m and frequency: SAFA's exact variance is at least the printed one, and at most e^ε' times "
+        "that."
+    ),
     ours=True,
 )
 def safa_theorem3_side(safa: Safa) -> dpaudit.LemmaClaim:
@@ -187,11 +199,94 @@ def safa_theorem3_side(safa: Safa) -> dpaudit.LemmaClaim:
 
 
 @dpaudit.claim(
+    "yang2018.safa-theorem3-mended",
+    Safa,
+    kind="lemma",
+    place=technical_report(3, note="with what is left out"),
+    statement=(
+        "For every ε' > 0, |A|, m, n and frequency f: the variance of SAFA's estimate is the printed one plus f (e - "
+        "1) ((e + m - 1)|A| - e - 1) / (n (e - 1)^2), e for e^ε'."
+    ),
+    ours=True,
+)
+def safa_theorem3_mended(safa: Safa) -> dpaudit.LemmaClaim:
+    """Held against the law of a report, of a user who holds the value and of one who does not."""
+    return from_reports(safa, mended_safa_variance(safa), lambda: one_user_variance(safa))
+
+
+@dpaudit.claim(
+    "yang2018.harmony-variance-mended",
+    Harmony,
+    kind="lemma",
+    place=technical_report(4, note="with the exact factor"),
+    statement=(
+        "For every ε' > 0, |A|, m, n and frequency f, with orthogonal columns: the variance of Harmony's estimate is "
+        "(|A| (e + 1)^2 / (e - 1)^2 - f) / n, e for e^ε'."
+    ),
+    ours=True,
+)
+def harmony_variance_mended(harmony: Harmony) -> dpaudit.LemmaClaim:
+    """Held against the law of a report, of a user who holds the value and of one who does not."""
+    claim = from_reports(harmony, mended_harmony_variance(harmony), lambda: one_harmony_variance(harmony))
+    hadamard = harmony.projection == "hadamard"
+    return replace(claim, inapplicable="" if hadamard else "it is about orthogonal columns")
+
+
+def from_reports(
+    at: AttributeCollector, claimed: float, of_one: Callable[[], tuple[float, float]]
+) -> dpaudit.LemmaClaim:
+    """Claim that a variance is that of n users: of a share f, who hold the value, and of the others."""
+
+    def exact() -> float:
+        own, other = of_one()
+        return (at.frequency * own + (1 - at.frequency) * other) / at.agents
+
+    return dpaudit.LemmaClaim(
+        margin=lambda: -abs(claimed / exact() - 1),
+        instances=[{}],
+        complete=True,
+        explain=lambda: {"actual": exact(), "claimed": claimed},
+        tolerance=1e-9,
+        scope=f"{collected(at)}, m = {at.values}, f = {at.frequency:g}, n = {at.agents}; from the law of one report",
+    )
+
+
+def one_user_variance(safa: Safa) -> tuple[float, float]:
+    """Variance of one user's share in SAFA's estimate of a value, where the user holds it and where not."""
+    report = safa.report
+
+    def estimate(row: np.ndarray) -> float:
+        return float(report.randomizer.estimate(report.randomizer.tally(row[:1], row[1:]), 1)[0, 0])
+
+    return _variance(report, estimate, 0), _variance(report, estimate, 1)
+
+
+def one_harmony_variance(harmony: Harmony) -> tuple[float, float]:
+    """Variance of one user's share in Harmony's estimate of a value, where the user holds it and where not."""
+    report = harmony.report
+
+    def estimate(row: np.ndarray) -> float:
+        return float(report.randomizer.estimate(report.randomizer.orthogonal(), row[:1], row[None, 1:])[0, 0])
+
+    return _variance(report, estimate, 0), _variance(report, estimate, 1)
+
+
+def _variance(report: SafaReport | HarmonyReport, estimate: Callable[[np.ndarray], float], truth: int) -> float:
+    """Variance of an estimate made of one report of a user who holds one value of all attributes."""
+    law = report.law([truth] * report.attributes)
+    p, values = np.exp(law.log_probabilities), np.array([estimate(row) for row in np.asarray(law.outcomes)])
+    return float(p @ values**2 - (p @ values) ** 2)
+
+
+@dpaudit.claim(
     "yang2018.harmony-variance",
     Harmony,
     kind="utility",
     place=technical_report(4),
-    statement=f"The printed variance of Harmony's estimate is right but for a factor of {ABOUT}.",
+    statement=(
+        "For every ε' > 0, |A|, m, n and frequency f: the printed variance of Harmony's estimate is right but for a "
+        "factor of 1.1."
+    ),
 )
 def harmony_printed_variance(harmony: Harmony) -> dpaudit.UtilityClaim:
     return about(harmony, printed_harmony_variance(harmony), harmony_variance(harmony))
@@ -203,7 +298,8 @@ def harmony_printed_variance(harmony: Harmony) -> dpaudit.UtilityClaim:
     kind="lemma",
     place=technical_report(4),
     statement=(
-        "For a value nobody holds, SAFA's variance is below Harmony's at every domain size below the printed crossover."
+        "For every ε' > 0, |A| and n, and a value nobody holds: SAFA's variance is below Harmony's at every domain "
+        "size m below the printed crossover."
     ),
 )
 def safa_theorem4(safa: Safa) -> dpaudit.LemmaClaim:
@@ -244,7 +340,8 @@ def safa_theorem4(safa: Safa) -> dpaudit.LemmaClaim:
     kind="lemma",
     place=technical_report(4, note="with Harmony's exact variance"),
     statement=(
-        "For values nobody holds SAFA's variance is below Harmony's for m < e^2 + e + 2 + 1/|A|, and not otherwise."
+        "For every ε' > 0 and |A|, and a value nobody holds: SAFA's variance is below Harmony's for m < e^2 + e + 2 + "
+        "1/|A|, e for e^ε', and not otherwise."
     ),
 )
 def safa_theorem4_meant(safa: Safa) -> dpaudit.LemmaClaim:

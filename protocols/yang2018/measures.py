@@ -21,6 +21,9 @@ FLAT: dict[str, type[RankingOracle]] = {each.name: each for each in (RankingGrr,
 RANDOM_CHAIN, FIXED_CHAIN = "random chain", "fixed chain"
 """SAFARI with a chain that takes no data, and all of ε for the rest."""
 
+NOISELESS_RANDOM, NOISELESS_FIXED = "random chain without noise", "fixed chain without noise"
+"""The same without privacy."""
+
 CLOSE = 0.05
 """What "close" and "agree" are taken to mean: a variation distance of at most this."""
 
@@ -38,6 +41,8 @@ def system(name: str, at: Synthesis) -> Synthesis:
     """System that synthesises rankings, by name, at the parameters of another."""
     if name in (RANDOM_CHAIN, FIXED_CHAIN):
         return Safari(**{**at.parameters(), "chain": name.partition(" ")[0]})
+    if name in (NOISELESS_RANDOM, NOISELESS_FIXED):
+        return SafariNoPrivacy(**{**at.parameters(), "chain": name.partition(" ")[0]})
     kinds: dict[str, type[Synthesis]] = {each.name: each for each in (Safari, SafariNoPrivacy, Uniform)}
     return kinds[name](**at.parameters())
 

@@ -23,6 +23,19 @@ def safa_variance(at: AttributeCollector) -> float:
     return float(safa.variance(at.frequency, at.agents))
 
 
+def mended_safa_variance(at: AttributeCollector) -> float:
+    """Theorem 3 and what it leaves out: f (e - 1) ((e + m - 1)|A| - e - 1) / (n (e - 1)^2) more."""
+    odds = math.exp(at.epsilon)
+    more = at.frequency * ((odds + at.values - 1) * at.attributes - odds - 1) / (at.agents * (odds - 1))
+    return printed_safa_variance(at) + more
+
+
+def mended_harmony_variance(at: AttributeCollector) -> float:
+    """(|A| (e + 1)^2 / (e - 1)^2 - f) / n."""
+    odds = math.exp(at.epsilon)
+    return (at.attributes * ((odds + 1) / (odds - 1)) ** 2 - at.frequency) / at.agents
+
+
 def printed_harmony_variance(at: AttributeCollector) -> float:
     """Theorem 4: (2|A| - 1)(e + 1)^2 / (n (e - 1)^2)."""
     odds = math.exp(at.epsilon)

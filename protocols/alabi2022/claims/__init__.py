@@ -1,11 +1,12 @@
 """What the paper claims, in its order."""
 
 from . import exponential, notation  # isort: skip
-from . import central_first, comparisons, central_second  # isort: skip
+from . import central_first, central_budget, comparisons, central_second  # isort: skip
 from . import local, local_answers, local_adaptive  # isort: skip
-from . import lower_bounds, observations  # isort: skip
+from . import sample_complexity, lower_bounds, observations  # isort: skip
 
 __all__ = [
+    "central_budget",
     "central_first",
     "central_second",
     "comparisons",
@@ -16,4 +17,5 @@ __all__ = [
     "lower_bounds",
     "notation",
     "observations",
+    "sample_complexity",
 ]

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 import dpaudit
+from dpaudit import randomizers
 
 from ..central_errors import bloc_excess, kemeny_distance, largest_bloc_error, mean_absolute
 from ..noisy_pairwise import NoisyPairwise
@@ -23,6 +24,9 @@ from .central_shared import (
 
 COROLLARY_3 = PAPER.at(section=CENTRAL, corollary=3)
 COROLLARY_4 = PAPER.at(section=CENTRAL, corollary=4)
+COROLLARY_7 = PAPER.at(section=CENTRAL, corollary=7)
+
+PRINTED_NOISE = {"calibration": "printed"}
 
 
 @dpaudit.claim(
@@ -30,7 +34,7 @@ COROLLARY_4 = PAPER.at(section=CENTRAL, corollary=4)
     NoisyPairwise,
     kind="privacy",
     place=COROLLARY_3,
-    statement="The noisy weights, and so what is made of them, are ϵ-differentially private.",
+    statement="For every ϵ > 0, m and n: the noisy weights, and so what is made of them, are ϵ-differentially private.",
 )
 @about(LAPLACE)
 def corollary3_privacy(system: NoisyPairwise) -> dpaudit.PrivacyClaim:
@@ -42,7 +46,7 @@ def corollary3_privacy(system: NoisyPairwise) -> dpaudit.PrivacyClaim:
     NoisyPairwise,
     kind="privacy",
     place=COROLLARY_3,
-    statement="The ranking is ϵ-differentially private.",
+    statement="For every ϵ > 0, m and n: the ranking is ϵ-differentially private.",
 )
 @about(LAPLACE)
 def corollary3_output(system: NoisyPairwise) -> dpaudit.PrivacyClaim:
@@ -54,7 +58,10 @@ def corollary3_output(system: NoisyPairwise) -> dpaudit.PrivacyClaim:
     NoisyPairwise,
     kind="utility",
     place=COROLLARY_3,
-    statement="The expected cost is at most (1 + ξ) OPT + (2 + ξ) m^2 e, e the printed noise's mean absolute value.",
+    statement=(
+        "For every profile, ϵ > 0 and ξ >= 0: the expected cost is at most (1 + ξ) OPT + (2 + ξ) m^2 e, e the printed "
+        "noise's mean absolute value."
+    ),
 )
 @about(LAPLACE)
 def corollary3(system: NoisyPairwise) -> dpaudit.UtilityClaim:
@@ -66,7 +73,7 @@ def corollary3(system: NoisyPairwise) -> dpaudit.UtilityClaim:
     NoisyPairwise,
     kind="rate",
     place=[COROLLARY_3, TABLE_1],
-    statement="The additive error is proportional to 1/n.",
+    statement="For fixed m and ϵ, the additive error on the worst of two opposed blocs is proportional to 1/n.",
     reproduces="Table 1",
 )
 @about(LAPLACE)
@@ -79,7 +86,7 @@ def corollary3_rate_agents(system: NoisyPairwise) -> dpaudit.RateClaim:
     NoisyPairwise,
     kind="rate",
     place=[COROLLARY_3, TABLE_1],
-    statement="The additive error is proportional to 1/ϵ.",
+    statement="For fixed m and n, the additive error on the worst of two opposed blocs is proportional to 1/ϵ.",
     reproduces="Table 1",
 )
 @about(LAPLACE)
@@ -92,7 +99,7 @@ def corollary3_rate_epsilon(system: NoisyPairwise) -> dpaudit.RateClaim:
     NoisyPairwise,
     kind="rate",
     place=[COROLLARY_3, TABLE_1],
-    statement="The additive error grows no faster than m^4.",
+    statement="For fixed ϵ n, the additive error on two opposed blocs grows no faster than m^4.",
     reproduces="Table 1",
 )
 @about(LAPLACE)
@@ -105,11 +112,71 @@ def corollary3_rate_alternatives(system: NoisyPairwise) -> dpaudit.RateClaim:
     NoisyPairwise,
     kind="privacy",
     place=COROLLARY_4,
-    statement="The noisy weights, and so what is made of them, are (ϵ, δ)-differentially private.",
+    statement=(
+        "For every ϵ > 0, δ, m and n: weights with Gaussian noise of the printed deviation O(m sqrt(log(1/δ)) / (ϵn)), "
+        "here m sqrt(2 log(1.25/δ)) / (ϵn), are (ϵ, δ)-differentially private."
+    ),
 )
 @about(GAUSSIAN)
+@about(PRINTED_NOISE)
 def corollary4_privacy(system: NoisyPairwise) -> dpaudit.PrivacyClaim:
     return dpaudit.PrivacyClaim(epsilon=system.epsilon, delta=system.delta, view="noisy-matrix")
+
+
+@dpaudit.claim(
+    "alabi2022.corollary4-privacy-classical",
+    NoisyPairwise,
+    kind="privacy",
+    place=COROLLARY_4,
+    ours=True,
+    statement=(
+        "For every ϵ > 0, δ, m and n: weights with the classical noise for their true sensitivity, of deviation sqrt(2 "
+        "log(1.25/δ) C(m, 2)) / (ϵn), are (ϵ, δ)-differentially private."
+    ),
+)
+@about(GAUSSIAN)
+@about({"calibration": "classical"})
+def corollary4_privacy_classical(system: NoisyPairwise) -> dpaudit.PrivacyClaim:
+    return dpaudit.PrivacyClaim(epsilon=system.epsilon, delta=system.delta, view="noisy-matrix")
+
+
+@dpaudit.claim(
+    "alabi2022.corollary4-privacy-mended",
+    NoisyPairwise,
+    kind="privacy",
+    place=COROLLARY_4,
+    ours=True,
+    statement=(
+        "For every ϵ > 0, δ, m and n: weights with Gaussian noise of deviation (sqrt(L) + sqrt(L + ϵ)) sqrt(C(m, 2) / "
+        "2) / (ϵn), L = log(1/δ), are (ϵ, δ)-differentially private."
+    ),
+)
+@about(GAUSSIAN)
+@about({"calibration": "mended"})
+def corollary4_privacy_mended(system: NoisyPairwise) -> dpaudit.PrivacyClaim:
+    return dpaudit.PrivacyClaim(epsilon=system.epsilon, delta=system.delta, view="noisy-matrix")
+
+
+@dpaudit.claim(
+    "alabi2022.corollary4-deviation",
+    NoisyPairwise,
+    kind="rate",
+    place=[COROLLARY_4, COROLLARY_7],
+    statement=(
+        "For every ϵ > 0: some constant in the printed deviations O(sqrt(log(1/δ)) / ϵ) is enough for all smaller ϵ, "
+        "so that the deviation that is needed falls like 1/ϵ up to ϵ."
+    ),
+)
+@about(GAUSSIAN)
+def corollary4_deviation(system: NoisyPairwise) -> dpaudit.RateClaim:
+    return dpaudit.RateClaim(
+        variable="epsilon",
+        points=tuple(system.epsilon * 2.0**k for k in range(-7, 1)),
+        exponent=-1.0,
+        exact=lambda epsilon: randomizers.GaussianNoise.analytic(epsilon, system.delta, sensitivity=1.0).scale,
+        quantity="least deviation that is (ϵ, δ)-DP at sensitivity 1",
+        scope=f"δ = {system.delta:g}, ϵ up to {system.epsilon:g}",
+    )
 
 
 @dpaudit.claim(
@@ -117,7 +184,7 @@ def corollary4_privacy(system: NoisyPairwise) -> dpaudit.PrivacyClaim:
     NoisyPairwise,
     kind="privacy",
     place=COROLLARY_4,
-    statement="The ranking is (ϵ, δ)-differentially private.",
+    statement="At the stated ϵ, δ, m and n: the ranking is (ϵ, δ)-differentially private.",
 )
 @about(GAUSSIAN)
 def corollary4_output(system: NoisyPairwise) -> dpaudit.PrivacyClaim:
@@ -129,7 +196,10 @@ def corollary4_output(system: NoisyPairwise) -> dpaudit.PrivacyClaim:
     NoisyPairwise,
     kind="utility",
     place=COROLLARY_4,
-    statement="The expected cost is at most (1 + ξ) OPT + (2 + ξ) m^2 e, e the printed noise's mean absolute value.",
+    statement=(
+        "For every profile, ϵ > 0 and ξ >= 0: the expected cost is at most (1 + ξ) OPT + (2 + ξ) m^2 e, e the printed "
+        "noise's mean absolute value."
+    ),
 )
 @about(GAUSSIAN)
 def corollary4(system: NoisyPairwise) -> dpaudit.UtilityClaim:
@@ -141,7 +211,7 @@ def corollary4(system: NoisyPairwise) -> dpaudit.UtilityClaim:
     NoisyPairwise,
     kind="rate",
     place=[COROLLARY_4, TABLE_1],
-    statement="The additive error is proportional to 1/n.",
+    statement="For fixed m and ϵ, the additive error on the worst of two opposed blocs is proportional to 1/n.",
     reproduces="Table 1",
 )
 @about(GAUSSIAN)
@@ -154,7 +224,7 @@ def corollary4_rate_agents(system: NoisyPairwise) -> dpaudit.RateClaim:
     NoisyPairwise,
     kind="rate",
     place=[COROLLARY_4, TABLE_1],
-    statement="The additive error is proportional to 1/ϵ.",
+    statement="For fixed m and n, the additive error on the worst of two opposed blocs is proportional to 1/ϵ.",
     reproduces="Table 1",
 )
 @about(GAUSSIAN)
@@ -167,7 +237,9 @@ def corollary4_rate_epsilon(system: NoisyPairwise) -> dpaudit.RateClaim:
     NoisyPairwise,
     kind="rate",
     place=[COROLLARY_4, TABLE_1],
-    statement="The additive error is proportional to sqrt(log(1/δ)).",
+    statement=(
+        "For fixed m, n and ϵ, the additive error on the worst of two opposed blocs is proportional to sqrt(log(1/δ))."
+    ),
     reproduces="Table 1",
 )
 @about(GAUSSIAN)
@@ -180,7 +252,7 @@ def corollary4_rate_delta(system: NoisyPairwise) -> dpaudit.RateClaim:
     NoisyPairwise,
     kind="rate",
     place=[COROLLARY_4, TABLE_1],
-    statement="The additive error grows no faster than m^3.",
+    statement="For fixed ϵ n and δ, the additive error on two opposed blocs grows no faster than m^3.",
     reproduces="Table 1",
 )
 @about(GAUSSIAN)

@@ -28,100 +28,14 @@ from .central_shared import (
     varied,
 )
 
-THEOREM_5 = PAPER.at(section=CENTRAL, theorem=5)
 KWIKSORT = PAPER.at(section=CENTRAL, corollary=6, part="before", note="Concrete Bounds via KwikSort")
 COROLLARY_6 = PAPER.at(section=CENTRAL, corollary=6)
 COROLLARY_7 = PAPER.at(section=CENTRAL, corollary=7)
 IMPROVED = PAPER.at(section=CENTRAL, corollary=7, part="after")
 
-PRINTED = {"budget": "printed"}
-MEANT = {"budget": "meant"}
 CROSSOVER = "alternatives from which on it holds"
 LARGEST_COMPARED = 128
 """Up to it the tail of KwikSort's comparisons is exact."""
-
-
-@dpaudit.claim(
-    "alabi2022.theorem5-budget",
-    DPKwikSortCapped,
-    kind="privacy",
-    place=THEOREM_5,
-    statement=(
-        "The queries at ϵ and the fallback at ϵ/2 are (ϵ, δ)-differentially private together; δ = 0 with Laplace noise."
-    ),
-)
-@about(PRINTED)
-def theorem5_budget(system: DPKwikSortCapped) -> dpaudit.PrivacyClaim:
-    return dpaudit.PrivacyClaim(epsilon=system.epsilon, delta=system.delta, view="longest-run")
-
-
-@dpaudit.claim(
-    "alabi2022.theorem5-transcript",
-    DPKwikSortCapped,
-    kind="privacy",
-    place=THEOREM_5,
-    statement=(
-        "With the queries at ϵ, what a run computes from the data is "
-        "(ϵ, δ)-differentially private; δ = 0 with Laplace noise."
-    ),
-)
-@about(PRINTED)
-def theorem5_transcript(system: DPKwikSortCapped) -> dpaudit.PrivacyClaim:
-    return dpaudit.PrivacyClaim(epsilon=system.epsilon, delta=system.delta, view="transcript")
-
-
-@dpaudit.claim(
-    "alabi2022.theorem5-output",
-    DPKwikSortCapped,
-    kind="privacy",
-    place=THEOREM_5,
-    statement="With the queries at ϵ, the ranking is (ϵ, δ)-differentially private; δ = 0 with Laplace noise.",
-)
-@about(PRINTED)
-def theorem5_output(system: DPKwikSortCapped) -> dpaudit.PrivacyClaim:
-    return dpaudit.PrivacyClaim(epsilon=system.epsilon, delta=system.delta)
-
-
-@dpaudit.claim(
-    "alabi2022.theorem5-budget-meant",
-    DPKwikSortCapped,
-    kind="privacy",
-    place=THEOREM_5,
-    statement=(
-        "The queries at ϵ/2 and the fallback at ϵ/2 are "
-        "(ϵ, δ)-differentially private together; δ = 0 with Laplace noise."
-    ),
-)
-@about(MEANT)
-def theorem5_budget_meant(system: DPKwikSortCapped) -> dpaudit.PrivacyClaim:
-    return dpaudit.PrivacyClaim(epsilon=system.epsilon, delta=system.delta, view="longest-run")
-
-
-@dpaudit.claim(
-    "alabi2022.theorem5-transcript-meant",
-    DPKwikSortCapped,
-    kind="privacy",
-    place=THEOREM_5,
-    statement=(
-        "With the queries at ϵ/2, what a run computes from the data is "
-        "(ϵ, δ)-differentially private; δ = 0 with Laplace noise."
-    ),
-)
-@about(MEANT)
-def theorem5_transcript_meant(system: DPKwikSortCapped) -> dpaudit.PrivacyClaim:
-    return dpaudit.PrivacyClaim(epsilon=system.epsilon, delta=system.delta, view="transcript")
-
-
-@dpaudit.claim(
-    "alabi2022.theorem5-output-meant",
-    DPKwikSortCapped,
-    kind="privacy",
-    place=THEOREM_5,
-    statement="With the queries at ϵ/2, the ranking is (ϵ, δ)-differentially private; δ = 0 with Laplace noise.",
-)
-@about(MEANT)
-def theorem5_output_meant(system: DPKwikSortCapped) -> dpaudit.PrivacyClaim:
-    return dpaudit.PrivacyClaim(epsilon=system.epsilon, delta=system.delta)
 
 
 @dpaudit.claim(
@@ -129,7 +43,9 @@ def theorem5_output_meant(system: DPKwikSortCapped) -> dpaudit.PrivacyClaim:
     DPKwikSortCapped,
     kind="lemma",
     place=KWIKSORT,
-    statement="Whatever its comparisons say, KwikSort exceeds no limit more often than QuickSort.",
+    statement=(
+        "For every tournament of 2 to 5 alternatives and every limit: KwikSort exceeds it no more often than QuickSort."
+    ),
 )
 def comparisons_any(system: DPKwikSortCapped) -> dpaudit.LemmaClaim:
     return dpaudit.LemmaClaim(
@@ -149,7 +65,10 @@ def comparisons_any(system: DPKwikSortCapped) -> dpaudit.LemmaClaim:
     DPKwikSortCapped,
     kind="utility",
     place=COROLLARY_6,
-    statement="The expected cost is at most (5 + ξ) OPT + 6 m^2 e + 6 ξ / (ϵn), e the noise's mean absolute value.",
+    statement=(
+        "For every profile, ϵ > 0 and ξ > 0, q exceeded with probability at most ξ/m^4: the expected cost is at most "
+        "(5 + ξ) OPT + 6 m^2 e + 6 ξ / (ϵn), e the noise's mean absolute value."
+    ),
 )
 @about(LAPLACE)
 def corollary6(system: DPKwikSortCapped) -> dpaudit.UtilityClaim:
@@ -161,7 +80,7 @@ def corollary6(system: DPKwikSortCapped) -> dpaudit.UtilityClaim:
     DPKwikSortCapped,
     kind="rate",
     place=[COROLLARY_6, TABLE_1],
-    statement="The additive error is proportional to 1/n.",
+    statement="For fixed m and ϵ, the additive error on the worst of two opposed blocs is proportional to 1/n.",
     reproduces="Table 1",
 )
 @about(LAPLACE)
@@ -174,7 +93,7 @@ def corollary6_rate_agents(system: DPKwikSortCapped) -> dpaudit.RateClaim:
     DPKwikSortCapped,
     kind="rate",
     place=[COROLLARY_6, TABLE_1],
-    statement="The additive error is proportional to 1/ϵ.",
+    statement="For fixed m and n, the additive error on the worst of two opposed blocs is proportional to 1/ϵ.",
     reproduces="Table 1",
 )
 @about(LAPLACE)
@@ -187,7 +106,7 @@ def corollary6_rate_epsilon(system: DPKwikSortCapped) -> dpaudit.RateClaim:
     DPKwikSortCapped,
     kind="rate",
     place=[COROLLARY_6, TABLE_1],
-    statement="The additive error grows no faster than m^3 log m.",
+    statement="For fixed ϵ n, the additive error on the worst of two opposed blocs grows no faster than m^3 log m.",
     reproduces="Table 1",
 )
 @about(LAPLACE)
@@ -200,7 +119,10 @@ def corollary6_rate_alternatives(system: DPKwikSortCapped) -> dpaudit.RateClaim:
     DPKwikSortCapped,
     kind="utility",
     place=COROLLARY_7,
-    statement="The expected cost is at most (5 + ξ) OPT + 6 m^2 e + 6 ξ / (ϵn), e the noise's mean absolute value.",
+    statement=(
+        "For every profile, ϵ > 0 and ξ > 0, q exceeded with probability at most ξ/m^4: the expected cost is at most "
+        "(5 + ξ) OPT + 6 m^2 e + 6 ξ / (ϵn), e the noise's mean absolute value."
+    ),
 )
 @about(GAUSSIAN)
 def corollary7(system: DPKwikSortCapped) -> dpaudit.UtilityClaim:
@@ -212,7 +134,7 @@ def corollary7(system: DPKwikSortCapped) -> dpaudit.UtilityClaim:
     DPKwikSortCapped,
     kind="rate",
     place=[COROLLARY_7, TABLE_1],
-    statement="The additive error is proportional to 1/n.",
+    statement="For fixed m and ϵ, the additive error on the worst of two opposed blocs is proportional to 1/n.",
     reproduces="Table 1",
 )
 @about(GAUSSIAN)
@@ -225,7 +147,7 @@ def corollary7_rate_agents(system: DPKwikSortCapped) -> dpaudit.RateClaim:
     DPKwikSortCapped,
     kind="rate",
     place=[COROLLARY_7, TABLE_1],
-    statement="The additive error is proportional to 1/ϵ.",
+    statement="For fixed m and n, the additive error on the worst of two opposed blocs is proportional to 1/ϵ.",
     reproduces="Table 1",
 )
 @about(GAUSSIAN)
@@ -238,7 +160,9 @@ def corollary7_rate_epsilon(system: DPKwikSortCapped) -> dpaudit.RateClaim:
     DPKwikSortCapped,
     kind="rate",
     place=[COROLLARY_7, TABLE_1],
-    statement="The additive error is proportional to sqrt(log(1/δ)).",
+    statement=(
+        "For fixed m, n and ϵ, the additive error on the worst of two opposed blocs is proportional to sqrt(log(1/δ))."
+    ),
     reproduces="Table 1",
 )
 @about(GAUSSIAN)
@@ -251,7 +175,10 @@ def corollary7_rate_delta(system: DPKwikSortCapped) -> dpaudit.RateClaim:
     DPKwikSortCapped,
     kind="rate",
     place=[COROLLARY_7, TABLE_1],
-    statement="The additive error grows no faster than m^2.5 sqrt(log m).",
+    statement=(
+        "For fixed ϵ n and δ, the additive error on the worst of two opposed blocs grows no faster than m^2.5 sqrt(log "
+        "m)."
+    ),
     reproduces="Table 1",
 )
 @about(GAUSSIAN)
@@ -260,11 +187,37 @@ def corollary7_rate_alternatives(system: DPKwikSortCapped) -> dpaudit.RateClaim:
 
 
 @dpaudit.claim(
+    "alabi2022.corollary6-improvement",
+    DPKwikSortCapped,
+    kind="rate",
+    place=IMPROVED,
+    statement="As m grows, Corollary 6's noise is smaller than Corollary 3's by a factor of Θ(m / log m).",
+)
+@about(LAPLACE)
+def corollary6_improvement(system: DPKwikSortCapped) -> dpaudit.RateClaim:
+    return improvement(system, 1.0, lambda m: 1 / math.log(m))
+
+
+@dpaudit.claim(
+    "alabi2022.corollary7-improvement",
+    DPKwikSortCapped,
+    kind="rate",
+    place=IMPROVED,
+    statement="As m grows, Corollary 7's noise is smaller than Corollary 4's by a factor of Θ(sqrt(m / log m)).",
+)
+@about(GAUSSIAN)
+def corollary7_improvement(system: DPKwikSortCapped) -> dpaudit.RateClaim:
+    return improvement(system, 0.5, lambda m: 1 / math.sqrt(math.log(m)))
+
+
+@dpaudit.claim(
     "alabi2022.reduction2-cap",
     DPKwikSortCapped,
     kind="utility",
     place=IMPROVED,
-    statement="The cap q is below the number of pairs: fewer queries than in Reduction I are paid for.",
+    statement=(
+        "At the stated m, the cap q is below the number of pairs: fewer queries than in Reduction I are paid for."
+    ),
     ours=True,
 )
 def reduction2_cap(system: DPKwikSortCapped) -> dpaudit.UtilityClaim:
@@ -282,7 +235,7 @@ def reduction2_cap(system: DPKwikSortCapped) -> dpaudit.UtilityClaim:
     DPKwikSortCapped,
     kind="utility",
     place=IMPROVED,
-    statement="A query of Reduction II has less noise than a weight of Reduction I.",
+    statement="At the stated m, a query of Reduction II has less noise than a weight of Reduction I.",
     ours=True,
 )
 def reduction2_noise(system: DPKwikSortCapped) -> dpaudit.UtilityClaim:
@@ -302,7 +255,7 @@ def reduction2_noise(system: DPKwikSortCapped) -> dpaudit.UtilityClaim:
     DPKwikSortCapped,
     kind="utility",
     place=IMPROVED,
-    statement="Reduction II costs less than Reduction I.",
+    statement="At the stated m, on the stated profile, Reduction II costs less than Reduction I.",
     ours=True,
 )
 def reduction2_error(system: DPKwikSortCapped) -> dpaudit.UtilityClaim:
@@ -370,6 +323,20 @@ def rate_in_alternatives(
             f"two opposed blocs, the worst margin; {MANY_AGENTS} agents{_TAIL}; at these m the default cap and "
             "the share of wrong pairs still approach their rates from below"
         ),
+    )
+
+
+def improvement(system: DPKwikSortCapped, exponent: float, shape: Callable[[float], float]) -> dpaudit.RateClaim:
+    """Exact rate, over the number of alternatives, of the quotient of the noises that the additive errors rest on."""
+    return dpaudit.RateClaim(
+        variable="alternatives",
+        points=(16, 20, 24, 32, 40, 48, 64, 80, 96, 112, 128),
+        exponent=exponent,
+        shape=shape,
+        direction="equal",
+        exact=lambda m: 1 / noise_ratio(system.but(alternatives=int(m), cap="auto")),
+        quantity="scale of the noise, Reduction I over II",
+        scope=f"calibration {system.calibration}, ξ = {system.xi:g}; the default cap approaches its rate from below",
     )
 
 

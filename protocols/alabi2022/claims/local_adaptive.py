@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 import dpaudit
+from dpaudit.catalog.duchi2013 import VECTOR_MECHANISM
 
 from ..deviations import answer_deviation, one_pair_error
 from ..ldp_kwiksort_interactive import LDPKwikSortInteractive, least_cap
 from ..paper import LOCAL, PAPER
 from ..profiles import excess, opposed_blocs
 from ..vector import VectorReport
-from .local import MANY_AGENTS, TABLE2, THEOREM8
+from .local import MANY_AGENTS, TABLE2
 
 THEOREM11 = PAPER.at(section=LOCAL, theorem=11)
 ALGORITHM3 = PAPER.at(section=LOCAL, algorithm=3)
@@ -23,56 +24,17 @@ MOST_ALTERNATIVES = 10**9
 
 
 @dpaudit.claim(
-    "alabi2022.theorem11-composition",
-    LDPKwikSortInteractive,
-    kind="lemma",
-    place=[THEOREM11, ALGORITHM3],
-    statement="The budgets of an agent's answers and of the fallback, ϵ/2, add up to at most ϵ.",
-)
-def theorem11_composition(system: LDPKwikSortInteractive) -> dpaudit.LemmaClaim:
-    return dpaudit.LemmaClaim(
-        margin=lambda: system.epsilon / 2 - system.uses * system.answer_budget,
-        instances=[{}],
-        complete=True,
-        explain=lambda: {
-            "actual": system.epsilon / 2 + system.uses * system.answer_budget,
-            "claimed": system.epsilon,
-        },
-        scope="sum of the nominal budgets, with ϵ_0 = ϵm / 2q",
-    )
-
-
-@dpaudit.claim(
     "alabi2022.theorem11-budget",
     LDPKwikSortInteractive,
     kind="privacy",
-    place=[THEOREM11, ALGORITHM3],
-    statement="An agent's answers at ϵm / 2q and its report to the fallback at ϵ/2 are ϵ-LDP together.",
+    place=THEOREM11,
+    statement=(
+        "For every ϵ > 0, m and q: an agent's answers by Lemma 10 at ϵ/2, so at ϵ_0 = ϵm / 4q, and its report to the "
+        "fallback at ϵ/2 are ϵ-LDP together."
+    ),
 )
 def theorem11_budget(system: LDPKwikSortInteractive) -> dpaudit.PrivacyClaim:
-    return dpaudit.PrivacyClaim(epsilon=system.epsilon, view="transcript-and-fallback")
-
-
-@dpaudit.claim(
-    "alabi2022.theorem11-budget-printed-fallback",
-    LDPKwikSortInteractive,
-    kind="privacy",
-    place=[THEOREM11, ALGORITHM3, THEOREM8],
-    statement="An agent's answers at ϵm / 2q and its report to the fallback at ϵ/2, by the vector mechanism as it was "
-    "published, are ϵ-LDP together.",
-)
-def theorem11_budget_printed_fallback(system: LDPKwikSortInteractive) -> dpaudit.PrivacyClaim:
-    return dpaudit.PrivacyClaim(epsilon=system.epsilon, view="transcript-and-printed-fallback")
-
-
-@dpaudit.claim(
-    "alabi2022.theorem11-budget-meant",
-    LDPKwikSortInteractive,
-    kind="privacy",
-    place=[THEOREM11, ALGORITHM3],
-    statement="An agent's answers at ϵm / 4q and its report to the fallback at ϵ/2 are ϵ-LDP together.",
-)
-def theorem11_budget_meant(system: LDPKwikSortInteractive) -> dpaudit.PrivacyClaim:
+    """Theorem 11 as its counterpart, Theorem 5, has it; it mends Algorithm 3, which has Algorithm 2's ϵ_0."""
     return dpaudit.PrivacyClaim(epsilon=system.epsilon, view="halved-transcript-and-fallback")
 
 
@@ -82,7 +44,9 @@ def theorem11_budget_meant(system: LDPKwikSortInteractive) -> dpaudit.PrivacyCla
     kind="lemma",
     place=THEOREM11,
     ours=True,
-    statement="The cap q is below the number of pairs that KwikSort could compare at all.",
+    statement=(
+        "At the stated m, the least q of Lemma 10 is below the number of pairs that KwikSort could compare at all."
+    ),
 )
 def reduction2_cap_local(system: LDPKwikSortInteractive) -> dpaudit.LemmaClaim:
     return dpaudit.LemmaClaim(
@@ -104,7 +68,8 @@ def reduction2_cap_local(system: LDPKwikSortInteractive) -> dpaudit.LemmaClaim:
     LDPKwikSortInteractive,
     kind="lemma",
     place=THEOREM11,
-    statement="An answer of Reduction II errs less than an entry of Reduction I.",
+    ours=True,
+    statement="At the stated ϵ and m, an answer of Reduction II errs less than an entry of Reduction I.",
 )
 def reduction2_against_reduction1(system: LDPKwikSortInteractive) -> dpaudit.LemmaClaim:
     def entry_error(alternatives: int) -> float:
@@ -120,7 +85,7 @@ def reduction2_against_reduction1(system: LDPKwikSortInteractive) -> dpaudit.Lem
     kind="lemma",
     place=THEOREM11,
     ours=True,
-    statement="An answer of Reduction II errs less than asking every agent for one pair.",
+    statement="At the stated ϵ and m, an answer of Reduction II errs less than asking every agent for one pair.",
 )
 def reduction2_against_one_pair(system: LDPKwikSortInteractive) -> dpaudit.LemmaClaim:
     return _against(system, lambda m: one_pair_error(system.epsilon, m, 1))
@@ -173,7 +138,10 @@ def first_from(holds: Callable[[int], bool]) -> float:
     LDPKwikSortInteractive,
     kind="utility",
     place=THEOREM11,
-    statement="The expected Kemeny score is at most 5 OPT + 60 m^1.5 q / (ϵ sqrt n).",
+    statement=(
+        "For every profile, ϵ > 0, m, n and q >= 10 m ln m: the expected Kemeny score is at most 5 OPT + 60 m^1.5 q / "
+        "(ϵ sqrt n)."
+    ),
 )
 def theorem11(system: LDPKwikSortInteractive) -> dpaudit.UtilityClaim:
     """Theorem 11 with its constants: (5 + 1) m^2 errors of an answer of 10q / (ϵ sqrt(nm)) at half of the budget.
@@ -185,14 +153,67 @@ def theorem11(system: LDPKwikSortInteractive) -> dpaudit.UtilityClaim:
 
 
 @dpaudit.claim(
+    "alabi2022.algorithm3-composition",
+    LDPKwikSortInteractive,
+    kind="lemma",
+    place=ALGORITHM3,
+    statement=(
+        "For every m and q at which the fallback can run: the nominal budgets of an agent's answers by Algorithm 2, "
+        "ϵ_0 = ϵm / 2q each, and of the fallback, ϵ/2, add up to at most ϵ."
+    ),
+)
+def algorithm3_composition(system: LDPKwikSortInteractive) -> dpaudit.LemmaClaim:
+    return dpaudit.LemmaClaim(
+        margin=lambda: system.epsilon / 2 - system.uses * system.answer_budget,
+        instances=[{}],
+        complete=True,
+        explain=lambda: {
+            "actual": system.epsilon / 2 + system.uses * system.answer_budget,
+            "claimed": system.epsilon,
+        },
+        scope="sum of the nominal budgets, with ϵ_0 = ϵm / 2q",
+        inapplicable=_never_falls_back(system),
+    )
+
+
+@dpaudit.claim(
     "alabi2022.algorithm3-privacy",
     LDPKwikSortInteractive,
     kind="privacy",
     place=ALGORITHM3,
-    statement="What an agent sends while KwikSort, which compares no pair twice, runs is ϵ-LDP.",
+    statement=(
+        "For every ϵ > 0, m and q: what an agent sends while KwikSort runs, which compares no pair twice, and to the "
+        "fallback where that can run, is ϵ-LDP; with Algorithm 2's ϵ_0 = ϵm / 2q."
+    ),
 )
 def algorithm3_privacy(system: LDPKwikSortInteractive) -> dpaudit.PrivacyClaim:
     return dpaudit.PrivacyClaim(epsilon=system.epsilon, view="kwiksort-transcript")
+
+
+@dpaudit.claim(
+    "alabi2022.algorithm3-privacy-printed-fallback",
+    LDPKwikSortInteractive,
+    kind="privacy",
+    place=[THEOREM11, VECTOR_MECHANISM],
+    ours=True,
+    statement=(
+        "For every ϵ > 0, m and q at which the fallback can run: an agent's answers with half of Algorithm 2's ϵ_0 and "
+        "its report to the fallback at ϵ/2, by the vector mechanism as it was published, are ϵ-LDP together."
+    ),
+)
+def algorithm3_privacy_printed_fallback(system: LDPKwikSortInteractive) -> dpaudit.PrivacyClaim:
+    return dpaudit.PrivacyClaim(
+        epsilon=system.epsilon,
+        view="halved-transcript-and-printed-fallback",
+        inapplicable=_never_falls_back(system),
+    )
+
+
+def _never_falls_back(system: LDPKwikSortInteractive) -> str:
+    """Why the fallback cannot run, where KwikSort has no more pairs to compare than one set of agents may answer."""
+    if system.pairs > system.uses:
+        return ""
+    return f"the fallback never runs: a set may answer {system.uses} queries, and there are {system.pairs} pairs"
 
 
 @dpaudit.claim(
@@ -200,7 +221,9 @@ def algorithm3_privacy(system: LDPKwikSortInteractive) -> dpaudit.PrivacyClaim:
     LDPKwikSortInteractive,
     kind="utility",
     place=COROLLARY12,
-    statement="The expected Kemeny score is at most 5 OPT + 700 m^2.5 ln m / (ϵ sqrt n).",
+    statement=(
+        "For every profile, ϵ > 0, m and n: the expected Kemeny score is at most 5 OPT + 700 m^2.5 ln m / (ϵ sqrt n)."
+    ),
 )
 def corollary12(system: LDPKwikSortInteractive) -> dpaudit.UtilityClaim:
     """Corollary 12 with the constant of Theorem 11: 60 (10 m ln m + 1) m^1.5 <= 700 m^2.5 ln m from m = 2 on."""
@@ -226,32 +249,12 @@ def _score(system: LDPKwikSortInteractive) -> dict[str, Any]:
 
 
 @dpaudit.claim(
-    "alabi2022.corollary12-rate-epsilon",
-    LDPKwikSortInteractive,
-    kind="rate",
-    place=COROLLARY12,
-    statement="The error of an answer falls like 1/ϵ.",
-)
-def corollary12_rate_epsilon(system: LDPKwikSortInteractive) -> dpaudit.RateClaim:
-    m, n, q = system.alternatives, system.agents, system.queries
-    return dpaudit.RateClaim(
-        variable="epsilon",
-        points=tuple(system.epsilon * 2.0**k for k in range(-6, 1)),
-        exponent=-1.0,
-        direction="equal",
-        exact=lambda point: answer_deviation(0.25 * point * m / q, m, n, 0.0),
-        quantity="root mean squared error of an answer at ϵ/2",
-        scope=f"n = {n}, m = {m}, q = {q}",
-    )
-
-
-@dpaudit.claim(
     "alabi2022.corollary12-rate-agents",
     LDPKwikSortInteractive,
     kind="rate",
     place=[COROLLARY12, TABLE2],
     reproduces="Table 2",
-    statement="The additive error grows no faster than sqrt(1/n).",
+    statement="For fixed m and ϵ, the additive error on near ties grows no faster than sqrt(1/n).",
 )
 def corollary12_rate_agents(system: LDPKwikSortInteractive) -> dpaudit.RateClaim:
     return dpaudit.RateClaim(
@@ -269,10 +272,9 @@ def corollary12_rate_agents(system: LDPKwikSortInteractive) -> dpaudit.RateClaim
     kind="rate",
     place=[COROLLARY12, TABLE2],
     reproduces="Table 2",
-    statement="The additive error grows like 1/ϵ as ϵ falls.",
+    statement="For fixed m and n, the additive error on near ties grows like 1/ϵ as ϵ falls.",
 )
 def corollary12_rate_budget(system: LDPKwikSortInteractive) -> dpaudit.RateClaim:
-    """The rate in ϵ of the additive error; the claim with `epsilon` in its name is about one answer."""
     return dpaudit.RateClaim(
         **_score_rate("epsilon"),
         points=tuple(system.epsilon * 2.0**k for k in range(-5, 4)),
@@ -291,7 +293,7 @@ def corollary12_rate_budget(system: LDPKwikSortInteractive) -> dpaudit.RateClaim
     kind="rate",
     place=[COROLLARY12, TABLE2],
     reproduces="Table 2",
-    statement="The additive error grows no faster than m^2.5 log m.",
+    statement="For fixed ϵ and n, the additive error on near ties grows no faster than m^2.5 log m.",
 )
 def corollary12_rate_alternatives(system: LDPKwikSortInteractive) -> dpaudit.RateClaim:
     return dpaudit.RateClaim(

@@ -27,7 +27,10 @@ MOST_COUNTS = 64
     LDPKwikSortInteractive,
     kind="lemma",
     place=LEMMA10,
-    statement="One answer loses at most ϵ_0 = ϵm / 2q, and an agent's 2q/m answers together at most ϵ.",
+    statement=(
+        "For every ϵ > 0, m and q: one answer loses at most ϵ_0 = ϵm / 2q, and an agent's 2q/m answers together at "
+        "most ϵ."
+    ),
 )
 def lemma10_privacy(system: LDPKwikSortInteractive) -> dpaudit.LemmaClaim:
     def losses() -> dict[str, tuple[float, float]]:
@@ -59,7 +62,7 @@ def lemma10_privacy(system: LDPKwikSortInteractive) -> dpaudit.LemmaClaim:
     LDPKwikSortInteractive,
     kind="privacy",
     place=LEMMA10,
-    statement="One answer is ϵ_0-LDP with ϵ_0 = ϵm / 2q.",
+    statement="For every ϵ > 0, m and q: one answer is ϵ_0-LDP with ϵ_0 = ϵm / 2q.",
 )
 def lemma10_privacy_use(system: LDPKwikSortInteractive) -> dpaudit.PrivacyClaim:
     return dpaudit.PrivacyClaim(epsilon=system.answer_budget, view="answer")
@@ -70,7 +73,7 @@ def lemma10_privacy_use(system: LDPKwikSortInteractive) -> dpaudit.PrivacyClaim:
     LDPKwikSortInteractive,
     kind="privacy",
     place=LEMMA10,
-    statement="An agent's answers, 2q/m at most, are ϵ-LDP together.",
+    statement="For every ϵ > 0, m and q: an agent's answers, 2q/m at most, are ϵ-LDP together.",
 )
 def lemma10_privacy_total(system: LDPKwikSortInteractive) -> dpaudit.PrivacyClaim:
     return dpaudit.PrivacyClaim(epsilon=system.epsilon, view="transcript")
@@ -81,7 +84,9 @@ def lemma10_privacy_total(system: LDPKwikSortInteractive) -> dpaudit.PrivacyClai
     LDPKwikSortInteractive,
     kind="lemma",
     place=TEXT10,
-    statement="⊥ after at least 2q/m earlier uses keeps the budgets of an agent's answers within ϵ.",
+    statement=(
+        "For every m and q: ⊥ after at least 2q/m earlier uses keeps the budgets ϵ_0 of an agent's answers within ϵ."
+    ),
 )
 def lemma10_cap_text(system: LDPKwikSortInteractive) -> dpaudit.LemmaClaim:
     uses = -(-2 * system.queries // system.alternatives)  # before there have been at least 2q/m
@@ -104,7 +109,10 @@ def lemma10_cap_text(system: LDPKwikSortInteractive) -> dpaudit.LemmaClaim:
     LDPKwikSortInteractive,
     kind="utility",
     place=LEMMA10,
-    statement="The expected error of an answer is at most 5q / (ϵ sqrt(nm)).",
+    statement=(
+        "For every ϵ > 0, m, n and q: the expected error of an answer is O(q / (ϵ sqrt(nm))), here at most 5q / (ϵ "
+        "sqrt(nm))."
+    ),
 )
 def lemma10_error(system: LDPKwikSortInteractive) -> dpaudit.UtilityClaim:
     m, n, q = system.alternatives, system.agents, system.queries
@@ -118,11 +126,56 @@ def lemma10_error(system: LDPKwikSortInteractive) -> dpaudit.UtilityClaim:
 
 
 @dpaudit.claim(
+    "alabi2022.lemma10-error-mended",
+    LDPKwikSortInteractive,
+    kind="utility",
+    place=LEMMA10,
+    ours=True,
+    statement=(
+        "For every ϵ > 0, m, n and q: the expected error of an answer is at most 4q / (ϵ sqrt(nm)) + sqrt(m/n), the "
+        "latter for the fair coins of the agents who say no."
+    ),
+)
+def lemma10_error_mended(system: LDPKwikSortInteractive) -> dpaudit.UtilityClaim:
+    """Lemma 10 for every ϵ: 1 / tanh(x / 2) <= 1 + 2 / x at x = ϵm / 2q."""
+    m, n, q = system.alternatives, system.agents, system.queries
+    return dpaudit.UtilityClaim(
+        bound=4 * q / (system.epsilon * math.sqrt(n * m)) + math.sqrt(m / n),
+        exact=lambda: answer_deviation(system.answer_budget, m, n, 0.0),
+        support=(0.0, math.inf),
+        quantity="root mean squared error of an answer",
+        scope=f"q = {q}, m = {m}, n = {n}; the largest over w_ji, which is at w_ji = 0",
+    )
+
+
+@dpaudit.claim(
+    "alabi2022.lemma10-rate-epsilon",
+    LDPKwikSortInteractive,
+    kind="rate",
+    place=LEMMA10,
+    statement="For every ϵ > 0 and fixed m, n and q: the error of an answer falls like 1/ϵ up to ϵ.",
+)
+def lemma10_rate_epsilon(system: LDPKwikSortInteractive) -> dpaudit.RateClaim:
+    m, n, q = system.alternatives, system.agents, system.queries
+    return dpaudit.RateClaim(
+        variable="epsilon",
+        points=tuple(system.epsilon * 2.0**k for k in range(-6, 1)),
+        exponent=-1.0,
+        direction="equal",
+        exact=lambda point: answer_deviation(0.5 * point * m / q, m, n, 0.0),
+        quantity="root mean squared error of an answer",
+        scope=f"n = {n}, m = {m}, q = {q}",
+    )
+
+
+@dpaudit.claim(
     "alabi2022.lemma10-unbiased",
     LDPKwikSortInteractive,
     kind="lemma",
     place=[LEMMA10, DUMMY_USERS],
-    statement="The answer (m/n) Σ w~_ji^k has the expectation w_ji, also where m does not divide n.",
+    statement=(
+        "For every m, n and w_ji: the answer (m/n) Σ w~_ji^k has the expectation w_ji, also where m does not divide n."
+    ),
 )
 def lemma10_unbiased(system: LDPKwikSortInteractive) -> dpaudit.LemmaClaim:
     return _unbiased(system, counted=system.agents, more="; n counts the real ones")
@@ -133,8 +186,10 @@ def lemma10_unbiased(system: LDPKwikSortInteractive) -> dpaudit.LemmaClaim:
     LDPKwikSortInteractive,
     kind="lemma",
     place=DUMMY_USERS,
-    statement="The answer (m/n) Σ w~_ji^k has the expectation w_ji where n counts the dummy users too, who make it "
-    "divisible by m.",
+    statement=(
+        "For every m, n and w_ji: the answer (m/n) Σ w~_ji^k has the expectation w_ji where n counts the dummy users "
+        "too, who make it divisible by m."
+    ),
 )
 def lemma10_unbiased_padded(system: LDPKwikSortInteractive) -> dpaudit.LemmaClaim:
     return _unbiased(system, counted=system.agents + -system.agents % system.alternatives)
@@ -162,7 +217,10 @@ def _unbiased(system: LDPKwikSortInteractive, *, counted: int, more: str = "") -
     LDPKwikSortInteractive,
     kind="utility",
     place=LEMMA10,
-    statement="Any q queries end in ⊥ with probability at most exp(-0.1 q/m).",
+    statement=(
+        "For every m, q > 10 m ln m and sequence of q queries, repeated ones among them: they end in ⊥ with "
+        "probability at most exp(-0.1 q/m)."
+    ),
 )
 def lemma10_bottom(system: LDPKwikSortInteractive) -> dpaudit.UtilityClaim:
     return dpaudit.UtilityClaim(
@@ -178,8 +236,11 @@ def lemma10_bottom(system: LDPKwikSortInteractive) -> dpaudit.UtilityClaim:
     LDPKwikSortInteractive,
     kind="utility",
     place=LEMMA10,
-    statement="q different queries, chosen by who knows ℓ, as the algorithm lets one, end in ⊥ with probability at "
-    "most exp(-0.1 q/m).",
+    ours=True,
+    statement=(
+        "For every m and q > 10 m ln m: q different queries, chosen by who knows ℓ, as the algorithm lets one, end in "
+        "⊥ with probability at most exp(-0.1 q/m)."
+    ),
 )
 def lemma10_bottom_informed(system: LDPKwikSortInteractive) -> dpaudit.UtilityClaim:
     m, ordered = system.alternatives, 2 * system.pairs
@@ -196,7 +257,10 @@ def lemma10_bottom_informed(system: LDPKwikSortInteractive) -> dpaudit.UtilityCl
     LDPKwikSortInteractive,
     kind="utility",
     place=LEMMA10,
-    statement="q different queries, chosen without knowing ℓ, end in ⊥ with probability at most exp(-0.1 q/m).",
+    statement=(
+        "For every m and q > 10 m ln m: q different queries, chosen without knowing ℓ, end in ⊥ with probability at "
+        "most exp(-0.1 q/m)."
+    ),
 )
 def lemma10_bottom_meant(system: LDPKwikSortInteractive) -> dpaudit.UtilityClaim:
     m, different = system.alternatives, min(system.queries, 2 * system.pairs)
@@ -219,7 +283,7 @@ def lemma10_bottom_meant(system: LDPKwikSortInteractive) -> dpaudit.UtilityClaim
     LDPKwikSortInteractive,
     kind="lemma",
     place=PROOF10,
-    statement="q different queries give ⊥ with probability at most m exp(-q/3m).",
+    statement="For every m and q > 10 m ln m: q different queries give ⊥ with probability at most m exp(-q/3m).",
 )
 def lemma10_chernoff(system: LDPKwikSortInteractive) -> dpaudit.LemmaClaim:
     m, q = system.alternatives, system.queries
@@ -242,7 +306,7 @@ def lemma10_chernoff(system: LDPKwikSortInteractive) -> dpaudit.LemmaClaim:
     LDPKwikSortInteractive,
     kind="utility",
     place=PROOF10,
-    statement="m exp(-q/3m) <= exp(-0.1 q/m).",
+    statement="For every m and q > 10 m ln m: m exp(-q/3m) <= exp(-0.1 q/m).",
 )
 def lemma10_union_bound(system: LDPKwikSortInteractive) -> dpaudit.UtilityClaim:
     m, q = system.alternatives, system.queries
@@ -260,7 +324,10 @@ def lemma10_union_bound(system: LDPKwikSortInteractive) -> dpaudit.UtilityClaim:
     LDPKwikSortInteractive,
     kind="utility",
     place=ALGORITHM2,
-    statement="With the counter as printed, a first query is answered by ⊥ with probability at most exp(-0.1 q/m).",
+    statement=(
+        "For every m, n and q > 10 m ln m: with the counter as printed, a first query is answered by ⊥ with "
+        "probability at most exp(-0.1 q/m)."
+    ),
 )
 def algorithm2_counter(system: LDPKwikSortInteractive) -> dpaudit.UtilityClaim:
     m, n, q = system.alternatives, system.agents, system.queries

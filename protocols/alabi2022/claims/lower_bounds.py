@@ -13,13 +13,17 @@ THEOREM13 = PAPER.at(section=LOWER_BOUNDS, theorem=13)
 
 
 @dpaudit.claim(
-    "alabi2022.theorem13",
+    "alabi2022.theorem13-one-system",
     MarginalsReduction,
     kind="utility",
-    place=PAPER.at(section=LOWER_BOUNDS, theorem=13, note="with n = o(m / ϵ) as n <= 0.25 m / ϵ"),
-    statement="A central ϵ-DP system errs, on average over the code, by at least 0.01 m^2.",
+    place=PAPER.at(section=LOWER_BOUNDS, theorem=13, note="for one system, with n = o(m / ϵ) as n <= 0.25 m / ϵ"),
+    ours=True,
+    statement=(
+        "At the stated ϵ, m and n <= 0.25 m / ϵ: the stated ϵ-DP system errs, on average over the code, by at least "
+        "0.01 m^2, a corollary of Theorem 13."
+    ),
 )
-def theorem13(reduction: MarginalsReduction) -> dpaudit.UtilityClaim:
+def theorem13_one_system(reduction: MarginalsReduction) -> dpaudit.UtilityClaim:
     bound = floors.SHARE * reduction.alternatives**2
 
     def beyond() -> str:
@@ -40,8 +44,10 @@ def theorem13(reduction: MarginalsReduction) -> dpaudit.UtilityClaim:
     MarginalsReduction,
     kind="lemma",
     place=THEOREM13,
-    statement="With n <= 0.25 m / ϵ agents, every ϵ-DP algorithm has, whatever its approximation ratio, an additive "
-    "error of at least 0.01 m^2 on some profile.",
+    statement=(
+        "For every ϵ > 0, m as listed and n <= 0.25 m / ϵ: every ϵ-DP algorithm has, whatever its approximation ratio, "
+        "an additive error of at least 0.01 m^2 on some profile."
+    ),
 )
 def theorem13_constant(reduction: MarginalsReduction) -> dpaudit.LemmaClaim:
     return dpaudit.LemmaClaim(
@@ -60,9 +66,12 @@ def theorem13_constant(reduction: MarginalsReduction) -> dpaudit.LemmaClaim:
     "alabi2022.theorem13-packing",
     MarginalsReduction,
     kind="utility",
-    place=PAPER.at(section=LOWER_BOUNDS, theorem=13, note="by packing"),
-    statement="A central ϵ-DP system errs, on average over the code, by at least what disjoint balls around the words "
-    "leave to an ϵ-DP algorithm.",
+    place=PAPER.at(section=LOWER_BOUNDS, theorem=13, note="for one system, by packing"),
+    ours=True,
+    statement=(
+        "At the stated ϵ, m and n: the stated ϵ-DP system errs, on average over the code, by at least what disjoint "
+        "balls around the words leave to an ϵ-DP algorithm."
+    ),
 )
 def theorem13_packing(reduction: MarginalsReduction) -> dpaudit.UtilityClaim:
     return _error_claim(reduction, lambda: floors.packing_floor(reduction), lambda: _impure(reduction))
@@ -72,32 +81,36 @@ def theorem13_packing(reduction: MarginalsReduction) -> dpaudit.UtilityClaim:
     "alabi2022.theorem13-floor",
     MarginalsReduction,
     kind="utility",
-    place=PAPER.at(section=LOWER_BOUNDS, theorem=13, note="with the best constant"),
+    place=PAPER.at(section=LOWER_BOUNDS, theorem=13, note="for one system, with the best constant"),
     ours=True,
-    statement="A central ϵ-DP system errs, on average over the code, by at least what probabilities within e^(ϵ n) of "
-    "each other allow.",
+    statement=(
+        "At the stated ϵ, m and n: the stated ϵ-DP system errs, on average over the code, by at least what "
+        "probabilities within e^(ϵ n) of each other allow."
+    ),
 )
 def theorem13_floor(reduction: MarginalsReduction) -> dpaudit.UtilityClaim:
     return _error_claim(reduction, lambda: floors.pure_floor(reduction), lambda: _impure(reduction))
 
 
 @dpaudit.claim(
-    "alabi2022.theorem14",
+    "alabi2022.theorem14-packing",
     MarginalsReduction,
     kind="utility",
-    place=PAPER.at(section=LOWER_BOUNDS, theorem=14, note="by packing only"),
+    place=PAPER.at(section=LOWER_BOUNDS, theorem=14, note="for one system, by packing and not by fingerprinting"),
     ours=True,
-    statement="A central (ϵ, δ)-DP system errs, on average over the code, by at least what balls around the words "
-    "leave to an (ϵ, δ)-DP algorithm, with δ (e^(ϵ n) - 1) / (e^ϵ - 1) for n replacements; that reaches n of the order "
-    "of log(1 / δ) / ϵ, not sqrt(m) / ϵ, for which the theorem relies on fingerprinting.",
+    statement=(
+        "At the stated ϵ, δ, m and n: the stated (ϵ, δ)-DP system errs, on average over the code, by at least what "
+        "balls around the words leave to an (ϵ, δ)-DP algorithm, with δ (e^(ϵ n) - 1) / (e^ϵ - 1) for n replacements. "
+        "That reaches n of the order of log(1 / δ) / ϵ; Theorem 14's sqrt(m) / ϵ is not audited."
+    ),
 )
-def theorem14(reduction: MarginalsReduction) -> dpaudit.UtilityClaim:
+def theorem14_packing(reduction: MarginalsReduction) -> dpaudit.UtilityClaim:
     pure = "" if reduction.delta > 0 else "delta is 0; see alabi2022.theorem13-floor"
     return _error_claim(reduction, lambda: floors.approximate_floor(reduction), lambda: pure)
 
 
 def _impure(reduction: MarginalsReduction) -> str:
-    return "" if reduction.delta == 0 else "delta is above 0; see alabi2022.theorem14"
+    return "" if reduction.delta == 0 else "delta is above 0; see alabi2022.theorem14-packing"
 
 
 def _error_claim(

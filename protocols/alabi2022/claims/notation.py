@@ -21,7 +21,7 @@ LISTED_ALTERNATIVES = 4
     MarginalsReduction,
     kind="lemma",
     place=PAPER.at(section=NOTATION),
-    statement="K(σ, Π) is the sum of w_ji over the i, j with σ(i) <= σ(j), where w_ii = 0.",
+    statement="For every σ and Π: K(σ, Π) is the sum of w_ji over the i, j with σ(i) <= σ(j), where w_ii = 0.",
 )
 def kemeny_formula(reduction: MarginalsReduction) -> dpaudit.LemmaClaim:
     m = reduction.alternatives
@@ -42,7 +42,7 @@ def kemeny_formula(reduction: MarginalsReduction) -> dpaudit.LemmaClaim:
     MarginalsReduction,
     kind="lemma",
     place=FACT2,
-    statement="|K(σ, w) - K(σ, v)| is at most the sum of all |w_ji - v_ji|.",
+    statement="For every σ, w and v: |K(σ, w) - K(σ, v)| is at most the sum of all |w_ji - v_ji|.",
 )
 def fact2(reduction: MarginalsReduction) -> dpaudit.LemmaClaim:
     return _on_matrices(constrained=False)
@@ -54,8 +54,10 @@ def fact2(reduction: MarginalsReduction) -> dpaudit.LemmaClaim:
     kind="lemma",
     place=FACT2,
     ours=True,
-    statement="Where w_ij + w_ji = v_ij + v_ji = 1, half the sum of all |w_ji - v_ji| is enough, so that C(m, 2) does "
-    "for m^2 in Theorem 1.",
+    statement=(
+        "For every σ, and w and v with w_ij + w_ji = v_ij + v_ji = 1: |K(σ, w) - K(σ, v)| is at most half the sum of "
+        "all |w_ji - v_ji|, so that C(m, 2) does for m^2 in Theorem 1."
+    ),
 )
 def fact2_halved(reduction: MarginalsReduction) -> dpaudit.LemmaClaim:
     return _on_matrices(constrained=True)

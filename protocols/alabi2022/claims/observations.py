@@ -36,7 +36,7 @@ OnWords = Callable[[np.ndarray, np.ndarray], tuple[float, float]]
     MarginalsReduction,
     kind="lemma",
     place=OVERVIEW,
-    statement="ρ(π^x) = x, with ρ as printed: -1 where j comes first.",
+    statement="For every word x: ρ(π^x) = x, with ρ as printed: -1 where j comes first.",
 )
 def rho_inverse(reduction: MarginalsReduction) -> dpaudit.LemmaClaim:
     return _on_words(reduction, _inverse(reduction, -1))
@@ -47,7 +47,7 @@ def rho_inverse(reduction: MarginalsReduction) -> dpaudit.LemmaClaim:
     MarginalsReduction,
     kind="lemma",
     place=OVERVIEW,
-    statement="ρ(π^x) = x, with ρ = +1 where j comes before j + d + t.",
+    statement="For every word x: ρ(π^x) = x, with ρ = +1 where j comes before j + d + t.",
 )
 def rho_inverse_meant(reduction: MarginalsReduction) -> dpaudit.LemmaClaim:
     return _on_words(reduction, _inverse(reduction, 1))
@@ -63,7 +63,10 @@ def _inverse(reduction: MarginalsReduction, sign: int) -> OnWords:
     MarginalsReduction,
     kind="lemma",
     place=OBSERVATION15,
-    statement="K(σ, {π^x}) is at least t (d / 2 - <ρ(σ), mean x> / 2), with ρ as printed: -1 where j comes first.",
+    statement=(
+        "For every σ and words x: K(σ, {π^x}) is at least t (d / 2 - <ρ(σ), mean x> / 2), with ρ as printed: -1 where "
+        "j comes first."
+    ),
 )
 def observation15(reduction: MarginalsReduction) -> dpaudit.LemmaClaim:
     return _on_rankings(reduction, _linear(-1))
@@ -74,7 +77,10 @@ def observation15(reduction: MarginalsReduction) -> dpaudit.LemmaClaim:
     MarginalsReduction,
     kind="lemma",
     place=OBSERVATION15,
-    statement="K(σ, {π^x}) is at least t (d / 2 - <ρ(σ), mean x> / 2), with ρ = +1 where j comes before j + d + t.",
+    statement=(
+        "For every σ and words x: K(σ, {π^x}) is at least t (d / 2 - <ρ(σ), mean x> / 2), with ρ = +1 where j comes "
+        "before j + d + t."
+    ),
 )
 def observation15_meant(reduction: MarginalsReduction) -> dpaudit.LemmaClaim:
     return _on_rankings(reduction, _linear(1))
@@ -85,8 +91,10 @@ def observation15_meant(reduction: MarginalsReduction) -> dpaudit.LemmaClaim:
     MarginalsReduction,
     kind="lemma",
     place=OBSERVATION15,
-    statement="K(σ, {π^x}) is at least t (d / 2 - <ρ(σ), mean x> / 2), with ρ as printed and the map of the text, "
-    "which switches where x_j = +1.",
+    statement=(
+        "For every σ and words x: K(σ, {π^x}) is at least t (d / 2 - <ρ(σ), mean x> / 2), with ρ as printed and the "
+        "map of the text, which switches where x_j = +1."
+    ),
 )
 def observation15_text(reduction: MarginalsReduction) -> dpaudit.LemmaClaim:
     def sides(orders: np.ndarray, x: np.ndarray) -> tuple[Any, Any]:
@@ -102,7 +110,10 @@ def observation15_text(reduction: MarginalsReduction) -> dpaudit.LemmaClaim:
     kind="lemma",
     place=OBSERVATION15,
     ours=True,
-    statement="K(σ, π^x) is at least D (t + d) - D (D - 1) / 2, where D counts the places where ρ(σ) and x differ.",
+    statement=(
+        "For every σ and word x: K(σ, π^x) is at least D (t + d) - D (D - 1) / 2, where D counts the places where ρ(σ) "
+        "and x differ."
+    ),
 )
 def observation15_sharp(reduction: MarginalsReduction) -> dpaudit.LemmaClaim:
     def sides(orders: np.ndarray, x: np.ndarray) -> tuple[Any, Any]:
@@ -118,7 +129,9 @@ def observation15_sharp(reduction: MarginalsReduction) -> dpaudit.LemmaClaim:
     kind="lemma",
     place=OBSERVATION15,
     ours=True,
-    statement="The largest c with K(σ, {π^x}) >= c (d / 2 - <ρ(σ), mean x> / 2) is t + (d + 1) / 2.",
+    statement=(
+        "The largest c with K(σ, {π^x}) >= c (d / 2 - <ρ(σ), mean x> / 2) for every σ and words x is t + (d + 1) / 2."
+    ),
 )
 def observation15_constant(reduction: MarginalsReduction) -> dpaudit.LemmaClaim:
     d, t, m = reduction.dimensions, reduction.padding, reduction.alternatives
@@ -149,7 +162,7 @@ def _linear(sign: int) -> OnRankings:
     MarginalsReduction,
     kind="lemma",
     place=OBSERVATION16,
-    statement="K(π^y, {π^x}) is at most t (d / 2 - <y, mean x> / 2) + 2 d^2.",
+    statement="For every y and words x: K(π^y, {π^x}) is at most t (d / 2 - <y, mean x> / 2) + 2 d^2.",
 )
 def observation16(reduction: MarginalsReduction) -> dpaudit.LemmaClaim:
     return _on_words(reduction, _upper(reduction, 1, 2))
@@ -160,7 +173,7 @@ def observation16(reduction: MarginalsReduction) -> dpaudit.LemmaClaim:
     MarginalsReduction,
     kind="lemma",
     place=OBSERVATION16,
-    statement="K(π^y, {π^x}) is at most 2 t (d / 2 - <y, mean x> / 2) + 2 d^2.",
+    statement="For every y and words x: K(π^y, {π^x}) is at most 2 t (d / 2 - <y, mean x> / 2) + 2 d^2.",
 )
 def observation16_meant(reduction: MarginalsReduction) -> dpaudit.LemmaClaim:
     return _on_words(reduction, _upper(reduction, 2, 2))
@@ -172,7 +185,7 @@ def observation16_meant(reduction: MarginalsReduction) -> dpaudit.LemmaClaim:
     kind="lemma",
     place=OBSERVATION16,
     ours=True,
-    statement="K(π^y, {π^x}) is at most 2 t (d / 2 - <y, mean x> / 2) + d^2.",
+    statement="For every y and words x: K(π^y, {π^x}) is at most 2 t (d / 2 - <y, mean x> / 2) + d^2.",
 )
 def observation16_sharp(reduction: MarginalsReduction) -> dpaudit.LemmaClaim:
     return _on_words(reduction, _upper(reduction, 2, 1))
@@ -184,7 +197,7 @@ def observation16_sharp(reduction: MarginalsReduction) -> dpaudit.LemmaClaim:
     kind="lemma",
     place=OBSERVATION16,
     ours=True,
-    statement="K(π^y, π^x) = D (2 t + 2 d - D), where D counts the places where x and y differ.",
+    statement="For every y and x: K(π^y, π^x) = D (2 t + 2 d - D), where D counts the places where x and y differ.",
 )
 def observation16_exact(reduction: MarginalsReduction) -> dpaudit.LemmaClaim:
     d, t = reduction.dimensions, reduction.padding

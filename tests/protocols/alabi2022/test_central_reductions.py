@@ -176,7 +176,9 @@ def coarse_epsilon(target):
 @pytest.mark.parametrize("budget", ["printed", "meant"])
 def test_no_transcript_exceeds_the_longest_run(cap, calibration, budget):
     target = SECOND(epsilon=1.3, agents=1, cap=cap, calibration=calibration, budget=budget)
-    exact = evidence_of(target, f"theorem5-budget{'' if budget == 'printed' else '-meant'}").measured["epsilon"].upper
+    exact = (
+        evidence_of(target, "corollary6-budget" if budget == "printed" else "theorem5-budget").measured["epsilon"].upper
+    )
     assert exact == pytest.approx(coarse_epsilon(target), rel=1e-9)
     queries = 0.0 if cap == 0 else 1.0 if budget == "printed" else 0.5
     again = 0.0 if cap == 3 else 0.5 if calibration == "tight" else 0.5 / 3
@@ -186,8 +188,8 @@ def test_no_transcript_exceeds_the_longest_run(cap, calibration, budget):
 @pytest.mark.slow
 @pytest.mark.parametrize(("m", "exceeded"), [(5, False), (10, False), (11, True), (30, True)])
 def test_the_budget_with_the_default_cap(m, exceeded):
-    printed = evidence_of(SECOND(alternatives=m, agents=1), "theorem5-budget")
-    meant = evidence_of(SECOND(alternatives=m, agents=1, budget="meant"), "theorem5-budget-meant")
+    printed = evidence_of(SECOND(alternatives=m, agents=1), "corollary6-budget")
+    meant = evidence_of(SECOND(alternatives=m, agents=1, budget="meant"), "theorem5-budget")
     assert printed.verdict == ("refuted" if exceeded else "proved")
     assert meant.verdict == "proved"
     assert printed.measured["epsilon"].upper == pytest.approx((5 * m - 1) / (4 * m) if exceeded else 1.0, rel=1e-9)
@@ -294,8 +296,8 @@ def test_claims_about_another_noise_or_budget_are_inapplicable():
     printed = {claim.id: claim.inapplicable for claim in SECOND().claims()}
     assert printed["alabi2022.corollary6-rate-agents"] == ""
     assert printed["alabi2022.corollary7-rate-agents"] == "it is about noise = gaussian"
-    assert printed["alabi2022.theorem5-budget"] == ""
-    assert printed["alabi2022.theorem5-budget-meant"] == "it is about budget = meant"
+    assert printed["alabi2022.corollary6-budget"] == ""
+    assert printed["alabi2022.theorem5-budget"] == "it is about budget = meant"
     gaussian = {claim.id: claim.inapplicable for claim in FIRST(noise="gaussian", delta=1e-5).claims()}
     assert gaussian["alabi2022.corollary3"] == "it is about noise = laplace"
     assert gaussian["alabi2022.corollary4"] == ""

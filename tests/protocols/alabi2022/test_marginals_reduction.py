@@ -244,13 +244,16 @@ def test_a_sampled_system_is_measured_against_the_floor():
 
 
 def test_claims_that_do_not_apply_say_why():
-    assert "above 0.25 m" in claim_of(MarginalsReduction(dimensions=2, padding=0, agents=2), "theorem13").inapplicable
-    assert "delta is 0" in claim_of(MarginalsReduction(), "theorem14").inapplicable
+    assert (
+        "above 0.25 m"
+        in claim_of(MarginalsReduction(dimensions=2, padding=0, agents=2), "theorem13-one-system").inapplicable
+    )
+    assert "delta is 0" in claim_of(MarginalsReduction(), "theorem14-packing").inapplicable
     gaussian = MarginalsReduction(delta=1e-6, system="noisy-pairwise")
     assert "delta is above 0" in claim_of(gaussian, "theorem13-floor").inapplicable
-    assert not claim_of(gaussian, "theorem14").inapplicable
+    assert not claim_of(gaussian, "theorem14-packing").inapplicable
     much = MarginalsReduction(delta=0.5, agents=9, system="noisy-pairwise")
-    assert claim_of(much, "theorem14").bound == 0
+    assert claim_of(much, "theorem14-packing").bound == 0
 
 
 def test_bad_parameters_are_refused():
