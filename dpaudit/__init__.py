@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dpaudit.claims.guarantees import ApproximateDP, Guarantee
     from dpaudit.claims.inputs import AnyTwo, DrawnPairs, InputDomain, Records, Vectors
     from dpaudit.claims.neighbouring import Neighbouring
-    from dpaudit.claims.papers import Erratum, Paper, Place
+    from dpaudit.claims.papers import Assertion, Erratum, Paper, Place
     from dpaudit.claims.record import Record, Result, read_record
     from dpaudit.claims.verdicts import Verdict
     from dpaudit.controls import control
@@ -69,6 +69,7 @@ def _suggestion(name: str) -> str:
 __all__ = [
     "AnyTwo",
     "ApproximateDP",
+    "Assertion",
     "CheckError",
     "Claim",
     "Counterexample",
@@ -168,7 +169,7 @@ _HOMES = {
         "dpaudit.claims.guarantees": ("ApproximateDP", "Guarantee"),
         "dpaudit.claims.inputs": ("AnyTwo", "DrawnPairs", "InputDomain", "Records", "Vectors"),
         "dpaudit.claims.neighbouring": ("Neighbouring",),
-        "dpaudit.claims.papers": ("Erratum", "Paper", "Place"),
+        "dpaudit.claims.papers": ("Assertion", "Erratum", "Paper", "Place"),
         "dpaudit.claims.record": ("Record", "Result", "read_record"),
         "dpaudit.claims.verdicts": ("Verdict",),
         "dpaudit.controls": ("control",),

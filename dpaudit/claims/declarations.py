@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, get_args
 
 from dpaudit.claims.papers import Paper, Place
 from dpaudit.errors import ParameterError, TargetError
@@ -15,6 +15,9 @@ from dpaudit.errors import ParameterError, TargetError
 if TYPE_CHECKING:
     from dpaudit.claims.claims import Claim
     from dpaudit.mechanism import Mechanism
+
+MENDED: Final = "-mended"
+"""Ends the id of a claim that says what another one would have to say to be true."""
 
 Kind = Literal["privacy", "utility", "rate", "lemma", "figure"]
 M = TypeVar("M", bound="Mechanism")
@@ -43,6 +46,8 @@ class Declaration:
         Whether the claim is measured on the rankings of ``--data`` when there are any.
     reproduces
         The published figure or table that the claim measures again, such as ``Table 1``; empty for none.
+    mends
+        Ids of the claims that this one corrects: what they say with the formula or the assumption that makes it true.
     bug
         What is broken, for a control; empty for any other claim.
     function
@@ -59,6 +64,7 @@ class Declaration:
     ours: bool = False
     on_data: bool = False
     reproduces: str = ""
+    mends: tuple[str, ...] = ()
     bug: str = ""
     function: Callable[[Any], Claim] = field(repr=False)
     module: str
@@ -131,6 +137,7 @@ def claim(
     ours: bool = False,
     on_data: bool = False,
     reproduces: str = "",
+    mends: str | Sequence[str] = (),
     bug: str = "",
     at: tuple[Callable[..., Any], int] | None = None,
 ) -> Callable[[Callable[[M], Claim]], Declaration]:
@@ -142,8 +149,9 @@ def claim(
         Identifier, a literal of its own, so that a text search finds it.
     target
         The mechanism's class, or several.
-    kind, statement, place, ours, on_data, reproduces, bug
-        As the attributes of `Declaration`; ``place`` is one place or several.
+    kind, statement, place, ours, on_data, reproduces, mends, bug
+        As the attributes of `Declaration`; ``place`` is one place or several. A claim whose id is that of another one
+        with ``-mended`` at its end mends that one, unless ``mends`` names others.
     at
         For helpers that declare claims: the function, and the line, that declare it; by default those of the caller.
 
@@ -181,6 +189,7 @@ def claim(
             ours=ours,
             on_data=on_data,
             reproduces=reproduces,
+            mends=_mended(id, mends),
             bug=bug,
             function=function,
             module=module,
@@ -225,6 +234,11 @@ def cited(places: Sequence[Place]) -> str:
         words.append(place.label if place.paper is last and place.label else str(place))
         last = place.paper
     return "; ".join(words)
+
+
+def _mended(name: str, mends: str | Sequence[str]) -> tuple[str, ...]:
+    named = (mends,) if isinstance(mends, str) else tuple(mends)
+    return named or ((name.removesuffix(MENDED),) if name.endswith(MENDED) else ())
 
 
 def _declared(module: str, id: str) -> Declaration:  # noqa: A002

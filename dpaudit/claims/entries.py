@@ -1,4 +1,4 @@
-"""Entries of a record: what it says once of a paper, a place, an erratum and a claim."""
+"""Entries of a record: what it says once of a paper, a place, an erratum, an assertion and a claim."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dpaudit.claims.papers import STATEMENTS, Erratum, Paper, Place
+from dpaudit.claims.papers import STATEMENTS, Assertion, Erratum, Paper, Place
 
 if TYPE_CHECKING:
     from dpaudit.claims.declarations import Declaration
@@ -74,8 +74,31 @@ class ErratumEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AssertionEntry:
+    """Something that a paper asserts and that is not audited: where, what, and why it is left alone."""
+
+    where: str
+    says: str
+    reason: str
+    sort: tuple[Any, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sort", _nested(self.sort))
+
+    @classmethod
+    def of(cls, assertion: Assertion) -> AssertionEntry:
+        """Entry of an assertion; its place without the paper, under which it stands."""
+        return cls(
+            where=assertion.where.label,
+            says=assertion.says,
+            reason=assertion.reason,
+            sort=assertion.where.sort_key,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PaperEntry:
-    """What a report says of a paper: bibliographic data and errata."""
+    """What a report says of a paper: bibliographic data, errata, and the assertions that are not audited."""
 
     title: str
     authors: tuple[str, ...]
@@ -84,6 +107,7 @@ class PaperEntry:
     doi: str = ""
     url: str = ""
     errata: tuple[ErratumEntry, ...] = ()
+    left_alone: tuple[AssertionEntry, ...] = ()
 
     @property
     def citation(self) -> str:
@@ -111,6 +135,8 @@ class ClaimEntry:
         File and line of the declaration, ``protocols/yan2020/claims.py:42``; empty where it is not known.
     reproduces
         The published figure or table that is measured again; empty for none.
+    mends
+        Ids of the claims that this one corrects.
     """
 
     kind: str
@@ -122,6 +148,7 @@ class ClaimEntry:
     bug: str = ""
     definition: str = ""
     reproduces: str = ""
+    mends: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, declaration: Declaration, definition: str = "") -> ClaimEntry:
@@ -136,6 +163,7 @@ class ClaimEntry:
             bug=declaration.bug,
             definition=definition,
             reproduces=declaration.reproduces,
+            mends=declaration.mends,
         )
 
     @property
@@ -149,8 +177,10 @@ class ClaimEntry:
         return (not self.places, comparable(self.places[0].sort if self.places else ()))
 
 
-def paper_entries(papers: Iterable[Paper], errata: Iterable[tuple[Erratum, str]] = ()) -> dict[str, PaperEntry]:
-    """Return entries of papers by key, each with its errata in the paper's order.
+def paper_entries(
+    papers: Iterable[Paper], errata: Iterable[tuple[Erratum, str]] = (), left_alone: Iterable[Assertion] = ()
+) -> dict[str, PaperEntry]:
+    """Return entries of papers by key, each with its errata, and what is not audited of it, in the paper's order.
 
     Parameters
     ----------
@@ -159,7 +189,10 @@ def paper_entries(papers: Iterable[Paper], errata: Iterable[tuple[Erratum, str]]
     errata
         Errata, each with the system that it concerns, or with an empty name. One that concerns several systems is
         listed once. What names no place in a paper is left out.
+    left_alone
+        Assertions that are not audited.
     """
+    alone = [(each.where.paper.key, AssertionEntry.of(each)) for each in dict.fromkeys(left_alone)]
     found = {paper.key: paper for paper in papers}
     concerned: dict[Erratum, list[str]] = {}
     for erratum, system in errata:
@@ -182,6 +215,9 @@ def paper_entries(papers: Iterable[Paper], errata: Iterable[tuple[Erratum, str]]
             doi=paper.doi,
             url=paper.url,
             errata=tuple(sorted(own, key=lambda erratum: comparable(erratum.sort))),
+            left_alone=tuple(
+                sorted((each for about, each in alone if about == key), key=lambda each: comparable(each.sort))
+            ),
         )
     return entries
 

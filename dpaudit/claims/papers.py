@@ -52,6 +52,25 @@ class Erratum:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Assertion:
+    """Something that a paper asserts and that is not audited.
+
+    Attributes
+    ----------
+    where
+        The place in the paper.
+    says
+        What it asserts there, in a plain sentence.
+    reason
+        Why it is left alone: ``a proof step without a number``, ``about other people's systems``.
+    """
+
+    where: Place
+    says: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Paper:
     """A published work whose claims are audited.
 

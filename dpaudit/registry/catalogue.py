@@ -16,10 +16,11 @@ from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from dpaudit.catalog import NAME, PATH, ROOT
 from dpaudit.claims.declarations import Declaration, declared_in
-from dpaudit.claims.papers import Erratum, Paper
+from dpaudit.claims.papers import Assertion, Erratum, Paper
 from dpaudit.errors import TargetError
 from dpaudit.mechanism import Mechanism
 from dpaudit.registry.names import suggestion
@@ -49,6 +50,8 @@ class CataloguePaper:
         The claims that it declares, in the paper's order, controls last.
     errata
         What is misprinted in it (``ERRATA`` of its package, or of its module ``paper``).
+    left_alone
+        What it asserts and what is not audited (``LEFT_ALONE`` there).
     plan
         Its plan; None where there is none.
     problem
@@ -61,6 +64,7 @@ class CataloguePaper:
     targets: dict[str, TargetReference]
     declarations: tuple[Declaration, ...] = ()
     errata: tuple[Erratum, ...] = ()
+    left_alone: tuple[Assertion, ...] = ()
     plan: Path | None = None
     problem: str = ""
 
@@ -209,9 +213,14 @@ def _paper(key: str, dotted: str, plan: Path | None, modules: list[ModuleType] |
         paper=paper,
         targets=targets,
         declarations=tuple(sorted(declarations, key=lambda declaration: bool(declaration.bug))),
-        errata=tuple(next((vars(part)["ERRATA"] for part in modules if "ERRATA" in vars(part)), ())),
+        errata=_listed(modules, "ERRATA"),
+        left_alone=_listed(modules, "LEFT_ALONE"),
         plan=plan,
     )
+
+
+def _listed(modules: list[ModuleType], name: str) -> tuple[Any, ...]:
+    return tuple(next((vars(part)[name] for part in modules if name in vars(part)), ()))
 
 
 def _submodules(module: ModuleType) -> list[ModuleType]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from dpaudit.claims.declarations import Declaration
 from dpaudit.claims.entries import ClaimEntry, ErratumEntry, PaperEntry, paper_entries
-from dpaudit.claims.papers import Erratum, Paper, Place
+from dpaudit.claims.papers import Assertion, Erratum, Paper, Place
 from dpaudit.claims.record import SystemEntry
 from dpaudit.mechanism import Mechanism
 from dpaudit.registry.catalogue import catalogue_papers, definition
@@ -25,7 +25,7 @@ def _declarations(cells: Iterable[Cell]) -> dict[str, Declaration]:
 
 
 def paper_entries_of(cells: Sequence[Cell]) -> dict[str, PaperEntry]:
-    """Entries of the papers that claims of cells stand under, with their errata."""
+    """Entries of the papers that claims of cells stand under, with their errata and what is left alone."""
     papers = {place.paper for each in _declarations(cells).values() for place in each.places[:1]}
     targets = {cell.target: cell.reference.load() for cell in cells}
     errata = [(erratum, name) for name, target in targets.items() for erratum in target.errata]
@@ -33,12 +33,17 @@ def paper_entries_of(cells: Sequence[Cell]) -> dict[str, PaperEntry]:
         return {}
     # An erratum of a paper that concerns no system stands among the paper's own.
     errata += [(erratum, "") for paper in papers for erratum in _errata_of(paper)]
-    return paper_entries(papers, errata)
+    return paper_entries(papers, errata, [each for paper in papers for each in _left_alone(paper)])
 
 
 def _errata_of(paper: Paper) -> Sequence[Erratum]:
     entry = catalogue_papers().get(paper.key)
     return () if entry is None else entry.errata
+
+
+def _left_alone(paper: Paper) -> Sequence[Assertion]:
+    entry = catalogue_papers().get(paper.key)
+    return () if entry is None else entry.left_alone
 
 
 def system_entries(cells: Sequence[Cell]) -> dict[str, SystemEntry]:

@@ -47,6 +47,23 @@ def test_a_declared_claim_is_bound_with_what_was_declared():
     assert lines[one.line - 1].startswith("@dpaudit.claim(")
 
 
+@pytest.mark.parametrize(
+    ("name", "mends", "expected"),
+    [
+        ("coins2026.two-mended", (), ("coins2026.two",)),
+        ("coins2026.better", "coins2026.two", ("coins2026.two",)),
+        ("coins2026.both-mended", ("coins2026.one", "coins2026.two"), ("coins2026.one", "coins2026.two")),
+        ("coins2026.two", (), ()),
+    ],
+)
+def test_a_claim_says_which_it_mends(name, mends, expected):
+    class Own(Coin):
+        """A coin with claims of its own."""
+
+    declare = dpaudit.claim(name, Own, kind="privacy", statement="It is private.", mends=mends, ours=True)
+    assert declare(lambda coin: dpaudit.PrivacyClaim(epsilon=coin.epsilon)).mends == expected
+
+
 def test_claims_about_a_class_are_about_those_that_derive_from_it():
     assert [each.id for each in declarations_of(Better)] == ["coins2026.one", "coins2026.wrong", "coins2026.negative"]
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpaudit.claims.entries import ClaimEntry, ErratumEntry, PaperEntry, PlaceEntry, paper_entries
+from dpaudit.claims.entries import AssertionEntry, ClaimEntry, ErratumEntry, PaperEntry, PlaceEntry, paper_entries
 from dpaudit.claims.evidence import Counterexample, Curves, Growth, Interval, Remedy, Role, Violation
-from dpaudit.claims.papers import Erratum, Paper
+from dpaudit.claims.papers import Assertion, Erratum, Paper
 from dpaudit.claims.record import Record, Result, SystemEntry, joined, plain, read_record, summarise, summed_errors
 from dpaudit.claims.record_json import record_schema
 from dpaudit.claims.verdicts import Verdict, status_of
@@ -81,6 +81,7 @@ errata = st.builds(
     sort=sort_keys,
     systems=st.lists(texts, max_size=2).map(tuple),
 )
+assertions = st.builds(AssertionEntry, **dict.fromkeys(("where", "says", "reason"), texts), sort=sort_keys)
 places = st.builds(PlaceEntry, label=texts, sort=sort_keys, plural=st.booleans())
 papers = st.builds(
     PaperEntry,
@@ -88,12 +89,14 @@ papers = st.builds(
     authors=st.lists(texts, max_size=2).map(tuple),
     year=st.integers(1900, 2100),
     errata=st.lists(errata, max_size=2).map(tuple),
+    left_alone=st.lists(assertions, max_size=2).map(tuple),
 )
 claims = st.builds(
     ClaimEntry,
     **dict.fromkeys(("kind", "statement", "source", "paper", "bug", "definition", "reproduces"), texts),
     places=st.lists(places, max_size=2).map(tuple),
     ours=st.booleans(),
+    mends=st.lists(texts, max_size=2).map(tuple),
 )
 systems = st.builds(
     SystemEntry, title=texts, description=texts, source=texts, errata=st.lists(errata, max_size=2).map(tuple)
@@ -356,6 +359,29 @@ def test_errata_stand_under_their_papers_in_order():
         ("Theorem 10", ("coin", "dice")),
     ]
     assert ErratumEntry.of(loose).where == "somewhere"
+
+
+def test_what_is_left_alone_stands_under_its_paper_in_order():
+    paper, other = (Paper(key=key, title=key, authors=("Ames",), year=2020) for key in ("a2020", "b2020"))
+    alone = [Assertion(where=paper.at(theorem=number), says="x", reason="y") for number in (10, 2)]
+    elsewhere = Assertion(where=other.at(theorem=1), says="x", reason="y")
+    found = paper_entries([paper], left_alone=[*alone, elsewhere, alone[0]])
+    assert list(found) == ["a2020"]
+    assert [(entry.where, entry.says) for entry in found["a2020"].left_alone] == [
+        ("Theorem 2", "x"),
+        ("Theorem 10", "x"),
+    ]
+
+
+def test_a_record_without_assertions_left_alone_and_mended_claims_is_read():
+    entry = PaperEntry(title="A", authors=("Ames",), year=2020)
+    record = dataclasses.replace(
+        _record([]), papers={"a2020": entry}, claims={"a2020.theorem1": ClaimEntry(kind="privacy")}
+    )
+    text = record.to_json()
+    assert "left_alone" not in text
+    assert "mends" not in text
+    assert Record.from_json(text) == record
 
 
 def test_a_record_of_version_1_is_read():
