@@ -143,7 +143,7 @@ LEFT_ALONE = (
     ),
     dpaudit.Assertion(
         where=PAPER.at(section="III-A"),
-        says="The rank simplex has dimension M! - 1; C(M, 2) hyperplanes part it into M! congruent polytopes, each by M - 1.",
+        says="C(M, 2) hyperplanes part the rank simplex into M! congruent polytopes, each with M - 1 of them.",
         reason="by symmetry under relabelling, and because an order is known from its M - 1 neighbours",
     ),
     dpaudit.Assertion(

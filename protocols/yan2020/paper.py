@@ -11,6 +11,7 @@ PAPER = dpaudit.Paper(
     doi="10.1002/int.22261",
     url="https://arxiv.org/abs/1908.04486",
     sections={
+        "Abstract": "Abstract",
         "1": "Introduction",
         "2": "Preliminaries and Related Work",
         "2.1": "Rank Aggregation",
@@ -132,12 +133,12 @@ ERRATA = (*OF_THE_PROTOCOL, *OF_RR, *OF_LAP, *OF_DP_KWIKSORT, *OF_THE_EVALUATION
 
 LEFT_ALONE = (
     dpaudit.Assertion(
-        where=PAPER.at(note="Abstract"),
+        where=PAPER.at(section="Abstract"),
         says="Existing works that guarantee differential privacy in rank aggregation all assume a trusted curator.",
         reason="about the literature, as is that no work on the local model existed (Section 2.2)",
     ),
     dpaudit.Assertion(
-        where=PAPER.at(note="Abstract"),
+        where=PAPER.at(section="Abstract"),
         says="LDP-KwikSort is effective and efficient, with a practical trade-off and strong local privacy.",
         reason="no measure is named; Sections 1, 5.7 and 6 repeat it, and what can be measured of it has claims",
     ),
@@ -163,7 +164,7 @@ LEFT_ALONE = (
     ),
     dpaudit.Assertion(
         where=PAPER.at(section="2.1", note="on the implementation"),
-        says="The package pwlistorder places an alternative after the pivot where the margin is zero, and the paper at random.",
+        says="Where a margin is zero pwlistorder places the alternative after the pivot, and the paper at random.",
         reason="about the authors' code, which is not published",
     ),
     dpaudit.Assertion(
@@ -233,7 +234,7 @@ LEFT_ALONE = (
     ),
     dpaudit.Assertion(
         where=PAPER.at(section="5.3"),
-        says="The trends under the two metrics are consistent, as one reflects the intermediate result and one the ranking.",
+        says="The trends under the two metrics are consistent, as one reflects the steps and one the ranking.",
         reason="no measure is named; both metrics have claims of their own",
     ),
     dpaudit.Assertion(

@@ -115,13 +115,14 @@ def _joint_vote(protocol: LDPKwikSort, pair: tuple[int, int], other: tuple[int, 
 )
 def chernoff(protocol: LDPKwikSortRR) -> dpaudit.UtilityClaim:
     known = protocol.agents == 1 and protocol.asked == protocol.pairs
-    law = wrong_of_one_agent(protocol) if known else np.ones(1)
-    mean = float(law @ np.arange(len(law)))
+    flip = (1 - protocol.bias(protocol.asked)) / 2
+    distance = rankings.Mallows(np.arange(protocol.alternatives), protocol.phi).expected_distance()
+    mean = protocol.pairs * flip + (1 - 2 * flip) * distance
     limit = 6 * mean
     return dpaudit.UtilityClaim(
         bound=2**-limit,
         # A sum of binary fractions may fall short of a whole number that it is.
-        exact=lambda: float(law[math.ceil(limit - 1e-9) :].sum()),
+        exact=lambda: float(wrong_of_one_agent(protocol)[math.ceil(limit - 1e-9) :].sum()),
         quantity=f"probability of at least 6 E[X] = {limit:.6g} wrong pairs out of {protocol.pairs}",
         beside={"expected number of wrong pairs": mean},
         scope=f"{setting(protocol)}; pairs that contradict the ground truth",

@@ -90,20 +90,20 @@ def kemeny_condorcet(system: GaussianHistogram) -> dpaudit.LemmaClaim:
 def positional_condorcet(system: GaussianHistogram) -> dpaudit.LemmaClaim:
     rule = rule_of(system)
     m = system.alternatives
-    others = list(range(3, m))
-    vetoed = [(2, list(range(m))), (1, [1, 2, *others, 0])]
-    profiles = [_histogram(agents, m) for agents in ([(n, [*order, *others]) for n, order in FISHBURN], vetoed)]
+
+    def profiles() -> list[FloatArray]:
+        others = list(range(3, m))
+        vetoed = [(2, list(range(m))), (1, [1, 2, *others, 0])]
+        return [_histogram(agents, m) for agents in ([(n, [*order, *others]) for n, order in FISHBURN], vetoed)]
 
     def ahead() -> dict[str, float]:
-        scores = [rule.score_histograms(histogram) for histogram in profiles]
-        return {
-            f"{name}": float(each[1] - each[0]) for name, each in zip(("17 agents", "3 agents"), scores, strict=True)
-        }
+        scores = [rule.score_histograms(histogram) for histogram in profiles()]
+        return {name: float(each[1] - each[0]) for name, each in zip(("17 agents", "3 agents"), scores, strict=True)}
 
     def margin() -> float:
-        wins = [histogram_margins(histogram[None], system.alternatives)[0] for histogram in profiles]
+        wins = [histogram_margins(histogram[None], m)[0] for histogram in profiles()]
         # The first alternative beats all others; pairs that have it come first.
-        assert all((each[: system.alternatives - 1] > 0).all() for each in wins)
+        assert all((each[: m - 1] > 0).all() for each in wins)
         return max(ahead().values()) - 1e-9
 
     return dpaudit.LemmaClaim(
