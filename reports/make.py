@@ -2,8 +2,8 @@
 
 Run by `make reports`. A result whose key is in the committed record is taken from there; only what changed is audited
 again. What was finished is kept in ``build/reports/results.sqlite``, so that an interrupted run goes on where it was.
-HTML goes to ``build/reports``. Audits on real data run where `DPAUDIT_DATA` names their folder; elsewhere their committed
-results are kept, as long as nothing that they depend on has changed.
+HTML goes to ``build/reports``. Audits on real data run where `DPAUDIT_DATA` names their folder; elsewhere their results are
+kept, as long as nothing that they depend on has changed.
 """
 
 import dataclasses
