@@ -6,7 +6,7 @@ import itertools
 import math
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -21,6 +21,8 @@ from dpaudit.registry import TargetReference, catalogue, catalogue_papers, catal
 if TYPE_CHECKING:
     from pydantic import TypeAdapter, ValidationError
 
+    from dpaudit.mechanism import Mechanism
+
 SCHEMA = "dpaudit.plan/1"
 _VERDICTS = [verdict.value for verdict in Verdict if verdict is not Verdict.ERROR]
 MOST_SAMPLES = 10**15
@@ -31,6 +33,27 @@ _LARGEST = 16 * MEBIBYTE
 _CONFIG = {"extra": "forbid", "allow_inf_nan": False}
 
 Scalar = bool | int | float | str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedData:
+    """A data file that a plan names and does not carry.
+
+    Attributes
+    ----------
+    file
+        Its name; it is looked up in the folder that the environment variable ``DPAUDIT_DATA`` names.
+    sha256
+        SHA-256 of its content, in hexadecimal digits. A file with another one is not used.
+    sizes
+        What the data decide, by the name of the parameter: ``{ agents = 795, alternatives = 4 }``.
+    """
+
+    __pydantic_config__ = _CONFIG
+
+    file: Annotated[str, Field(pattern=r"^[^/\\\\]+$")]
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+    sizes: dict[str, Annotated[int, Field(strict=True)]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +73,8 @@ class PlannedAudit:
     published, tolerance
         For a claim about a figure: the published number, or another bound of an inequality, and how far from it the
         measured number may be.
+    data
+        Data on which it is audited in place of synthetic inputs, by the names of the plan's table ``data``.
     """
 
     __pydantic_config__ = _CONFIG
@@ -65,6 +90,12 @@ class PlannedAudit:
     features: Literal["none", "float-bits"] = "none"
     published: Annotated[float, Field(strict=True)] | None = None
     tolerance: Annotated[float, Field(strict=True)] = 0.0
+    data: str | list[str] | None = None
+
+    @property
+    def datasets(self) -> list[str]:
+        """Names of its data; none for synthetic inputs."""
+        return [] if self.data is None else _listed(self.data)
 
     def cells(self) -> Iterator[dict[str, Scalar]]:
         """Every combination of the parameter values, in the order written."""
@@ -73,7 +104,7 @@ class PlannedAudit:
     @property
     def size(self) -> int:
         """How many combinations there are."""
-        return grid_size(self.set)
+        return grid_size(self.set) * max(1, len(self.datasets))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +116,7 @@ class _PlanFile:
     paper: str | None = None
     error_probability: Annotated[float, Field(ge=1e-15, lt=1, strict=True)] | None = None
     audit: list[PlannedAudit]
+    data: dict[str, PlannedData] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +135,8 @@ class Plan:
         The audits, in the order written.
     error_probability
         Error probability of every result that it asks for; None where it does not say.
+    data
+        Data files that its audits name.
     """
 
     path: Path
@@ -111,6 +145,7 @@ class Plan:
     targets: dict[str, TargetReference]
     audits: tuple[PlannedAudit, ...]
     error_probability: float | None = None
+    data: Mapping[str, PlannedData] = field(default_factory=dict)
 
 
 def grid(values: dict[str, Any]) -> Iterator[dict[str, Scalar]]:
@@ -188,13 +223,15 @@ def read_plan(path: str | Path) -> Plan:
                 raise PlanError(
                     f"{where}: key 'set.{name}' has an integer of more than {_MOST_BITS} bits; give another"
                 )
-        names = targets[audit.target].load().parameter_names()
+        target = targets[audit.target].load()
+        names = target.parameter_names()
         for name in audit.set:
             if name not in names:
                 raise PlanError(
                     f"{where}: key 'set' has an unknown parameter {name!r}{suggestion(name, names)}; "
                     f"{audit.target} has {', '.join(names)}"
                 )
+        _check_data(where, audit, target, file.data)
     return Plan(
         path=path,
         protocol=protocol,
@@ -202,7 +239,25 @@ def read_plan(path: str | Path) -> Plan:
         targets=targets,
         audits=tuple(file.audit),
         error_probability=file.error_probability,
+        data=file.data,
     )
+
+
+def _check_data(where: str, audit: PlannedAudit, target: type[Mechanism], data: Mapping[str, PlannedData]) -> None:
+    """Raise PlanError where the data of an audit are unknown, or do not suit its target."""
+    for name in audit.datasets:
+        if name not in data:
+            raise PlanError(
+                f"{where}: key 'data' names {shortened(name)}{suggestion(name, data)}; the plan's table 'data' has "
+                f"{', '.join(data) or 'no entry'}"
+            )
+        if target.dataset_parameter() is None:
+            raise PlanError(f"{where}: key 'data': {audit.target} takes no data; leave the key out")
+        decided = {*data[name].sizes, *target.synthetic}
+        if both := decided & set(audit.set):
+            raise PlanError(f"{where}: key 'set' has {min(both)!r}, which the data decide; leave it out")
+        if unknown := set(data[name].sizes) - set(target.parameter_names()):
+            raise PlanError(f"{where}: key 'data': {audit.target} has no parameter {min(unknown)!r}; mend 'sizes'")
 
 
 def _targets(path: Path, file: _PlanFile) -> tuple[Path | None, dict[str, TargetReference]]:

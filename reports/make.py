@@ -2,11 +2,13 @@
 
 Run by `make reports`. A result whose key is in the committed record is taken from there; only what changed is audited
 again. What was finished is kept in ``build/reports/results.sqlite``, so that an interrupted run goes on where it was.
-HTML goes to ``build/reports``.
+HTML goes to ``build/reports``. Audits on real data run where `DPAUDIT_DATA` names their folder; elsewhere their results
+are kept, as long as nothing that they depend on has changed.
 """
 
 import dataclasses
 import os
+from collections import Counter
 from pathlib import Path
 
 from dpaudit.claims.record import Result, read_record
@@ -40,6 +42,8 @@ def main() -> None:
         if run.interrupted:
             raise SystemExit(130)
         record = records[key] = dataclasses.replace(run.record, environment={}, timing={})
+        for why, number in Counter(run.missing).items():
+            print(f"{key}: {number} audits on real data were left out: {why}", flush=True)
         print(f"{key}: {dict(record.summary)}; {len(record.results) - run.taken} audited", flush=True)
     write_reports(records, REPORTS, html=BUILD)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
@@ -178,6 +179,8 @@ def _tell(done: Run, output: Path | None) -> None:
         )
     if prepared.figures_left_out:
         say(f"{prepared.figures_left_out} audits of published figures are left to `dpaudit reproduce`")
+    for why, number in Counter(done.missing).items():
+        say(f"{number} audits on real data were left out: {why}")
     if prepared.figures_not_on_data:
         say(f"not measured on rankings: {', '.join(prepared.figures_not_on_data)}")
 

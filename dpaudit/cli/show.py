@@ -256,6 +256,7 @@ def _show_claim(declaration: Declaration) -> None:
         _line("\nAudits")
     for file, line, audit in audits:
         values = ", ".join(f"{name} = {_values(value)}" for name, value in audit.set.items()) or "the defaults"
+        values += f", on {' and '.join(audit.datasets)}" if audit.datasets else ""
         _line(f"  {_shown(file)}, line {line}: {values}")
         _line(f"    expected {audit.expect}: {audit.reason}")
     if results:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -22,8 +23,10 @@ from dpaudit.runner.instances import (
     claims_of,
     described_parameters,
     digest_of,
+    found_data,
     instantiate,
     load_dataset,
+    located,
     sizes_decided,
     without_effect,
 )
@@ -71,6 +74,11 @@ class Cell:
         Its complement, where the command that audits the cell has to say so; None where that finds it in the plan.
     data
         Data file whose content the target gets, and its SHA-256.
+    file
+        Where that file is, if not where its name says: for data that a plan names.
+    missing
+        Why the cell cannot be audited here: the data that it names are not at hand. A result under its key, made where
+        they were, stays valid.
     plan
         The plan's file; empty where there is none.
     published
@@ -99,18 +107,23 @@ class Cell:
     error_probability: float = DEFAULT_ERROR_PROBABILITY
     confidence: float | None = None
     data: tuple[str, str] | None = None
+    file: str = ""
+    missing: str = ""
     plan: str = ""
     published: tuple[float, float] | None = None
 
     def instance(self) -> Mechanism:
-        """Make the target with its parameters.
+        """Make the target with its parameters; without its data where these are missing.
 
         Raises
         ------
         ParameterError
             A parameter is unknown or has a value that it cannot take.
         """
-        return instantiate(self.reference.load(), self.parameters, self.data)
+        if self.missing:
+            return instantiate(self.reference.load(), self.parameters)
+        data = (self.file, self.data[1]) if self.data and self.file else self.data
+        return instantiate(self.reference.load(), self.parameters, data)
 
     def declaration(self) -> Declaration | None:
         """Return the claim as it is declared; None where the target's ``claims`` makes it."""
@@ -219,6 +232,7 @@ def read_data(target: type[Mechanism], path: str) -> tuple[str, str]:
     taken = target.dataset_parameter()
     if taken is None:
         raise DataError(f"{target.name} takes no --data; leave it out, or choose a target that measures on data")
+    path = found_data(path)
     load_dataset(taken[1], path)
     return path, digest_of(path)
 
@@ -300,15 +314,16 @@ class _Chooser:
     def _planned(self) -> list[Audit]:
         """Audits of the plan; on data those of figures, at their settings but for what the data decide.
 
-        Other settings of a plan are synthetic, and on data only what was asked for counts.
+        Other settings of a plan are synthetic, and on data only what was asked for counts. What is set without data is
+        about synthetic inputs.
         """
         if self.data is None:
-            return self.audits
+            return [both for both in self.audits if not (self.override and both[0].datasets)]
         if self.request.figures is None:
             return []
         without = {*sizes_decided(self.target), *self.target.synthetic}
         return [
-            (replace(audit, set={name: values for name, values in audit.set.items() if name not in without}), plan)
+            (replace(audit, set={name: audit.set[name] for name in audit.set if name not in without}, data=None), plan)
             for audit, plan in self.audits
             if audit.claim in self.request.claims
         ]
@@ -341,7 +356,8 @@ class _Chooser:
         if not as_planned:
             way = self._way(audit)
         cells = []
-        for values in audit.cells():
+        data: list[str | None] = [*audit.datasets] or [None]
+        for name, values in itertools.product(data, audit.cells()):
             facts = self._fact(audit.claim, values)
             cell = self._cell(
                 facts,
@@ -352,10 +368,21 @@ class _Chooser:
             )
             self._check_effects(cell, audit.set if as_planned else self.override, as_planned=as_planned)
             published = None if audit.published is None else (audit.published, audit.tolerance)
-            cells.append(
-                replace(cell, expected=audit.expect, reason=audit.reason, planned=audit.samples, published=published)
-            )
+            cell = replace(cell, expected=audit.expect, reason=audit.reason, planned=audit.samples, published=published)
+            cells.append(cell if name is None else self._on_data_of(plan, name, cell))
         return cells
+
+    def _on_data_of(self, plan: Plan, name: str, cell: Cell) -> Cell:
+        """Return the cell on data that its plan names, which need not be at hand."""
+        if not self._fact(cell.claim, cell.parameters).on_data:
+            raise PlanError(f"claim {cell.claim} is not measured on data; leave the key 'data' of its audit out")
+        planned = plan.data[name]
+        data = planned.file, planned.sha256
+        # The sizes stand in the plan, so that what the cell depends on is known without the data.
+        instance = instantiate(self.target, {**cell.parameters, **planned.sizes})
+        file, missing = located(planned)
+        described = described_parameters(instance, data)
+        return replace(cell, data=data, file=file, missing=missing, described=described)
 
     def _not_planned(self, covered: set[str]) -> list[Cell]:
         """Cells of claims that no audit is about, at the parameters that are set."""
@@ -469,6 +496,8 @@ class _Chooser:
     def _in_full(self, cell: Cell, planned: Sequence[PlannedAudit]) -> Cell:
         """Return the cell with every parameter that any audit of its claim sets, so that its command means it alone."""
         names = {name for audit in planned if audit.claim == cell.claim for name in audit.set}
+        if cell.data is not None:
+            names -= {*sizes_decided(self.target), *self.target.synthetic}
         defaults = self._defaults()
         more: dict[str, Scalar] = {
             name: defaults[name] if cell.described[name] == plain(defaults[name]) else cell.described[name]

@@ -51,6 +51,8 @@ class Run:
         How many results were known already, and not computed again.
     problems
         Why results could not be kept in the store.
+    missing
+        Why cells were left out, one for each: the data that the plan names are not at hand.
     """
 
     record: Record
@@ -58,6 +60,7 @@ class Run:
     interrupted: bool = False
     taken: int = 0
     problems: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
 
 def check(
@@ -235,6 +238,7 @@ def run_request(
         interrupted=done.interrupted,
         taken=done.taken,
         problems=done.problems,
+        missing=done.missing,
     )
 
 

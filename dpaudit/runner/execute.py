@@ -47,12 +47,15 @@ class Done(NamedTuple):
         How many results were known already.
     problems
         Why results could not be kept.
+    missing
+        Why cells were left out, one for each: their data are not at hand.
     """
 
     results: list[Result]
     interrupted: bool
     taken: int
     problems: tuple[str, ...]
+    missing: tuple[str, ...] = ()
 
 
 class Workers(Protocol):
@@ -100,6 +103,7 @@ def run_cells(
     begun: dict[int, float] = {}
     late: set[int] = set()
     problems: list[str] = []
+    missing: list[str] = []
     taken = 0
 
     def keep(i: int, outcome: Outcome, *, new: bool = True) -> None:
@@ -132,23 +136,24 @@ def run_cells(
     try:
         for i, cell in enumerate(cells):
             found = _found(known, cell, prepared.keys[i]) if known else None
-            if found is None:
-                waiting.append(i)
-            else:
+            if found is not None:
                 keep(i, found, new=False)
                 taken += 1
+            elif cell.missing:
+                missing.append(cell.missing)
+            else:
+                waiting.append(i)
         for i, answer in team.answers(requests(), width=workers, until=settings.last):
             lost = i in late and not isinstance(answer, Finished)
             keep(i, not_begun(cells[i], settings) if lost else answered(cells[i], settings, answer))
     except KeyboardInterrupt:
         interrupted = True
-    return Done([results[i] for i in sorted(results)], interrupted, taken, tuple(problems))
+    return Done([results[i] for i in sorted(results)], interrupted, taken, tuple(problems), tuple(missing))
 
 
 def _request(i: int, cell: Cell, settings: Settings, function: Callable[..., Outcome]) -> Request:
-    return Request(
-        key=i, function=function, arguments=(cell, settings), load=(load_target, (cell.reference, cell.data))
-    )
+    path = (cell.file or cell.data[0]) if cell.data else None
+    return Request(key=i, function=function, arguments=(cell, settings), load=(load_target, (cell.reference, path)))
 
 
 def _found(known: Iterable[Lookup], cell: Cell, candidates: Mapping[Any, str]) -> Outcome | None:

@@ -61,6 +61,7 @@ def check_record(path: Path, record: Record) -> Freshness:
         cells = [replace(cell, timed=True) for cell in cells]
     keys = Keys(record.seed)
     results = {_place(result.target, result.claim, result.parameters, result.key): result for result in record.results}
+    made = {_place(result.target, result.claim, result.parameters, "") for result in record.results}
     outdated, expected_anew = [], []
     for cell in cells:
         found = next(
@@ -72,7 +73,9 @@ def check_record(path: Path, record: Record) -> Freshness:
             None,
         )
         if found is None:
-            outdated.append(cell.claim)
+            # Where the data were not at hand, neither is a result; one that is there was made of something else.
+            if not cell.missing or _place(cell.target, cell.claim, cell.described, "") in made:
+                outdated.append(cell.claim)
         elif found.expected is not cell.expected or found.reason != cell.reason:
             expected_anew.append(cell.claim)
     asked = {_place(cell.target, cell.claim, cell.described, "") for cell in cells}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, fields
@@ -16,9 +17,13 @@ from dpaudit.claims.datasets import Dataset, DatasetLoader
 from dpaudit.claims.record import plain
 from dpaudit.errors import DataError, DpauditError, ParameterError, TargetError
 from dpaudit.mechanism import Mechanism
+from dpaudit.plan import PlannedData
 from dpaudit.reading import check_regular
 from dpaudit.registry import catalogue, in_catalogue, line_in, suggestion
 from dpaudit.registry.references import undisturbed
+
+DATA_FOLDER = "DPAUDIT_DATA"
+"""Environment variable that names the folder of the data files that plans name."""
 
 DECIDED_BY_DATA = ("agents", "alternatives")
 """Roles of parameters that a dataset decides."""
@@ -59,6 +64,27 @@ def digest_of(path: str) -> str:
 def _digest(path: str, _changed: int, _size: int) -> str:
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def found_data(name: str) -> str:
+    """Path of a data file: the name itself, or where there is no such file, that in the folder of `DATA_FOLDER`."""
+    folder = os.environ.get(DATA_FOLDER)
+    if folder and not Path(name).exists() and (Path(folder) / name).is_file():
+        return str(Path(folder) / name)
+    return name
+
+
+def located(planned: PlannedData) -> tuple[str, str]:
+    """Path of a data file that a plan names, and why it cannot be used; one of the two is empty."""
+    folder = os.environ.get(DATA_FOLDER)
+    if not folder:
+        return "", f"{planned.file}: set {DATA_FOLDER} to the folder of this file"
+    path = Path(folder) / planned.file
+    if not path.is_file():
+        return "", f"{planned.file}: there is no such file in {folder}, the folder that {DATA_FOLDER} names"
+    if digest_of(str(path)) != planned.sha256:
+        return "", f"{path}: not the file that the plan means, which has the SHA-256 {planned.sha256}"
+    return str(path), ""
 
 
 def sizes_decided(target: type[Mechanism]) -> dict[str, str]:

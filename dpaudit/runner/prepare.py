@@ -47,10 +47,10 @@ class Prepared:
 def load_targets(targets: tuple[str, ...], data: str | None) -> None:
     """Load the targets of a request, and its data."""
     for source in sources_of(Request(targets=targets)):
-        load_target(source.reference, None if data is None else (data, ""))
+        load_target(source.reference, data)
 
 
-def load_target(reference: TargetReference, data: tuple[str, str] | None) -> None:
+def load_target(reference: TargetReference, data: str | None) -> None:
     """Load what the cells of a target share: its code, the claims that papers declare about it, and its data."""
     declarations_by_id(reference)
     target = reference.load()
@@ -58,7 +58,7 @@ def load_target(reference: TargetReference, data: tuple[str, str] | None) -> Non
     target.parameter_table()
     taken = target.dataset_parameter()
     if data is not None and taken is not None:
-        load_dataset(taken[1], data[0])
+        load_dataset(taken[1], data)
 
 
 def prepare(request: Request, timed: bool = False) -> Prepared:

@@ -1,9 +1,13 @@
 """Section IV: the bounds of a given rule, and Figures 2 and 3."""
 
+import math
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 import dpaudit
+from dpaudit import rankings
 
 from .bounds import (
     general_density,
@@ -21,6 +25,7 @@ from .error_rate import errors, exact_error, is_integrable
 from .exact_errors import pair_distance_density
 from .gaussian_histogram import GaussianHistogram
 from .paper import PAPER
+from .positional import PositionalRule
 
 
 @dpaudit.claim(
@@ -55,6 +60,41 @@ def borda_bound_corrected(system: GaussianHistogram) -> dpaudit.UtilityClaim:
     return error_bound(system, lemma3_corrected(system, own_density(system)))
 
 
+PRINTED_ORDER = ("abc", "acb", "cab", "cba", "bca", "bac")
+PRINTED_SCORES = ((1, 1, 0.5, 0, 0, 0.5), (0.5, 0, 0, 0.5, 1, 1), (0, 0.5, 1, 1, 0.5, 0))
+PRINTED_SIDES = ((2, 2, 1, 0, 0, 1), (1, 0, 0, 1, 2, 2))
+PRINTED_PLANES = {"ab": (1, 2, 1, -1, -2, -1), "bc": (1, -1, -2, -1, 1, 2), "ac": (2, 1, -1, -2, -1, 1)}
+
+
+@dpaudit.claim(
+    "shang2014.equations29-34",
+    GaussianHistogram,
+    kind="lemma",
+    place=PAPER.at(section="IV", equation=(29, 30, 31, 32, 33, 34)),
+    statement="The matrix of scores and the three hyperplanes are those of Borda's rule with three candidates.",
+)
+def equations29_to_34(system: GaussianHistogram) -> dpaudit.LemmaClaim:
+    orders = np.array([["abc".index(letter) for letter in name] for name in PRINTED_ORDER])
+    scores = np.array(PositionalRule.named("borda", 3).scores)[rankings.positions(orders)].T
+
+    def difference(equation: str) -> float:
+        printed = np.array(PRINTED_PLANES.get(equation, PRINTED_SCORES), dtype=float)
+        if equation == "29":
+            return float(np.abs(printed - scores).max())
+        if equation == "31":
+            return float(np.abs(np.array(PRINTED_SIDES) - 2 * scores[:2]).max())
+        first, second = ("abc".index(letter) for letter in equation)
+        return float(np.abs(printed - 2 * (scores[first] - scores[second])).max())
+
+    return dpaudit.LemmaClaim(
+        margin=lambda equation: -difference(equation),
+        instances=[{"equation": equation} for equation in ("29", "31", *PRINTED_PLANES)],
+        complete=True,
+        explain=lambda equation: {"claimed": 0.0, "actual": difference(equation)},
+        scope="every printed coefficient against the scores of Borda's rule",
+    )
+
+
 @dpaudit.claim(
     "shang2014.figure2",
     GaussianHistogram,
@@ -68,6 +108,39 @@ def figure2(system: GaussianHistogram) -> dpaudit.UtilityClaim:
 
 
 @dpaudit.claim(
+    "shang2014.figure2-delta",
+    GaussianHistogram,
+    kind="lemma",
+    place=PAPER.at(section="IV", figure=2, note="on δ"),
+    statement="δ = 5e-4 is 0.1 divided by the number of voters, 2000.",
+)
+def figure2_delta(system: GaussianHistogram) -> dpaudit.LemmaClaim:
+    return _tenth_of(5e-4)
+
+
+@dpaudit.claim(
+    "shang2014.figure2-delta-mended",
+    GaussianHistogram,
+    kind="lemma",
+    place=PAPER.at(section="IV", figure=2, note="on δ, as Figure 3 has it"),
+    statement="δ = 5e-5 is 0.1 divided by the number of voters, 2000.",
+    ours=True,
+)
+def figure2_delta_mended(system: GaussianHistogram) -> dpaudit.LemmaClaim:
+    return _tenth_of(5e-5)
+
+
+def _tenth_of(delta: float) -> dpaudit.LemmaClaim:
+    return dpaudit.LemmaClaim(
+        margin=lambda: -abs(delta - 0.1 / 2000),
+        instances=[{}],
+        complete=True,
+        explain=lambda: {"claimed": delta, "actual": 0.1 / 2000},
+        scope="arithmetic",
+    )
+
+
+@dpaudit.claim(
     "shang2014.figure3",
     GaussianHistogram,
     kind="utility",
@@ -77,6 +150,26 @@ def figure2(system: GaussianHistogram) -> dpaudit.UtilityClaim:
 )
 def figure3(system: GaussianHistogram) -> dpaudit.UtilityClaim:
     return below_the_curves(system)
+
+
+@dpaudit.claim(
+    "shang2014.figure3-vanishes",
+    GaussianHistogram,
+    kind="rate",
+    place=PAPER.at(section="IV", figure=3, note="on a δ that falls as 1/N"),
+    statement="With δ = 0.1/N too the error rate goes to 0 as N grows, as √(ln N) / N or faster.",
+)
+def figure3_vanishes(system: GaussianHistogram) -> dpaudit.RateClaim:
+    return dpaudit.RateClaim(
+        variable="agents",
+        points=[1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000],
+        exponent=-1.0,
+        shape=lambda agents: math.sqrt(math.log(20 * agents)),
+        exact=lambda agents: exact_error(system.but(agents=int(agents), delta="0.1/n")),
+        quantity="error rate",
+        scope=f"{system.rule} with M = {system.alternatives}, ϵ = {system.epsilon:g}",
+        inapplicable="" if is_integrable(system) else "integrated for 3 alternatives on the simplex",
+    )
 
 
 def own_density(system: GaussianHistogram) -> float:

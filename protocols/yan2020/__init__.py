@@ -1,6 +1,11 @@
 """Yan, Li, Liu, "Private rank aggregation under local differential privacy", Int. J. Intell. Syst. 35(10), 2020."""
 
-from . import claims, controls, figure3, figure4, figure5, table3
+# Claims are listed in the order in which their modules are imported.
+# isort: off
+from . import preliminaries, claims, proof_steps, observations, costs
+from . import figure3, figure4, figure5, trends, real_data, table3, controls
+
+# isort: on
 from .evaluation import LDPKwikSortEvaluation
 from .ldp_kwiksort import LDPKwikSortLap, LDPKwikSortRR
 from .paper import ERRATA, PAPER
@@ -16,8 +21,14 @@ __all__ = [
     "RandomizedResponseReport",
     "claims",
     "controls",
+    "costs",
     "figure3",
     "figure4",
     "figure5",
+    "observations",
+    "preliminaries",
+    "proof_steps",
+    "real_data",
     "table3",
+    "trends",
 ]

@@ -11,6 +11,7 @@ PAPER = dpaudit.Paper(
     doi="10.1002/int.22261",
     url="https://arxiv.org/abs/1908.04486",
     sections={
+        "Abstract": "Abstract",
         "1": "Introduction",
         "2": "Preliminaries and Related Work",
         "2.1": "Rank Aggregation",
@@ -129,3 +130,127 @@ OF_THE_EVALUATION = (
 """Errata that concern the experiments."""
 
 ERRATA = (*OF_THE_PROTOCOL, *OF_RR, *OF_LAP, *OF_DP_KWIKSORT, *OF_THE_EVALUATION)
+
+LEFT_ALONE = (
+    dpaudit.Assertion(
+        where=PAPER.at(section="Abstract"),
+        says="Existing works that guarantee differential privacy in rank aggregation all assume a trusted curator.",
+        reason="about the literature, as is that no work on the local model existed (Section 2.2)",
+    ),
+    dpaudit.Assertion(
+        where=PAPER.at(section="Abstract"),
+        says="LDP-KwikSort is effective and efficient, with a practical trade-off and strong local privacy.",
+        reason="no measure is named; Sections 1, 5.7 and 6 repeat it, and what can be measured of it has claims",
+    ),
+    dpaudit.Assertion(
+        where=PAPER.at(section="1"),
+        says="An ensemble is usually more accurate than a single learner; preference data can be sensitive.",
+        reason="motivation, about other people's work",
+    ),
+    dpaudit.Assertion(
+        where=PAPER.at(section="1", note="on linkage"),
+        says="Anonymized ballots of the 2015 Hugo Awards could be matched to individuals.",
+        reason="about an incident elsewhere",
+    ),
+    dpaudit.Assertion(
+        where=PAPER.at(section="1", note="on the central model"),
+        says="An adversary with any background knowledge cannot confidently infer whether an agent's profile is there.",
+        reason="what differential privacy means, in words",
+    ),
+    dpaudit.Assertion(
+        where=PAPER.at(section="2.1", note="on Kemeny rankings"),
+        says="A Kemeny optimal ranking is NP-hard to compute for n > 3.",
+        reason="a theorem of complexity, about four agents and other even numbers of them",
+    ),
+    dpaudit.Assertion(
+        where=PAPER.at(section="2.1", note="on the implementation"),
+        says="Where a margin is zero pwlistorder places the alternative after the pivot, and the paper at random.",
+        reason="about the authors' code, which is not published",
+    ),
+    dpaudit.Assertion(
+        where=PAPER.at(section="2.2"),
+        says="Shang et al. released the histogram of rankings, and Hay et al. proposed three algorithms.",
+        reason="about other papers, which have pages of their own",
+    ),
+    dpaudit.Assertion(
+        where=PAPER.at(section="2.2", definition=2),
+        says="The Laplace mechanism with scale Δf/ϵ satisfies the definition.",
+        reason="a textbook theorem; theorem1-lap proves it for the answers that are sent",
+    ),
+    dpaudit.Assertion(
+        where=PAPER.at(section="2.3", definition=3),
+        says="K invocations of ϵ_k-DP randomizers with budgets that add up to ϵ are ϵ-LDP.",
+        reason="a definition here; theorem1-rr and theorem1-lap prove it for the protocol",
+    ),
+    dpaudit.Assertion(
+        where=PAPER.at(section="2.3", equation=2),
+        says="Randomized response with p = e^ϵ / (e^ϵ + 1) is ϵ-DP.",
+        reason="the case K = 1 of theorem1-rr",
+    ),
+    dpaudit.Assertion(
+        where=PAPER.at(section="3.2"),
+        says="The curator selects K different pairs for each agent, who answers each of them.",
+        reason="describes the protocol; tests hold the code against Algorithms 1 to 4",
+    ),
+    dpaudit.Assertion(
+        where=PAPER.at(section="3.5"),
+        says="The sensitivity of an answer is 1, and the counters of Algorithm 4 estimate the true counts.",
+        reason="a difference of two bits; the counters are of flipped answers, and the paper claims no unbiasedness",
+    ),
+    dpaudit.Assertion(
+        where=PAPER.at(section="4.2.1", equation=3),
+        says="The estimated margin is the noisy one over 2 p_rr - 1, so that both have the same sign.",
+        reason="arithmetic; a test solves Equation 1 for random counts",
+    ),
+    dpaudit.Assertion(
+        where=PAPER.at(section="4.2.1", equation=3, part="after"),
+        says="KwikSort depends on the signs of the margins alone.",
+        reason="by the definition of KwikSort",
+    ),
+    dpaudit.Assertion(
+        where=PAPER.at(section="4.2.1", theorem=2, part="proof", lemma=1),
+        says="Hoeffding's inequality for Bernoulli trials, and its use for both counters.",
+        reason="a textbook theorem; pairwise-bound audits what follows for a random number of answers",
+    ),
+    dpaudit.Assertion(
+        where=PAPER.at(section="4.2.2"),
+        says="An answer with Laplace noise is taken for its opposite with probability exp(-ϵ_k / 2) / 2.",
+        reason="a distribution function; the misprint in it is an erratum, and theorem3 and pairwise-bound-lap use it",
+    ),
+    dpaudit.Assertion(
+        where=PAPER.at(section="4.3"),
+        says="The estimation takes O(m^2) steps, and the basic operations of an agent are K draws and K additions.",
+        reason="one subtraction for each of the C(m, 2) pairs; the draws are counted by table2-agent-time",
+    ),
+    dpaudit.Assertion(
+        where=PAPER.at(section="5.1.2"),
+        says="TurkDots, TurkPuzzle and SUSHI have n = 795, 793 and 5000 agents and m = 4, 4 and 10 alternatives.",
+        reason="about the data; tests check the first two, and SUSHI may not be passed on",
+    ),
+    dpaudit.Assertion(
+        where=PAPER.at(section="5.2"),
+        says="A large K helps intuitively; the property is more obvious on synthetic data.",
+        reason="no measure is named; both kinds of data have claims of their own",
+    ),
+    dpaudit.Assertion(
+        where=PAPER.at(section="5.3"),
+        says="The trends under the two metrics are consistent, as one reflects the steps and one the ranking.",
+        reason="no measure is named; both metrics have claims of their own",
+    ),
+    dpaudit.Assertion(
+        where=PAPER.at(section="5.4"),
+        says="With more alternatives LDP-KwikSort needs more agents to reach KwikSort's distance, say 7500 at m = 30.",
+        reason="no bound is named; the percentages that the text gives there have claims",
+    ),
+    dpaudit.Assertion(
+        where=PAPER.at(section="5.6", table=3),
+        says="The seconds of Table 3.",
+        reason="times of a machine of 2012 and of code that is not published; the orderings have claims",
+    ),
+    dpaudit.Assertion(
+        where=PAPER.at(section="Appendix"),
+        says="Figures 6 and 7: the error rates and distances of both solutions at every K and budget.",
+        reason="curves without numbers; what the text says of them is Figure 3's",
+    ),
+)
+"""What the paper asserts and what is not audited."""

@@ -2,7 +2,7 @@
 
 # Claims are listed in the order in which their modules are imported.
 # isort: off
-from . import introduction, privacy, geometry, general_bounds, asymptotics
+from . import introduction, aggregation, privacy, geometry, general_bounds, asymptotics
 # isort: on
 
-__all__ = ["asymptotics", "general_bounds", "geometry", "introduction", "privacy"]
+__all__ = ["aggregation", "asymptotics", "general_bounds", "geometry", "introduction", "privacy"]

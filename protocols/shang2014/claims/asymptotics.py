@@ -13,16 +13,17 @@ from ..bounds import (
     lemma3_corrected,
     rule_of,
     tail_integral,
+    theorem2,
     tightest,
     undefined,
     union,
     upper_tail,
 )
 from ..error_rate import PROFILES, errors, exact_error, is_integrable
-from ..exact_errors import pair_distance_density
+from ..exact_errors import order_kept_probability, pair_distance_density
 from ..gaussian_histogram import GaussianHistogram
 from ..paper import PAPER
-from .shared import LazyNumbers, error_bound, setting, unless_positional
+from .shared import LazyNumbers, error_bound, relative, setting, unless_bounded, unless_positional
 
 
 @dpaudit.claim(
@@ -59,7 +60,7 @@ def lemma3_at_equation24(system: GaussianHistogram) -> dpaudit.UtilityClaim:
         system,
         lemma3(system, best),
         beside={"tau": best * system.share_noise},
-        inapplicable=undefined(system) or unless_positional(system),
+        inapplicable=undefined(system) or unless_bounded(system),
     )
 
 
@@ -75,6 +76,25 @@ def lemma3_at_equation24(system: GaussianHistogram) -> dpaudit.UtilityClaim:
 )
 def lemma3_without_jensen(system: GaussianHistogram) -> dpaudit.UtilityClaim:
     return error_bound(system, lemma3_corrected(system, general_density(system)))
+
+
+@dpaudit.claim(
+    "shang2014.lemma3-improves",
+    GaussianHistogram,
+    kind="lemma",
+    place=PAPER.at(section="III-C", lemma=3, part="after"),
+    statement="For every τ > 0 the right side of Lemma 3 is at most that of Theorem 2.",
+)
+def lemma3_improves(system: GaussianHistogram) -> dpaudit.LemmaClaim:
+    def sides(x: float) -> dict[str, float]:
+        return {"claimed": theorem2(system, x, density=general_density(system)), "actual": lemma3(system, x)}
+
+    return dpaudit.LemmaClaim(
+        margin=lambda x: relative(**sides(x)),
+        variables={"x": dpaudit.Reals(0.0, 40.0)},
+        explain=sides,
+        scope=f"x = τ / σ̂ from 0 to 40, σ̂ = {system.share_noise:.6g}, M = {system.alternatives}",
+    )
 
 
 def _averages(x: float) -> dict[str, float]:
@@ -147,6 +167,41 @@ def theorem3(system: GaussianHistogram) -> dpaudit.RateClaim:
         shape=lambda agents: math.sqrt(math.log(agents)),
         runs=20_000,
         scope=f"{setting(system)}, ϵ = {system.epsilon:g}, δ = {system.failure:g}, " + PROFILES[system.profiles],
-        inapplicable=unless_positional(system),
+        inapplicable=unless_bounded(system),
         **quantity,
+    )
+
+
+@dpaudit.claim(
+    "shang2014.theorem3-independent",
+    GaussianHistogram,
+    kind="rate",
+    place=PAPER.at(section="III-C", theorem=3, note="for independent uniform rankings"),
+    statement="Where every agent's ranking is uniform and independent, the error rate falls as 1/√N and no faster.",
+    ours=True,
+)
+def theorem3_independent(system: GaussianHistogram) -> dpaudit.RateClaim:
+    rule = rule_of(system)
+
+    def error(agents: float, runs: int, rng: np.random.Generator) -> np.ndarray:
+        scores = rule.score_histograms(
+            rng.multinomial(int(agents), np.full(cells, 1 / cells), size=runs).astype(float),
+        )
+        return 1 - order_kept_probability(scores, system.noise.scale * rule.gap_norm / math.sqrt(2), rng)
+
+    # From where noise on a count is a tenth of the standard deviation that the count itself has.
+    cells = math.factorial(system.alternatives)
+    first = 100 * system.noise.scale**2 * cells
+    return dpaudit.RateClaim(
+        variable="agents",
+        points=[math.ceil(first * 10 ** (i / 3)) for i in range(7)],
+        exponent=-0.5,
+        direction="equal",
+        measure=error,
+        runs=400_000,
+        quantity="error rate",
+        scope=f"{setting(system)}, ϵ = {system.epsilon:g}, δ = {system.failure:g}, {PROFILES['independent']}",
+        inapplicable=unless_positional(system)
+        if system.profiles == "independent"
+        else "it is about independent agents",
     )

@@ -23,7 +23,7 @@ from ..error_rate import is_integrable
 from ..exact_errors import largest_pair_distance, pair_distance_density, pair_flip_probability, three_way_error
 from ..gaussian_histogram import GaussianHistogram
 from ..paper import PAPER
-from .shared import error_bound, relative, setting, unless_positional
+from .shared import error_bound, relative, setting, unless_bounded, unless_positional
 
 
 @dpaudit.claim(
@@ -129,7 +129,7 @@ def theorem2_at_equation24(system: GaussianHistogram) -> dpaudit.UtilityClaim:
         system,
         theorem2(system, best, density=density),
         beside={"tau": best * system.share_noise},
-        inapplicable=undefined(system) or unless_positional(system),
+        inapplicable=undefined(system) or unless_bounded(system),
     )
 
 
@@ -182,6 +182,22 @@ def equation24(system: GaussianHistogram) -> dpaudit.LemmaClaim:
         instances=[{"ratio": 1 + step} for step in (-0.1, -1e-3, 1e-3, 0.1)],
         scope="τ from a thousandth to 30 times that of Equation 24",
         inapplicable=undefined(system),
+    )
+
+
+@dpaudit.claim(
+    "shang2014.equation25",
+    GaussianHistogram,
+    kind="lemma",
+    place=PAPER.at(section="III-B", theorem=2, part="after", equation=25),
+    statement="For every x > 0, Q(x) is at most exp(-x²/2) / (√(2π) x).",
+)
+def equation25(system: GaussianHistogram) -> dpaudit.LemmaClaim:
+    return dpaudit.LemmaClaim(
+        margin=lambda x: normal_density(x) / x - upper_tail(x),
+        variables={"x": dpaudit.Reals(1e-6, 37.0)},
+        explain=lambda x: {"claimed": normal_density(x) / x, "actual": upper_tail(x)},
+        scope="x from 0 to 37",
     )
 
 

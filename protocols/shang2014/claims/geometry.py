@@ -1,10 +1,12 @@
 """Section III-A, and Section III-B up to Lemma 1: profiles as points of the simplex of shares."""
 
 import math
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 import dpaudit
+from dpaudit import rankings
 
 from ..bounds import rule_of
 from ..exact_errors import largest_pair_distance, pair_distance_density, pair_flip_probability
@@ -12,6 +14,9 @@ from ..gaussian_histogram import GaussianHistogram
 from ..paper import PAPER
 from ..positional import PositionalRule
 from .shared import relative, setting, unless_measurable, unless_positional
+
+MOST_LISTED = 6
+"""Alternatives up to which all rankings are listed."""
 
 
 @dpaudit.claim(
@@ -82,6 +87,37 @@ def distance_range(system: GaussianHistogram) -> dpaudit.LemmaClaim:
 
 
 @dpaudit.claim(
+    "shang2014.equation9",
+    GaussianHistogram,
+    kind="lemma",
+    place=PAPER.at(section="III-B", equation=9),
+    statement="p_D is the same on both sides of 0, and has half of its mass from 0 to √2.",
+)
+def equation9(system: GaussianHistogram) -> dpaudit.LemmaClaim:
+    rule = rule_of(system)
+
+    def sides(distance: float) -> dict[str, float]:
+        there, opposite = pair_distance_density(rule, [distance, -distance]).tolist()
+        # With noise beyond all bounds every other pair is reversed.
+        return {"density": there, "at the opposite": opposite, "mass above 0": pair_flip_probability(rule, 1e12)}
+
+    return dpaudit.LemmaClaim(
+        margin=lambda distance: (
+            -max(
+                abs(sides(distance)["density"] - sides(distance)["at the opposite"]),
+                abs(sides(distance)["mass above 0"] - 0.5),
+            )
+        ),
+        instances=[{"distance": distance} for distance in np.linspace(0, largest_pair_distance(rule), 21).tolist()],
+        complete=True,
+        explain=sides,
+        tolerance=1e-8,
+        scope=f"{setting(system)}; 21 distances, and the integral",
+        inapplicable=unless_positional(system),
+    )
+
+
+@dpaudit.claim(
     "shang2014.lemma1",
     GaussianHistogram,
     kind="lemma",
@@ -142,4 +178,50 @@ def equation13(system: GaussianHistogram) -> dpaudit.LemmaClaim:
         tolerance=1e-6,
         scope="both over the volume of the simplex",
         inapplicable=unless_positional(system),
+    )
+
+
+@dpaudit.claim(
+    "shang2014.equation15",
+    GaussianHistogram,
+    kind="lemma",
+    place=PAPER.at(section="III-B", lemma=1, part="proof", equation=15),
+    statement="For every positional rule β has opposite entries at a ranking and at its reversal.",
+)
+def equation15(system: GaussianHistogram) -> dpaudit.LemmaClaim:
+    return _opposite(system, lambda order: order[::-1])
+
+
+@dpaudit.claim(
+    "shang2014.equation15-mended",
+    GaussianHistogram,
+    kind="lemma",
+    place=PAPER.at(section="III-B", lemma=1, part="proof", equation=15, note="with the two alternatives exchanged"),
+    statement="For every positional rule β has opposite entries at a ranking and at that with the pair exchanged.",
+    ours=True,
+)
+def equation15_mended(system: GaussianHistogram) -> dpaudit.LemmaClaim:
+    exchanged = np.r_[1, 0, np.arange(2, system.alternatives)]
+    return _opposite(system, lambda order: exchanged[order])
+
+
+def _opposite(system: GaussianHistogram, partner: Callable[[np.ndarray], np.ndarray]) -> dpaudit.LemmaClaim:
+    """β of the hyperplane of alternatives 0 and 1 at each ranking, against that at its partner."""
+    rule, m = rule_of(system), system.alternatives
+
+    def entry(order: np.ndarray) -> float:
+        places = rankings.positions(order)
+        return float((rule.scores[int(places[0])] - rule.scores[int(places[1])]) / rule.gap_norm)
+
+    def sides(ranking: Sequence[int]) -> dict[str, float]:
+        order = np.array(ranking)
+        return {"claimed": -entry(order), "actual": entry(np.asarray(partner(order)))}
+
+    return dpaudit.LemmaClaim(
+        margin=lambda ranking: -abs(sides(ranking)["claimed"] - sides(ranking)["actual"]),
+        instances=[{"ranking": order} for order in rankings.all_rankings(m).tolist()] if m <= MOST_LISTED else [{}],
+        complete=True,
+        explain=sides,
+        scope=f"{setting(system)}; every ranking",
+        inapplicable=unless_positional(system) or ("" if m <= MOST_LISTED else f"listed up to M = {MOST_LISTED}"),
     )

@@ -44,6 +44,13 @@ def unless_positional(system: GaussianHistogram) -> str:
     return unless_measurable(system) if system.positional is not None else "it is about positional rules"
 
 
+def unless_bounded(system: GaussianHistogram) -> str:
+    """Why the bounds on error rates do not apply; empty where they do."""
+    if system.profiles == "independent":
+        return "Section III-A takes the shares of the rankings to be uniform on the simplex"
+    return unless_positional(system)
+
+
 def setting(system: GaussianHistogram) -> str:
     """Rule and number of alternatives in words."""
     return f"{system.rule} with M = {system.alternatives}"
@@ -69,7 +76,7 @@ def error_bound(system: GaussianHistogram, bound: float, **given: Any) -> dpaudi
         "quantity": "error rate",
         "scope": f"{setting(system)}, N = {system.agents}, σ / N = {system.share_noise:.6g}, "
         + PROFILES[system.profiles],
-        "inapplicable": unless_positional(system),
+        "inapplicable": unless_bounded(system),
     }
     return dpaudit.UtilityClaim(bound=bound, **(common | given))
 
