@@ -4,8 +4,9 @@ The code is read and not run. A module's top-level statements are its units. A u
 dotted names mean, in its own module and in those that are imported, whichever of several imports is run. A class is
 one unit with all its methods, since a name says nothing of which of them are called. Whoever reaches a module also
 reaches the statements in it that may change something without binding it: calls, assignments to attributes and items,
-functions that a decorator may register. So a fingerprint changes whenever the code that decides a result may have
-changed, and stays when something else did: a docstring, a comment, a function that nothing here calls.
+functions that a decorator may register. So a fingerprint changes with the code that decides a result, as far as names
+lead to it, and stays when something else did: a docstring, a comment, a function that nothing here calls. That is for
+code that is written to be read so; of a user's code, whatever `dpaudit.runner.loading` finds counts in full.
 """
 
 from __future__ import annotations

@@ -113,6 +113,7 @@ _MODULES: Final = frozenset(
         "rpy2",
         "runpy",
         "shelve",
+        "site",
         "subprocess",
         "torch.load",
         "torch.utils.cpp_extension",
@@ -124,6 +125,9 @@ _MODULES: Final = frozenset(
 
 _WATCHED: Final = frozenset({"importlib", "inspect", "os", "sys", "types"})
 """Modules that are safe while the names used of them can be read, and not when they are handed on themselves."""
+
+_SEARCHED: Final = frozenset({"os.chdir", "os.fchdir", "sys.path"})
+"""Names that decide where modules are looked for: used in a function, they may change it after the fingerprint."""
 
 _OF_OS: Final = re.compile(r"os\.(exec|spawn)\w+")
 _TEXT: Final = re.compile(r"[A-Za-z_][\w.]*")
@@ -153,6 +157,7 @@ class _Reader:
             for bound, meant, _ in self._imported(node):
                 self._bound.setdefault(bound, set()).add(meant)
         self._owners = {id(node.value) for node in self._nodes if isinstance(node, ast.Attribute)}
+        self._late = {id(part) for node in self._nodes if isinstance(node, _FUNCTIONS) for part in ast.walk(node)}
         self._plain = {id(part) for node in self._nodes for part in _read_in_full(node)}
 
     def finds(self) -> bool:
@@ -175,9 +180,10 @@ class _Reader:
         match node:
             case ast.Name(id=name):
                 handed_on = id(node) not in self._owners and bool(self._meanings((name,)) & _WATCHED)
-                return name in _WORDS or handed_on
+                return name in _WORDS or handed_on or self._searches_anew(node)
             case ast.Attribute(attr=name):
-                return _is_word(name) or any(map(_is_module, self._meanings(dotted(node) or ())))
+                meanings = self._meanings(dotted(node) or ())
+                return _is_word(name) or any(map(_is_module, meanings)) or self._searches_anew(node)
             case ast.Import() | ast.ImportFrom():
                 return self._imports_unseen(node)
             case ast.keyword(arg=name) if name is not None:
@@ -185,8 +191,10 @@ class _Reader:
             case ast.MatchClass(kwd_attrs=names):
                 return any(map(_is_word, names))
             case _:
-                text = _text(node)
-                return bool(_TEXT.fullmatch(text)) and any(map(_is_word, text.split(".")))
+                return _names_unseen(_text(node))
+
+    def _searches_anew(self, node: ast.AST) -> bool:
+        return id(node) in self._late and bool(self._meanings(dotted(node) or ()) & _SEARCHED)
 
     def _meanings(self, path: tuple[str, ...]) -> set[str]:
         """What a dotted name may mean, by the imports of its first name."""
@@ -201,6 +209,16 @@ class _Reader:
             if _is_module(whole) or any(map(_is_word, whole.split("."))) or (star and whole in _WATCHED):
                 return True
         return False
+
+
+_FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+def _names_unseen(text: str) -> bool:
+    """Whether a text is a name that counts, or holds one that is no word of a language."""
+    if _TEXT.fullmatch(text):
+        return any(map(_is_word, text.split(".")))
+    return any("_" in each and _is_word(each) for each in re.findall(r"\w+", text))
 
 
 def _is_word(name: str) -> bool:
