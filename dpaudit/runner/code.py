@@ -4,22 +4,23 @@ The code is read and not run. A module's top-level statements are its units. A u
 dotted names mean, in its own module and in those that are imported, whichever of several imports is run. A class is
 one unit with all its methods, since a name says nothing of which of them are called. Whoever reaches a module also
 reaches the statements in it that may change something without binding it: calls, assignments to attributes and items,
-functions that a decorator may register. So a fingerprint changes whenever the code that decides a result may have
-changed, and stays when something else did: a docstring, a comment, a function that nothing here calls.
+functions that a decorator may register. So a fingerprint changes with the code that decides a result, as far as names
+lead to it, and stays when something else did: a docstring, a comment, a function that nothing here calls. That is for
+code that is written to be read so; of a user's code, whatever `dpaudit.runner.loading` finds counts in full.
 """
 
 from __future__ import annotations
 
 import ast
 import hashlib
-import importlib.util
 import sys
-import sysconfig
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Final
+
+from dpaudit.runner.modules import is_installed, source_of
 
 Unit = tuple[str, int]
 """A module's name and the place of a statement in it; -1 for the whole module."""
@@ -47,7 +48,6 @@ AUDITORS: Final = ("dpaudit.auditors",)
 
 _WHOLE = -1
 _DEEPEST = 30
-_INSTALLED = ("site-packages", "dist-packages")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +97,7 @@ class Codebase:
         self._modules: dict[str, _Module | None] = {}
         self._edges: dict[Unit, tuple[frozenset[Unit], frozenset[str]]] = {}
 
-    def fingerprint(self, roots: Iterable[tuple[str, str | int]]) -> Fingerprint:
+    def fingerprint(self, roots: Iterable[tuple[str, str | int]], *, full: Iterable[str] = ()) -> Fingerprint:
         """Fingerprint of definitions.
 
         Parameters
@@ -105,8 +105,11 @@ class Codebase:
         roots
             Modules with the name of a definition, or with a line of it. Where a module has no such definition at its
             top level, the whole module counts.
+        full
+            Modules of which every statement counts, with what it reaches.
         """
         waiting = [unit for module, where in roots for unit in self._roots(module, where)]
+        waiting += [(module, index) for module in full for index in range(len(self.statements(module) or ()))]
         reached: set[Unit] = set()
         packages: set[str] = set()
         while waiting:
@@ -131,6 +134,11 @@ class Codebase:
             digest=digest, units=tuple(dict.fromkeys(units)), packages=frozenset(packages), complete=complete
         )
 
+    def statements(self, name: str) -> Sequence[ast.stmt] | None:
+        """Statements of a module, without docstrings; None where it has no source that can be read."""
+        module = self._module(name)
+        return None if module is None else module.statements
+
     def _reads_more(self, name: str, index: int) -> bool:
         module = self._module(name)
         return module is not None and name.partition(".")[0] != "dpaudit" and module.is_dynamic(index)
@@ -149,7 +157,7 @@ class Codebase:
 
     def _module(self, name: str) -> _Module | None:
         if name not in self._modules:
-            found = _source_of(name)
+            found = source_of(name)
             words = any(name == each or name.startswith(f"{each}.") for each in self._papers)
             self._modules[name] = None if found is None else _Module.read(name, found, without_words=words)
         return self._modules[name]
@@ -230,7 +238,7 @@ class Codebase:
                 self._resolve(module, {}, wanted, units, packages, depth=depth + 1)
                 return
             below = f"{name}.{wanted[0]}"
-            if module.package and _source_of(below) is not None:
+            if module.package and source_of(below) is not None:
                 name, wanted = below, wanted[1:]
                 continue
             self._resolve(module, {}, wanted, units, packages, depth=depth + 1)
@@ -243,9 +251,9 @@ class Codebase:
         if left_out and not name.startswith("dpaudit.catalog."):
             return None
         top = name.partition(".")[0]
-        if top in sys.stdlib_module_names and _is_installed(name):
+        if top in sys.stdlib_module_names and is_installed(name):
             return None
-        if top != "dpaudit" and _is_installed(name):
+        if top != "dpaudit" and is_installed(name):
             packages.add(top)
             return None
         return self._module(name)
@@ -342,7 +350,7 @@ class _Module:
         waiting: list[ast.AST] = [self.statements[index]]
         while waiting:
             node = waiting.pop()
-            path = _dotted(node)
+            path = dotted(node)
             if path:
                 found.add(path)
             else:
@@ -377,11 +385,7 @@ class _Module:
         return {alias.asname or alias.name: _Imported(self._from(node), alias.name) for alias in node.names}
 
     def _from(self, node: ast.ImportFrom) -> str:
-        if not node.level:
-            return node.module or ""
-        parts = self.name.split(".") if self.package else self.name.split(".")[:-1]
-        base = parts[: len(parts) - (node.level - 1)]
-        return ".".join([*base, *([node.module] if node.module else [])])
+        return imported_from(node, self.name, package=self.package)
 
 
 _DESCRIPTIONS: Final = frozenset({"source", "places", "trust", "errata", "notation"})
@@ -462,12 +466,21 @@ _PURE_DECORATORS: Final = frozenset(
 
 def _is_for_type_checkers(statement: ast.stmt) -> bool:
     """Whether a statement is ``if TYPE_CHECKING:``, whose imports only say where names come from."""
-    return isinstance(statement, ast.If) and (_dotted(statement.test) or ("",))[-1] == "TYPE_CHECKING"
+    return isinstance(statement, ast.If) and (dotted(statement.test) or ("",))[-1] == "TYPE_CHECKING"
 
 
 def _last_name(decorator: ast.expr) -> str:
-    path = _dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)
+    path = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)
     return path[-1] if path else ""
+
+
+def imported_from(node: ast.ImportFrom, name: str, *, package: bool) -> str:
+    """Module that ``from … import`` in a module of that name means."""
+    if not node.level:
+        return node.module or ""
+    parts = name.split(".") if package else name.split(".")[:-1]
+    base = parts[: len(parts) - (node.level - 1)]
+    return ".".join([*base, *([node.module] if node.module else [])])
 
 
 def _text_argument(call: ast.Call) -> str:
@@ -478,11 +491,11 @@ def _text_argument(call: ast.Call) -> str:
 
 def _called(node: ast.AST) -> str:
     """Last name of the function that a call calls; empty for anything else."""
-    path = _dotted(node.func) if isinstance(node, ast.Call) else None
+    path = dotted(node.func) if isinstance(node, ast.Call) else None
     return path[-1] if path else ""
 
 
-def _dotted(node: ast.AST) -> tuple[str, ...] | None:
+def dotted(node: ast.AST) -> tuple[str, ...] | None:
     """``("dpaudit", "laws", "compare")`` for a dotted name; None for anything else."""
     names: list[str] = []
     while isinstance(node, ast.Attribute):
@@ -520,34 +533,6 @@ def _parents(module: str) -> list[str]:
     """Packages that a module lies in, but for those of dpaudit itself, whose imports change nothing."""
     parts = module.split(".")
     return [] if parts[0] == "dpaudit" else [".".join(parts[:length]) for length in range(1, len(parts))]
-
-
-def _source_of(name: str) -> Path | None:
-    """Source file of a module, or the folder of a package without one, without running it; None where there is none."""
-    loaded = sys.modules.get(name)
-    path = getattr(loaded, "__file__", None)
-    folders = list(getattr(loaded, "__path__", ()))
-    if path is None and loaded is None and name:
-        try:
-            found = importlib.util.find_spec(name)
-        except (ImportError, AttributeError, ValueError):
-            found = None
-        path = found.origin if found is not None else None
-        folders = list(found.submodule_search_locations or ()) if found is not None else []
-    if path and str(path).endswith(".py"):
-        return Path(path)
-    return Path(folders[0]) if folders and path is None and Path(folders[0]).is_dir() else None
-
-
-def _is_installed(name: str) -> bool:
-    """Whether a module comes with an installed package or with Python, or has no source of its own."""
-    path = _source_of(name)
-    if path is None:
-        return True
-    resolved = path.resolve()
-    if any(folder in resolved.parts for folder in _INSTALLED):
-        return True
-    return resolved.is_relative_to(Path(sysconfig.get_paths()["stdlib"]).resolve())
 
 
 def _plain_name(module: str) -> str:

@@ -1,9 +1,9 @@
 """Keys of results: what a cell's result depends on, and nothing else.
 
-The key of a result is a hash of the code that decides it (that of the target and of the claim, as far as names reach,
-and the revisions of the auditors), of the claim and its parameters, of how it was audited (method, samples, seed, error
-probability), of its data, and of the versions of the libraries that matter. Two cells with equal keys have equal
-results.
+The key of a result is a hash of the code that decides it (of the catalogue's, that of the target and of the claim, as
+far as names reach; of a user's, all that importing it loads; and the revisions of the auditors), of the claim and its
+parameters, of how it was audited (method, samples, seed, error probability), of its data, and of the versions of the
+libraries that matter. Two cells with equal keys have equal results.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 
@@ -21,6 +22,7 @@ from dpaudit.claims.verdicts import Verdict
 from dpaudit.registry.references import import_target
 from dpaudit.runner.cells import Cell
 from dpaudit.runner.code import VOCABULARY, Codebase, Fingerprint
+from dpaudit.runner.loading import Loading
 
 _FORM = 1
 """Number of the form of keys; another form makes all results outdated."""
@@ -53,6 +55,7 @@ class Keys:
     def __init__(self, seed: int) -> None:
         self._seed = seed
         self._codebase = Codebase()
+        self._loading = Loading(self._codebase)
         self._known: dict[tuple[object, ...], Fingerprint] = {}
 
     def code(self, cell: Cell) -> Fingerprint:
@@ -67,8 +70,21 @@ class Keys:
             roots += [(each.__module__, each.__qualname__) for each in classes if each.__module__ != "builtins"]
             if declaration is not None:
                 roots.append((declaration.module, declaration.line))
-            self._known[home] = self._codebase.fingerprint(roots)
+            self._known[home] = self._fingerprint(roots, [roots[0][0], *([declaration.module] if declaration else [])])
         return self._known[home]
+
+    def _fingerprint(self, roots: Sequence[tuple[str, str | int]], homes: Sequence[str]) -> Fingerprint:
+        """Fingerprint of definitions; where they are a user's, with all that their modules load."""
+        users = [home for home in homes if home.partition(".")[0] != "dpaudit"]
+        if not users:
+            return self._codebase.fingerprint(roots)
+        loaded = self._loading.of(users)
+        if not loaded.complete:
+            return Fingerprint(digest="", units=(), packages=frozenset(), complete=False)
+        found = self._codebase.fingerprint(roots, full=loaded.modules)
+        text = "\n".join([found.digest, *sorted(loaded.others)])
+        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        return replace(found, digest=digest, packages=found.packages | loaded.packages)
 
     def candidates(self, cell: Cell) -> list[str]:
         """Keys that the result of a cell may have, before it is known which auditors decide it."""
