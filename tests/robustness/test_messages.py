@@ -560,7 +560,7 @@ def test_every_planned_privacy_cell_sends_what_its_view_declares():
         if cell.kind != "privacy" or cell.data or cell.claim.startswith("control."):
             continue
         target = cell.instance()
-        claim = cell.declaration.bind(target)
+        claim = cell.declaration().bind(target)
         if not claim.inapplicable:
             view, neighbouring = view_of(target, claim)
             assert find_deviation(target, Streams(SEED)) == ""
