@@ -283,7 +283,9 @@ def announces(number: Callable[..., Any], *, adds_noise: bool = False) -> Callab
             count = int(number(*args, **options))
             ledger.add(self, count)
             given = signature.bind(self, *args, **options).arguments
-            rng = given.get("rng", next((each for each in given.values() if isinstance(each, np.random.Generator)), None))
+            rng = given.get(
+                "rng", next((each for each in given.values() if isinstance(each, np.random.Generator)), None)
+            )
             made = Draw(self, count, is_generator=isinstance(rng, np.random.Generator))
             made.source = "" if rng is None else type(rng).__name__
             made.numbers = np.array(list(given.values())[1], dtype=float).ravel() if adds_noise else None
@@ -293,9 +295,7 @@ def announces(number: Callable[..., Any], *, adds_noise: bool = False) -> Callab
                 if ledger.tape is None:
                     return made.by(lambda: draw(self, *args, **options), rng)
                 known = rng if made.is_generator else None
-                return ledger.tape.take(
-                    self, count, lambda: made.by(lambda: draw(self, *args, **options), rng), known
-                )
+                return ledger.tape.take(self, count, lambda: made.by(lambda: draw(self, *args, **options), rng), known)
             finally:
                 _LEDGER.reset(inner)
 

@@ -28,7 +28,8 @@ _REPLAYED = 8
 _CROWD = 3
 """Users of an input that is made of inputs with one user, at least."""
 
-_CROWD_RUNS = 2
+_CROWD_RUNS = 8
+"""Outputs on an input with several users."""
 
 _PAIRS = 1000
 """Neighbouring inputs of a view, at most, on which it is seen how far apart the numbers are that noise is added to."""
@@ -138,6 +139,17 @@ def _found(target: Mechanism, plan: Transcript, streams: Streams, pace: Pace | N
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Apart:
+    """Outputs on two inputs, of so many each, for which randomizers return the same."""
+
+    first: Any
+    second: Any
+    one: Ledger
+    other: Ledger
+    size: int
+
+
 @dataclass(slots=True)
 class _Recording:
     """Runs of a mechanism, held against declared messages.
@@ -147,7 +159,7 @@ class _Recording:
     states
         States of generators from which messages were drawn.
     apart
-        For every two inputs, what was drawn on the one and on the other, the same messages being returned.
+        What was drawn on two inputs, the same messages being returned.
     """
 
     mechanism: Mechanism
@@ -156,7 +168,7 @@ class _Recording:
     streams: Streams
     pace: Pace | None
     states: set[str] = field(default_factory=set)
-    apart: list[tuple[Ledger, Ledger]] = field(default_factory=list)
+    apart: list[_Apart] = field(default_factory=list)
 
     @property
     def wanted(self) -> str:
@@ -201,74 +213,79 @@ class _Recording:
                 sampler.draw_once(first, 2, "together")
             return self._problem(ledger, first, size=2)
         for side, data in enumerate(others):
-            tape = Tape()
-            with record(tape) as one:
-                outputs = sampler.draw_once(first, size, "replayed", side)
-            problem = self._problem(one, first, size=size)
+            problem = self._replayed(first, data, size, "replayed", side)
             if problem:
                 return problem
-            tape.rewind()
-            with record(tape) as other:
-                again = sampler.draw_once(data, size, "replayed", side)
-            if tape.parted or not np.array_equal(outputs, again):
-                return (
-                    f"{self.mechanism.name}: runs of `sample` on {short_repr(first)} and {short_repr(data)} differ "
-                    "although all their messages are the same, so that something of the input passes by the "
-                    "randomizers"
-                )
-            problem = self._problem(other, data, size=size)
-            if problem:
-                return problem
-            self.apart.append((one, other))
         return ""
+
+    def _replayed(self, first: Any, data: Any, size: int, purpose: str, side: int, *, users: int = 1) -> str:
+        sampler, tape = self.sampler, Tape()
+        with record(tape) as one:
+            outputs = sampler.draw_once(first, size, purpose, side)
+        problem = self._problem(one, first, size=size, users=users)
+        if problem:
+            return problem
+        tape.rewind()
+        with record(tape) as other:
+            again = sampler.draw_once(data, size, purpose, side)
+        if tape.parted and users > 1:
+            # Users with equal inputs may be drawn at once.
+            return self._problem(other, data, size=size, users=users, again=True)
+        if tape.parted or not np.array_equal(outputs, again):
+            return (
+                f"{self.mechanism.name}: runs of `sample` on {short_repr(first)} and {short_repr(data)} differ "
+                "although all their messages are the same, so that something of the input passes by the randomizers"
+            )
+        self.apart.append(_Apart(first, data, one, other, size))
+        return self._problem(other, data, size=size, users=users, again=True)
 
     def of_crowds(self) -> str:
         """How runs with several users deviate, or nothing."""
-        for number, (users, data) in enumerate(self.plan.crowds or self._made_crowd()):
-            for run in range(min(_CROWD_RUNS, self.plan.runs)):
-                try:
-                    with record() as ledger:
-                        self.sampler.draw_once(data, 1, "crowd", number, run)
-                except TargetRaisedError:
-                    if self.plan.crowds:
-                        raise
-                    return ""  # A protocol for so many users and no others.
-                problem = self._problem(ledger, data, users=users)
-                if problem:
-                    return problem
-        return ""
+        for number, (users, data) in enumerate(self.plan.crowds):
+            with record() as ledger:
+                self.sampler.draw_once(data, 1, "crowd", number)
+            problem = self._problem(ledger, data, users=users)
+            if problem:
+                return problem
+        made = None if self.plan.crowds else self._made_crowd()
+        if made is None:
+            return ""
+        try:
+            return self._replayed(*made, _CROWD_RUNS, "crowd", 0, users=len(made[0]))
+        except (TargetRaisedError, CheckError):
+            return ""  # A protocol for one user, or for so many users and no others.
 
-    def _made_crowd(self) -> list[tuple[int, Any]]:
+    def _made_crowd(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Users who are alike, and some of whom are not, of inputs with one user."""
         inputs = self.plan.inputs
         if self.mechanism.model not in ("local", "shuffle"):
-            return []
+            return None
         if not all(isinstance(data, np.ndarray) and data.ndim and len(data) == 1 for data in inputs):
-            return []
+            return None
         if len({data.shape for data in inputs}) > 1:
-            return []
+            return None
         users = max(_CROWD, len(inputs))
-        return [(users, np.concatenate(list(islice(cycle(inputs), users))))]
+        return np.concatenate([inputs[0]] * users), np.concatenate(list(islice(cycle(inputs), users)))
 
     def further_apart_than(self, view: Mechanism) -> str:
         """Say where noise is added to numbers that are further apart on two inputs than the view has them."""
         for message in self.declared:
-            for data, (one, other) in zip(self.plan.inputs[1:], self.apart, strict=True):
-                found = _distance(one, other, message, _REPLAYED * self.plan.runs)
-                pairs = _viewed_pairs(view, (self.plan.inputs[0], data))
-                if found is None or self._covers(view, pairs, message, found):
+            for apart in self.apart:
+                found = _distance(apart.one, apart.other, message, apart.size)
+                if found is None or self._covers(view, (apart.first, apart.second), message, found):
                     continue
                 return (
                     f"{self.mechanism.name}: `sample` adds the noise of {described(message.randomizer)} to numbers "
-                    f"that are {found} apart on {short_repr(self.plan.inputs[0])} and {short_repr(data)}, further "
+                    f"that are {found} apart on {short_repr(apart.first)} and {short_repr(apart.second)}, further "
                     f"than the view {self.plan.view!r} has them on any two inputs"
                 )
         return ""
 
-    def _covers(self, view: Mechanism, pairs: Iterator[tuple[Any, Any]], message: Message, found: _Distance) -> bool:
+    def _covers(self, view: Mechanism, inputs: tuple[Any, Any], message: Message, found: _Distance) -> bool:
         """Whether the numbers of the view are as far apart on some inputs, or this cannot be seen."""
         sampler = Sampler(view.sample, view.name, self.streams, own_randomness=view.own_randomness, pace=self.pace)
         most = None
-        for place, pair in enumerate(pairs):
+        for place, pair in enumerate(_viewed_pairs(view, inputs)):
             if place == _PAIRS:
                 return True
             tape = Tape()
@@ -287,15 +304,18 @@ class _Recording:
                     return True
         return most is None
 
-    def _problem(self, ledger: Ledger, data: Any, *, size: int = 1, users: int = 1) -> str:
-        problem = _first_problem(ledger, self.declared, at_most=self.plan.at_most, each=size * users)
-        what = "a run" if size == 1 else f"{size} runs in one call"
-        on = short_repr(data) if users == 1 else f"{short_repr(data)}, which has {users} users,"
+    def _problem(self, ledger: Ledger, data: Any, *, size: int = 1, users: int = 1, again: bool = False) -> str:
+        """What is wrong with recorded runs; `again` where they had the generator of others."""
+        # Of several users of a crowd that was made, a protocol may ask some only.
+        at_most = self.plan.at_most or (users > 1 and not self.plan.crowds)
+        problem = _first_problem(ledger, self.declared, at_most=at_most, each=size * users)
+        run = "a run of `sample`" if size == 1 else f"a call of `sample` for {size} outputs"
+        on = short_repr(data) if users == 1 else f"{short_repr(data)}, with {users} users,"
         if problem:
-            each = "" if size * users == 1 else f" for each{' user' if users > 1 else ''}"
-            return f"{self.mechanism.name}: {what} of `sample` on {on} sends {problem}, but {self.wanted}{each}"
-        problem = self._same_coins(ledger)
-        return problem and f"{self.mechanism.name}: {what} of `sample` on {on} {problem}"
+            each = " for each output" * (size > 1) + " and each user" * (users > 1)
+            return f"{self.mechanism.name}: {run} on {on} sends {problem}, but {self.wanted}{each}"
+        problem = "" if again else self._same_coins(ledger)
+        return problem and f"{self.mechanism.name}: {run} on {on} {problem}"
 
     def _same_coins(self, ledger: Ledger) -> str:
         """Messages that are drawn from random numbers that others were drawn from."""
@@ -376,7 +396,7 @@ def _viewed_pairs(view: Mechanism, pair: tuple[Any, Any]) -> Iterator[tuple[Any,
 
 def _listed(view: Mechanism, number: int) -> list[tuple[Any, Any]]:
     try:
-        return list(islice(view.neighbours(), number))
+        return list(islice(view.neighbours() or (), number))
     except Exception:  # It is no view of this audit, and may have none at these parameters.
         return []
 
