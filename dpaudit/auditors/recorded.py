@@ -29,7 +29,7 @@ _CROWD = 3
 """Users of an input that is made of inputs with one user, at least."""
 
 _CROWD_RUNS = 8
-"""Outputs on an input with several users."""
+"""Outputs on an input with several users, at most."""
 
 _PAIRS = 1000
 """Neighbouring inputs of a view, at most, on which it is seen how far apart the numbers are that noise is added to."""
@@ -250,8 +250,13 @@ class _Recording:
         made = None if self.plan.crowds else self._made_crowd()
         if made is None:
             return ""
+        size, users = min(_CROWD_RUNS, self.plan.runs), len(made[0])
         try:
-            return self._replayed(*made, _CROWD_RUNS, "crowd", 0, users=len(made[0]))
+            if len(self.plan.inputs) > 1:
+                return self._replayed(*made, size, "crowd", 0, users=users)
+            with record() as ledger:
+                self.sampler.draw_once(made[0], size, "crowd", 0)
+            return self._problem(ledger, made[0], size=size, users=users)
         except (TargetRaisedError, CheckError):
             return ""  # A protocol for one user, or for so many users and no others.
 
@@ -338,7 +343,8 @@ class _Recording:
         for message in self.declared:
             own = [draw for draw in draws if draw.number and draw.is_generator and message.is_through(draw.randomizer)]
             # The coin of an infinite epsilon is not tossed.
-            if own and not any(draw.state for draw in own) and budget_of(message.randomizer) is not None:
+            epsilon = budget_of(message.randomizer)
+            if own and not any(draw.state for draw in own) and epsilon is not None and math.isfinite(epsilon):
                 return f"{self.mechanism.name}: `sample` draws {_messages_of(own[0])} without any random numbers"
         return ""
 
@@ -367,19 +373,17 @@ class _Distance:
 
 def _distance(one: Ledger, other: Ledger, message: Message, size: int) -> _Distance | None:
     """How far the numbers are apart to which a declared randomizer adds noise; None where it adds none."""
-    most, total, number = 0.0, 0.0, 0
+    parts = [np.empty(0)]
     for first, second in zip(one.draws, other.draws, strict=True):
-        if first.numbers is None or second.numbers is None or not message.is_through(first.randomizer):
-            continue
-        with np.errstate(invalid="ignore"):
-            gaps = np.nan_to_num(np.abs(first.numbers - second.numbers), nan=0.0, posinf=math.inf)
-        most = max(most, float(gaps.max(initial=0.0)))
-        total += float(gaps.sum()) / size
-        number += len(gaps)
-    if not number:
+        if first.numbers is not None and second.numbers is not None and message.is_through(first.randomizer):
+            with np.errstate(invalid="ignore"):
+                parts.append(np.nan_to_num(np.abs(first.numbers - second.numbers), nan=0.0, posinf=math.inf))
+    gaps = np.concatenate(parts)
+    if not len(gaps):
         return None
-    # Where only some of the numbers are sent, nobody knows which.
-    return _Distance(most, total if message.fewest * size == number else None)
+    # Of numbers that differ from output to output, and where only some are sent, the sum is a matter of chance.
+    is_fixed = message.fewest * size == len(gaps) and not (np.unique(gaps, return_counts=True)[1] % size).any()
+    return _Distance(float(gaps.max()), float(gaps.sum()) / size if is_fixed else None)
 
 
 def _viewed_pairs(view: Mechanism, pair: tuple[Any, Any]) -> Iterator[tuple[Any, Any]]:
