@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import copy
 import functools
+import inspect
+import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,6 +19,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, TypeVar, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from dpaudit.errors import ParameterError
 
@@ -84,6 +87,9 @@ class Transcript:
         Runs to record on each input.
     also
         Parameters with other values, for runs that are recorded besides: a cap so low that runs exceed it.
+    crowds
+        Inputs with several users, each as (number of users, input): a run on one sends so many times the messages.
+        Where the model is local or shuffle and every input is an array of one row, one is made of their rows.
     """
 
     view: str
@@ -91,6 +97,7 @@ class Transcript:
     at_most: bool = False
     runs: int = 32
     also: Sequence[Mapping[str, Any]] = ()
+    crowds: Sequence[tuple[int, Any]] = ()
 
     def __post_init__(self) -> None:
         if not len(self.inputs) or self.runs < 1:
@@ -134,11 +141,51 @@ class Tape:
 
 
 @dataclass(slots=True)
+class Draw:
+    """One call of a randomizer in a run.
+
+    Attributes
+    ----------
+    randomizer, number
+        What drew, and how many messages; also of those that are drawn ahead and not sent.
+    numbers
+        Numbers to which noise was added; None for a randomizer of another kind.
+    source
+        What it drew from: the class of the generator that it was given, or nothing where it takes none.
+    is_generator
+        Whether that is a generator of numpy's.
+    state
+        State of the generator before, where random numbers were drawn from it, as text.
+    played
+        Whether nothing was drawn, as a tape said what to return.
+    """
+
+    randomizer: Any
+    number: int
+    numbers: npt.NDArray[np.float64] | None = None
+    source: str = ""
+    is_generator: bool = False
+    state: str = ""
+    played: bool = True
+
+    def by(self, draw: Callable[[], Any], rng: Any) -> Any:
+        """Return what is drawn, and note the random numbers that it takes."""
+        self.played = False
+        if not self.is_generator:
+            return draw()
+        before = _state_of(rng)
+        found = draw()
+        self.state = before if _state_of(rng) != before else ""
+        return found
+
+
+@dataclass(slots=True)
 class Ledger:
-    """Messages of a run, by the randomizer that drew them."""
+    """Messages of a run, by the randomizer that drew them, and every call that drew some."""
 
     entries: list[tuple[Any, int]] = field(default_factory=list)
     tape: Tape | None = None
+    draws: list[Draw] = field(default_factory=list)
 
     def add(self, randomizer: Any, number: int) -> None:
         """Enter messages."""
@@ -197,10 +244,11 @@ def ahead() -> Iterator[Drawn]:
         return
     with record(outer.tape) as ledger:
         yield drawn
+    outer.draws += ledger.draws
     drawn.randomizers = [randomizer for randomizer, _ in ledger.entries]
 
 
-def announces(number: Callable[..., Any]) -> Callable[[Drawing], Drawing]:
+def announces(number: Callable[..., Any], *, adds_noise: bool = False) -> Callable[[Drawing], Drawing]:
     """Decorate a randomizer's method that draws messages, so that a ledger gets them.
 
     Parameters
@@ -208,6 +256,9 @@ def announces(number: Callable[..., Any]) -> Callable[[Drawing], Drawing]:
     number
         Called with the method's arguments after ``self``, it returns how many messages are drawn. What the method
         draws through other randomizers is part of these messages.
+    adds_noise
+        Whether the method adds noise to the numbers that are its first argument. How much a message says then depends
+        on how far these are apart on two inputs, which is held against the view as well.
 
     Examples
     --------
@@ -222,6 +273,8 @@ def announces(number: Callable[..., Any]) -> Callable[[Drawing], Drawing]:
     """
 
     def decorate(draw: Drawing) -> Drawing:
+        signature = inspect.signature(draw)
+
         @functools.wraps(draw)
         def announced(self: Any, *args: Any, **options: Any) -> Any:
             ledger = _LEDGER.get()
@@ -229,13 +282,20 @@ def announces(number: Callable[..., Any]) -> Callable[[Drawing], Drawing]:
                 return draw(self, *args, **options)
             count = int(number(*args, **options))
             ledger.add(self, count)
+            given = signature.bind(self, *args, **options).arguments
+            rng = given.get(
+                "rng", next((each for each in given.values() if isinstance(each, np.random.Generator)), None)
+            )
+            made = Draw(self, count, is_generator=isinstance(rng, np.random.Generator))
+            made.source = "" if rng is None else type(rng).__name__
+            made.numbers = np.array(list(given.values())[1], dtype=float).ravel() if adds_noise else None
+            ledger.draws.append(made)
             inner = _LEDGER.set(None)
             try:
                 if ledger.tape is None:
-                    return draw(self, *args, **options)
-                given = (*args, *options.values())
-                rng = next((each for each in given if isinstance(each, np.random.Generator)), None)
-                return ledger.tape.take(self, count, lambda: draw(self, *args, **options), rng)
+                    return made.by(lambda: draw(self, *args, **options), rng)
+                known = rng if made.is_generator else None
+                return ledger.tape.take(self, count, lambda: made.by(lambda: draw(self, *args, **options), rng), known)
             finally:
                 _LEDGER.reset(inner)
 
@@ -262,6 +322,12 @@ def budget_of(randomizer: Any) -> float | None:
     except Exception:  # A randomizer of another kind of input has no such number.
         return None
     return loss if loss is None or math.isfinite(loss) else None
+
+
+def _state_of(rng: np.random.Generator) -> str:
+    return json.dumps(
+        rng.bit_generator.state, default=lambda part: part.tolist() if isinstance(part, np.ndarray) else repr(part)
+    )
 
 
 def _parameters(randomizer: Any) -> list[str]:

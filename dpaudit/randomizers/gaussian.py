@@ -83,7 +83,7 @@ class GaussianNoise:
             low -= 1.0
         return cls(sensitivity * math.exp(brentq(excess, low, high, xtol=1e-14)) * (1 + 1e-12))
 
-    @announces(lambda values, rng: np.size(values))
+    @announces(lambda values, rng: np.size(values), adds_noise=True)
     def randomize(self, values: npt.ArrayLike, rng: np.random.Generator) -> npt.NDArray[np.float64]:
         """Every value plus its own noise; same shape."""
         truth = np.asarray(values, dtype=float)

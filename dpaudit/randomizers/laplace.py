@@ -37,7 +37,7 @@ class LaplaceNoise:
             raise ParameterError(f"epsilon must be above 0, got {epsilon}")
         return cls(sensitivity / epsilon)
 
-    @announces(lambda values, rng: np.size(values))
+    @announces(lambda values, rng: np.size(values), adds_noise=True)
     def randomize(self, values: npt.ArrayLike, rng: np.random.Generator) -> npt.NDArray[np.float64]:
         """Every value plus its own noise; same shape."""
         truth = np.asarray(values, dtype=float)

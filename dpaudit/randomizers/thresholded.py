@@ -42,7 +42,7 @@ class Thresholded:
     noise: Noise
     threshold: float = 0.5
 
-    @announces(lambda values, rng: np.size(values))
+    @announces(lambda values, rng: np.size(values), adds_noise=True)
     def randomize(self, values: npt.ArrayLike, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
         """Report of every value, independently; same shape."""
         return self.noise.randomize(values, rng) > self.threshold

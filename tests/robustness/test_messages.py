@@ -23,7 +23,7 @@ from dpaudit.catalog.hay2017 import DPKwikSort
 from dpaudit.catalog.shang2014 import GaussianHistogram
 from dpaudit.catalog.shang2014.positional import ranking_histogram
 from dpaudit.catalog.song2022 import DDPHelnaksort, LDPQuickSort
-from dpaudit.catalog.song2022.collection import cast, collect, local_randomizer, orders_of, truths
+from dpaudit.catalog.song2022.collection import Votes, cast, collect, local_randomizer, orders_of, truths
 from dpaudit.catalog.song2022.ldp_quicksort import quicksort
 from dpaudit.catalog.song2022.shuffling import ShuffledAnswers
 from dpaudit.catalog.yan2020 import LaplaceReport, LDPKwikSortLap, LDPKwikSortRR, RandomizedResponseReport
@@ -412,6 +412,177 @@ RankingShAtTwice = _at_twice(RankingSh)
 RankingOlhAtTwice = _at_twice(RankingOlh)
 
 
+# Runs that differ from the one that is recorded alone.
+
+
+class WholeBudgetInManyRuns(LDPKwikSortRR):
+    """Several runs in one call spend 20 times ϵ."""
+
+    def estimate(self, chunks, rng):
+        several = len(chunks[0]) > 1
+        spent = 20 * self.epsilon if several else self.epsilon
+        return LDPKwikSortRR(**{**self.parameters(), "epsilon": spent}).estimate(chunks, rng)
+
+
+class BudgetByRuns(DDPHelnaksort):
+    """Every run of a call spends ϵ times the number of runs."""
+
+    def sample(self, data, size, rng):
+        return DDPHelnaksort(**{**self.parameters(), "epsilon": self.epsilon * size}).sample(data, size, rng)
+
+
+class WholeBudgetInReverse(LDPKwikSortRR):
+    """Several runs in one call spend 20 times ϵ on one of the inputs."""
+
+    def estimate(self, chunks, rng):
+        wrong = len(chunks[0]) > 1 and chunks[0][0, 0, 0] > 0
+        spent = 20 * self.epsilon if wrong else self.epsilon
+        return LDPKwikSortRR(**{**self.parameters(), "epsilon": spent}).estimate(chunks, rng)
+
+
+class WholeBudgetOfMany(LDPKwikSortRR):
+    """Several users spend 20 times ϵ each."""
+
+    def estimate(self, chunks, rng):
+        spent = 20 * self.epsilon if chunks[0].shape[1] > 1 else self.epsilon
+        return LDPKwikSortRR(**{**self.parameters(), "epsilon": spent}).estimate(chunks, rng)
+
+
+class AnswersTwiceOfMany(DDPHelnaksort):
+    """Several agents answer twice."""
+
+    def sample(self, data, size, rng):
+        orders = super().sample(data, size, rng)
+        return orders if len(data) == 1 else super().sample(data, size, rng)
+
+
+class OthersGoAsTheyAre(LDPKwikSortRR):
+    """What all agents but the first prefer is counted as it is."""
+
+    def sample(self, data, size, rng):
+        estimates = self.estimate([np.broadcast_to(data, (size, *data.shape))], rng)
+        others = np.asarray(data)[1:]
+        bare = rankings.margins(rankings.pairwise_counts(others)) if len(others) else 0
+        return self.aggregate(estimates + 100 * bare, rng)
+
+
+class FarApartOfMany(LDPKwikSortLap):
+    """Noise is added to 50 times the answers, where there are several agents."""
+
+    def estimate(self, chunks, rng):
+        wrong = _TimesFifty(**self.parameters())
+        return (wrong if chunks[0].shape[1] > 1 else LDPKwikSortLap(**self.parameters())).estimate(chunks, rng)
+
+
+# Random numbers.
+
+
+class FixedSeed(LDPKwikSortRR):
+    """A run seeds a generator of its own, always alike."""
+
+    def estimate(self, chunks, rng):
+        return super().estimate(chunks, np.random.default_rng(0))
+
+
+class SameCoin(DDPHelnaksort):
+    """One coin for all answers of a run."""
+
+    def sample(self, data, size, rng):
+        seed = int(rng.integers(2**63))
+        preferred = truths(orders_of(data, size))
+        with messages.ahead() as drawn:
+            columns = [
+                self.report.response.randomize(preferred[:, :, pair], np.random.default_rng(seed))
+                for pair in range(preferred.shape[2])
+            ]
+        votes = Votes(2.0 * np.stack(columns, axis=2) - 1, drawn)
+        return rankings.hierarchical(collect(votes, self.queries, rng), rng)
+
+
+class SameCoinForAllAgents(LDPKwikSortRR):
+    """One coin for all agents."""
+
+    def sample(self, data, size, rng):
+        state = rng.bit_generator.state
+        total = 0
+        for order in np.asarray(data):
+            rng.bit_generator.state = state
+            total = total + self.estimate([np.broadcast_to(order, (size, 1, len(order)))], rng)
+        return self.aggregate(total, rng)
+
+
+class _Still:
+    """Random numbers that are none."""
+
+    def __init__(self, rng):
+        self.rng = rng
+
+    def laplace(self, centre, scale, shape):
+        return np.zeros(shape)
+
+    def __getattr__(self, name):
+        return getattr(self.rng, name)
+
+
+class _StillGenerator(np.random.Generator):
+    def laplace(self, centre, scale, shape):
+        return np.zeros(shape)
+
+
+class StillNoise(LDPKwikSortLap):
+    """The noise is 0."""
+
+    def estimate(self, chunks, rng):
+        return super().estimate(chunks, _Still(rng))
+
+
+class StillGenerator(NoisyPairwise):
+    """The noise is 0, by a generator that seems to be one of numpy's."""
+
+    def sample(self, data, size, rng):
+        return super().sample(data, size, _StillGenerator(rng.bit_generator))
+
+
+# What noise is added to.
+
+
+class _TimesFiftyReport(LaplaceReport):
+    def truths(self, orders, asked):
+        return 50 * super().truths(orders, asked)
+
+
+class _TimesFifty(LDPKwikSortLap):
+    """Noise is added to 50 times the answers."""
+
+    @property
+    def report(self):
+        return _TimesFiftyReport(**super().report.parameters())
+
+
+class TimesFifty(LDPKwikSortLap):
+    """Noise of a run is added to 50 times the answers."""
+
+    def estimate(self, chunks, rng):
+        return _TimesFifty(**self.parameters()).estimate(chunks, rng)
+
+
+class HeavierWeights(NoisyPairwise):
+    """Noise of a run is added to twice the weights."""
+
+    def sample(self, data, size, rng):
+        noisy = self.main_noise.randomize(np.tile(2 * self.weights(data), (size, 1)), rng)
+        return rankings.kwiksort(rankings.comparisons(rankings.margin_matrix(noisy - 1, self.alternatives), rng), rng)
+
+
+class CumulatedHistogram(GaussianHistogram):
+    """Noise of a run is added to sums of counts: no number is further apart, but more of them are."""
+
+    def sample(self, data, size, rng):
+        sums = np.cumsum(ranking_histogram(rankings.Profile.from_rankings(data)))
+        noisy = self.noise.randomize(np.broadcast_to(sums, (size, len(sums))), rng)
+        return self.aggregate(np.diff(noisy, prepend=0.0), rng)
+
+
 class LateDebiasing(LDPKwikSortRR):
     """The collector scales its estimates wrongly, which no user can notice."""
 
@@ -474,6 +645,24 @@ MUTANTS = [
     (RankingOlhAtTwice(), "yang2018.ranking-olh-ldp", "1 message through LocalHashing"),
 ]
 """Bugs in what runs send, a privacy claim that does not see them otherwise, and what the audit says."""
+
+MUTANTS += [
+    (WholeBudgetInManyRuns(queries=2), RR, "a call of `sample` for 256 outputs on"),
+    (BudgetByRuns(), LOCAL, "a call of `sample` for 256 outputs on"),
+    (WholeBudgetInReverse(queries=2), RR, "a call of `sample` for 256 outputs on [[3, 2, 1, 0]]"),
+    (WholeBudgetOfMany(queries=2), RR, "with 3 users, sends 48 messages through RandomizedResponse(keep=0.999955)"),
+    (AnswersTwiceOfMany(queries=2), LOCAL, "with 3 users, sends 96 messages"),
+    (OthersGoAsTheyAre(queries=2), RR, "differ although all their messages are the same"),
+    (FarApartOfMany(queries=2), LAP, "50 apart on [[0, 1, 2, 3], [0, 1, 2, 3], [0, 1, 2, 3]]"),
+    (FixedSeed(queries=2), RR, "from the same random numbers as others"),
+    (SameCoin(queries=2), LOCAL, "from the same random numbers as others"),
+    (SameCoinForAllAgents(queries=2), RR, "with 3 users, draws 16 messages"),
+    (StillNoise(queries=2), LAP, "from a _Still; draw them from the `rng`"),
+    (StillGenerator(alternatives=3), "alabi2022.corollary3-privacy", "without any random numbers"),
+    (TimesFifty(queries=2), LAP, "to numbers that are 50 (together 100) apart"),
+    (HeavierWeights(alternatives=3), "alabi2022.corollary3-privacy", "further than the view 'noisy-matrix' has them"),
+    (CumulatedHistogram(), "shang2014.theorem1", "1 (together 5) apart"),
+]
 
 IN_VIEWS = [
     (LessNoiseInTheView(queries=6, alternatives=30), LAP, "6 messages through LaplaceNoise(scale=5.4)"),
@@ -560,7 +749,7 @@ def test_every_planned_privacy_cell_sends_what_its_view_declares():
         if cell.kind != "privacy" or cell.data or cell.claim.startswith("control."):
             continue
         target = cell.instance()
-        claim = cell.declaration.bind(target)
+        claim = cell.declaration().bind(target)
         if not claim.inapplicable:
             view, neighbouring = view_of(target, claim)
             assert find_deviation(target, Streams(SEED)) == ""
@@ -605,6 +794,118 @@ def test_many_users_send_as_often_as_one():
         with messages.record() as ledger:
             target.sample(orders, 5, np.random.default_rng(SEED))
         assert [number for _, number in ledger.entries] == [5 * 9 * each]
+
+
+# A small protocol, right and wrong.
+
+
+class _Noisy(dpaudit.Mechanism):
+    """A clipped number with noise."""
+
+    epsilon: float = 1.0
+
+    @property
+    def noise(self):
+        return randomizers.LaplaceNoise(1 / self.epsilon)
+
+    def sends(self):
+        return [dpaudit.Message(self.noise)]
+
+    def neighbours(self):
+        return dpaudit.Neighbouring.any_two_inputs([0.0, 1.0], scope="numbers from 0 to 1")
+
+    def sample(self, data, size, rng):
+        return self.noise.randomize(np.full(size, np.clip(data, 0, 1)), rng)
+
+
+class _Numbers(dpaudit.Mechanism):
+    """The sum of noisy numbers, of one user each."""
+
+    model = "local"
+
+    epsilon: float = 1.0
+    how: str = "right"
+
+    @property
+    def report(self):
+        return _Noisy(epsilon=self.epsilon)
+
+    def views(self):
+        return {"output": self, "report": self.report}
+
+    def transcript(self):
+        crowds = [(2, np.array([0.5, 7.0]))] if self.how == "asks one, crowd" else []
+        return dpaudit.Transcript(view="report", inputs=[np.array([0.2]), np.array([7.0])], crowds=crowds)
+
+    def sample(self, data, size, rng):
+        noise = self.report.noise
+        numbers = np.clip(data, 0, 1)
+        if self.how == "one by one, children":
+            children = rng.spawn(len(numbers))
+            return sum(
+                noise.randomize(np.full(size, number), child) for number, child in zip(numbers, children, strict=True)
+            )
+        if self.how == "seeds":
+            seeds = rng.integers(2**63, size=len(numbers))
+            return sum(
+                noise.randomize(np.full(size, number), np.random.default_rng(seed))
+                for number, seed in zip(numbers, seeds, strict=True)
+            )
+        if self.how == "Mersenne":
+            twister = np.random.Generator(np.random.MT19937(int(rng.integers(2**63))))
+            return noise.randomize(np.tile(numbers, (size, 1)), twister).sum(axis=1)
+        if self.how == "by value":
+            return sum(
+                noise.randomize(np.full((size, (numbers == value).sum()), value), rng).sum(axis=1)
+                for value in np.unique(numbers)
+            )
+        if self.how.startswith("asks one"):
+            chosen = rng.integers(len(numbers), size=size)
+            return noise.randomize(numbers[chosen], rng)
+        if self.how == "one user":
+            (number,) = numbers
+            return noise.randomize(np.full(size, number), rng)
+        if self.how == "upside down":
+            return noise.randomize(5 - np.tile(numbers, (size, 1)), rng).sum(axis=1)
+        if self.how == "unclipped":
+            numbers = np.asarray(data)
+        return noise.randomize(np.tile(numbers, (size, 1)), rng).sum(axis=1)
+
+
+@pytest.mark.parametrize(
+    "how",
+    ["right", "one by one, children", "seeds", "Mersenne", "by value", "asks one", "one user", "upside down"],
+)
+def test_right_ways_of_drawing(how):
+    assert find_deviation(_Numbers(how=how), Streams(SEED)) == ""
+
+
+def test_clipping_that_was_forgotten():
+    found = find_deviation(_Numbers(how="unclipped"), Streams(SEED))
+    assert "to numbers that are 6.8 (together 6.8) apart on [0.2] and [7.0], further than the view 'report'" in found
+
+
+def test_crowds_of_the_author_send_all_messages():
+    found = find_deviation(_Numbers(how="asks one, crowd"), Streams(SEED))
+    assert "with 2 users, sends 1 message through LaplaceNoise" in found
+
+
+class _Degenerate(dpaudit.Mechanism):
+    """A bit that is reported as it is."""
+
+    def sends(self):
+        return [dpaudit.Message(randomizers.RandomizedResponse(1.0))]
+
+    def neighbours(self):
+        return dpaudit.Neighbouring.any_two_inputs([0, 1], scope="no bit")
+
+    def sample(self, data, size, rng):
+        return randomizers.RandomizedResponse(1.0).count_ones([False], [1], rng, size)
+
+
+def test_a_coin_that_is_never_tossed_may_be_declared():
+    target = _Degenerate()
+    assert find_view_deviation(target, target.neighbours(), Streams(SEED)) == ""
 
 
 # The ledger.
