@@ -25,7 +25,7 @@ from dpaudit.errors import RecordError
 from dpaudit.reading import MEBIBYTE, read_text
 
 SCHEMA: Literal["dpaudit.record/2"] = "dpaudit.record/2"
-METHOD_UNUSABLE, METHOD_RAISED = "unusable", "raised"
+METHOD_UNUSABLE, METHOD_RAISED, METHOD_ENDED = "unusable", "raised", "ended"
 """Instead of a method, with the verdict ``error``: the target breaks its contract, or its code raised."""
 
 UNKNOWN_KIND = "unknown"

@@ -28,7 +28,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=(
         "Exit status: 0 every verdict is as expected; 1 one is not; 2 the call, plan, data or target cannot be used; "
-        "3 something was inconclusive; 4 a target or its check raised."
+        "3 something was inconclusive; 4 a target or its check raised; 130 interrupted."
     ),
 )
 app.command("list")(list_)

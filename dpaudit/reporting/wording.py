@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from urllib.parse import quote
 
 from dpaudit.claims.evidence import Counterexample, Interval, Remedy, Violation
-from dpaudit.claims.record import METHOD_UNUSABLE, Record, Result, plain
+from dpaudit.claims.record import METHOD_ENDED, METHOD_UNUSABLE, Record, Result, plain
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.escapes import visible
 from dpaudit.reporting.numbers import DIGITS, format_interval, format_number, relation, telling_digits
@@ -76,7 +76,9 @@ def headline(result: Result) -> str:
     """
     if result.verdict is Verdict.ERROR:
         unusable = result.method == METHOD_UNUSABLE
-        return "the target cannot be used" if unusable else "the target or its check raised"
+        if result.method == METHOD_ENDED:
+            return "the process of the target ended"
+        return "the target cannot be judged as it is" if unusable else "the target or its check raised"
     name = _main_quantity(result)
     if name is None or (result.verdict is Verdict.VACUOUS and result.note):
         return result.note or "nothing measured"
@@ -144,7 +146,7 @@ def reason(result: Result) -> str:
     if result.expected is not None:
         text = f"expected {result.expected}, got {result.verdict}"
     elif result.verdict is Verdict.REFUTED:
-        text = "expected any verdict but refuted, got refuted"
+        text = "refuted, which no plan expects"
     else:
         text = f"got {result.verdict}"
     if result.verdict is Verdict.INCONCLUSIVE:
@@ -161,6 +163,8 @@ def next_step(result: Result) -> str:
     if result.verdict is Verdict.ERROR:
         if result.method == METHOD_UNUSABLE:
             return "mend what the note names"
+        if result.method == METHOD_ENDED:
+            return "look for what ends the process: `os._exit`, a crash of a compiled library, too little memory"
         return "repeat it with --debug, which shows the traceback"
     if result.verdict is Verdict.INCONCLUSIVE:
         if result.remedy is Remedy.SAMPLES and result.samples:

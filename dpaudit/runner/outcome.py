@@ -19,7 +19,7 @@ from dpaudit.auditors.pace import Announce
 from dpaudit.auditors.pair import LEAST_SAMPLES
 from dpaudit.claims.claims import Claim, FigureClaim, LemmaClaim, PrivacyClaim, RateClaim, UtilityClaim
 from dpaudit.claims.evidence import Counterexample, Evidence, Remedy, Violation
-from dpaudit.claims.record import METHOD_RAISED, METHOD_UNUSABLE, UNKNOWN_KIND, Result, plain
+from dpaudit.claims.record import METHOD_ENDED, METHOD_RAISED, METHOD_UNUSABLE, UNKNOWN_KIND, Result, plain
 from dpaudit.claims.verdicts import Verdict, status_of
 from dpaudit.errors import DpauditError, PlanError, TargetError, TargetRaisedError
 from dpaudit.escapes import visible
@@ -124,6 +124,7 @@ def audited(cell: Cell, target: Mechanism, settings: Settings) -> Outcome:
         evidence = failure(error)
     if samples is not None and cell.expected is not None and (cell.planned or usual) > samples:
         evidence = _unless_too_few(cell, evidence, planned=cell.planned or usual, spent=samples)
+    evidence = _unless_held_against_messages(evidence, claim, target)
     witness = None
     if settings.witnesses and isinstance(claim, PrivacyClaim):
         made = make_witness(cell, claim, evidence, budget, streams, command_of(cell, settings, samples))
@@ -154,6 +155,20 @@ def _unless_too_few(cell: Cell, evidence: Evidence, *, planned: int, spent: int)
         return evidence
     note = f"too few samples to tell whether it is {cell.expected}, as expected; {told}: leave --quick or --samples out"
     return replace(evidence, verdict=Verdict.INCONCLUSIVE, note=note, remedy=Remedy.SAMPLES)
+
+
+def _unless_held_against_messages(evidence: Evidence, claim: Claim, target: Mechanism) -> Evidence:
+    """Say where a target declares messages against which its runs are not held."""
+    if not isinstance(claim, PrivacyClaim) or evidence.verdict is Verdict.ERROR:
+        return evidence
+    with suppress(Exception):
+        # A target that declares its own messages is held against them as a view is.
+        silent = target.transcript() is None and target.sends() is None
+        views = target.views().values()
+        if silent and any(callable(view.sends) and view.sends() is not None for view in views):
+            told = "runs were not held against the messages that the views declare: define `transcript`"
+            return replace(evidence, note=f"{evidence.note}; {told}" if evidence.note else told)
+    return evidence
 
 
 def _announcer(cell: Cell) -> Announce:
@@ -260,6 +275,7 @@ _NOT_BEGUN: Final = Evidence(
 
 def answered(cell: Cell, settings: Settings, answer: Answer) -> Outcome:
     """Outcome of a cell that a worker was asked for: what it returned, or what became of it."""
+    method = METHOD_RAISED
     match answer:
         case Finished(Outcome() as outcome):
             return outcome
@@ -273,6 +289,7 @@ def answered(cell: Cell, settings: Settings, answer: Answer) -> Outcome:
             )
             return Outcome(result=_result(cell, settings, evidence))
         case Ended(how):
+            method = METHOD_ENDED
             note = (
                 f"the process that ran the target {how} before it had finished (out of memory, or the target ended it)"
             )
@@ -280,7 +297,7 @@ def answered(cell: Cell, settings: Settings, answer: Answer) -> Outcome:
             note = f"raised {message}"
         case _:
             note = "the process that ran the target answered something else than was asked for"
-    evidence = Evidence(verdict=Verdict.ERROR, scope="at these parameters", method=METHOD_RAISED, note=note)
+    evidence = Evidence(verdict=Verdict.ERROR, scope="at these parameters", method=method, note=note)
     return Outcome(result=_result(cell, settings, evidence))
 
 

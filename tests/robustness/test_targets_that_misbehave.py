@@ -1,6 +1,7 @@
 """What a target does to its process changes nothing but its own result: no gate is passed by accident."""
 
 import json
+import socket
 import subprocess
 import sys
 
@@ -104,6 +105,30 @@ class Bit(dpaudit.Mechanism):
         return [dpaudit.PrivacyClaim(id="bit.privacy", statement="It is private.", epsilon=2.0)]
 '''
 
+CACHED = '''\
+"""Noise whose scale is kept for all budgets alike."""
+
+import dpaudit
+
+SCALE = {}
+
+
+class Cached(dpaudit.Mechanism):
+    """A bit with noise for the budget that came first."""
+
+    epsilon: float = 1.0
+
+    def sample(self, data, size, rng):
+        scale = SCALE.setdefault("scale", {1.0: 1.0, 2.0: 0.2}[self.epsilon])
+        return data + rng.laplace(scale=scale, size=size)
+
+    def neighbours(self):
+        return dpaudit.Neighbouring(relation="own", pairs=[(0, 1)], complete=True, scope="the bits")
+
+    def claims(self):
+        return [dpaudit.PrivacyClaim(id="cached.privacy", statement="It is private.", epsilon=self.epsilon)]
+'''
+
 ENDS = {"leave": "exit status 0", "crash": "SIGSEGV", "kill": "SIGKILL", "terminate": "SIGTERM", "alarm": "SIGALRM"}
 RAISES = {"exit": "SystemExit", "odd": "_Odd", "generator": "GeneratorExit", "interrupt": "KeyboardInterrupt"}
 LOSES = {"close-all": "", "junk": ""}
@@ -159,6 +184,55 @@ def test_what_a_target_does_to_its_process_is_undone(bit, where):
 
 
 @pytest.mark.slow
+def test_a_cell_does_not_see_what_another_did(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "cached.py").write_text(CACHED, encoding="utf-8")
+    for numbers in ("1,2", "2,1"):
+        done = run("check", "cached.py", "--set", f"epsilon={numbers}", "--workers", "1", "--format", "json", "--quiet")
+        verdicts = {each["parameters"]["epsilon"]: each["verdict"] for each in json.loads(done.stdout)["results"]}
+        assert verdicts == {1.0: "consistent", 2.0: "refuted"}
+
+
+def test_a_fork_server_that_is_ended_costs_no_other_result(bit, monkeypatch):
+    from dpaudit.runner import Request
+    from dpaudit.runner.check import run_request
+    from dpaudit.runner.processes import starting
+
+    ended = []
+
+    def end(cell, result):
+        if not ended and starting.CAN_COPY:
+            ended.extend(each for each in list(starting._CONTROLS) if each.control.fileno() >= 0)
+            for each in ended:
+                # As if the process at the other end had gone.
+                each.control.shutdown(socket.SHUT_RDWR)
+
+    request = Request(targets=[bit], set={"number": [1, 2, 3, 4]}, samples=2000)
+    record = run_request(request, begin=lambda prepared: end).record
+    assert [result.verdict for result in record.results].count("consistent") >= 3
+    assert {result.verdict for result in record.results} <= {"consistent", "error"}
+
+
+def test_a_relative_place_of_modules_means_the_same_in_workers(bit, tmp_path, monkeypatch):
+    import dpaudit
+
+    (tmp_path / "beside").mkdir()
+    (tmp_path / "beside" / "noise_of_mine.py").write_text("SCALE = 1.0", encoding="utf-8")
+    text = (tmp_path / bit).read_text(encoding="utf-8")
+    (tmp_path / bit).write_text(f"{text}\nimport noise_of_mine\n", encoding="utf-8")
+    monkeypatch.setattr(sys, "path", ["beside", *sys.path])
+    assert dpaudit.check(bit, samples=2000).summary == {"consistent": 1}
+
+
+def test_what_cannot_leave_a_process_is_named(bit, tmp_path):
+    text = (tmp_path / bit).read_text(encoding="utf-8")
+    (tmp_path / bit).write_text(text.replace('statement="It is private."', "statement=DEEDS"), encoding="utf-8")
+    done = run("check", bit, "--samples", "2000")
+    assert done.returncode in (2, 4)
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+
+
 def test_what_a_target_left_behind_is_not_the_next_cell_s_error(bit):
     # The next cell's process is ended by the one before it: that cell is audited again.
     status, results = audited("--set", "deed=arm", numbers="0,1,2,3")

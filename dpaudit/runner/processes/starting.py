@@ -15,7 +15,7 @@ import time
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -112,17 +112,19 @@ class _Server:
     def fork(self, *, hosts: bool) -> tuple[int, socket.socket]:
         """Make a copy; return its number and the connection to it."""
         ours, theirs = socket.socketpair()
-        with theirs, Path(os.devnull).open("wb") as nothing:
-            errors = _standard_error()
-            given = nothing.fileno() if errors == subprocess.DEVNULL else errors
-            numbers = array.array("i", [theirs.fileno(), given])
-            self.control.sendmsg([b"f"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, numbers)])
-            self._wait_until(lambda: bool(self._forked))
-        worker, problem = self._forked.pop()
-        if problem:
-            ours.close()
-            raise OSError(problem, os.strerror(problem))
-        messages.send(ours, (Circumstances(), hosts))
+        with ExitStack() as stack:
+            stack.callback(ours.close)
+            with theirs, Path(os.devnull).open("wb") as nothing:
+                errors = _standard_error()
+                given = nothing.fileno() if errors == subprocess.DEVNULL else errors
+                numbers = array.array("i", [theirs.fileno(), given])
+                self.control.sendmsg([b"f"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, numbers)])
+                self._wait_until(lambda: bool(self._forked))
+            worker, problem = self._forked.pop()
+            if problem:
+                raise OSError(problem, os.strerror(problem))
+            messages.send(ours, (Circumstances(), hosts))
+            stack.pop_all()
         return worker, ours
 
     def end(self, worker: int) -> None:
