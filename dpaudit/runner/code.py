@@ -286,12 +286,12 @@ class _Module:
             return cls(name=name, package=True, statements=[], spans=[])
         try:
             tree = ast.parse(path.read_bytes())
-        except (OSError, SyntaxError, ValueError):
+            spans = [_span(statement) for statement in tree.body if not _is_text(statement)]
+            if without_words:
+                tree = _WithoutWords().visit(tree)
+            tree = _WithoutDocstrings().visit(tree)
+        except (OSError, SyntaxError, ValueError, RecursionError):
             return None
-        spans = [_span(statement) for statement in tree.body if not _is_text(statement)]
-        if without_words:
-            tree = _WithoutWords().visit(tree)
-        tree = _WithoutDocstrings().visit(tree)
         module = cls(name=name, package=path.name == "__init__.py", statements=tree.body, spans=spans)
         for index, statement in enumerate(tree.body):
             if _may_change_more(statement, declared=without_words):

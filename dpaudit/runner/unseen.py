@@ -67,7 +67,9 @@ _WORDS: Final = frozenset(
 _ATTRIBUTES: Final = _WORDS | {"modules"}
 """Words that count where they cannot be the name of a variable."""
 
-_LIKE_WORDS: Final = re.compile(r"spec_from_\w+|\w+Loader|_?_?frozen_importlib\w*")
+_LIKE_WORDS: Final = re.compile(
+    r"spec_from_\w+|(Source|Sourceless|Extension)FileLoader|(Source|Lazy|Namespace)Loader|FileFinder|_frozen_importlib\w*"
+)
 
 _MODULES: Final = frozenset(
     {
@@ -198,8 +200,12 @@ class _Reader:
 
     def _meanings(self, path: tuple[str, ...]) -> set[str]:
         """What a dotted name may mean, by the imports of its first name."""
-        meant = {name for name in path[:1] if name in _WATCHED}.union(*(self._bound.get(name, ()) for name in path[:1]))
-        return {".".join((each, *path[1:])) for each in meant}
+        if not path:
+            return set()
+        meant = self._bound.get(path[0], set())
+        # Another module, too, may hand on one of these by its name.
+        watched = {path[0]} & _WATCHED if meant or "*" in self._bound else set()
+        return {".".join((each, *path[1:])) for each in meant | watched}
 
     def _imports_unseen(self, node: ast.Import | ast.ImportFrom) -> bool:
         star = any(alias.name == "*" for alias in node.names)

@@ -128,6 +128,7 @@ UNSEEN = {
         "import helper\ndef later():\n    sys.path.insert(0, 'elsewhere')\n    import other\n"
     ),
     "code in a text": case("import helper, timeit\ntimeit.timeit('__import__(\\'helper\\')', number=1)"),
+    "nested deeper than can be read": case("import helper\nDEEP = " + "+".join(["1"] * 1500)),
     "what a helper does": case("import helper", helper=HELPER + "known = globals()\n"),
 }
 
@@ -173,8 +174,9 @@ def test_code_that_cannot_be_followed_leaves_no_key(keys, name):
     assert keys(UNSEEN[name], "1") == []
 
 
-def test_words_of_a_helper_change_no_key(keys):
-    plain = case("import helper, re\nPATTERN = re.compile('eval of x')", "vars(self)['kind']")
+def test_words_change_no_key_and_harmless_names_leave_one(keys):
+    head = "import helper, re, importlib.metadata\nsys.path.append('.')\nPATTERN = re.compile('eval of x')\ntypes = []"
+    plain = case(head, "len(vars(self))")
     words = {**plain, "helper.py": f'"""Words."""\n# A comment.\n{HELPER}'}
     one = keys(plain, "1")
     assert one
