@@ -374,7 +374,7 @@ class _Distance:
 def _distance(one: Ledger, other: Ledger, message: Message, size: int) -> _Distance | None:
     """How far the numbers are apart to which a declared randomizer adds noise; None where it adds none."""
     parts = [np.empty(0)]
-    for first, second in zip(one.draws, other.draws, strict=True):
+    for first, second in zip(one.draws, other.draws, strict=False):
         if first.numbers is not None and second.numbers is not None and message.is_through(first.randomizer):
             with np.errstate(invalid="ignore"):
                 parts.append(np.nan_to_num(np.abs(first.numbers - second.numbers), nan=0.0, posinf=math.inf))
