@@ -21,11 +21,13 @@ VALUES = st.text(st.sampled_from("abz09-_. "), min_size=1, max_size=6)
 def test_a_printed_command_selects_one_result(stem):
     cells = build_cells(Request(targets=[str(PLANS[stem])], with_figures=True))
     assert cells
-    for cell in cells[:: max(1, len(cells) // 40)]:
+    for cell in [each for each in cells if not each.missing][:: max(1, len(cells) // 40)]:
         command = command_of(cell, Settings(seed=0), cell.samples)
         (found,) = build_cells(Request.from_command(command))
         assert found.instance() == cell.instance(), command
-        assert (found.claim, found.expected, found.method) == (cell.claim, cell.expected, cell.method), command
+        # On data that are given, no plan expects anything.
+        expected = None if cell.data else cell.expected
+        assert (found.claim, found.expected, found.method) == (cell.claim, expected, cell.method), command
         assert found.error_probability == cell.error_probability, command
 
 
