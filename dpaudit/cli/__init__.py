@@ -10,7 +10,7 @@ def main() -> NoReturn:
     """Run the command line, which is loaded here so that a signal until then is one line too."""
     with handled():
         try:
-            from dpaudit.cli.main import main as run
+            from dpaudit.cli.application import main as run
 
             status = run()
         except Interrupted:

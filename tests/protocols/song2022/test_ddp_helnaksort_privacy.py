@@ -243,7 +243,7 @@ def test_the_command_line_says_delta_inputs_and_verdict(monkeypatch, capsys):
     from dpaudit.cli import main
 
     words = "check ddp-helnaksort --workers 1 --format json --claim song2022.theorem3.1-central --set delta=1e-4"
-    words += " --set central_epsilon=0.25 --set agents=96"
+    words += " --set central_epsilon=0.25 --set epsilon=null --set agents=96 --set alternatives=4"
     monkeypatch.setattr(sys, "argv", ["dpaudit", *words.split()])
     with pytest.raises(SystemExit) as exit_:
         main()
