@@ -32,9 +32,10 @@ def _kinds(base: Any) -> Iterator[type[Guarantee]]:
         yield from _kinds(each)
 
 
-def _approximate(parameters: Mapping[str, float]) -> str:
-    plus = f" + {format_number(parameters['delta'])}" if parameters["delta"] else ""
+def approximate_in_words(parameters: Mapping[str, float]) -> str:
+    """Return the most that an event may have under approximate DP, as a formula."""
+    plus = f" + {format_number(parameters['delta'])}" if parameters.get("delta") else ""
     return f"e^{format_number(parameters['epsilon'])} × q{plus}"
 
 
-_FORMULAS: Mapping[str, Callable[[Mapping[str, float]], str]] = {ApproximateDP.kind: _approximate}
+_FORMULAS: Mapping[str, Callable[[Mapping[str, float]], str]] = {ApproximateDP.kind: approximate_in_words}

@@ -11,7 +11,7 @@ from dpaudit.claims.evidence import Counterexample, Interval, Violation
 from dpaudit.claims.record import Result
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.groups import ClaimGroup, LabelledResult
-from dpaudit.reporting.guarantees import allowed_in_words, guarantee_of
+from dpaudit.reporting.guarantees import allowed_in_words, approximate_in_words, guarantee_of
 from dpaudit.reporting.numbers import format_number, telling_digits
 from dpaudit.reporting.settings import Setting, regions
 from dpaudit.reporting.wording import contradiction
@@ -129,14 +129,20 @@ def worked_out(result: Result) -> str:
     if isinstance(witness, Counterexample):
         return f"{witness.quantity} {contradiction(result, witness)}"
     guarantee = guarantee_of(result)
-    if guarantee is None or not 0 <= witness.q <= 1:
+    if not 0 <= witness.q <= 1:
         return ""
-    allowed = guarantee.most(witness.q)
+    if guarantee is not None:
+        allowed, formula = guarantee.most(witness.q), allowed_in_words(guarantee)
+    elif result.claimed.get("epsilon", 0.0) < 0:
+        # No guarantee has so small an epsilon, but a paper's formula may come to one.
+        allowed = math.exp(result.claimed["epsilon"]) * witness.q + result.claimed.get("delta", 0.0)
+        formula = approximate_in_words(result.claimed)
+    else:
+        return ""
     if not witness.p > allowed:
         return ""
     frequencies = "" if result.method in (_EXACT, "likelihood") else "; both are frequencies in samples"
     p, most = _told_apart(witness.p, allowed)
-    formula = allowed_in_words(guarantee)
     return (
         f"The claim allows p ≤ {formula + ' = ' if formula else ''}{most} at q = {format_number(witness.q)}, "
         f"and p = {p}{frequencies}"
