@@ -132,7 +132,9 @@ def test_workers_end_with_their_parent(folder):
 def test_an_interrupt_at_any_moment_loses_nothing(folder):
     generator = random.Random(0)
     begun = time.monotonic()
-    assert start(output="whole").wait(120) == 0
+    process = start(output="whole")
+    process.communicate(timeout=120)
+    assert process.returncode == 0
     whole = time.monotonic() - begun
     seen = 0
     for moment in range(50):
