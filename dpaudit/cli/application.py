@@ -85,7 +85,7 @@ def _status() -> int:
         say(str(error))
         return status_of_error(error)
     except Interrupted:
-        say("interrupted; nothing was computed")
+        say("interrupted before it had finished")
         return EXIT_INTERRUPTED
     except OSError as error:
         if "--debug" in sys.argv:
