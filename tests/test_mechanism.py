@@ -63,6 +63,7 @@ def test_values_are_taken_as_the_type_says(name, given, value):
     assert type(found) is type(value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "given", "words"),
     [

@@ -88,6 +88,7 @@ def test_importing_loads_nothing_heavy_until_a_name_is_used():
     ]
 
 
+@pytest.mark.slow
 def test_names_stay_what_they_are_in_any_order_of_imports():
     code = "import dpaudit.runner.check, dpaudit.cli.check, dpaudit; print(dpaudit.check.__qualname__)"
     assert _fresh(code) == ["check"]

@@ -101,6 +101,7 @@ def test_an_exact_violation_has_no_false_alarm_rate():
     assert "so delta >= 0.126937 at epsilon 1 (claimed: 0.001)" in message(Gaussian(), epsilon=1.0, delta=0.001)
 
 
+@pytest.mark.slow
 def test_float_bits_show_what_a_law_of_real_numbers_does_not():
     class Naive(Exact):
         def sample(self, data, size, rng):
@@ -126,6 +127,7 @@ def test_a_budget_too_small_to_say_fails():
     assert "to see it again: seed=0, samples=1000, confidence=0.999" in text
 
 
+@pytest.mark.slow
 def test_a_rerun_says_the_same():
     options = {"epsilon": 1.0, "samples": 20_000}
     assert message(Noisy(epsilon=2.0), **options) == message(Noisy(epsilon=2.0), **options)
@@ -135,6 +137,7 @@ def test_a_rerun_says_the_same():
     assert assert_private(Noisy(), **options, seed=5) == assert_private(Noisy(), **options, seed=5)
 
 
+@pytest.mark.slow
 def test_a_view_is_chosen_by_name():
     protocol = dpaudit.load("ldp-kwiksort-rr")(epsilon=1.0, queries=2)
     assert assert_private(protocol, epsilon=1.0, view="report").verdict == "proved"

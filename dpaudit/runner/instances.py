@@ -69,7 +69,7 @@ def _digest(path: str, _changed: int, _size: int) -> str:
 def found_data(name: str) -> str:
     """Path of a data file: the name itself, or where there is no such file, that in the folder of `DATA_FOLDER`."""
     folder = os.environ.get(DATA_FOLDER)
-    if folder and not Path(name).exists() and (Path(folder) / name).is_file():
+    if folder and not os.path.exists(name) and os.path.isfile(os.path.join(folder, name)):
         return str(Path(folder) / name)
     return name
 

@@ -181,6 +181,7 @@ def test_a_clear_answer_in_a_hundred_is_found():
     assert dpaudit.epsilon_lower_bound(rows, 0.0, 0.25, samples=400_000, seed=SEED).epsilon > 1.5
 
 
+@pytest.mark.slow
 def test_infinite_outputs_are_outputs():
     def sample(data, size, rng):
         return np.where(rng.random(size) < 0.1 + 0.4 * data, np.inf, rng.normal(size=size))
@@ -248,6 +249,7 @@ def test_the_worst_pair_is_found(pairs, samples):
     assert f"{pairs} pairs searched" in evidence.scope
 
 
+@pytest.mark.slow
 def test_many_pairs_are_searched_at_random():
     evidence = search(Counter(epsilon=1.0, pairs=1000), 3.0, 200_000)
     searched = int(evidence.scope.split("; ")[1].split(" of 1000 pairs searched")[0])

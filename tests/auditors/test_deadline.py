@@ -134,6 +134,7 @@ def test_a_clock_that_runs_out_whenever_it_looks_bad(monkeypatch, clock):
     assert refuted <= most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("true", "claimed", "delta", "verdict"),
     [

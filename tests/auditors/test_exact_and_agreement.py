@@ -161,6 +161,7 @@ def test_a_sampler_that_is_wrong_on_one_input_only(base, side):
         decide(OneSided(), epsilon=10.0)
 
 
+@pytest.mark.slow
 def test_the_result_says_which_error_of_the_sampler_would_have_been_seen():
     measured = decide(Table(), epsilon=10.0).measured
     shift, variation = measured["detectable_shift"].upper, measured["detectable_variation"].upper
@@ -195,6 +196,7 @@ def test_over_two_thousand_outcomes_a_variation_of_one_per_cent_is_not_seen():
     assert measured["detectable_variation"].upper > 0.5
 
 
+@pytest.mark.slow
 def test_a_sampler_that_follows_its_law_is_left_in_peace():
     """At a false-alarm rate of 1e-6, 50 audits raise nothing."""
     for seed in range(25):
@@ -246,6 +248,7 @@ def test_the_counts_behind_a_black_box_witness_are_likely_under_the_law(name):
         assert min(binom.cdf(hits, trials, p), binom.sf(hits - 1, trials, p)) > FALSE_ALARM
 
 
+@pytest.mark.slow
 def test_an_audit_of_finite_laws_does_not_load_scipy_stats():
     """It takes half a second, in every process that audits anything."""
     code = (

@@ -76,6 +76,7 @@ def test_times_alone_are_judged_by_nothing():
     assert evidence.measured["value"].lower < 0.3 < evidence.measured["value"].upper
 
 
+@pytest.mark.slow
 def test_a_published_mean_of_few_runs_is_held_against_such_means():
     def decided(seed, runs=None):
         mean = float(np.mean(coin(0.3)(20, np.random.default_rng(seed)) + 0.001 * np.random.default_rng(1).random(20)))

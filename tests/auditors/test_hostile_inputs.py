@@ -177,6 +177,7 @@ def bound_of(sample, **options):
     return dpaudit.epsilon_lower_bound(sample, 0, 1, samples=5000, seed=1, **options)
 
 
+@pytest.mark.slow
 def test_nan_inside_of_an_output_is_one_more_value():
     """It is not equal to itself, which once looked like randomness from elsewhere."""
 
@@ -187,6 +188,7 @@ def test_nan_inside_of_an_output_is_one_more_value():
     assert 0.7 < bound_of(sample).epsilon <= math.log(3)
 
 
+@pytest.mark.slow
 def test_whole_numbers_beyond_floating_point_are_numbers():
     def sample(data, size, rng):
         draws = rng.random((size, 2)).tolist()
@@ -195,6 +197,7 @@ def test_whole_numbers_beyond_floating_point_are_numbers():
     assert 0.7 < bound_of(sample).epsilon <= math.log(3)
 
 
+@pytest.mark.slow
 def test_numbers_of_numpy_inside_of_tuples_are_numbers():
     def sample(data, size, rng):
         return [(np.int64(v), None) for v in data * 10 + rng.integers(0, 10_000, size) ** 2 // 100]

@@ -31,6 +31,7 @@ def is_in(domain, value):
     return type(value) is kind and domain.low <= value <= domain.high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("domain", [*NUMBERS, *PROFILES], ids=repr)
 def test_values_stay_in_their_domain(domain):
     rng = np.random.default_rng(1)

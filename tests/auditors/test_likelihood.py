@@ -287,6 +287,7 @@ def test_a_likelihood_that_leaves_out_what_tells_inputs_apart_certifies_nothing(
     assert 0.5 < evidence.measured["epsilon"].lower <= 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -349,6 +350,7 @@ def test_which_method_is_taken():
         decide(Noise(), 501.0, samples=1000)
 
 
+@pytest.mark.slow
 def test_equal_seeds_give_equal_evidence():
     one, again, other = (repr(decide(Noise(pairs=3), 1.0, 0.1, samples=3000, seed=s)) for s in (1, 1, 2))
     assert one == again != other

@@ -83,6 +83,7 @@ TWO_ANSWERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TWO_ANSWERS)
 def test_two_answers_however_written(name):
     class Response(dpaudit.Mechanism):

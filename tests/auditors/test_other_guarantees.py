@@ -177,6 +177,7 @@ def test_finite_laws_decide_it_exactly():
     assert evidence.finding.event["kind"] == "outcomes"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("guarantee", "name", "true"), CASES)
 def test_samples_refute_it(guarantee, name, true):
     # Events fall short of zero-concentrated DP, which is about all orders at once.
@@ -213,6 +214,7 @@ def test_bounds_cover(guarantee, name, true):
     assert wrong <= binom.isf(FALSE_ALARM, runs, alpha)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("guarantee", "name", "true"), CASES)
 def test_the_detection_limit_falls_to_the_claim(guarantee, name, true):
     limits = [detection_limit(guarantee(true), 0.3, 10**k, alpha=1e-3) for k in (3, 4, 5, 6)]
@@ -266,6 +268,7 @@ def test_an_assertion_says_what_is_broken():
         assert_private(Gaussian(), guarantee=1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("knows", ["", "law"])
 def test_a_witness_file_is_verified(tmp_path, monkeypatch, knows):
     source = Path(__file__).read_text(encoding="utf-8").partition("\nclass Response(")[0]

@@ -183,6 +183,7 @@ def test_columns_are_finite_whatever_numbers_there_are():
     assert matrix[:, 2].tolist() == [0, 0, 2, 0, 0]
 
 
+@pytest.mark.slow
 def test_parts_that_only_the_last_outputs_have_are_learned():
     outputs = structured([(1.0,)] * 20_000 + [(1.0, "late", 2.0)] * 20_000)
     columns = Columns.fit(outputs)

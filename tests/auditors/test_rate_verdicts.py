@@ -87,6 +87,7 @@ def test_a_mean_of_zero_is_inconclusive():
     assert "averages 0" in evidence.note
 
 
+@pytest.mark.slow
 def test_false_refutations_stay_below_the_stated_rate():
     repeats, alpha = 200, 0.2
     verdicts = [

@@ -220,6 +220,7 @@ def test_calls_that_only_compare_are_few():
     assert {size for _, size in calls} == {64}
 
 
+@pytest.mark.slow
 def test_a_constant_output_and_rare_outputs_are_no_offence():
     assert bound(lambda d, s, r: np.zeros(s)).epsilon == 0
 

@@ -44,6 +44,7 @@ def test_the_pieces_are_the_best_of_all_segmentations(cells, seed):
     assert np.exp(table.values) == pytest.approx(ratios)
 
 
+@pytest.mark.slow
 def test_two_cells_are_told_apart_by_chance_as_often_as_the_price_of_a_piece_implies():
     """Twice the gain of a second piece is chi-squared; exact over all counts, unlike the limit law."""
     trials = 60
@@ -56,6 +57,7 @@ def test_two_cells_are_told_apart_by_chance_as_often_as_the_price_of_a_piece_imp
     assert rate == pytest.approx(chi2.sf(2 * (1 + math.log(2)), 1), rel=0.3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("draw", "cells"),
     [

@@ -164,6 +164,7 @@ def test_equal_seeds_give_equal_intervals_and_runs_are_fresh():
     assert len(set(seen)) == len(seen) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", ["at-most", "at-least"])
 def test_intervals_and_refutations_at_equality(direction, record_property):
     """The bound is met with equality: refuting it is a false alarm."""

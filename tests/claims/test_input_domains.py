@@ -244,6 +244,7 @@ def test_counts_that_are_large_or_none():
         list(DRAWN[0].pairs())
 
 
+@pytest.mark.slow
 def test_a_small_domain_is_complete_and_a_large_one_gives_its_patterns():
     small = dpaudit.Neighbouring.within(dpaudit.AnyTwo(values="abcd"))
     assert small.complete

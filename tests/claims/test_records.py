@@ -115,6 +115,7 @@ def _record(found=(), entries=None, **tables):
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(
     st.lists(results, max_size=3),

@@ -6,6 +6,7 @@ RR = "ldp-kwiksort-rr"
 THEOREM = "yan2020.theorem1-rr"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -45,6 +46,7 @@ def test_an_option_that_cannot_be_used(refused, options, words):
         assert word in message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", ["0", "-1", "nan", "inf", "-inf", "1e999", "abc", "true!"])
 def test_epsilon_must_be_a_positive_number(refused, value):
     message = refused("check", RR, "--claim", THEOREM, "--set", f"epsilon={value}")
@@ -53,6 +55,7 @@ def test_epsilon_must_be_a_positive_number(refused, value):
     assert "got" in message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("setting", "words"),
     [
@@ -71,12 +74,14 @@ def test_a_parameter_out_of_range(refused, setting, words):
         assert word in message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", ["-0.1", "1.1", "nan", "inf"])
 def test_delta_must_be_a_probability(refused, count, value):
     message = refused("check", count, "--set", f"delta={value}")
     assert "count: parameter 'delta'" in message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "words"),
     [
@@ -171,10 +176,12 @@ def test_debug_shows_where_claims_raised(dpaudit, count):
     assert outcome.err.splitlines()[-1].startswith("dpaudit: count: `claims` raised KeyError")
 
 
+@pytest.mark.slow
 def test_a_claim_that_is_unknown_beside_one_that_is_not(refused):
     assert "'nothing'" in refused("check", RR, "--claim", THEOREM, "--claim", "nothing")
 
 
+@pytest.mark.slow
 def test_a_required_parameter(refused, dpaudit, count, folder):
     text = (folder / "count.py").read_text(encoding="utf-8").replace("epsilon: float = 1.0", "epsilon: float")
     (folder / "needy.py").write_text(text, encoding="utf-8")
@@ -204,6 +211,7 @@ def test_no_command_shows_the_help(dpaudit):
     assert "check" in outcome.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [["--set", "epsilon=2"], ["--set", "epsilon=2", "--set", "central_epsilon=0.5"]])
 def test_a_parameter_that_another_one_decides_is_refused(refused, options):
     message = refused("check", "ddp-helnaksort", "--claim", "song2022.theorem3.1-central", *options)

@@ -23,6 +23,7 @@ def _write(folder, lines):
     return "data.soc"
 
 
+@pytest.mark.slow
 def test_data_that_can_be_used(dpaudit, folder):
     data = _write(folder, HEADER + ORDERS)
     outcome = dpaudit("check", RR, "--data", data, "--samples", "300", "--set", "epsilon=2", "--format", "json")
@@ -36,6 +37,7 @@ def test_data_that_can_be_used(dpaudit, folder):
         assert {"kwiksort", "dp-kwiksort", "ldp-kwiksort-rr", "ldp-kwiksort-lap"} <= set(result["measured"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("lines", "words"),
     [
@@ -58,29 +60,35 @@ def test_a_malformed_file(refused, folder, lines, words):
         assert word in message
 
 
+@pytest.mark.slow
 def test_a_file_of_no_bytes(refused, folder):
     (folder / "data.soc").write_bytes(b"")
     assert "empty" in refused("check", RR, "--data", "data.soc")
 
 
+@pytest.mark.slow
 def test_no_file(refused):
     assert "absent.soc" in refused("check", RR, "--data", "absent.soc")
 
 
+@pytest.mark.slow
 def test_a_folder(refused, folder):
     (folder / "data.soc").mkdir()
     assert "directory" in refused("check", RR, "--data", "data.soc")
 
 
+@pytest.mark.slow
 def test_another_file_ending(refused, folder):
     (folder / "data.csv").write_text("1,2,3\n", encoding="utf-8")
     assert ".soc" in refused("check", RR, "--data", "data.csv")
 
 
+@pytest.mark.slow
 def test_a_target_that_takes_no_data(refused, folder):
     assert "takes no --data" in refused("check", "dp-kwiksort", "--data", _write(folder, HEADER + ORDERS))
 
 
+@pytest.mark.slow
 def test_a_claim_that_is_not_measured_on_data(refused, folder):
     data = _write(folder, HEADER + ORDERS)
     message = refused("check", RR, "--claim", "yan2020.theorem1-rr", "--data", data)
@@ -88,6 +96,7 @@ def test_a_claim_that_is_not_measured_on_data(refused, folder):
     assert "--data" in message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["agents", "alternatives"])
 def test_sizes_that_the_data_give(refused, folder, name):
     message = refused("check", RR, "--data", _write(folder, HEADER + ORDERS), "--set", f"{name}=5")
@@ -120,6 +129,7 @@ def test_a_file_that_is_no_record(refused, folder, text, words):
         assert word in message
 
 
+@pytest.mark.slow
 def test_a_truncated_record(refused, folder, record):
     (folder / "record.json").write_text(json.dumps(record)[:-100], encoding="utf-8")
     assert "not JSON" in refused("report", "record.json")
@@ -136,6 +146,7 @@ def test_a_record_that_is_not_there(refused, folder):
     assert "directory" in refused("report", "folder")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "value", "where"),
     [
@@ -164,6 +175,7 @@ def test_a_record_with_a_key_amiss(refused, folder, record, path, value, where):
     assert where in message
 
 
+@pytest.mark.slow
 def test_a_record_is_rendered_again(dpaudit, folder, record):
     (folder / "record.json").write_text(json.dumps(record), encoding="utf-8")
     assert json.loads(dpaudit("report", "record.json", "--format", "json").out) == record

@@ -46,6 +46,7 @@ def test_a_plan_that_cannot_be_used(refused, plan, old, new, words):
         assert word in message
 
 
+@pytest.mark.slow
 def test_the_plan_itself_can(dpaudit, plan):
     assert dpaudit("check", plan()).status == 0
 

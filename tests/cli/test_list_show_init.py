@@ -39,6 +39,7 @@ class Voting(dpaudit.Mechanism):
 '''
 
 
+@pytest.mark.slow
 def test_list_names_every_target_and_claim(dpaudit):
     rows = json.loads(dpaudit("list", "--format", "json").out)
     targets = {row["target"]: row for row in rows}
@@ -52,6 +53,7 @@ def test_list_names_every_target_and_claim(dpaudit):
         assert all(claim["statement"] for claim in row["claims"])
 
 
+@pytest.mark.slow
 def test_the_ledger_has_the_claims_that_are_listed_and_no_others(dpaudit):
     listed = {claim["id"] for claim in json.loads(dpaudit("list", "--claims", "--format", "json").out)}
     records = {path.stem: read_record(path) for path in sorted((ROOT / "reports").glob("*.json"))}
@@ -63,6 +65,7 @@ def test_the_ledger_has_the_claims_that_are_listed_and_no_others(dpaudit):
     assert sorted(rows) == sorted(shown), "run `make reports`"
 
 
+@pytest.mark.slow
 def test_show_of_a_paper_counts_what_is_ours_apart_and_lists_what_is_left_alone(dpaudit):
     for key, entry in catalogue_papers().items():
         text = dpaudit("show", key).out
@@ -74,6 +77,7 @@ def test_show_of_a_paper_counts_what_is_ours_apart_and_lists_what_is_left_alone(
         assert all(assertion.reason in text for assertion in entry.left_alone)
 
 
+@pytest.mark.slow
 def test_show_of_a_claim_leads_to_what_would_mend_it(dpaudit):
     pairs = [(each, name) for each in catalogue_claims().values() for name in each.mends][:1]
     for mending, mended in pairs:
@@ -81,6 +85,7 @@ def test_show_of_a_claim_leads_to_what_would_mend_it(dpaudit):
         assert mending.id in dpaudit("show", mended).out
 
 
+@pytest.mark.slow
 def test_show_has_parameters_claims_views_and_errata(dpaudit):
     text = dpaudit("show", "ldp-kwiksort-rr").out
     for word in ("queries = auto", "yan2020.theorem1-rr", "report: ", "Algorithm 1", "because: ", "Trust model"):
@@ -92,6 +97,7 @@ def test_show_of_a_users_file(dpaudit, count):
     assert dpaudit("show", "count.py::Count").status == 0
 
 
+@pytest.mark.slow
 def test_show_of_an_unknown_target(refused):
     assert "did you mean 'dp-kwiksort'" in refused("show", "dp-kwiksrt")
 
@@ -132,6 +138,7 @@ def test_init_leaves_a_file_alone(refused, folder, ending):
     assert (folder / f"taken{ending}").read_text(encoding="utf-8") == "mine"
 
 
+@pytest.mark.slow
 def test_a_users_own_mechanism_outside_the_repository(command, folder):
     (folder / "voting.py").write_text(OWN, encoding="utf-8")
     outcome = command("check", "voting.py", "--samples", "50000", "--format", "json")
@@ -141,6 +148,7 @@ def test_a_users_own_mechanism_outside_the_repository(command, folder):
     assert result["measured"]["epsilon"]["lower"] <= 1
 
 
+@pytest.mark.slow
 def test_a_module_is_a_target_through_the_script_too(folder):
     (folder / "own").mkdir()
     (folder / "own" / "__init__.py").touch()
@@ -153,6 +161,7 @@ def test_a_module_is_a_target_through_the_script_too(folder):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", ["import dpaudit", "--help", "check --help", "--version"])
 def test_the_start_is_quick(folder, call):
     program = "import sys\n"

@@ -97,6 +97,7 @@ def found(record):
     return [(result["claim"], result["parameters"]["sides"], result["verdict"]) for result in record["results"]]
 
 
+@pytest.mark.slow
 def test_reproduce_measures_figures_and_check_all_else(run):
     status, record = run("reproduce")
     assert status == 1  # figure 2 is true of a coin, against the plan's expectation
@@ -113,6 +114,7 @@ def test_reproduce_measures_figures_and_check_all_else(run):
     assert found(record) == [("paper.figure1", 6, "certified")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("names", "claims"),
     [(["paper.figure1"], {"paper.figure1"}), (["paper.fig"], {"paper.figure1", "paper.figure2"}),
@@ -124,6 +126,7 @@ def test_figures_are_chosen_by_id_beginning_or_name(run, names, claims):
     assert {claim for claim, _, _ in found(run("reproduce", *names)[1])} == claims
 
 
+@pytest.mark.slow
 def test_an_unknown_figure_is_named(plan, dpaudit):
     status, _, err = dpaudit("reproduce", "paper.figrue1")
     assert status == 2
@@ -150,6 +153,7 @@ def test_a_figure_is_its_parts_and_not_a_longer_number():
         named_figures(known, ["two.figure1"])
 
 
+@pytest.mark.slow
 def test_no_number_is_published_at_other_parameters(run):
     _, record = run("reproduce", "paper.figure1", "--set", "sides=2")
     assert found(record) == [("paper.figure1", 2, "inapplicable")]
@@ -159,6 +163,7 @@ def test_no_number_is_published_at_other_parameters(run):
     assert found(record) == [("paper.figure1", 6, "certified")]
 
 
+@pytest.mark.slow
 def test_only_systems_with_figures_have_to_take_the_parameters(plan, run):
     text = plan.read_text()
     plan.with_name("other.toml").write_text(
@@ -173,6 +178,7 @@ def test_only_systems_with_figures_have_to_take_the_parameters(plan, run):
     assert found(run("reproduce", "paper.figure1", "--set", "sides=6")[1]) == [("paper.figure1", 6, "certified")]
 
 
+@pytest.mark.slow
 def test_quick_spends_a_tenth_and_says_so(run, dpaudit):
     _, record = run("check", "--quick")
     assert [result["samples"] for result in record["results"]] == [500, 500]
@@ -184,6 +190,7 @@ def test_quick_spends_a_tenth_and_says_so(run, dpaudit):
     assert "leave it or --samples out" in err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fewer", [["--quick"], ["--samples", "40"]])
 def test_too_few_samples_for_what_a_plan_expects_are_no_news(plan, run, fewer):
     # Within 0.05 of 0.583 cannot be told from 400 throws, and certainly not from 40.
@@ -230,6 +237,7 @@ RANKED = """
 """
 
 
+@pytest.mark.slow
 def test_figures_on_data_have_the_settings_of_the_plan_and_not_its_expectations(plan, folder, run, dpaudit):
     (folder / "ranked.py").write_text(dedent(RANKED))
     entry = """
@@ -264,6 +272,7 @@ def test_figures_on_data_have_the_settings_of_the_plan_and_not_its_expectations(
     assert "Table 2: not measured on rankings; leave --data out, or choose of rank Figure 1" in err
 
 
+@pytest.mark.slow
 def test_a_published_number_needs_a_claim_about_a_figure(plan, run):
     plan.write_text(plan.read_text().replace('claim = "paper.bound"\n', 'claim = "paper.bound"\npublished = 1.0\n'))
     status, record = run("check")
@@ -278,6 +287,7 @@ def test_a_tolerance_needs_a_published_number(plan, dpaudit):
     assert "key 'tolerance'" in err
 
 
+@pytest.mark.slow
 def test_records_are_json_that_a_report_reads(run, dpaudit, tmp_path):
     _, record = run("reproduce", "paper.figure2")
     path = tmp_path / "record.json"
@@ -288,6 +298,7 @@ def test_records_are_json_that_a_report_reads(run, dpaudit, tmp_path):
     assert "claimed 0.75" in out
 
 
+@pytest.mark.slow
 def test_what_the_text_says_of_a_figure_stands_in_the_claim_and_times_stand_apart(plan, run):
     protocol = plan.parents[1] / "dice.py"
     protocol.write_text(
@@ -310,6 +321,7 @@ def test_what_the_text_says_of_a_figure_stands_in_the_claim_and_times_stand_apar
     assert record["results"] == again["results"]
 
 
+@pytest.mark.slow
 def test_check_counts_what_it_leaves_to_reproduce(plan, dpaudit):
     assert "3 audits of published figures are left" in dpaudit("check", "--format", "json").err
     text = plan.read_text().replace("published = 0.583\n", "").replace("tolerance = 0.05\n", "", 1)

@@ -98,6 +98,7 @@ def test_two_laplace_parts_enclose_the_numeric_convolution(ratios, share):
     assert found.upper - found.lower <= 3e-3 * expected + 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ratios", [(0.5,) * 3, (0.1, 0.7, 0.33), (2.0, 0.01, 1.1, 0.3, 0.3)])
 def test_laplace_parts_enclose_simulation(ratios):
     rng = np.random.default_rng(SEED)
@@ -114,6 +115,7 @@ def test_laplace_parts_enclose_simulation(ratios):
         assert found.lower - radius <= average <= found.upper + radius
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ratios", [(1.0,), (0.2,) * 7, (0.01,) * 100, tuple(np.linspace(0.01, 0.2, 30))])
 def test_laplace_enclosures_are_ordered_and_narrow(ratios):
     comparison = compare(laplaces(ratios), laplaces(ratios, -1))

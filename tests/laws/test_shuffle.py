@@ -127,6 +127,7 @@ def test_limit_of_randomized_response_whose_epsilon_grows_like_log_n(epsilon):
     ).delta == pytest.approx(none, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_100_000_users_in_time():
     shuffle = randomizers.Shuffler(randomizers.RandomizedResponse.for_epsilon(2.0)).of(100_000)
     found = shuffle.epsilon(1e-6)

@@ -62,6 +62,7 @@ def test_ties_in_both_half_spaces_cost_more_than_epsilon_but_not_between_opposit
         assert max(HypercubeResponse(d, epsilon).loss(h) for h in range(1, d + 1)) == pytest.approx(epsilon, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ties", ["split", "both"])
 @pytest.mark.parametrize("d", [13, 14])
 def test_the_closed_form_agrees_with_the_listed_law(d, ties):
@@ -89,6 +90,7 @@ def test_sampler_follows_the_law(d, ties):
     assert chisquare(seen, count * np.exp(response.law(bits).log_probabilities)).pvalue > FALSE_ALARM
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ties", ["split", "both"])
 @pytest.mark.parametrize("d", [9, 190])
 def test_tally_has_the_mean_and_the_variance_of_the_estimate(d, ties):
@@ -104,6 +106,7 @@ def test_tally_has_the_mean_and_the_variance_of_the_estimate(d, ties):
     assert abs((deviations**2).mean() - 1) < 6 * math.sqrt(2 / runs)
 
 
+@pytest.mark.slow
 def test_tally_is_the_sum_of_reports_in_any_chunks(monkeypatch):
     response = HypercubeResponse(5, 1.0)
     bits, counts = np.eye(5, dtype=bool), np.array([7, 0, 30, 13, 50])

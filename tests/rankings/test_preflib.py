@@ -225,6 +225,7 @@ def preference_files(draw):
     return kind, m, tuple(orders), tuple(orders.values())
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(case=preference_files(), crlf=st.booleans())
 def test_round_trip_and_oracle(tmp_path_factory, case, crlf):
@@ -237,6 +238,7 @@ def test_round_trip_and_oracle(tmp_path_factory, case, crlf):
     assert (file.orders, file.counts) == oracle(path)[:2]
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(place=st.integers(0, len(GOOD) - 1), character=st.sampled_from("{},:#\n 0123456789xé\0"), drop=st.booleans())
 def test_a_changed_character_gives_a_profile_or_a_data_error(tmp_path_factory, place, character, drop):

@@ -35,6 +35,7 @@ def test_all_rankings_are_in_lexicographic_order(m):
     np.testing.assert_array_equal(ranking_index(rankings), np.arange(factorial(m)))
 
 
+@pytest.mark.slow
 @given(st.integers(1, 20).flatmap(lambda m: st.tuples(st.just(m), st.integers(0, factorial(m) - 1))))
 def test_ranking_at_and_index_are_inverse_up_to_twenty(case):
     m, index = case
@@ -198,6 +199,7 @@ def test_relabelled_renames_alternatives_not_places():
         profile.relabelled([0, 1, 1])
 
 
+@pytest.mark.slow
 def test_subsample_is_hypergeometric():
     profile = Profile([[0, 1, 2], [1, 0, 2], [2, 1, 0]], [6, 3, 1])
     rng = np.random.default_rng(7)

@@ -76,6 +76,7 @@ def test_claims_sort_as_a_reader_expects():
     assert labels.index("Theorem 1") < labels.index("Theorem 2") < labels.index("Theorem 3")
 
 
+@pytest.mark.slow
 def test_every_view_that_a_privacy_claim_is_about_says_how_its_inputs_and_outputs_are_written():
     missing = []
     for reference in catalogue().values():
@@ -132,12 +133,14 @@ CHECK_OWN = """
 """
 
 
+@pytest.mark.slow
 def test_checking_ones_own_file_imports_no_paper(tmp_path):
     (tmp_path / "mine.py").write_text(dedent(OWN))
     done = run("-c", dedent(CHECK_OWN), folder=tmp_path)
     assert done.stdout.splitlines()[-1] == "0 []", done.stderr
 
 
+@pytest.mark.slow
 def test_listing_claims_makes_no_instance(monkeypatch, capsys):
     catalogue_claims()
 

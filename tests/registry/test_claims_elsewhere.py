@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from dpaudit.catalog import ROOT
 from dpaudit.registry import catalogue, catalogue_papers, find_targets
 
@@ -16,6 +18,7 @@ def test_a_system_belongs_to_its_paper_and_a_claim_to_the_paper_that_makes_it():
     assert "yan2020.dp-kwiksort" in [claim.id for claim in catalogue()["dp-kwiksort"].load()().claims()]
 
 
+@pytest.mark.slow
 def test_a_file_of_the_catalogue_has_targets_though_others_declare_their_claims(tmp_path):
     path = ROOT / "protocols" / "hay2017" / "dp_kwiksort.py"
     code = f"from dpaudit.registry import find_targets; print(find_targets({str(path)!r})[0].attribute)"

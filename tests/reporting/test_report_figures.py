@@ -371,6 +371,7 @@ def test_ticks_are_round_numbers(low: float, high: float, ticks: list[float]) ->
     assert Axis(label="x", low=low, high=high, start=0, end=100).ticks == pytest.approx(ticks)
 
 
+@pytest.mark.slow
 def test_an_unknown_trust_model_is_not_drawn(full_record: Record) -> None:
     assert trust_figure("", 1) == trust_figure("quantum", 1) == ""
     assert "Who sees what" not in render_html(full_record)

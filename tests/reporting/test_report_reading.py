@@ -99,6 +99,7 @@ def test_what_is_allowed_and_what_was_found_never_look_the_same(make_result: Mak
     assert text.endswith("and p = 0.500000001")
 
 
+@pytest.mark.slow
 @committed
 def test_every_refutation_in_the_committed_reports_is_worked_out() -> None:
     refuted = [result for path in RECORDS for result in read_record(path).results if result.verdict is Verdict.REFUTED]

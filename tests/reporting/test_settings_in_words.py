@@ -60,6 +60,7 @@ def one_of_them(words: str, row: Row) -> bool:
     return (match[1] is None or row[-1] == match[1]) and all(condition(each, row) for each in conditions)
 
 
+@pytest.mark.slow
 @given(table=tables)
 def test_a_description_is_never_wrong_at_the_settings_audited(table) -> None:
     for group, words in told(table).items():
@@ -69,6 +70,7 @@ def test_a_description_is_never_wrong_at_the_settings_audited(table) -> None:
                 assert one_of_them(but + part, row) == (other == group), (words, row)
 
 
+@pytest.mark.slow
 @given(table=st.lists(rows, min_size=2, max_size=14, unique=True), limit=st.sampled_from(NUMBERS), strict=st.booleans())
 def test_what_one_threshold_tells_apart_is_said(table, limit, strict) -> None:
     chosen = [(row, int(row[0] > limit if strict else row[0] >= limit)) for row in table]
@@ -76,6 +78,7 @@ def test_what_one_threshold_tells_apart_is_said(table, limit, strict) -> None:
     assert bool(words) == (len({group for _, group in chosen}) == 2)
 
 
+@pytest.mark.slow
 @given(table=st.lists(rows, min_size=2, max_size=14, unique=True), limit=st.sampled_from(NUMBERS))
 def test_what_two_conditions_tell_apart_is_said(table, limit) -> None:
     chosen = [(row, int(row[1] <= limit and row[2] == "borda")) for row in table]

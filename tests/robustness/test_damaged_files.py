@@ -329,11 +329,13 @@ def assert_read_or_refused(kind, originals, folder, numbers):
     return refused
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_damaged_file_is_read_or_refused(kind, originals, tmp_path):
     assert assert_read_or_refused(kind, originals, tmp_path, range(SAMPLE)) > SAMPLE // 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "store"])
 def test_a_refused_file_is_one_line_and_status_2(kind, originals, tmp_path, monkeypatch, capsys):
     reader, ending = KINDS[kind][0], {"plan": ".toml", "soc": ".soc", "toi": ".toi", "target": ".py"}

@@ -5,6 +5,8 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 from dpaudit.catalog import ROOT
 
 PROGRAM = """
@@ -40,6 +42,7 @@ print([pairs.draw(rng) for _ in range(100)])
 """
 
 
+@pytest.mark.slow
 def test_what_is_imported_does_not_matter(tmp_path):
     (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
     # Hypothesis mixes constants of modules like this one into draws of its own.

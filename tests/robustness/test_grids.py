@@ -79,6 +79,7 @@ def test_values_on_the_command_line(call):
     assert err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_plan(call, tmp_path):
     numbers = list(range(1, 1001))
     (tmp_path / "plan.toml").write_text(PLAN.format(users=numbers, rounds=numbers), encoding="utf-8")
@@ -88,6 +89,7 @@ def test_a_plan(call, tmp_path):
         assert "1,000,000 cells" in err
 
 
+@pytest.mark.slow
 def test_declared_claims_each_count(call):
     words = (
         "check",
@@ -103,12 +105,14 @@ def test_declared_claims_each_count(call):
     assert asked > 39_000
 
 
+@pytest.mark.slow
 def test_figures_are_counted_too(call):
     status, _, err = call("reproduce", "yan2020 figure 5", *grid("epsilon", "alternatives", "agents"))
     assert status == 2
     assert "--max-cells" in err
 
 
+@pytest.mark.slow
 def test_more_are_allowed_and_fewer_are_refused(call, tmp_path):
     words = ("check", "count.py", "--workers", "1", "--set", "users=1,2,3", "--set", "epsilon=1,2")
     assert "this asks for 6 cells" in call(*words, "--max-cells", "5")[2]

@@ -147,6 +147,7 @@ def test_plans_as_windows_writes_them(run, folder, change):
     assert r"[red]x\u009b" in out
 
 
+@pytest.mark.slow
 def test_what_a_target_raises_is_escaped(run, folder):
     status, out, err = run("check", "count.py", "--workers", "1")
     assert status == 4
@@ -184,6 +185,7 @@ def test_records_and_witnesses(refused, folder, text, command):
     assert "file.json" in refused(command, *words)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["endless", "pipe", "folder", "loop", "long", "UTF-16"])
 @pytest.mark.parametrize(
     ("words", "ending"),
@@ -236,6 +238,7 @@ def test_names_for_init(refused, folder, name):
     assert [path.name for path in folder.iterdir()] == ["count.py"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [
@@ -272,12 +275,14 @@ def test_a_metaclass_that_raises(run, folder, allowed, status):
     assert err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_what_raises_when_it_is_looked_at_is_no_target(run, folder):
     odd = "class Odd:\n    def __getattribute__(self, name):\n        raise RuntimeError(name)\n\n\nodd = Odd()\n"
     (folder / "odd.py").write_text(COUNT.format(meta="") + "\n\n" + odd, encoding="utf-8")
     assert run("show", "odd.py")[0] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="names of files that are no text")
 def test_names_that_are_no_text(refused, folder):
     name = os.fsdecode(b"n\xff\xfe")
@@ -286,6 +291,7 @@ def test_names_that_are_no_text(refused, folder):
         assert r"n\udcff\udcfe" in refused(words, f"{name}{ending}")
 
 
+@pytest.mark.slow
 def test_the_current_folder_is_gone(tmp_path):
     gone = tmp_path / "gone"
     gone.mkdir()

@@ -49,6 +49,7 @@ def test_a_file_is_opened_as_often_for_one_setting_as_for_many(tmp_path, monkeyp
     assert opened.count(str(path)) == 2
 
 
+@pytest.mark.slow
 def test_memory_is_in_proportion_to_the_profile(tmp_path):
     rng = np.random.default_rng(0)
     voters, alternatives = 2_000, 100

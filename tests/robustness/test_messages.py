@@ -728,11 +728,13 @@ def test_right_protocols_send_what_their_views_declare(target):
     assert find_deviation(target, Streams(SEED)) == ""
 
 
+@pytest.mark.slow
 def test_debiasing_is_no_matter_of_privacy():
     (result,) = dpaudit.check(LateDebiasing(queries=2), claims=[RR], seed=SEED).results
     assert result.verdict == "proved"
 
 
+@pytest.mark.slow
 def test_a_refutation_stands_and_says_what_runs_send():
     """The noise before Corollary 6 gives the queries a whole budget: the view is refuted whatever runs send."""
     mutant = CentralCapNotEnforced(cap=2, agents=1, calibration="tight")

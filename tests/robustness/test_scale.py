@@ -56,6 +56,7 @@ def curvature(counts: list[int]) -> float:
     return second / first - 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", reporting.SHAPES, ids=lambda shape: shape.__name__)
 def test_formats_run_lines_in_proportion_to_the_results(shape: Callable[[int], Record]) -> None:
     made = [reporting.works(shape(STEP * times)) for times in (1, 2, 3)]

@@ -80,6 +80,7 @@ def committed(key):
     return ROOT / "reports" / f"{key}.json"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "status"),
     [(["--version"], 0), (["compare", committed("hay2017"), committed("balcer2020")], 1)],
@@ -132,11 +133,13 @@ def test_the_status_of_an_audit_and_of_its_witness_stands(tmp_path):
     assert (tmp_path / "new" / "closed" / "noisy_count.toml").stat().st_size
 
 
+@pytest.mark.slow
 def test_no_stream_at_all():
     assert run(["--version"], closed=(0, 1, 2)) == (0, "")
     assert run(["report", "missing.json"], closed=(0, 1, 2)) == (2, "")
 
 
+@pytest.mark.slow
 def test_standard_error_without_a_reader():
     reader, writer = os.pipe()
     os.close(reader)
@@ -146,6 +149,7 @@ def test_standard_error_without_a_reader():
     assert (done.returncode, done.stdout) == (2, b"")
 
 
+@pytest.mark.slow
 def test_a_reader_that_is_slow_and_a_pipe_that_does_not_block():
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
@@ -159,6 +163,7 @@ def test_a_reader_that_is_slow_and_a_pipe_that_does_not_block():
     assert text.decode() == committed("yan2020").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", ["²", "0", "-1", "ten", "1" * 5000, "1", ""])
 def test_widths_of_terminals_that_are_none(width):
     environment = {**os.environ, "COLUMNS": width, "TERMINAL_WIDTH": width, "LINES": width}

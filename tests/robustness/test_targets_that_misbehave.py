@@ -159,6 +159,7 @@ def audited(*words, numbers="0,1", workers=1):
     return done.returncode, {(each["parameters"]["number"], each["parameters"]["deed"]): each for each in results}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_target_that_ends_its_process_is_an_error_of_its_cell_alone(bit, workers):
     deeds = {**ENDS, **RAISES, **LOSES}
@@ -176,6 +177,7 @@ def test_one_cell_that_ends_its_process_passes_no_gate(bit):
     assert [result["verdict"] for result in results.values()] == ["error"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["sample", "neighbours", "claims"])
 def test_what_a_target_does_to_its_process_is_undone(bit, where):
     status, results = audited("--set", f"deed={','.join(HARMLESS)}", "--set", f"where={where}")
@@ -193,6 +195,7 @@ def test_a_cell_does_not_see_what_another_did(tmp_path, monkeypatch):
         assert verdicts == {1.0: "consistent", 2.0: "refuted"}
 
 
+@pytest.mark.slow
 def test_a_fork_server_that_is_ended_costs_no_other_result(bit, monkeypatch):
     from dpaudit.runner import Request
     from dpaudit.runner.check import run_request
@@ -213,6 +216,7 @@ def test_a_fork_server_that_is_ended_costs_no_other_result(bit, monkeypatch):
     assert {result.verdict for result in record.results} <= {"consistent", "error"}
 
 
+@pytest.mark.slow
 def test_a_relative_place_of_modules_means_the_same_in_workers(bit, tmp_path, monkeypatch):
     import dpaudit
 
@@ -224,6 +228,7 @@ def test_a_relative_place_of_modules_means_the_same_in_workers(bit, tmp_path, mo
     assert dpaudit.check(bit, samples=2000).summary == {"consistent": 1}
 
 
+@pytest.mark.slow
 def test_what_cannot_leave_a_process_is_named(bit, tmp_path):
     text = (tmp_path / bit).read_text(encoding="utf-8")
     (tmp_path / bit).write_text(text.replace('statement="It is private."', "statement=DEEDS"), encoding="utf-8")
@@ -233,6 +238,7 @@ def test_what_cannot_leave_a_process_is_named(bit, tmp_path):
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_what_a_target_left_behind_is_not_the_next_cell_s_error(bit):
     # The next cell's process is ended by the one before it: that cell is audited again.
     status, results = audited("--set", "deed=arm", numbers="0,1,2,3")

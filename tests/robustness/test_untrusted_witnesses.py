@@ -90,11 +90,13 @@ def digest(text):
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+@pytest.mark.slow
 def test_what_was_audited_is_run(here, witness):
     assert dpaudit.verify(witness).confirmed
     assert ran(here)
 
 
+@pytest.mark.slow
 def test_changed_code_is_not_run(here, witness):
     (here / "code/leak.py").write_text(LEAK + "\n", encoding="utf-8")
     with pytest.raises(WitnessError, match=r"code/leak.py has changed since the audit \(its SHA-256 was .* --changed"):
@@ -105,6 +107,7 @@ def test_changed_code_is_not_run(here, witness):
     assert found.notes == ("code/leak.py has changed since the audit; this checks the changed code",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["{beside}/leak.py::Leak", "../beside/leak.py::Leak", "link/leak.py::Leak"])
 def test_code_elsewhere_is_not_run_unless_the_user_names_it(here, witness, name):
     beside = here.parent / "beside"
@@ -126,11 +129,13 @@ def test_code_elsewhere_is_not_run_unless_the_user_names_it(here, witness, name)
     assert not ran(here)
 
 
+@pytest.mark.slow
 def test_a_target_of_the_users_own_replaces_the_one_of_the_file(here, witness):
     change(witness, target="os:system")
     assert dpaudit.verify(witness, target="code/leak.py::Leak").confirmed
 
 
+@pytest.mark.slow
 def test_modules(here, witness):
     package = here / "package"
     package.mkdir()
@@ -144,6 +149,7 @@ def test_modules(here, witness):
     assert dpaudit.verify(witness).confirmed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["antigravity:Leak", "idlelib.idle:Leak", "beyond.leak:Leak", "loose.deep.leak:Leak"])
 def test_modules_elsewhere(here, witness, monkeypatch, name):
     for folder in ("beyond", "loose/deep"):
@@ -160,6 +166,7 @@ def test_modules_elsewhere(here, witness, monkeypatch, name):
     assert name.partition(":")[0] not in set(sys.modules) - before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -191,6 +198,7 @@ def test_files_of_modules_are_found_without_importing_anything(here):
         module_file("xml.dom.minidom.deeper")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.sep == "\\", reason="these are the separators here")
 def test_paths_of_windows_are_understood(here, witness):
     change(witness, target="code\\leak.py::Leak")
@@ -200,6 +208,7 @@ def test_paths_of_windows_are_understood(here, witness):
     assert local_path("a\\b.soc") == "a\\b.soc"
 
 
+@pytest.mark.slow
 def test_what_is_compared_is_what_runs(here, witness):
     """A compiled file that passes for that of the target, whatever that holds, is not run in its place."""
     file = here / "code/leak.py"
@@ -222,6 +231,7 @@ def test_a_record_is_not_held_against_code_elsewhere(here, target):
     assert not ran(here)
 
 
+@pytest.mark.slow
 def test_the_catalogue_may_run_from_anywhere(here, monkeypatch):
     options = {"set": {"epsilon": [1.0]}, "method": "black-box", "samples": 20_000}
     request = Request(targets=["unsplit-budget"], claims=["control.unsplit-budget"], **options)
@@ -237,6 +247,7 @@ def test_the_catalogue_may_run_from_anywhere(here, monkeypatch):
     assert dpaudit.verify(witness, changed=True).confirmed
 
 
+@pytest.mark.slow
 def test_on_the_command_line(here, witness):
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
 

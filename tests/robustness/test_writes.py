@@ -218,6 +218,7 @@ def command(*words, limit=None):
 needs_limits = pytest.mark.skipif(sys.platform == "win32", reason="there are no limits of a process here")
 
 
+@pytest.mark.slow
 @needs_limits
 def test_a_good_record_survives_where_files_may_not_grow(folder):
     write_report(read_record(RECORD), "out")
@@ -229,6 +230,7 @@ def test_a_good_record_survives_where_files_may_not_grow(folder):
     assert files(folder) == before
 
 
+@pytest.mark.slow
 @needs_limits
 def test_init_writes_both_files_or_none(folder):
     assert command("init", "my-count", limit=1500).returncode == 2

@@ -143,6 +143,7 @@ def test_words_and_what_is_not_reached_move_nothing(package, replacement):
     assert moved(package, replacement) == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("replacement", "outdated"),
     [

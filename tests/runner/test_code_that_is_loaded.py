@@ -160,6 +160,7 @@ def keys(tmp_path, monkeypatch):
     forget()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FOLLOWED)
 def test_code_that_an_import_loads_changes_every_key(keys, name):
     texts = FOLLOWED[name]
@@ -183,6 +184,7 @@ def test_words_change_no_key_and_harmless_names_leave_one(keys):
     assert one == keys(words, "1", "words")
 
 
+@pytest.mark.slow
 def test_a_compiled_module_beside_a_target_counts_by_its_content(keys, tmp_path):
     texts = case("try:\n    import native\nexcept ImportError:\n    native = None\n")
     name = f"native{EXTENSION_SUFFIXES[-1]}"
@@ -193,6 +195,7 @@ def test_a_compiled_module_beside_a_target_counts_by_its_content(keys, tmp_path)
     assert len({*map(tuple, found), tuple(absent)}) == 3
 
 
+@pytest.mark.slow
 def test_the_package_that_a_target_is_part_of_counts_by_its_content_where_it_is_installed(keys):
     # Other code may be installed under the same version.
     texts = case("from installed_here import helper", "helper.SCALE")

@@ -31,6 +31,7 @@ def test_a_printed_command_selects_one_result(stem):
         assert found.error_probability == cell.error_probability, command
 
 
+@pytest.mark.slow
 @given(
     st.builds(
         Request,

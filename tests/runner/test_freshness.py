@@ -88,12 +88,14 @@ def edit(path, old, new):
     path.write_text(text.replace(old, new))
 
 
+@pytest.mark.slow
 def test_a_report_just_made_is_up_to_date(check):
     status, out = check()
     assert status == 0
     assert "up to date" in out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "old", "new"),
     [
@@ -107,6 +109,7 @@ def test_words_outdate_nothing(made, check, file, old, new):
     assert check()[0] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "old", "new", "reason"),
     [
@@ -124,6 +127,7 @@ def test_what_changed_is_told(made, check, file, old, new, reason):
     assert reason in out
 
 
+@pytest.mark.slow
 def test_a_result_that_is_no_longer_planned_is_told(made, check):
     edit(made / "sum.toml", "[1, 2]", "[1]")
     status, out = check()
@@ -131,6 +135,7 @@ def test_a_result_that_is_no_longer_planned_is_told(made, check):
     assert "no longer asked for" in out
 
 
+@pytest.mark.slow
 def test_a_page_that_was_edited_is_told(made, check):
     edit(made / "report" / "index.html", "proved", "certified")
     status, out = check()
@@ -138,6 +143,7 @@ def test_a_page_that_was_edited_is_told(made, check):
     assert "index.html is not what is rendered from the record now" in out
 
 
+@pytest.mark.slow
 def test_a_record_without_keys_is_unknown(made, check):
     path = made / "report" / "record.json"
     record = dpaudit.read_record(path)
@@ -148,6 +154,7 @@ def test_a_record_without_keys_is_unknown(made, check):
     assert "unknown: the record does not say what its results depend on" in out
 
 
+@pytest.mark.slow
 def test_a_forged_verdict_is_not_noticed_by_keys_but_by_the_pages(made, check):
     edit(made / "report" / "record.json", '"proved"', '"certified"')
     assert check()[0] == 1
@@ -158,6 +165,7 @@ def test_a_folder_without_records_is_refused(tmp_path):
         check_reports(tmp_path, lambda record: {}, lambda records: {})
 
 
+@pytest.mark.slow
 def test_the_ledger_is_checked_too(made):
     (made / "report" / "second.json").write_text((made / "report" / "record.json").read_text())
 
@@ -172,6 +180,7 @@ def test_the_ledger_is_checked_too(made):
     assert states() == ["up to date", "up to date"]
 
 
+@pytest.mark.slow
 def test_the_command_of_a_record_makes_it_again(made, capsys, monkeypatch):
     record = dpaudit.check("sum.toml", samples=30, seed=4, confidence=0.99)
     assert record.command == "dpaudit check sum.toml --samples 30 --confidence 0.99 --seed 4"

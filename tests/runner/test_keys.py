@@ -21,6 +21,7 @@ def cells(mixed):
     return {cell.claim: cell for cell in build_cells(Request(targets=[mixed], samples=3000))}
 
 
+@pytest.mark.slow
 def test_every_claim_and_auditor_has_a_key_of_its_own(cells):
     every = [key for cell in cells.values() for key in Keys(0).candidates(cell)]
     assert len(set(every)) == len(every)
@@ -52,12 +53,14 @@ def test_the_seed_changes_keys(cells):
     assert not set(Keys(0).candidates(cell)) & set(Keys(1).candidates(cell))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [{"reason": "another"}, {"plan": "elsewhere.toml"}, {"expected": "refuted"}])
 def test_what_a_result_does_not_depend_on_changes_nothing(cells, change):
     full = dataclasses.replace(cells["mixed.box"], samples=None)
     assert Keys(0).candidates(full) == Keys(0).candidates(dataclasses.replace(full, **change))
 
 
+@pytest.mark.slow
 def test_an_expectation_counts_where_fewer_samples_than_planned_are_spent(cells):
     # Then it decides between `consistent` and `inconclusive`.
     cell = cells["mixed.box"]
@@ -66,6 +69,7 @@ def test_an_expectation_counts_where_fewer_samples_than_planned_are_spent(cells)
     assert Keys(0).candidates(cell) != Keys(0).candidates(other)
 
 
+@pytest.mark.slow
 def test_a_result_has_one_of_its_cells_keys_and_an_auditors_revision_outdates_only_what_it_made(cells, monkeypatch):
     results = {name: run_cell(cell, Settings(seed=0)).result for name, cell in cells.items()}
     before = {name: Keys(0).key(cell, results[name]) for name, cell in cells.items()}
@@ -77,6 +81,7 @@ def test_a_result_has_one_of_its_cells_keys_and_an_auditors_revision_outdates_on
     assert {name for name in cells if before[name] != after[name]} == {"mixed.box"}
 
 
+@pytest.mark.slow
 def test_a_comment_in_the_target_changes_no_key_and_its_code_does(mixed):
     (before,) = build_cells(Request(targets=[mixed], claims=["mixed.exact"]))
     keys = Keys(0).candidates(before)
@@ -95,6 +100,7 @@ def test_a_comment_in_the_target_changes_no_key_and_its_code_does(mixed):
     assert not set(Keys(0).candidates(third)) & set(keys)
 
 
+@pytest.mark.slow
 def test_neither_errors_nor_what_ran_out_of_time_has_a_key(cells):
     cell = cells["mixed.box"]
     result = run_cell(cell, Settings(seed=0)).result

@@ -121,6 +121,7 @@ def checked(run, *words):
     return status, json.loads(out)["results"], err
 
 
+@pytest.mark.slow
 def test_cells_on_data_have_the_data_s_name_and_hash_and_no_synthetic_parameters(folder, run):
     status, results, err = checked(run)
     on_data = [result for result in results if "data" in result["parameters"]]
@@ -137,6 +138,7 @@ def test_cells_on_data_have_the_data_s_name_and_hash_and_no_synthetic_parameters
         assert [each["measured"] for each in again] == [result["measured"]]
 
 
+@pytest.mark.slow
 def test_without_the_data_their_cells_are_left_out_with_a_word(folder, run, monkeypatch):
     (folder / "data" / "votes.soc").write_text(VOTES.replace("5: 2,1,3", "5: 1,2,3"), encoding="utf-8")
     status, results, err = checked(run)
@@ -149,12 +151,14 @@ def test_without_the_data_their_cells_are_left_out_with_a_word(folder, run, monk
     assert "2 audits on real data were left out: votes.soc: set DPAUDIT_DATA" in checked(run)[2]
 
 
+@pytest.mark.slow
 def test_what_is_set_is_about_synthetic_inputs(folder, run):
     _, results, err = checked(run, "--claim", "few", "--set", "number=7")
     assert ["data" in result["parameters"] for result in results] == [False]
     assert "left out" not in err
 
 
+@pytest.mark.slow
 def test_kept_results_stay_valid_without_the_data(folder, run, monkeypatch):
     checked(run, "--output", "report")
     made = (folder / "report" / "record.json").read_text(encoding="utf-8")
@@ -166,6 +170,7 @@ def test_kept_results_stay_valid_without_the_data(folder, run, monkeypatch):
     assert json.loads((folder / "report" / "record.json").read_text())["results"] == json.loads(made)["results"]
 
 
+@pytest.mark.slow
 def test_kept_results_of_other_code_are_outdated_without_the_data(folder, run, monkeypatch):
     checked(run, "--output", "report")
     text = (folder / "votes.py").read_text(encoding="utf-8")
@@ -176,6 +181,7 @@ def test_kept_results_of_other_code_are_outdated_without_the_data(folder, run, m
     assert "4 of 4 results" in out
 
 
+@pytest.mark.slow
 def test_a_record_made_without_the_data_is_up_to_date_without_them_only(folder, run, monkeypatch):
     monkeypatch.delenv(DATA_FOLDER)
     checked(run, "--output", "report")

@@ -138,6 +138,7 @@ def test_what_describes_made_up_inputs_is_refused_with_data(tmp_path):
         build_cells(Request(targets=["ldp-kwiksort-rr"], data=str(data), set={"dispersion": [0.5]}))
 
 
+@pytest.mark.slow
 def test_the_command_of_a_cell_sets_nothing_without_effect():
     cells = build_cells(Request(targets=["song2022"], with_figures=True))
     replaced = [cell for cell in cells if cell.described.get("central_epsilon") is not None]

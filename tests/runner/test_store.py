@@ -59,6 +59,7 @@ def outcomes(target):
     return [(cell, run_cell(cell, Settings(seed=0))) for cell in cells]
 
 
+@pytest.mark.slow
 def test_what_is_put_is_got_again(mixed, tmp_path):
     kept = outcomes(mixed)
     path = tmp_path / "deep" / "results.sqlite"
@@ -93,6 +94,7 @@ def test_another_database_is_refused(tmp_path):
         Store(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [1, 2, 3])
 def test_a_damaged_store_is_told_in_one_line(kept, page, monkeypatch, capsys):
     mixed, path = kept[0], Path("out", NAME)
@@ -109,6 +111,7 @@ def test_a_damaged_store_is_told_in_one_line(kept, page, monkeypatch, capsys):
     assert "remove it" in told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     ["update results set witness = x'ff'", "update results set result = '[1]'", "update results set result = 5"],
@@ -126,6 +129,7 @@ def test_rows_that_are_no_results_are_told(mixed, tmp_path, change):
         run_request(request, output=tmp_path / "out")
 
 
+@pytest.mark.slow
 def test_the_result_of_another_claim_is_not_taken(mixed, tmp_path):
     import sqlite3
 
@@ -138,6 +142,7 @@ def test_the_result_of_another_claim_is_not_taken(mixed, tmp_path):
     assert run_request(request, output=tmp_path / "out").taken == 0
 
 
+@pytest.mark.slow
 def test_the_same_command_again_computes_nothing_and_gives_the_same_record(kept):
     mixed, record = kept
     request = Request(targets=[mixed], samples=3000)
@@ -149,6 +154,7 @@ def test_the_same_command_again_computes_nothing_and_gives_the_same_record(kept)
     assert run_request(exact, output=Path("out"), fresh=True).taken == 0
 
 
+@pytest.mark.slow
 def test_another_seed_or_number_of_samples_is_another_result(kept):
     mixed, out = kept[0], Path("out")
     sampled = {"targets": [mixed], "claims": ["mixed.box", "mixed.good"]}
@@ -158,6 +164,7 @@ def test_another_seed_or_number_of_samples_is_another_result(kept):
     assert run_request(Request(targets=[mixed], samples=3000, claims=["mixed.good"]), output=out).taken == 1
 
 
+@pytest.mark.slow
 def test_adding_an_audit_changes_no_other_result(kept):
     mixed, record = kept
     alone = run_request(Request(targets=[mixed], samples=3000, claims=["mixed.box"])).record.results
@@ -167,6 +174,7 @@ def test_adding_an_audit_changes_no_other_result(kept):
     ]
 
 
+@pytest.mark.slow
 def test_the_record_states_the_sum_of_the_error_probabilities(mixed):
     claims = ["mixed.box", "mixed.good", "mixed.lemma"]
     record = run_request(Request(targets=[mixed], samples=3000, confidence=0.99, claims=claims)).record

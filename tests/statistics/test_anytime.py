@@ -36,6 +36,7 @@ def upper(k, failures, alpha, prior):
     return anytime_upper(k, failures, alpha, prior=prior)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", SHARES)
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize("trials", [12, 100])
@@ -128,6 +129,7 @@ def test_events_that_never_happened_have_a_closed_form():
     assert anytime_upper(0, n, alpha) == pytest.approx(1 - (alpha * wallis) ** (1 / n), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_the_guarantee_on_simulated_paths_that_stop_at_the_worst_moment():
     rng, alpha, share, looks, chunk, repeats = np.random.default_rng(1), 0.1, 0.7, 40, 500, 400
     counts = np.cumsum(rng.binomial(chunk, share, (repeats, looks)), axis=1)

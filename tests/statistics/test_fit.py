@@ -124,6 +124,7 @@ def test_more_outcomes_are_harder_to_see():
     assert shifts == sorted(set(shifts))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("samples", [3, 100, 10_000])
 def test_distances_of_distribution_functions_have_their_size(samples):
     rng, repeats = np.random.default_rng(SEED), 400

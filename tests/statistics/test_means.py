@@ -74,6 +74,7 @@ def test_student_interval_is_rigorous_where_it_must_be():
         assert student_interval(values, **options) == mean_interval(values, **options)
 
 
+@pytest.mark.slow
 def test_student_interval_covers_on_a_skewed_law():
     rng, repeats = np.random.default_rng(SEED), 2000
     missed = 0

@@ -123,6 +123,7 @@ def test_capped_law_against_all_tournaments(cap, budget):
     assert beyond > 0.5 or cap > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("m", "runs"), [(3, 100_000)] + [pytest.param(m, 1_000_000, marks=pytest.mark.slow) for m in (3, 4, 5)]
 )
@@ -260,6 +261,7 @@ def test_the_instances_and_their_optimum(instance, m):
     assert low <= best <= worst <= high
 
 
+@pytest.mark.slow
 def test_the_error_of_the_worst_blocs():
     """Against a search over margins with KwikSort's exact expected cost."""
     target = SECOND(alternatives=5, agents=100_000, budget="meant")
@@ -275,6 +277,7 @@ def test_the_error_of_the_worst_blocs():
     assert found >= best
 
 
+@pytest.mark.slow
 def test_kwiksort_on_any_tournament_makes_no_more_comparisons():
     claim = claim_of(SECOND(), "comparisons-any")
     transitive = {"alternatives": 3, "outcomes": 0b111}
@@ -292,6 +295,7 @@ def test_parameters_that_do_not_fit_are_refused():
         SECOND(noise="gaussian")
 
 
+@pytest.mark.slow
 def test_claims_about_another_noise_or_budget_are_inapplicable():
     printed = {claim.id: claim.inapplicable for claim in SECOND().claims()}
     assert printed["alabi2022.corollary6-rate-agents"] == ""

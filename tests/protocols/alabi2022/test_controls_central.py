@@ -37,6 +37,7 @@ def test_a_planted_bug_is_found(name, samples):
     assert evidence.witness.forces["epsilon"] > target.claims()[0].epsilon
 
 
+@pytest.mark.slow
 def test_a_loss_that_is_spread_over_many_answers_is_found_by_its_law():
     target = dpaudit.load("counter-not-shared")()
     (claim,) = target.claims()

@@ -73,6 +73,7 @@ def test_counted_law_of_true_comparisons_is_quicksorts():
     assert law[1:].sum() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("m", [3, 4, 5])
 def test_runs_follow_the_counted_law(m):
     table, runs = probabilities(m), 100_000

@@ -91,6 +91,7 @@ def test_at_twenty_alternatives_the_published_mechanism_loses_log_1_plus_e():
     assert exact_epsilon(LocalPairwise(alternatives=20), "theorem8-privacy") == pytest.approx(1.0, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("randomizer", ["vector", "entrywise"])
 def test_the_error_of_an_entry_is_that_of_simulated_runs(randomizer):
     target = LocalPairwise(alternatives=4, agents=300, epsilon=2.0, randomizer=randomizer)
@@ -332,6 +333,7 @@ def literal_run(target, orders, rng):
         return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cap", "agents"),
     [(3, 7), *(pytest.param(*each, marks=pytest.mark.slow) for each in [(2, 7), (4, 7), (100, 7), (100, 10)])],
@@ -367,6 +369,7 @@ def test_how_often_a_run_ends_in_bottom(cap, uses):
     assert (orders == [1, 2, 0]).all()
 
 
+@pytest.mark.slow
 def test_the_fallback_is_reduction_1_at_half_of_the_budget():
     target = LDPKwikSortInteractive(epsilon=2.0, alternatives=3, cap=1, agents=9)
     orders = np.array([[0, 1, 2]] * 6 + [[2, 1, 0]] * 3)
@@ -467,6 +470,7 @@ def test_the_crossovers_agree_with_the_leading_terms(name, constant):
     assert decide(before, f"reduction2-against-{name}").verdict == "refuted"
 
 
+@pytest.mark.slow
 def test_bottom_for_different_queries_agrees_with_simulated_loads():
     target = LDPKwikSortInteractive(alternatives=60)
     exact = claim_of(target, "lemma10-bottom-informed").exact()

@@ -19,6 +19,7 @@ def prefers(order, j, l):  # noqa: E741
     return list(order).index(j) < list(order).index(l)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("merged", [0, 64])
 @pytest.mark.parametrize("agents", [6, 7, 8])
 def test_partition_has_the_moments_of_all_ways_to_deal(agents, merged, monkeypatch):

@@ -29,6 +29,7 @@ def test_every_row_has_a_rate_in_each_of_its_variables(target, prefix, exponents
         assert (claim.shape is not None) == (variable == "alternatives" and prefix.endswith("12"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("system", "name"),
     [

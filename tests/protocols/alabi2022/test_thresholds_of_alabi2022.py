@@ -42,6 +42,7 @@ def rng():
     return np.random.default_rng(SEED)
 
 
+@pytest.mark.slow
 def test_corollary_6_spends_more_than_its_budget_wherever_the_fallback_can_run(rng):
     for _ in range(DRAWS):
         m, epsilon = int(rng.integers(2, 8)), float(rng.uniform(0.05, 8))
@@ -85,6 +86,7 @@ def test_corollary_4_fails_from_its_threshold_on_and_the_mended_noise_never(rng)
         assert privacy(mended, "alabi2022.corollary4-privacy-mended").verdict == "proved"
 
 
+@pytest.mark.slow
 def test_the_vector_mechanism_fails_at_every_even_dimension_and_mended_at_none(rng):
     for d, epsilon in zip(rng.integers(1, 40, DRAWS).tolist(), rng.uniform(0.1, 6, DRAWS).tolist(), strict=True):
         target = VectorMechanism(epsilon=epsilon, dimensions=d)
@@ -143,6 +145,7 @@ def test_algorithm_3_at_unseen_numbers_of_alternatives(rng):
         assert found.verdict == ("refuted" if spent > epsilon else "proved")
 
 
+@pytest.mark.slow
 def test_observation_16_holds_up_to_as_much_padding_as_dimensions(rng):
     for d, t in rng.integers(1, 5, (DRAWS, 2)).tolist():
         target = MarginalsReduction(dimensions=d, padding=t)

@@ -29,6 +29,7 @@ def test_exact_blanket_is_the_sharpest_of_the_published_bounds():
     assert min(bounds, key=bounds.get) == "balle2019.blanket"
 
 
+@pytest.mark.slow
 def test_bounds_are_claimed_in_their_range_only():
     assert decide("feldman2021.theorem3.1", epsilon=2.0, users=100)[1].verdict == "inapplicable"
     assert decide("feldman2021.theorem3.1", epsilon=0.5, users=20_000)[1].verdict == "proved"

@@ -29,6 +29,7 @@ def test_every_control_is_tried():
     assert {control.name for control in CONTROLS} == set(FAST)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("control", [pytest.param(control, id=control.name) for control in CONTROLS])
 def test_a_planted_bug_is_found(control):
     target = control()

@@ -65,6 +65,7 @@ def test_the_error_rate_far_from_hyperplanes_is_what_simulation_shows(name):
     assert_rate(int((wrong & (gaps > beyond)).sum()), runs, error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RULES)
 def test_limits_of_the_error_rate(name):
     rule = named(name)

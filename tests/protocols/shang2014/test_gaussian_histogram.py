@@ -70,6 +70,7 @@ def test_theorem_1_is_decided_by_the_exact_delta(relation, epsilon, delta):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("relation", "verdicts"),
     [("add-remove", ("proved", "inapplicable")), ("substitution", ("inapplicable", "refuted"))],
@@ -316,6 +317,7 @@ def test_equation_13_is_about_another_density():
     assert decide(GaussianHistogram(rule="plurality"), "equation13").verdict == "refuted"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "setting", "verdict"),
     [

@@ -38,6 +38,7 @@ def noise_of(epsilon, delta):
     return math.sqrt(2 * math.log(2 / delta)) / epsilon
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "relation", "sensitivity"),
     [("theorem1", "add-remove", 1.0), ("theorem1-substitution", "substitution", math.sqrt(2))],
@@ -73,6 +74,7 @@ def test_laplace_noise_is_smaller_and_stronger():
     assert decide(GaussianHistogram(agents=2000), "laplace-errs-less", 4000).verdict == "certified"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["lemma2", "theorem2"])
 def test_the_bounds_around_an_error_rate_of_one_half(name):
     """The rate by simulation at sizes where it is clear of one half."""
@@ -106,6 +108,7 @@ def test_equation_24_around_where_it_has_no_value():
             assert bool(claim.inapplicable) == (agents < least)
 
 
+@pytest.mark.slow
 def test_equation_27_around_where_guessing_does_as_well():
     rng = np.random.default_rng(SEED)
     for epsilon, delta in zip(rng.uniform(0.05, 0.5, 4), 10 ** rng.uniform(-6, -2, 4), strict=True):
@@ -167,6 +170,7 @@ def test_every_positional_rule_fails_the_condorcet_criterion():
             assert evidence.measured["3 agents"].lower == pytest.approx(2 * s[1] + s[0] - 2 * s[0] - s[-1])
 
 
+@pytest.mark.slow
 def test_scores_of_independent_agents_differ_by_the_root_of_their_number():
     """The rate of Theorem 3 for independent agents against its limit, C(3, 2) pairs that are reversed now and then."""
     target = GaussianHistogram(profiles="independent")

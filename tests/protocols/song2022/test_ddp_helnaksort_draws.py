@@ -172,6 +172,7 @@ def test_the_witness_of_secret_draws_is_recomputed():
     assert evidence.witness.p - math.exp(0.1) * evidence.witness.q == pytest.approx(9.2225e-4, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_two_alternatives_have_one_pair_and_no_secret():
     parameters = {"central_epsilon": 0.25, "agents": 16, "alternatives": 2}
     known, secret = (decide(f"theorem3.1-central{name}", **parameters) for name in ("", "-secret-draw"))

@@ -210,6 +210,7 @@ def test_figures_split_the_budget_among_the_answers(name, budgets):
         assert abs(exact - distance_of_one_agent(keep_of(12.0, 0.1))) > 5 * error_at(runs)
 
 
+@pytest.mark.slow
 def test_figure_3_gives_one_answer_the_whole_budget():
     """One agent, one of three questions, at a budget of 2: the other pairs are ties."""
     runs = 20_000
@@ -232,6 +233,7 @@ def expected_distance_after_one_answer(pair):
     return sum(order.index(a) > order.index(b) for a, b in [(0, 1), (0, 2), (1, 2)]) / 3
 
 
+@pytest.mark.slow
 def test_figure_4_gives_the_shuffler_the_logarithm_more():
     """Two agents who agree on two alternatives, K = 1: as often wrong as an answer, since one of each is a tie."""
     runs, delta = 20_000, 0.1
@@ -264,6 +266,7 @@ def test_figure_4_has_fewer_agents_than_pairs_on_the_synthetic_data():
     assert decide("figure4-mended", None, central_epsilon=0.5, alternatives=14).verdict == "proved"
 
 
+@pytest.mark.slow
 def test_less_budget_is_a_longer_distance_with_a_shuffler():
     claim = claim_of(DDPHelnaksort(central_epsilon=8.0), "figure4-budget")
     found = claim.measure(2000, np.random.default_rng(3))

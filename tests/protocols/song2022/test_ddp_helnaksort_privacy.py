@@ -39,6 +39,7 @@ def delta_of(keep, users, ones, epsilon):
     return max(np.maximum(p - level * q, 0).sum(), np.maximum(q - level * p, 0).sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("central", "users", "delta", "verdict"),
     [
@@ -60,6 +61,7 @@ def test_theorem_3_1_by_enumerating_all_inputs(central, users, delta, verdict):
         assert evidence.witness.p - math.exp(central) * evidence.witness.q == pytest.approx(exact, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_the_number_in_the_documentation():
     """Central epsilon 0.25, 16 agents, delta 1e-4: 35 times the claimed delta."""
     evidence = decide("theorem3.1-central", central_epsilon=0.25, agents=96, delta=1e-4)
@@ -68,6 +70,7 @@ def test_the_number_in_the_documentation():
     assert sorted(evidence.witness.data + evidence.witness.neighbour) == [0, 1, 15, 16]
 
 
+@pytest.mark.slow
 def test_the_papers_own_settings():
     assert DDPHelnaksort(central_epsilon=0.5).on_a_pair == 16
     assert decide("theorem3.1-central", central_epsilon=0.5).verdict == "refuted"
@@ -98,6 +101,7 @@ def test_a_negative_epsilon_may_hold_where_delta_is_large():
     assert evidence.measured["delta"].upper == pytest.approx(exact, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("users", [2, 16, 300])
 def test_theorem_2_1_fails_for_randomized_response(users):
     epsilon = 1.0
@@ -222,6 +226,7 @@ def test_likelihood_of_real_answers_is_the_mean_over_all_ways_to_assign_them():
         assert found[3][i] - found[2][i] == pytest.approx(math.log(exact[3] / exact[2]), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_converse_margin_is_log_n_at_most():
     """Shuffling never makes epsilon larger, so the converse holds with up to log n to spare."""
     for users in (2, 10, 200):

@@ -53,6 +53,7 @@ def test_an_aggregation_against_the_majorities_is_refuted(monkeypatch):
     assert decide("hra-condorcet", 50).verdict == "refuted"
 
 
+@pytest.mark.slow
 def test_a_fresh_process_knows_the_claims_that_another_paper_makes():
     code = "import dpaudit; print(*[claim.id for claim in dpaudit.load('hierarchical-rank-aggregation')().claims()])"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -100,6 +100,7 @@ def test_an_opposite_vote_has_the_same_law_and_mirrored_noise():
     assert not (~right[0] & ~right[1]).any()
 
 
+@pytest.mark.slow
 def test_paired_runs_have_the_mean_of_independent_ones():
     """The same expected distance, with less spread, and none between a curve and itself."""
     target = DDPHelnaksort(epsilon=3.0, agents=20)

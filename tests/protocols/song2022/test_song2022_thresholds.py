@@ -66,6 +66,7 @@ def test_gaussian_noise_around_the_epsilon_where_its_calibration_fails(epsilon, 
     assert decide("gaussian-mechanism-mended", epsilon=epsilon, delta=delta).verdict == "inapplicable"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("factor", "log_delta"), draws(8, (0.9, 1.1), (-5.0, -2.0)))
 def test_thresholded_answers_around_the_epsilon_where_they_lose_more(factor, log_delta):
     delta = 10**log_delta
@@ -78,6 +79,7 @@ def test_thresholded_answers_around_the_epsilon_where_they_lose_more(factor, log
     assert decide("theorem3.1-local-mended", epsilon=epsilon, delta=delta).verdict == "proved"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("share", "gap", "log_delta"), draws(12, (2.0, 24.0), (-0.4, 0.4), (-4.0, -0.5)))
 def test_theorem_3_1_on_both_sides_of_the_logarithm(share, gap, log_delta):
     """Claimed ϵ of either sign, and δ both above and below what e^ϵ leaves."""
@@ -103,6 +105,7 @@ def test_figure_4_around_as_many_agents_as_pairs(agents, alternatives):
     assert decide("figure4-mended", **shared).verdict == ("proved" if enough else "inapplicable")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("agents", [9_999, 10_000, 10_001])
 def test_guessing_the_source_around_one_over_delta(agents):
     verdict = decide("source-unguessable", agents=agents).verdict
@@ -140,6 +143,7 @@ def test_a_claim_below_zero_allows_what_its_definition_says():
     assert str(claimed_after_shuffling(0.0, 0.1)) == "(0, 0.1)-DP"
 
 
+@pytest.mark.slow
 def test_a_budget_that_would_be_without_effect_is_an_error(monkeypatch, capsys):
     from dpaudit.cli import main
 

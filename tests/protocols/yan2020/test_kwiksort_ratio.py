@@ -83,6 +83,7 @@ def test_a_planted_bound_is_refuted_by_a_drawn_profile_that_is_shrunk(monkeypatc
     assert profile.shape[1] <= 4
 
 
+@pytest.mark.slow
 def test_the_published_bound_withstands_the_search():
     claim = claims.kwiksort_ratio(KwikSort(alternatives=6, agents=5))
     assert audit_lemma(claim, draws=80, streams=Streams(1)).verdict == "consistent"

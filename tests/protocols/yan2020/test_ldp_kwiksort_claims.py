@@ -79,6 +79,7 @@ def test_pair_error_is_what_simulated_runs_show(protocol, setting):
         assert tail > FALSE_ALARM / 4
 
 
+@pytest.mark.slow
 def test_neighbours_in_the_ground_truth_are_the_least_certain_pair():
     target = RR(epsilon=2.0, alternatives=4, agents=20, queries=2, dispersion=0.5, centre="identity")
     estimate, _, _ = profiles.run(target, 20_000, np.random.default_rng(SEED))
@@ -179,6 +180,7 @@ def test_theorem_2_says_nothing_where_6_mu_is_more_than_the_pairs(name):
     assert decide(target, f"yan2020.{name}").verdict == "vacuous"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["theorem2", "theorem2-meant"])
 def test_theorem_2_is_certified_where_it_says_something(name):
     target = RR(epsilon=4.0, alternatives=5, agents=1474, dispersion=0.5, queries=2)
@@ -188,6 +190,7 @@ def test_theorem_2_is_certified_where_it_says_something(name):
     assert decide(target, f"yan2020.{name}", 300).verdict == "certified"
 
 
+@pytest.mark.slow
 def test_theorem_2_is_vacuous_where_coins_meet_it():
     target = RR(epsilon=4.0, alternatives=5, agents=4300, dispersion=0.5, queries=2)
     assert 0 < 6 * mu(target) < 1e-3
@@ -205,6 +208,7 @@ class IgnoresItsInput(RR):
         return np.broadcast_to(rankings.margin_matrix(margins, m), (shapes[0][0], m, m))
 
 
+@pytest.mark.slow
 def test_an_aggregation_that_ignores_its_input_looks_perfect_only_to_a_fixed_centre():
     setting = {"epsilon": 4.0, "alternatives": 5, "agents": 1474, "dispersion": 0.5, "queries": 2}
     fixed = decide(IgnoresItsInput(**setting, centre="identity"), "yan2020.theorem2-meant", 300)

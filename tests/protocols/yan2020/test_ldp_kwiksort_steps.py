@@ -78,6 +78,7 @@ def test_the_batch_path_has_the_law_of_the_literal_loop(protocol, queries):
     assert same_law(*patterns) > FALSE_ALARM / 4
 
 
+@pytest.mark.slow
 def test_a_swapped_comparison_and_one_query_more_are_told_from_the_literal_loop():
     runs = 4000
     coins = random.Random(SEED)
@@ -99,6 +100,7 @@ def test_a_swapped_comparison_and_one_query_more_are_told_from_the_literal_loop(
         assert min(same_law(literal[:, i].round(6), batch[:, i].round(6)) for i in range(3)) < FALSE_ALARM / 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("m", "queries", "epsilon"), [(3, 1, 0.5), (4, 2, 1.0), (4, 6, 3.0)])
 def test_rr_margins_are_unbiased_up_to_the_share_of_agents_asked(m, queries, epsilon):
     rng = np.random.default_rng(SEED)
@@ -174,6 +176,7 @@ def test_the_answers_of_many_queries_are_tallied_in_pieces(protocol, monkeypatch
     assert exact.estimate([profiles], np.random.default_rng(3)) == pytest.approx(whole)
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_number_of_agents():
     def peak(agents):
         target = RR(epsilon=1.0, queries=1, alternatives=4, agents=agents)

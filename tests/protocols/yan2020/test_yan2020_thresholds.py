@@ -232,6 +232,7 @@ def test_the_error_rate_on_a_profile_as_enumeration_has_it(solution):
     assert wrong_sign(0, 0, 0.5, 0.9) == 0
 
 
+@pytest.mark.slow
 def test_k_at_half_the_budget_around_the_dispersions_where_it_is_not_best():
     rng = np.random.default_rng(SEED)
     verdicts = Counter()

@@ -139,6 +139,7 @@ def test_ten_items_take_about_a_second():
     assert time.process_time() - before < 5
 
 
+@pytest.mark.slow
 def test_what_the_controls_compute_is_what_they_do():
     """A shared hash by simulation; the bias of early clipping by simulated counts."""
     shared, runs = SharedHash(agents=200), 4000

@@ -82,6 +82,7 @@ def test_every_two_rankings_are_at_exactly_epsilon(epsilon):
         assert np.max(laws[a] - laws[b]) == pytest.approx(epsilon, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("items", "thin"), [(3, 1), (4, 1), (4, 2), (5, 2), (10, 1), (10, 3)])
 def test_the_listed_pairs_are_at_exactly_epsilon(items, thin):
     report = Safari(items=items, thin=thin, epsilon=0.8).report
@@ -105,6 +106,7 @@ def test_rule_one(items):
         assert found.tolist() == rows
 
 
+@pytest.mark.slow
 def test_triplet_estimates_have_the_mean_and_the_variance_of_half_the_budget():
     """A forgotten split of ε would leave about a third of the variance."""
     target, rng, runs = Safari(items=3, epsilon=1.0, agents=300), np.random.default_rng(SEED), 1500
@@ -119,6 +121,7 @@ def test_triplet_estimates_have_the_mean_and_the_variance_of_half_the_budget():
     assert found.var(axis=0) == pytest.approx(exact, rel=6 * math.sqrt(3 / runs))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("chain", "budget"), [("learned", 0.5), ("fixed", 1.0)])
 def test_chain_estimates_have_the_variance_of_their_budget(chain, budget):
     target, rng, runs = Safari(items=4, epsilon=1.0, chain=chain), np.random.default_rng(SEED), 1500
@@ -217,6 +220,7 @@ def test_figures_on_other_seeds_than_the_plan(claim, parameters, expected):
     assert verdict(claim, 40, **parameters) == expected
 
 
+@pytest.mark.slow
 def test_data_say_how_many_items_there_are(tmp_path):
     header = ["# FILE NAME: data.soc", "# NUMBER ALTERNATIVES: 4", "# NUMBER VOTERS: 40", "# NUMBER UNIQUE ORDERS: 2"]
     names = [f"# ALTERNATIVE NAME {i}: item {i}" for i in range(1, 5)]
