@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from dpaudit.auditors.outputs import Columns, coding_of, outcome_keys
+from dpaudit.auditors.bits import BitsScore
+from dpaudit.auditors.columns import Columns
+from dpaudit.auditors.outputs import OutputsLike, as_outputs, coding_of, joined, outcome_keys
 from dpaudit.auditors.rowscores import (
     AdditiveScore,
     ExtremeScore,
@@ -20,7 +23,7 @@ from dpaudit.auditors.scores import ColumnScore, OutcomeScore, Score
 from dpaudit.auditors.tables import Table
 from dpaudit.auditors.trees import BoostedScore
 
-Fitter = Callable[[np.ndarray, np.ndarray], Score | None]
+Fitter = Callable[[OutputsLike, OutputsLike], Score | None]
 """Makes a score from samples of both inputs; None where it has nothing to say."""
 
 _LOOKED_AT = 20_000
@@ -43,7 +46,7 @@ _BOOSTED_CELLS, _BOOSTED_ROUNDS = 2_000_000, 60
 _LEAST_BOOSTED_ROWS = 1000
 
 
-def fitters(x: np.ndarray, y: np.ndarray, *, thorough: bool = True) -> tuple[list[Fitter], list[Fitter], int]:
+def fitters(x: OutputsLike, y: OutputsLike, *, thorough: bool = True) -> tuple[list[Fitter], list[Fitter], int]:
     """Ways of scoring that suit outputs of this form.
 
     Parameters
@@ -63,79 +66,86 @@ def fitters(x: np.ndarray, y: np.ndarray, *, thorough: bool = True) -> tuple[lis
         Numbers in an output, 1 where it has none.
     """
     always: list[Fitter] = [OutcomeScore.fit]
-    first = np.concatenate([x[:2000], y[:2000]])
+    x, y = as_outputs(x), as_outputs(y)
+    first = joined([x[:2000], y[:2000]])
     distinct = len(np.unique(outcome_keys(first, coding_of(first))))
-    one_number = x.dtype.kind in "biuf" and x[0].size == 1
+    one_number = x.dtype.kind in "biuf" and x.width == 1
     if distinct <= (_FEW_NUMBERS if one_number else _FEW_OUTCOMES):
         return always, [], 1
-    columns = Columns.fit(np.concatenate([x[:_LOOKED_AT], y[:_LOOKED_AT]]))
+    columns = x.columns_with(y)
     if columns is None:
         return always, [], 1
-    width = columns(x[:1]).shape[1]
+    width = x[:1].rows(columns).shape[1]
     identity = Transform("identity", columns)
     if width == 1:
-        plain = x.ndim == 1
-        return [*always, partial(_half_line, plain)], [partial(_distance, plain), partial(_whole_table, identity)], 1
+        column = ColumnScore(None if x.ndim == 1 else 0) if columns.numeric else ColumnScore(0, columns=columns)
+        around = [partial(_distance, column), partial(_whole_table, identity)]
+        return [*always, partial(_half_line, column)], [*around, *_bits(columns, x)], 1
     if not thorough:
         return always, [partial(_additive, _identity, columns), partial(_linear, identity)], width
     competing: list[Fitter] = []
-    if x.dtype.kind in "biuf":
-        competing.append(_best_half_line)
+    if x.dtype.kind in "biuf" or not columns.numeric:
+        competing.append(partial(_best_half_line, columns))
     for make in (_identity, _differences, _innovations):
         competing += [partial(_additive, make, columns), partial(_pooled, make, columns)]
-    competing += [partial(_linear, identity), partial(_pairs, identity)]
+    competing += [partial(_linear, identity), partial(_pairs, identity), *_bits(columns, x)]
     if x.dtype.kind not in "biu":
         always.append(partial(_repeats, identity))
     return [*always, partial(_extreme, identity)], competing, width
 
 
-def _half_line(plain: bool, x: np.ndarray, y: np.ndarray) -> Score:
-    return ColumnScore(None if plain else 0)
+def _bits(columns: Columns, x: OutputsLike) -> list[Fitter]:
+    """Bit patterns, where there may be floating-point numbers."""
+    return [partial(BitsScore.fit, columns)] if x.dtype.kind not in "biuc" else []
 
 
-def _distance(plain: bool, x: np.ndarray, y: np.ndarray) -> Score | None:
-    some = np.concatenate([x[:_LOOKED_AT], y[:_LOOKED_AT]]).astype(float)
+def _half_line(column: ColumnScore, x: OutputsLike, y: OutputsLike) -> Score:
+    return column
+
+
+def _distance(column: ColumnScore, x: OutputsLike, y: OutputsLike) -> Score | None:
+    some = np.concatenate([column(side[:_LOOKED_AT]) for side in (x, y)])
     some = some[np.isfinite(some)]
-    return ColumnScore(None if plain else 0, float(np.median(some))) if some.size else None
+    return replace(column, centre=float(np.median(some))) if some.size else None
 
 
-def _whole_table(identity: Transform, x: np.ndarray, y: np.ndarray) -> Score | None:
+def _whole_table(identity: Transform, x: OutputsLike, y: OutputsLike) -> Score | None:
     table = Table.fit(identity(x)[:, 0], identity(y)[:, 0])
     return AdditiveScore(identity, (table,)) if table.spread > 0 else None
 
 
-def _repeats(identity: Transform, x: np.ndarray, y: np.ndarray) -> Score | None:
+def _repeats(identity: Transform, x: OutputsLike, y: OutputsLike) -> Score | None:
     """Numbers that come more than once in a column: such a one may be rare and decisive."""
-    rows = max(_LOOKED_AT, _REPEAT_CELLS // x[:1].size)
+    rows = max(_LOOKED_AT, _REPEAT_CELLS // as_outputs(x).width)
     x, y = (identity(side[:rows]) for side in (x, y))
     made = AdditiveScore(identity, tuple(Table.of_repeats(a, b) for a, b in zip(x.T, y.T, strict=True)))
     return made if any(table.spread > 0 for table in made.tables) else None
 
 
-def _best_half_line(x: np.ndarray, y: np.ndarray) -> Score:
+def _best_half_line(columns: Columns, x: OutputsLike, y: OutputsLike) -> Score:
     """Column whose ranks differ most between the inputs; equal numbers share theirs."""
-    rows_x, rows_y = (side[:_LOOKED_AT].reshape(len(side[:_LOOKED_AT]), -1) for side in (x, y))
+    rows_x, rows_y = (as_outputs(side[:_LOOKED_AT]).rows(columns) for side in (x, y))
     shift = []
     for of_x, of_y in zip(rows_x.T, np.sort(rows_y, axis=0).T, strict=True):
         below, up_to = (np.searchsorted(of_y, of_x, side=side).mean() for side in ("left", "right"))
         shift.append(abs(below + up_to - len(of_y)))
-    return ColumnScore(int(np.argmax(shift)))
+    return ColumnScore(int(np.argmax(shift)), columns=None if columns.numeric else columns)
 
 
-MakeTransform = Callable[[Columns, np.ndarray, np.ndarray], Transform | None]
+MakeTransform = Callable[[Columns, OutputsLike, OutputsLike], Transform | None]
 
 
-def _identity(columns: Columns, x: np.ndarray, y: np.ndarray) -> Transform:
+def _identity(columns: Columns, x: OutputsLike, y: OutputsLike) -> Transform:
     return Transform("identity", columns)
 
 
-def _differences(columns: Columns, x: np.ndarray, y: np.ndarray) -> Transform:
+def _differences(columns: Columns, x: OutputsLike, y: OutputsLike) -> Transform:
     return Transform("differences", columns)
 
 
-def _innovations(columns: Columns, x: np.ndarray, y: np.ndarray) -> Transform | None:
+def _innovations(columns: Columns, x: OutputsLike, y: OutputsLike) -> Transform | None:
     """Leave of every number what the numbers before it do not predict linearly."""
-    rows = Transform("identity", columns)(np.concatenate([x[:_PAIR_ROWS], y[:_PAIR_ROWS]])).astype(float, copy=False)
+    rows = Transform("identity", columns)(joined([x[:_PAIR_ROWS], y[:_PAIR_ROWS]])).astype(float, copy=False)
     low, high = np.quantile(rows[: 2 * _LOOKED_AT], [0.001, 0.999], axis=0)
     limited = np.clip(rows, low, high)
     if not np.isfinite(limited).all():
@@ -152,7 +162,7 @@ def _innovations(columns: Columns, x: np.ndarray, y: np.ndarray) -> Transform | 
     return Transform("innovations", columns, matrix) if np.isfinite(matrix).all() else None
 
 
-def _additive(make: MakeTransform, columns: Columns, x: np.ndarray, y: np.ndarray) -> AdditiveScore | None:
+def _additive(make: MakeTransform, columns: Columns, x: OutputsLike, y: OutputsLike) -> AdditiveScore | None:
     transform = make(columns, x, y)
     if transform is None:
         return None
@@ -164,7 +174,7 @@ def _tables(transform: Transform, x: np.ndarray, y: np.ndarray) -> AdditiveScore
     return AdditiveScore(transform, tuple(Table.fit_quickly(a, b) for a, b in zip(x.T, y.T, strict=True)))
 
 
-def _pooled(make: MakeTransform, columns: Columns, x: np.ndarray, y: np.ndarray) -> Score | None:
+def _pooled(make: MakeTransform, columns: Columns, x: OutputsLike, y: OutputsLike) -> Score | None:
     """One function for all columns, centred, scaled and turned alike: it learns from all of them at once."""
     transform = make(columns, x, y)
     if transform is None:
@@ -200,7 +210,7 @@ def _pooled(make: MakeTransform, columns: Columns, x: np.ndarray, y: np.ndarray)
     return AdditiveScore(transform, tuple(table.mirrored(m, s * sign) if sign else nothing for m, s, sign in turned))
 
 
-def _linear(transform: Transform, x: np.ndarray, y: np.ndarray) -> LinearScore | None:
+def _linear(transform: Transform, x: OutputsLike, y: OutputsLike) -> LinearScore | None:
     """Fisher's linear discriminant of the limited columns."""
     x, y = (transform(side).astype(float, copy=False) for side in (x, y))
     low, high = np.quantile(np.concatenate([x[:_LOOKED_AT], y[:_LOOKED_AT]]), [0.001, 0.999], axis=0)
@@ -213,13 +223,13 @@ def _linear(transform: Transform, x: np.ndarray, y: np.ndarray) -> LinearScore |
     return LinearScore(transform, low, high, weights)
 
 
-def _extreme(transform: Transform, x: np.ndarray, y: np.ndarray) -> ExtremeScore:
+def _extreme(transform: Transform, x: OutputsLike, y: OutputsLike) -> ExtremeScore:
     rows = np.concatenate([transform(side[:_LOOKED_AT]) for side in (x, y)]).astype(float, copy=False)
     low, centre, high = np.quantile(rows, [0.25, 0.5, 0.75], axis=0)
     return ExtremeScore(transform, centre, np.where(high > low, high - low, 1.0))
 
 
-def _pairs(transform: Transform, x: np.ndarray, y: np.ndarray) -> PairScore | None:
+def _pairs(transform: Transform, x: OutputsLike, y: OutputsLike) -> PairScore | None:
     """Tables of the pairs of columns that say most beyond the columns one by one."""
     x, y = (transform(side[:_PAIR_ROWS]) for side in (x, y))
     edges = tuple(_cell_edges(np.concatenate([a, b])) for a, b in zip(x[:_LOOKED_AT].T, y[:_LOOKED_AT].T, strict=True))
@@ -259,15 +269,16 @@ def _cell_edges(values: np.ndarray) -> np.ndarray:
     return np.unique(np.quantile(values, levels, method="lower")).astype(float)
 
 
-def boosted_score(x: np.ndarray, y: np.ndarray, others: tuple[Score, ...], *, probe: bool) -> BoostedScore | None:
+def boosted_score(x: OutputsLike, y: OutputsLike, others: tuple[Score, ...], *, probe: bool) -> BoostedScore | None:
     """Gradient-boosted trees on the columns and the other scores; quickly, to see whether they have anything to add.
 
     None where there are too few samples, or only one number.
     """
-    columns = Columns.fit(np.concatenate([x[:_LOOKED_AT], y[:_LOOKED_AT]]))
-    if columns is None or len(x) < _LEAST_BOOSTED_ROWS:
+    x, y = as_outputs(x), as_outputs(y)
+    columns = x.columns_with(y) if len(x) >= _LEAST_BOOSTED_ROWS else None
+    if columns is None:
         return None
-    width = columns(x[:1]).shape[1]
+    width = x[:1].rows(columns).shape[1]
     if width == 1:
         return None
     rows = _PROBE_ROWS if probe else max(2 * _PROBE_ROWS, _BOOSTED_CELLS // width)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from dpaudit.auditors.outputs import OutputsLike, raw_of
 from dpaudit.auditors.sampler import Sampler
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.guarantees import ROUNDING
@@ -103,8 +104,9 @@ class LossScore:
     q_input: Any
     level: float
 
-    def __call__(self, outputs: np.ndarray) -> np.ndarray:
+    def __call__(self, outputs: OutputsLike) -> np.ndarray:
         """Excess of every output, shape (size,)."""
+        outputs = raw_of(outputs)
         log_p, log_q = (_log_likelihood(self.mechanism, outputs, data) for data in (self.p_input, self.q_input))
         with np.errstate(invalid="ignore"):
             excess = Losses(outputs=outputs, log_p=log_p, log_q=log_q).beyond(self.level)

@@ -1,62 +1,320 @@
-"""Outputs of any form as what an auditor can count: numbered outcomes, and columns of numbers."""
+"""Outputs of any form as what an auditor can count: numbered outcomes, and columns of numbers, each worked out once."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from decimal import Decimal
+from collections.abc import Callable, Sequence
 from functools import cache
-from hashlib import sha256
-from numbers import Real
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 
-from dpaudit.errors import CheckError
+from dpaudit.auditors.columns import Columns
+from dpaudit.auditors.flat import Uniform, blocks, value_count, written
+from dpaudit.auditors.leaves import ATOMS, digest, mixed, text_of, words
 
-Coding = Literal["number", "row", "text"]
+Coding = Literal["number", "row", "text", "values"]
+"""How equal outputs are recognised: as numbers, by a hash of a row of numbers, by their text, or by a hash of the values
+inside of them."""
 
 _DIRECT = 1 << 20
 """Values, at most, that whole numbers may span to be looked up in a table instead of searched."""
 
-_MOST_POSITIONS = 128
 _BLOCK_VALUES = 1 << 15
 _LEAST_BLOCK = 512
 _HASH_SEED = 0x9E3779B97F4A7C15
-_LARGEST = 1e300
-_LONGEST_TEXT = 256
-_MOST_BITS = 4096
-"""Larger integers are written in hexadecimal, because Python refuses to write them in decimal."""
+_TEXTS = ATOMS | {int}
+"""Types whose values are written as texts, if outputs are nothing else."""
 
-_ADDRESS: Any = object.__repr__
-"""Says only where in memory a value lies."""
+_MOST_REMEMBERED = 1 << 26
+"""Numbers that columns are remembered up to; beyond, they are worked out anew, to save memory."""
 
 
-def coding_of(outputs: np.ndarray) -> Coding:
-    """Return how equal outputs are recognised: as numbers, by a hash of a row of numbers, or by their text."""
-    if outputs.dtype.kind not in "biufc":
-        return "text"
-    return "number" if outputs.dtype.kind != "c" and outputs[0].size == 1 else "row"
+class Outputs:
+    """Outputs of a sampler, with the keys and columns that were worked out for them.
+
+    Slices and concatenations share what is known with the outputs that they come from: each output is keyed and taken
+    apart once, whoever asks first.
+
+    Parameters
+    ----------
+    raw
+        Outputs along axis 0.
+
+    Attributes
+    ----------
+    raw
+        The outputs themselves.
+    """
+
+    __slots__ = ("_at", "_fitted", "_raw", "_stores")
+
+    def __init__(self, raw: np.ndarray) -> None:
+        self._raw: np.ndarray | None = raw
+        self._stores: list[_Store] = [_Store(raw)]
+        self._at: list[slice | np.ndarray] = [slice(0, len(raw))]
+        self._fitted: tuple[Outputs, Columns | None] | None = None
+
+    @property
+    def raw(self) -> np.ndarray:
+        """The outputs themselves."""
+        if self._raw is None:
+            parts = [store.raw[at] for store, at in zip(self._stores, self._at, strict=True)]
+            self._raw = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        return self._raw
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the array of outputs."""
+        return self._stores[0].raw.dtype
+
+    @property
+    def ndim(self) -> int:
+        """Axes of the array of outputs."""
+        return self._stores[0].raw.ndim
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the array of outputs."""
+        return (len(self), *self._stores[0].raw.shape[1:])
+
+    @property
+    def width(self) -> int:
+        """How many values an output holds, about."""
+        return self._stores[0].width
+
+    def __len__(self) -> int:
+        return sum(_length(at) for at in self._at)
+
+    def __getitem__(self, which: slice | np.ndarray) -> Outputs:
+        """Select outputs by a slice, by their numbers or by a mask."""
+        made = object.__new__(Outputs)
+        made._raw, made._stores, made._at, made._fitted = None, [], [], None
+        if isinstance(which, slice):
+            start, stop, step = which.indices(len(self))
+            if step != 1:
+                return self[np.arange(start, stop, step)]
+            for begins, store, at in self._placed():
+                low, high = max(start - begins, 0), min(stop - begins, _length(at))
+                if low < high or not made._stores:
+                    high = max(low, high)
+                    made._stores.append(store)
+                    made._at.append(slice(at.start + low, at.start + high) if isinstance(at, slice) else at[low:high])
+            if len(made._stores) > 1 and not _length(made._at[0]):
+                del made._stores[0], made._at[0]
+            return made
+        places = np.flatnonzero(which) if which.dtype == bool else np.asarray(which)
+        store = self._stores[0] if len(self._stores) == 1 else _Store.joined(self)
+        at = self._at[0] if len(self._stores) == 1 else slice(0, len(self))
+        made._stores = [store]
+        made._at = [places + at.start if isinstance(at, slice) else at[places]]
+        return made
+
+    def columns_with(self, other: Outputs) -> Columns | None:
+        """Columns that suit these outputs and others; None where they have too many parts, or none."""
+        if self._fitted is None or self._fitted[0] is not other:
+            if self.dtype.kind in "biufc":
+                self._fitted = (other, Columns())
+            else:
+                self._fitted = (other, Columns.fit(np.concatenate([self.raw, other.raw])))
+        return self._fitted[1]
+
+    def keys(self, coding: Coding) -> np.ndarray:
+        """One sortable value per output, equal for equal outputs; shape (size,)."""
+        return self._gathered(lambda store, at: store.keys(coding, at))
+
+    def rows(self, columns: Columns) -> np.ndarray:
+        """Matrix of numbers, shape (size, columns); not to be changed."""
+        return self._gathered(lambda store, at: store.rows(columns, at))
+
+    def coding(self) -> Coding:
+        """How equal outputs are recognised."""
+        codings = [store.coding(at) for store, at in zip(self._stores, self._at, strict=True)]
+        return codings[0] if len(set(codings)) == 1 else "values"
+
+    def _gathered(self, take: Callable[[_Store, slice | np.ndarray], np.ndarray]) -> np.ndarray:
+        parts = [take(store, at) for store, at in zip(self._stores, self._at, strict=True)]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _placed(self) -> list[tuple[int, _Store, slice | np.ndarray]]:
+        begins = np.cumsum([0, *(_length(at) for at in self._at)]).tolist()
+        return list(zip(begins[:-1], self._stores, self._at, strict=True))
 
 
-def outcome_keys(outputs: np.ndarray, coding: Coding) -> np.ndarray:
+OutputsLike = Outputs | np.ndarray
+"""Outputs, or an array of them from outside of an audit."""
+
+
+def as_outputs(outputs: OutputsLike) -> Outputs:
+    """Return outputs that remember what is worked out for them."""
+    return outputs if isinstance(outputs, Outputs) else Outputs(outputs)
+
+
+def raw_of(outputs: OutputsLike) -> np.ndarray:
+    """Return the array of outputs."""
+    return outputs.raw if isinstance(outputs, Outputs) else outputs
+
+
+def joined(parts: Sequence[OutputsLike]) -> Outputs:
+    """Join outputs end to end, with all that is known of them."""
+    made = object.__new__(Outputs)
+    made._raw, made._stores, made._at, made._fitted = None, [], [], None
+    for part in map(as_outputs, parts):
+        made._stores += part._stores
+        made._at += part._at
+    return made
+
+
+class _Store:
+    """An array of outputs with what was worked out for a part of them."""
+
+    __slots__ = ("_codings", "_keys", "_rows", "_width", "raw")
+
+    def __init__(self, raw: np.ndarray) -> None:
+        self.raw = raw
+        self._keys: dict[Coding, _Known] = {}
+        self._rows: dict[Columns, _Known] = {}
+        self._codings: dict[tuple[int, int], Coding] = {}
+        self._width: int | None = None
+
+    @classmethod
+    def joined(cls, outputs: Outputs) -> _Store:
+        """One array in place of several, with all that is known of each."""
+        made = cls(outputs.raw)
+        for begins, store, at in outputs._placed():
+            for mine, other in ((made._keys, store._keys), (made._rows, store._rows)):
+                for what, known in other.items():
+                    found = np.flatnonzero(known.done[at])
+                    if len(found):
+                        target = mine.setdefault(what, _Known(len(made.raw)))  # type: ignore[attr-defined]
+                        target.put(begins + found, known.values[at][found])
+        return made
+
+    @property
+    def width(self) -> int:
+        if self._width is None:
+            if self.raw.dtype.kind in "biufc":
+                self._width = max(1, self.raw[:1].size)
+            else:
+                self._width = max(1, value_count(self.raw[0])) if len(self.raw) else 1
+        return self._width
+
+    def coding(self, at: slice | np.ndarray) -> Coding:
+        if not isinstance(at, slice):
+            return coding_of(self.raw[at])
+        where = (at.start, at.stop)
+        if where not in self._codings:
+            self._codings[where] = coding_of(self.raw[at])
+        return self._codings[where]
+
+    def keys(self, coding: Coding, at: slice | np.ndarray) -> np.ndarray:
+        if coding == "number":
+            return outcome_keys(self.raw[at], coding)
+        known = self._keys.setdefault(coding, _Known(len(self.raw)))
+        return known.get(at, lambda places: outcome_keys(self.raw[places], coding))
+
+    def rows(self, columns: Columns, at: slice | np.ndarray) -> np.ndarray:
+        if columns.numeric:
+            return columns(self.raw[at])
+        if len(self.raw) * max(1, len(columns.kept)) > _MOST_REMEMBERED:
+            return columns(self.raw[at])
+        known = self._rows.setdefault(columns, _Known(len(self.raw)))
+        return known.get(at, lambda places: columns(self.raw[places]))
+
+
+class _Known:
+    """Values for a part of some outputs."""
+
+    __slots__ = ("done", "values")
+
+    def __init__(self, size: int) -> None:
+        self.done = np.zeros(size, dtype=bool)
+        self.values: np.ndarray = np.empty(0)
+
+    def get(self, at: slice | np.ndarray, work_out: Callable[[slice | np.ndarray], np.ndarray]) -> np.ndarray:
+        missing = ~self.done[at]
+        if missing.any():
+            places: slice | np.ndarray = at
+            if not missing.all() or not isinstance(at, slice):
+                numbers = np.arange(at.start, at.stop) if isinstance(at, slice) else at
+                places = np.unique(numbers[missing])
+            self.put(places, work_out(places))
+        return self.values[at]
+
+    def put(self, places: slice | np.ndarray, values: np.ndarray) -> None:
+        if not self.done.any():
+            self.values = np.empty((len(self.done), *values.shape[1:]), dtype=values.dtype)
+        elif self.values.dtype != values.dtype:
+            common = np.result_type(self.values, values)
+            if common != self.values.dtype:
+                self.values = self.values.astype(common)
+        self.values[places] = values
+        self.done[places] = True
+
+
+def _length(at: slice | np.ndarray) -> int:
+    return at.stop - at.start if isinstance(at, slice) else len(at)
+
+
+def coding_of(outputs: OutputsLike) -> Coding:
+    """Return how equal outputs are recognised."""
+    if isinstance(outputs, Outputs):
+        return outputs.coding()
+    if outputs.dtype.kind in "biufc":
+        return "number" if outputs.dtype.kind != "c" and outputs[:1].size == 1 else "row"
+    if outputs.ndim > 1 or outputs.dtype.names:
+        return "values"
+    return "text" if outputs.dtype.kind != "O" or set(map(type, outputs.tolist())) <= _TEXTS else "values"
+
+
+def outcome_keys(outputs: OutputsLike, coding: Coding) -> np.ndarray:
     """One sortable value per output, equal for equal outputs; shape (size,).
 
-    Rows of numbers are hashed to 64 bits. Two outcomes with one hash would be treated as one, which weakens an event
-    but never invalidates its bound.
+    Rows of numbers and the values inside of structures are hashed to 64 bits. Two outcomes with one hash would be
+    treated as one, which weakens an event but never invalidates its bound.
     """
+    if isinstance(outputs, Outputs):
+        return outputs.keys(coding)
+    if coding == "values":
+        made = [_keys_of_values(flat) for _, flat in blocks(outputs, characters=False)]
+        return np.concatenate(made) if made else np.empty(0, dtype=np.uint64)
     if coding == "text":
         if outputs.dtype.kind == "U" and outputs.ndim == 1:
             return outputs.astype(str)
         items = (
             outputs if outputs.ndim == 1 and outputs.dtype.kind == "O" else outputs.reshape(len(outputs), -1).tolist()
         )
-        return np.array([_text(item) for item in items])
+        return np.array([text_of(item) for item in items])
     rows = outputs.reshape(len(outputs), -1)
     if coding == "number":
         return rows[:, 0] if outputs.dtype.kind != "b" else rows[:, 0].view(np.uint8)
     block = max(_LEAST_BLOCK, _BLOCK_VALUES // rows.shape[1])
     return np.concatenate([_hashed(rows[start : start + block]) for start in range(0, len(rows), block)])
+
+
+def _keys_of_values(flat: Any) -> np.ndarray:
+    """Hash of the structure of every output and of its values in order."""
+    if isinstance(flat, Uniform):
+        total = np.full(flat.size, digest(written(flat.structure)), dtype=np.uint64)
+        for values, factor in zip(flat.columns, _position_factors(len(flat.columns)), strict=True):
+            total += words(values) * factor
+        return mixed(total)
+    digests = {structure: digest(written(structure)) for structure in dict.fromkeys(flat.structures)}
+    total = np.array([digests[structure] for structure in flat.structures], dtype=np.uint64)
+    if flat.values:
+        ends = np.cumsum(flat.counts)
+        starts = ends - flat.counts
+        within = np.arange(ends[-1]) - np.repeat(starts, flat.counts)
+        sums = np.cumsum(words(flat.values) * _position_factors(int(flat.counts.max()))[within])
+        sums = np.concatenate([np.zeros(1, dtype=np.uint64), sums])
+        total += sums[ends] - sums[starts]
+    return mixed(total)
+
+
+@cache
+def _position_factors(count: int) -> np.ndarray:
+    """Odd factors, the first of which are the same however many there are."""
+    numbers = (np.arange(count, dtype=np.uint64) + np.uint64(1)) * np.uint64(_HASH_SEED)
+    return mixed(numbers) | np.uint64(1)
 
 
 def _hashed(rows: np.ndarray) -> np.ndarray:
@@ -79,50 +337,6 @@ def _odd_factors(count: int) -> np.ndarray:
     return np.random.default_rng(_HASH_SEED).integers(0, 1 << 63, count, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
 
 
-def _text(item: Any) -> str:
-    """Text that identifies an outcome, long ones by their digest.
-
-    Raises
-    ------
-    CheckError
-        The outcome has no text, or one that says only where in memory it lies.
-    """
-    try:
-        text = repr(canonical(item))
-    except CheckError:
-        raise
-    except Exception as error:
-        raise CheckError(
-            f"an output of type {type(item).__name__} cannot be told from others, because its `repr` raised "
-            f"{type(error).__name__}: {error}; return numbers, strings, or lists, tuples, sets or dicts of them"
-        ) from error
-    if len(text) <= _LONGEST_TEXT:
-        return text
-    return f"{text[:_LONGEST_TEXT]} {sha256(text.encode(errors='surrogatepass')).hexdigest()}"
-
-
-def canonical(item: Any) -> Any:
-    """Return a value whose ``repr`` is the same for equal outcomes, whatever order a set is listed in."""
-    if type(item).__repr__ is _ADDRESS:
-        raise CheckError(
-            f"outputs hold values of type {type(item).__name__}, whose `repr` does not identify them; return numbers, "
-            "strings, or lists, tuples, sets or dicts of them, or define `__repr__`"
-        )
-    if isinstance(item, int) and item.bit_length() > _MOST_BITS:
-        return hex(item)
-    if isinstance(item, np.ndarray):
-        return canonical(item.tolist())
-    if isinstance(item, set | frozenset):
-        return ("set", sorted(repr(canonical(part)) for part in item))
-    if isinstance(item, dict):
-        return ("dict", sorted((repr(canonical(key)), repr(canonical(value))) for key, value in item.items()))
-    if isinstance(item, list | tuple):
-        return [canonical(part) for part in item]
-    if isinstance(item, np.generic):
-        return item.item()
-    return item
-
-
 class Coder:
     """Numbers the distinct outputs, so that equal outputs get equal codes; -1 for outputs not seen before.
 
@@ -141,7 +355,7 @@ class Coder:
         Codes of the given outputs.
     """
 
-    def __init__(self, outputs: np.ndarray, at_least: int = 1) -> None:
+    def __init__(self, outputs: OutputsLike, at_least: int = 1) -> None:
         self.coding = coding_of(outputs)
         keys = outcome_keys(outputs, self.coding)
         ordered = np.sort(keys)
@@ -150,15 +364,15 @@ class Coder:
         self.keys = ordered[kept]
         self._direct = _direct_table(self.keys)
         if not len(kept):
-            self.codes, self.outcomes = np.full(len(keys), -1), outputs[:0]
+            self.codes, self.outcomes = np.full(len(keys), -1), raw_of(outputs)[:0]
             return
         self.codes = find_keys(self.keys, keys, self._direct)
         # Where each key comes first; what has no code falls on the place behind the last.
         first = np.zeros(len(self.keys) + 1, dtype=int)
         first[self.codes[::-1]] = np.arange(len(keys))[::-1]
-        self.outcomes = outputs[first[:-1]]
+        self.outcomes = raw_of(outputs)[first[:-1]]
 
-    def __call__(self, outputs: np.ndarray) -> np.ndarray:
+    def __call__(self, outputs: OutputsLike) -> np.ndarray:
         """Code of every output."""
         return find_keys(self.keys, outcome_keys(outputs, self.coding), self._direct)
 
@@ -192,111 +406,3 @@ def _offsets(keys: np.ndarray, low: int) -> np.ndarray:
     if not low:
         return keys
     return np.asarray(keys.astype(np.uint64 if keys.dtype.kind == "u" else np.int64, copy=False) - low)
-
-
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """Outputs as rows of numbers: numeric ones as they are, structured ones taken apart position by position.
-
-    A structured output becomes its length and, for every position, the number there (0 if none) and a category (0 for
-    a number, -1 for nothing, otherwise which other value).
-
-    Attributes
-    ----------
-    positions
-        Positions of structured outputs; None for arrays of numbers.
-    categories
-        The other values, by their text.
-    """
-
-    positions: int | None = None
-    categories: tuple[str, ...] = ()
-
-    @classmethod
-    def fit(cls, outputs: np.ndarray) -> Self | None:
-        """Form that suits these outputs; None where they have no parts."""
-        if outputs.dtype.kind in "biufc":
-            return cls()
-        items = [_parts(item) for item in outputs.reshape(len(outputs), -1).tolist()]
-        longest = max(len(parts) for parts in items)
-        if longest > _MOST_POSITIONS:
-            return None
-        texts: dict[str, int] = {}
-        for parts in items:
-            for part in parts:
-                if not _is_number(part):
-                    text = _text(part)
-                    texts[text] = texts.get(text, 0) + 1
-        common = sorted(texts, key=lambda text: (-texts[text], text))[:_MOST_CATEGORIES]
-        return cls(longest, tuple(common))
-
-    def __call__(self, outputs: np.ndarray) -> np.ndarray:
-        """Matrix of finite numbers, shape (size, columns)."""
-        if self.positions is None:
-            rows = outputs.reshape(len(outputs), -1)
-            if rows.dtype.kind == "c":
-                rows = np.ascontiguousarray(rows.astype(complex)).view(float)
-            return rows
-        items = outputs.reshape(len(outputs), -1).tolist()
-        if outputs.ndim == 1 and all(type(item[0]) is str for item in items):
-            # Texts tend to repeat.
-            number = {text: i for i, text in enumerate(dict.fromkeys(outputs.tolist()))}
-            distinct = self._matrix([[text] for text in number])
-            return np.asarray(distinct[np.fromiter((number[item[0]] for item in items), int, len(items))])
-        return self._matrix(items)
-
-    def _matrix(self, items: list[Any]) -> np.ndarray:
-        assert self.positions is not None
-        index = {text: i + 1 for i, text in enumerate(self.categories)}
-        matrix = np.zeros((len(items), 1 + 2 * self.positions))
-        matrix[:, 2::2] = -1
-        for row, item in zip(matrix, items, strict=True):
-            parts = _parts(item)
-            row[0] = len(parts)
-            for position, part in enumerate(parts[: self.positions]):
-                if _is_number(part):
-                    # Whole numbers may be larger than any floating-point number.
-                    row[1 + 2 * position], row[2 + 2 * position] = float(max(-_LARGEST, min(_LARGEST, part))), 0
-                else:
-                    row[2 + 2 * position] = index.get(_text(part), len(index) + 1)
-        return matrix
-
-
-_MOST_CATEGORIES = 64
-
-
-def _is_number(part: Any) -> bool:
-    """Whether a part is a number that can be compared: not NaN, which counts as one more category."""
-    return isinstance(part, Real) and not isinstance(part, bool) and part == part
-
-
-def _parts(item: Any) -> list[Any]:
-    """Parts of a structured output in order, nested ones flattened; a text's characters."""
-    if isinstance(item, Sequence) and not isinstance(item, str | bytes):
-        if len(item) == 1 and isinstance(item[0], str | bytes):
-            return list(item[0])
-        return [part for inner in item for part in (_parts(inner) if _is_nested(inner) else [canonical(inner)])]
-    if isinstance(item, np.ndarray):
-        return _parts(item.tolist())
-    if isinstance(item, dict):
-        # The same keys are at the same positions, each in front of what it holds.
-        entries = sorted(((_text(key), value) for key, value in item.items()), key=lambda entry: entry[0])
-        return [
-            part
-            for key, value in entries
-            for part in (key, *(_parts(value) if _is_nested(value) else [canonical(value)]))
-        ]
-    if _is_set_of_reals(item):
-        return sorted(item)
-    if isinstance(item, complex):
-        return [item.real, item.imag]
-    return [float(item) if isinstance(item, Decimal) else canonical(item)]
-
-
-def _is_nested(item: Any) -> bool:
-    return isinstance(item, list | tuple | dict | np.ndarray | complex | Decimal) or _is_set_of_reals(item)
-
-
-def _is_set_of_reals(item: Any) -> bool:
-    """Whether a set holds numbers that hardly come again, so that it is no category as a whole."""
-    return isinstance(item, set | frozenset) and bool(item) and all(isinstance(part, float) for part in item)

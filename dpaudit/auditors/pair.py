@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.auditors.outputs import Outputs
 from dpaudit.auditors.pace import OutOfTimeError
 from dpaudit.auditors.sampler import CHUNK, Sampler
 from dpaudit.auditors.selection import Choice, FinalTest, Selection, select_events
@@ -118,8 +119,8 @@ class PairTask:
 def choose_for_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> Selection:
     """Choose the events of a pair of inputs from its selection samples."""
     return select_events(
-        sampler.draw(x, task.selection, "selection", 0),
-        sampler.draw(y, task.selection, "selection", 1),
+        Outputs(sampler.draw(x, task.selection, "selection", 0)),
+        Outputs(sampler.draw(y, task.selection, "selection", 1)),
         task.test,
     )
 
@@ -133,7 +134,7 @@ class _Count:
     hits: tuple[int, int] = (0, 0)
     trials: tuple[int, int] = (0, 0)
 
-    def add(self, outputs: tuple[np.ndarray | None, np.ndarray | None]) -> None:
+    def add(self, outputs: tuple[Outputs | None, Outputs | None]) -> None:
         """Count in outputs on the first and on the second input."""
         counts = [0 if side is None else int(np.count_nonzero(self.choice.event.contains(side))) for side in outputs]
         sizes = [0 if side is None else len(side) for side in outputs]
@@ -223,7 +224,7 @@ def bound_event(
 
 def _final_rounds(
     sampler: Sampler, x: Any, y: Any, samples: int, guarantee: Guarantee
-) -> Iterator[tuple[np.ndarray | None, np.ndarray | None]]:
+) -> Iterator[tuple[Outputs | None, Outputs | None]]:
     """Yield the final sample in rounds of about ``CHUNK`` outputs per input."""
     coins = sampler.coins("assignment")
     for number in range(-(-samples // CHUNK)):
@@ -234,7 +235,7 @@ def _final_rounds(
             first = int(coins.binomial(2 * size, 0.5))
             sizes = (first, 2 * size - first)
         on_x, on_y = (
-            sampler.draw_once(data, count, "final", side, number) if count else None
+            Outputs(sampler.draw_once(data, count, "final", side, number)) if count else None
             for side, (data, count) in enumerate(zip((x, y), sizes, strict=True))
         )
         yield on_x, on_y

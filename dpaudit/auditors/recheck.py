@@ -17,7 +17,7 @@ from dpaudit.auditors.blackbox import sampler_of
 from dpaudit.auditors.budget import Budget
 from dpaudit.auditors.losses import LossScore
 from dpaudit.auditors.misfit import outcome_keyer
-from dpaudit.auditors.outputs import Coder
+from dpaudit.auditors.outputs import Coder, OutputsLike, raw_of
 from dpaudit.auditors.pair import EventBound, PairTask, bound_event, choose_for_pair
 from dpaudit.auditors.sampler import Sampler
 from dpaudit.auditors.selection import Choice, ThresholdEvent
@@ -45,9 +45,9 @@ class OutcomesScore:
 
     outcomes: Sequence[Any]
 
-    def __call__(self, outputs: np.ndarray) -> np.ndarray:
+    def __call__(self, outputs: OutputsLike) -> np.ndarray:
         """Score of every output, shape (size,)."""
-        keyed = outcome_keyer(outputs)
+        keyed = outcome_keyer(raw_of(outputs))
         inside = set(map(keyed, self.outcomes))
         coder = Coder(outputs)
         scores = np.array([float(keyed(outcome) in inside) for outcome in coder.outcomes])

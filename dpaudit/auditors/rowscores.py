@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.auditors.outputs import Columns
+from dpaudit.auditors.columns import Columns
+from dpaudit.auditors.outputs import OutputsLike, as_outputs
 from dpaudit.auditors.tables import Table
 
 _STEPS = 8
@@ -35,8 +36,8 @@ class Transform:
     columns: Columns
     matrix: np.ndarray | None = None
 
-    def __call__(self, outputs: np.ndarray) -> np.ndarray:
-        rows = self.columns(outputs)
+    def __call__(self, outputs: OutputsLike) -> np.ndarray:
+        rows = as_outputs(outputs).rows(self.columns)
         # What becomes of a number must not depend on those beside it. A finite sum of squares leaves none to limit.
         if rows.dtype.kind == "f" and (rows.dtype.itemsize > 8 or not np.isfinite(np.vdot(rows, rows))):
             rows = np.clip(rows.astype(float), -_LARGEST, _LARGEST)
@@ -51,13 +52,33 @@ class Transform:
             "positions": self.columns.positions,
             "categories": list(self.columns.categories),
             "matrix": None if self.matrix is None else self.matrix.tolist(),
+            **places_to_json(self.columns),
         }
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> Transform:
         """Make the transform again."""
         matrix = None if raw["matrix"] is None else np.array(raw["matrix"], dtype=float)
-        return cls(raw["name"], Columns(raw["positions"], tuple(raw["categories"])), matrix)
+        return cls(raw["name"], columns_from_json(raw), matrix)
+
+    def named(self, column: int, width: int) -> str:
+        """Return what a column is, in words; ``width`` is the number of columns."""
+        names = self.columns.names
+        what = names[column] if names else "output" if width == 1 else f"output[{column}]"
+        return what if self.name == "identity" else f"{self.name[:-1]} at {what}"
+
+
+def places_to_json(columns: Columns) -> dict[str, Any]:
+    """Columns of structured outputs as data; nothing for others."""
+    return {} if columns.paths is None else {"paths": list(columns.paths), "kept": list(columns.kept)}
+
+
+def columns_from_json(raw: dict[str, Any]) -> Columns:
+    """Make columns again."""
+    paths = raw.get("paths")
+    if paths is None:
+        return Columns(raw["positions"], tuple(raw["categories"]))
+    return Columns(None, tuple(raw["categories"]), tuple(map(str, paths)), tuple(map(int, raw["kept"])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +95,7 @@ class AdditiveScore:
     def __post_init__(self) -> None:
         object.__setattr__(self, "steps", _steps(self.tables))
 
-    def __call__(self, outputs: np.ndarray) -> np.ndarray:
+    def __call__(self, outputs: OutputsLike) -> np.ndarray:
         return self.of_rows(self.transform(outputs))
 
     def of_rows(self, rows: np.ndarray) -> np.ndarray:
@@ -95,10 +116,16 @@ class AdditiveScore:
     def describe(self, threshold: float, *, above: bool) -> Any:
         """Intervals where there is one column; otherwise the tables."""
         relevant = {i: table for i, table in enumerate(self.tables) if table.spread > 0}
-        if len(relevant) == 1 and self.transform.name == "identity" and self.transform.columns.positions is None:
+        columns = self.transform.columns
+        if len(relevant) == 1 and self.transform.name == "identity" and columns.positions is None:
             ((column, table),) = relevant.items()
             rest = sum(float(other.values[0]) for i, other in enumerate(self.tables) if i != column)
-            what = "output" if len(self.tables) == 1 else f"output[{column}]"
+            what = self.transform.named(column, len(self.tables))
+            if not columns.numeric and columns.value_of(column, 0.0) is not None:
+                codes = np.arange(-1, len(columns.categories) + 2)
+                ratios = table(codes.astype(float))
+                inside = codes[ratios >= threshold - rest if above else ratios <= threshold - rest]
+                return {f"{what} is any of": [columns.value_of(column, code) for code in inside.tolist()]}
             return {f"{what} in [from, to)": _intervals(table, threshold - rest, above=above)}
         return {
             f"sum over {len(relevant)} {_NUMBERS[self.transform.name]} of a step function of each": (
@@ -162,7 +189,7 @@ class LinearScore:
     high: np.ndarray
     weights: np.ndarray
 
-    def __call__(self, outputs: np.ndarray) -> np.ndarray:
+    def __call__(self, outputs: OutputsLike) -> np.ndarray:
         limited = np.maximum(self.transform(outputs), self.low)
         return np.asarray(np.minimum(limited, self.high, out=limited) @ self.weights)
 
@@ -213,7 +240,7 @@ class PairScore:
     pairs: np.ndarray
     tables: tuple[np.ndarray, ...]
 
-    def __call__(self, outputs: np.ndarray) -> np.ndarray:
+    def __call__(self, outputs: OutputsLike) -> np.ndarray:
         rows = self.additive.transform(outputs)
         cells = {int(column): cell_numbers(self.edges[column], rows[:, column]) for column in np.unique(self.pairs)}
         score = self.additive.of_rows(rows)
@@ -223,9 +250,10 @@ class PairScore:
 
     def describe(self, threshold: float, *, above: bool) -> Any:
         """Name the pairs of columns."""
+        transform = self.additive.transform
         return {
             "sum of step functions of each number and of pairs of them": f"{'>=' if above else '<='} {threshold:.17g}",
-            "pairs": [f"output[{i}], output[{j}]" for i, j in self.pairs.tolist()],
+            "pairs": [", ".join(transform.named(i, len(self.edges)) for i in pair) for pair in self.pairs.tolist()],
         }
 
     def to_json(self) -> dict[str, Any]:
@@ -268,7 +296,7 @@ class ExtremeScore:
     centre: np.ndarray
     scale: np.ndarray
 
-    def __call__(self, outputs: np.ndarray) -> np.ndarray:
+    def __call__(self, outputs: OutputsLike) -> np.ndarray:
         deviations = self.transform(outputs) - self.centre
         deviations *= 1 / self.scale
         # A reduction along a short axis is slow.

@@ -11,8 +11,17 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from dpaudit.auditors.outputs import Coder, Coding, find_keys, outcome_keys
-from dpaudit.auditors.rowscores import AdditiveScore, ExtremeScore, LinearScore, PairScore
+from dpaudit.auditors.bits import BitsScore
+from dpaudit.auditors.columns import Columns
+from dpaudit.auditors.outputs import Coder, Coding, OutputsLike, as_outputs, find_keys, joined, outcome_keys, raw_of
+from dpaudit.auditors.rowscores import (
+    AdditiveScore,
+    ExtremeScore,
+    LinearScore,
+    PairScore,
+    columns_from_json,
+    places_to_json,
+)
 
 _LISTED = 24
 _BLOCK_VALUES = 1 << 16
@@ -29,7 +38,7 @@ class Score(Protocol):
     cost: ClassVar[int]
     log_ratio: ClassVar[bool]
 
-    def __call__(self, outputs: np.ndarray) -> np.ndarray:
+    def __call__(self, outputs: OutputsLike) -> np.ndarray:
         """Score of every output, shape (size,)."""
         ...
 
@@ -56,9 +65,9 @@ class OutcomeScore:
     coder: Coder | None = None
 
     @classmethod
-    def fit(cls, x: np.ndarray, y: np.ndarray) -> OutcomeScore | None:
+    def fit(cls, x: OutputsLike, y: OutputsLike) -> OutcomeScore | None:
         """Count outcomes on samples of both inputs; None where no outcome repeats."""
-        coder = Coder(np.concatenate([x, y]), at_least=2)
+        coder = Coder(joined([x, y]), at_least=2)
         size = len(coder.keys)
         if not size:
             return None
@@ -72,7 +81,7 @@ class OutcomeScore:
         """Share of the samples that it was learned from whose outcome it knows."""
         return 0.0 if self.coder is None else float(np.mean(self.coder.codes >= 0))
 
-    def __call__(self, outputs: np.ndarray) -> np.ndarray:
+    def __call__(self, outputs: OutputsLike) -> np.ndarray:
         if self.coder is not None:
             codes = self.coder(outputs)
         else:
@@ -126,27 +135,38 @@ class ColumnScore:
 
     column: int | None
     centre: float | None = None
+    columns: Columns | None = None
 
-    def __call__(self, outputs: np.ndarray) -> np.ndarray:
-        values = outputs if self.column is None else outputs.reshape(len(outputs), -1)[:, self.column]
+    def __call__(self, outputs: OutputsLike) -> np.ndarray:
+        if self.columns is not None:
+            values = as_outputs(outputs).rows(self.columns)[:, self.column or 0]
+        else:
+            raw = raw_of(outputs)
+            values = raw if self.column is None else raw.reshape(len(raw), -1)[:, self.column]
         values = values.astype(float, copy=False)
         return values if self.centre is None else np.abs(values - self.centre)
 
     def describe(self, threshold: float, *, above: bool) -> Any:
         """Half-line in one coordinate."""
         what = "output" if self.column is None else f"output[{self.column}]"
+        if self.columns is not None:
+            what = self.columns.names[self.column or 0]
         if self.centre is not None:
             what = f"|{what} - {self.centre:.17g}|"
         return {what: f"{'>=' if above else '<='} {threshold:.17g}"}
 
     def to_json(self) -> dict[str, Any]:
         """Column and centre."""
-        return {"kind": "column", "column": self.column, "centre": self.centre}
+        made: dict[str, Any] = {"kind": "column", "column": self.column, "centre": self.centre}
+        if self.columns is not None:
+            made["columns"] = {"categories": list(self.columns.categories), **places_to_json(self.columns)}
+        return made
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> ColumnScore:
         """Make the score again."""
-        return cls(raw["column"], raw["centre"])
+        columns = raw.get("columns")
+        return cls(raw["column"], raw["centre"], None if columns is None else columns_from_json(columns))
 
 
 _KINDS: dict[str, Any] = {
@@ -156,12 +176,14 @@ _KINDS: dict[str, Any] = {
     "extreme": ExtremeScore,
     "linear": LinearScore,
     "pairs": PairScore,
+    "bits": BitsScore,
 }
 
 
-def scores_of(score: Score, outputs: np.ndarray) -> np.ndarray:
+def scores_of(score: Score, outputs: OutputsLike) -> np.ndarray:
     """Score of every output, computed block by block so that the intermediate numbers stay in the cache."""
-    rows = max(_LEAST_BLOCK, _BLOCK_VALUES // max(1, outputs[:1].size))
+    outputs = as_outputs(outputs)
+    rows = max(_LEAST_BLOCK, _BLOCK_VALUES // outputs.width)
     with np.errstate(over="ignore", invalid="ignore"):  # outputs may be infinite, or as large as numbers can be
         if len(outputs) <= rows:
             return score(outputs)

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from dpaudit.auditors.learners import Fitter, boosted_score, fitters
+from dpaudit.auditors.outputs import Outputs, OutputsLike, as_outputs, joined
 from dpaudit.auditors.scores import OutcomeScore, Score, score_from_json, scores_of
 from dpaudit.claims.guarantees import Guarantee
 from dpaudit.errors import CheckError
@@ -39,7 +40,7 @@ _NEWTON_STEPS = 6
 _MOST_KNOWN = 0.5
 
 
-Sides = tuple[np.ndarray, np.ndarray]
+Sides = tuple[Outputs, Outputs]
 """Samples of the first and of the second input."""
 
 
@@ -51,7 +52,7 @@ class ThresholdEvent:
     threshold: float
     above: bool
 
-    def contains(self, outputs: np.ndarray) -> np.ndarray:
+    def contains(self, outputs: OutputsLike) -> np.ndarray:
         """Whether each output is in the event, shape (size,)."""
         scores = scores_of(self.score, outputs)
         if scores.shape != (len(outputs),):
@@ -143,7 +144,7 @@ class FinalTest:
     alpha: float
 
 
-def select_events(x: np.ndarray, y: np.ndarray, test: FinalTest) -> Selection:
+def select_events(x: OutputsLike, y: OutputsLike, test: FinalTest) -> Selection:
     """Learn scores on one half of the samples; choose among them and their thresholds on the other half.
 
     Parameters
@@ -153,6 +154,7 @@ def select_events(x: np.ndarray, y: np.ndarray, test: FinalTest) -> Selection:
     test
         The test that the events are for.
     """
+    x, y = as_outputs(x), as_outputs(y)
     with np.errstate(over="ignore", invalid="ignore"):  # outputs may be infinite
         tried = _compete(x, y, test, thorough=True)
     cautious, bolder, boldest = ([judged[level] for _, judged in tried] for level in range(len(_CAUTION)))
@@ -171,21 +173,22 @@ def select_events(x: np.ndarray, y: np.ndarray, test: FinalTest) -> Selection:
     return Selection(main=main, gamble=gamble if worth_it else None)
 
 
-def promised_bound(x: np.ndarray, y: np.ndarray, test: FinalTest) -> float:
+def promised_bound(x: OutputsLike, y: OutputsLike, test: FinalTest) -> float:
     """Bound that :func:`select_events` would expect of a pair, to compare pairs by a few samples each.
 
     Both halves learn and judge in turn, where that is quick. Scores that take long to learn do not take part.
     """
+    x, y = as_outputs(x), as_outputs(y)
     turns = [(x, y)]
-    if x.dtype.kind != "f" or x[0].size == 1:
+    if x.dtype.kind != "f" or x.width == 1:
         half = len(x) // 2
-        turns.append((np.concatenate([x[half:], x[:half]]), np.concatenate([y[half:], y[:half]])))
+        turns.append((joined([x[half:], x[:half]]), joined([y[half:], y[:half]])))
     with np.errstate(over="ignore", invalid="ignore"):
         promised = [_compete(*sides, test, thorough=False) for sides in turns]
     return sum(max(judged[_BOLDER].predicted for _, judged in tried) for tried in promised) / len(promised)
 
 
-def _compete(x: np.ndarray, y: np.ndarray, test: FinalTest, *, thorough: bool) -> list[tuple[Score, list[Choice]]]:
+def _compete(x: Outputs, y: Outputs, test: FinalTest, *, thorough: bool) -> list[tuple[Score, list[Choice]]]:
     """Scores learned on one half, with their best events on the other; trees only where ``thorough``."""
     half = len(x) // 2
     learn, judge = (x[:half], y[:half]), (x[half:], y[half:])

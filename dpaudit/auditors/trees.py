@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from dpaudit.auditors.outputs import Columns
+from dpaudit.auditors.columns import Columns
+from dpaudit.auditors.outputs import OutputsLike, as_outputs
 
 if TYPE_CHECKING:
     from dpaudit.auditors.scores import Score
@@ -29,7 +30,7 @@ class BoostedScore:
 
     @classmethod
     def fit(
-        cls, x: np.ndarray, y: np.ndarray, columns: Columns, others: tuple[Score, ...], *, rounds: int
+        cls, x: OutputsLike, y: OutputsLike, columns: Columns, others: tuple[Score, ...], *, rounds: int
     ) -> BoostedScore:
         """Train that many rounds on samples of both inputs."""
         from sklearn.ensemble import HistGradientBoostingClassifier
@@ -42,7 +43,7 @@ class BoostedScore:
         with _one_thread():
             return cls(columns, others, model.fit(rows, labels))
 
-    def __call__(self, outputs: np.ndarray) -> np.ndarray:
+    def __call__(self, outputs: OutputsLike) -> np.ndarray:
         with _one_thread():
             return np.asarray(self.model.decision_function(_features(outputs, self.columns, self.others)))
 
@@ -55,9 +56,10 @@ class BoostedScore:
         return
 
 
-def _features(outputs: np.ndarray, columns: Columns, others: tuple[Score, ...]) -> np.ndarray:
+def _features(outputs: OutputsLike, columns: Columns, others: tuple[Score, ...]) -> np.ndarray:
+    outputs = as_outputs(outputs)
     # The learner takes midpoints of values, which must stay finite.
-    numbers = np.clip(columns(outputs).astype(float, copy=False), -_LARGEST, _LARGEST)
+    numbers = np.clip(outputs.rows(columns).astype(float, copy=False), -_LARGEST, _LARGEST)
     return np.column_stack([numbers, *(score(outputs) for score in others)])
 
 

@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from dpaudit.auditors.outputs import Coder, Columns, coding_of, outcome_keys
+from dpaudit.auditors.columns import Columns
+from dpaudit.auditors.outputs import Coder, coding_of, outcome_keys
 
 NUMBERS = ["bool", "int8", "uint8", "int64", "uint64", "float16", "float32", "float64", "complex64", "complex128"]
 

@@ -9,7 +9,7 @@ import pytest
 
 import dpaudit
 from dpaudit.auditors import learners
-from dpaudit.auditors.outputs import Columns
+from dpaudit.auditors.columns import Columns
 from dpaudit.auditors.rowscores import AdditiveScore, Transform
 from dpaudit.auditors.scores import ColumnScore, OutcomeScore, score_from_json, scores_of
 from dpaudit.auditors.selection import FinalTest, ThresholdEvent, select_events
@@ -82,11 +82,14 @@ SCORES = {
     "outcomes rows": (OutcomeScore.fit, coins),
     "outcomes sets": (OutcomeScore.fit, sets),
     "outcomes complex": (OutcomeScore.fit, lambda d, s, r: whole("int64")(d, s, r) * (1 + 1j)),
-    "half-line": (partial(learners._half_line, True), laplace),
-    "half-line of one column": (partial(learners._half_line, False), lambda d, s, r: laplace(d, s, r)[:, None]),
-    "distance": (partial(learners._distance, True), laplace),
+    "half-line": (partial(learners._half_line, ColumnScore(None)), laplace),
+    "half-line of one column": (
+        partial(learners._half_line, ColumnScore(0)),
+        lambda d, s, r: laplace(d, s, r)[:, None],
+    ),
+    "distance": (partial(learners._distance, ColumnScore(None)), laplace),
     "table": (partial(learners._whole_table, IDENTITY), laplace),
-    "best half-line": (learners._best_half_line, numbers),
+    "best half-line": (partial(learners._best_half_line, Columns()), numbers),
     "additive": (partial(learners._additive, learners._identity, Columns()), numbers),
     "additive coins": (partial(learners._additive, learners._identity, Columns()), coins),
     "differences": (partial(learners._additive, learners._differences, Columns()), sums),
@@ -256,7 +259,7 @@ def test_trees_are_learned_again_and_alike():
 def test_a_constant_column_is_not_the_one_that_differs_most():
     rng = np.random.default_rng(SEED)
     rows = [np.column_stack([np.zeros(2000), rng.integers(0, 2, 2000), d + rng.normal(size=2000)]) for d in (0, 0.3)]
-    assert learners._best_half_line(*rows).column == 2
+    assert learners._best_half_line(Columns(), *rows).column == 2
 
 
 @pytest.mark.parametrize("raw", [{}, {"kind": "unknown"}, {"kind": "column"}, {"kind": "linear", "low": "x"}])

@@ -1,0 +1,206 @@
+"""Outputs as rows of numbers: numeric ones as they are, structured ones taken apart position by position."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Self
+
+import numpy as np
+
+from dpaudit.auditors.flat import Uniform, Varied, blocks, paths
+from dpaudit.auditors.leaves import count_texts, numbers_and_categories
+from dpaudit.auditors.positions import matrix_of_positions
+
+_MOST_PATHS = 4096
+_MOST_CATEGORIES = 64
+_LOOKED_AT = 40_000
+"""Outputs of varied structure, at most, that decide about columns."""
+
+_REMEMBERED = 1024
+_NARROW = (np.int8, np.int16, np.int32)
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Outputs as rows of numbers: numeric ones as they are, structured ones taken apart place by place.
+
+    A structured output becomes the number of its values and, for every place where a value may be, the number there
+    (0 if none) and a category (0 for a number, -1 for nothing, otherwise which other value). Columns that never vary
+    are left out.
+
+    Attributes
+    ----------
+    positions
+        Of records written by earlier versions: number of positions of structured outputs, named by their order.
+    categories
+        The other values, by their text.
+    paths
+        Places in structured outputs, as Python writes them (``["count"]``, ``[0].x``); None for arrays of numbers.
+    kept
+        Which of those columns there are.
+    """
+
+    positions: int | None = None
+    categories: tuple[str, ...] = ()
+    paths: tuple[str, ...] | None = None
+    kept: tuple[int, ...] = ()
+
+    @classmethod
+    def fit(cls, outputs: np.ndarray) -> Self | None:
+        """Form that suits these outputs; None where they have too many parts, or none."""
+        if outputs.dtype.kind in "biufc":
+            return cls()
+        found: dict[str, None] = {}
+        texts: Counter[str] = Counter()
+        seen = 0
+        for at, flat in blocks(outputs, characters=True):
+            if isinstance(flat, Varied) and at.start >= _LOOKED_AT:
+                break
+            seen = at.stop
+            for values in [flat.values] if isinstance(flat, Varied) else flat.columns:
+                texts.update(count_texts(values))
+            for structure in dict.fromkeys(flat.structures) if isinstance(flat, Varied) else [flat.structure]:
+                found.update(dict.fromkeys(paths(structure)))
+            if len(found) > _MOST_PATHS:
+                return None
+        common = sorted(texts, key=lambda text: (-texts[text], text))[:_MOST_CATEGORIES]
+        everything = cls(None, tuple(common), tuple(found), tuple(range(1 + 2 * len(found))))
+        return cls(None, tuple(common), tuple(found), everything._varying(outputs[:seen]))
+
+    @property
+    def numeric(self) -> bool:
+        """Whether outputs are arrays of numbers."""
+        return self.positions is None and self.paths is None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What every column of structured outputs is, in words."""
+        if self.paths is None:
+            return ()
+        return tuple(_name(self.paths, column) for column in self.kept)
+
+    def value_of(self, column: int, code: float) -> str | None:
+        """Text of a category in a column of categories; None if the column holds numbers."""
+        if self.paths is None or not self.kept[column] or self.kept[column] % 2:
+            return None
+        if code <= 0:
+            return "a number" if code == 0 else "nothing"
+        return self.categories[int(code) - 1] if code <= len(self.categories) else "another value"
+
+    def __call__(self, outputs: np.ndarray) -> np.ndarray:
+        """Matrix of finite numbers, shape (size, columns)."""
+        if self.numeric:
+            rows = outputs.reshape(len(outputs), -1)
+            if rows.dtype.kind == "c":
+                rows = np.ascontiguousarray(rows.astype(complex)).view(float)
+            return rows
+        if self.positions is not None:
+            return matrix_of_positions(outputs, self.positions, self.categories)
+        made = [_narrow(self._block(flat)) for _, flat in blocks(outputs, characters=True)]
+        return np.concatenate(made) if made else np.zeros((0, len(self.kept)))
+
+    def _block(self, flat: Uniform | Varied) -> np.ndarray:
+        place = _places(self.paths or (), self.kept)
+        codes = {text: i + 1 for i, text in enumerate(self.categories)}
+
+        def code(text: str) -> int:
+            return codes.get(text, len(codes) + 1)
+
+        if isinstance(flat, Uniform):
+            return self._uniform(flat, place, code)
+        return self._varied(flat, place, code)
+
+    def _uniform(self, flat: Uniform, place: np.ndarray, code: Any) -> np.ndarray:
+        slots = _slots(self.paths or (), flat.structure)
+        # Filled column by column, where that is how memory is laid out, and turned at the end.
+        turned = np.zeros((len(self.kept), flat.size))
+        absent = np.ones(len(place), dtype=bool)
+        for slot, values in zip(slots.tolist(), flat.columns, strict=True):
+            if slot < 0:
+                continue
+            absent[2 + 2 * slot] = False
+            at_number, at_category = place[1 + 2 * slot], place[2 + 2 * slot]
+            if at_number < 0 and at_category < 0:
+                continue
+            numbers, categories = numbers_and_categories(values, code)
+            if at_number >= 0:
+                turned[at_number] = numbers
+            if at_category >= 0 and categories is not None:
+                turned[at_category] = categories
+        if place[0] >= 0:
+            turned[place[0]] = len(flat.columns)
+        missing = place[2::2][absent[2::2]]
+        turned[missing[missing >= 0]] = -1
+        return np.ascontiguousarray(turned.T)
+
+    def _varied(self, flat: Varied, place: np.ndarray, code: Any) -> np.ndarray:
+        assert self.paths is not None
+        # One more column takes what is not kept.
+        matrix = np.zeros((len(flat.counts), len(self.kept) + 1))
+        categories_at = place[2::2]
+        matrix[:, categories_at[categories_at >= 0]] = -1
+        if place[0] >= 0:
+            matrix[:, place[0]] = flat.counts
+        if flat.values:
+            numbers, categories = numbers_and_categories(flat.values, code)
+            slots_of = {structure: _slots(self.paths, structure) for structure in dict.fromkeys(flat.structures)}
+            slots = np.concatenate([slots_of[structure] for structure in flat.structures])
+            rows = np.repeat(np.arange(len(flat.counts)), flat.counts)
+            known = slots >= 0
+            rows, slots = rows[known], slots[known]
+            matrix[rows, place[1 + 2 * slots]] = numbers[known]
+            matrix[rows, place[2 + 2 * slots]] = 0 if categories is None else categories[known]
+        return matrix[:, :-1]
+
+    def _varying(self, outputs: np.ndarray) -> tuple[int, ...]:
+        """Columns that are not the same for all of these outputs; the first number if all are."""
+        low = high = np.empty(0)
+        for _, flat in blocks(outputs, characters=True):
+            matrix = self._block(flat)
+            lowest, highest = matrix.min(axis=0), matrix.max(axis=0)
+            low = np.minimum(low, lowest) if len(low) else lowest
+            high = np.maximum(high, highest) if len(high) else highest
+        varying = tuple(np.flatnonzero(low < high).tolist())
+        return varying or (min(1, len(self.kept) - 1),)
+
+
+def _name(places: tuple[str, ...], column: int) -> str:
+    if column == 0:
+        return "number of values in the output"
+    what = f"output{places[(column - 1) // 2]}"
+    return what if column % 2 else f"kind of {what}"
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _slots(known: tuple[str, ...], structure: Any) -> np.ndarray:
+    """Which of the places each value of a structure has; -1 for one that is not among them."""
+    index = _index(known)
+    return np.array([index.get(path, -1) for path in paths(structure)], dtype=int)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _index(known: tuple[str, ...]) -> dict[str, int]:
+    return {path: i for i, path in enumerate(known)}
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _places(known: tuple[str, ...], kept: tuple[int, ...]) -> np.ndarray:
+    """Where in the matrix each column is; -1 for one that is left out."""
+    place = np.full(1 + 2 * len(known), -1)
+    place[list(kept)] = np.arange(len(kept))
+    return place
+
+
+def _narrow(matrix: np.ndarray) -> np.ndarray:
+    """Return the same numbers in fewer bytes, where all are small whole numbers."""
+    if not matrix.size:
+        return matrix
+    low, high = float(matrix.min()), float(matrix.max())
+    for dtype in _NARROW:
+        limits = np.iinfo(dtype)
+        if limits.min <= low and high <= limits.max:
+            narrow = matrix.astype(dtype)
+            return narrow if np.array_equal(narrow, matrix) else matrix
+    return matrix

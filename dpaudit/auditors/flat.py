@@ -1,0 +1,363 @@
+"""Structured outputs as the values inside of them, position by position, with the structure that holds them.
+
+Outputs of one structure are taken apart together: their values at one position are one column, made by transposition
+instead of output by output.
+
+A structure is ``None`` for a single value, a number n for a sequence of n single values, and otherwise a tuple: what it
+is, the names of its parts or their number, and the structures of its parts where these are not single values.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from operator import attrgetter, itemgetter
+from typing import Any, Literal
+
+import numpy as np
+
+from dpaudit.auditors.foreign import is_foreign, plain
+from dpaudit.auditors.leaves import ATOMS, Values, field_names, text_of
+
+Structure = Any
+"""Hashable description of how an output is made of single values."""
+
+_BLOCK_VALUES = 1 << 18
+_LEAST_BLOCK = 256
+_STRUCTURES = 4096
+"""Structures that are kept in mind."""
+
+_Kind = Literal["leaf", "list", "fields", "dict", "object", "array", "set", "complex", "foreign"]
+
+_PLAIN = ATOMS | {int, float, np.float64, np.float32, np.int64, np.int32}
+"""The usual types of single values."""
+
+
+class _VariedError(Exception):
+    """Outputs do not have one structure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Uniform:
+    """Outputs of one structure: the values at every position."""
+
+    size: int
+    structure: Structure
+    columns: list[Values]
+
+
+@dataclass(frozen=True, slots=True)
+class Varied:
+    """Outputs of several structures: all their values in a row, those of an output after those of the one before."""
+
+    structures: list[Structure]
+    counts: np.ndarray
+    values: list[Any]
+
+
+def blocks(items: np.ndarray, *, characters: bool) -> Iterator[tuple[slice, Uniform | Varied]]:
+    """Take outputs apart, block by block.
+
+    Parameters
+    ----------
+    items
+        Outputs along axis 0.
+    characters
+        Whether outputs that are texts are taken apart too.
+    """
+    if not len(items):
+        return
+    first = _leaves_of(_items(items[:1])[0], characters=characters)
+    rows = max(_LEAST_BLOCK, _BLOCK_VALUES // max(1, len(first[1])))
+    for start in range(0, len(items), rows):
+        at = slice(start, min(start + rows, len(items)))
+        yield at, _flat(items[at], characters)
+
+
+def value_count(item: Any) -> int:
+    """How many single values an output holds."""
+    return len(_leaves_of(item, characters=True)[1])
+
+
+@lru_cache(maxsize=_STRUCTURES)
+def paths(structure: Structure) -> tuple[str, ...]:
+    """Where every value of a structure is found, as Python writes it."""
+    return tuple(_paths(structure, ""))
+
+
+@lru_cache(maxsize=_STRUCTURES)
+def written(structure: Structure) -> str:
+    """Write a structure so that two are the same exactly where equal outputs may have them."""
+    if structure is None:
+        return "."
+    if isinstance(structure, int):
+        return f"[{'.' * structure}]"
+    what, names, parts = structure
+    if what == "dict":
+        return f"{{{','.join(f'{name}:{written(part)}' for name, part in zip(names, parts, strict=True))}}}"
+    inside = "".join(map(written, parts))
+    if what in ("list", "fields", "record"):
+        return f"[{inside}]"
+    return f"{what}({names!r}:{inside})"
+
+
+def _items(outputs: np.ndarray) -> list[Any]:
+    if outputs.ndim == 1:
+        return list(outputs) if outputs.dtype == np.longdouble else outputs.tolist()
+    return outputs.reshape(len(outputs), -1).tolist()
+
+
+def _flat(outputs: np.ndarray, characters: bool) -> Uniform | Varied:
+    columns: list[Values] = []
+    if outputs.dtype.names and outputs.ndim == 1:
+        try:
+            return Uniform(len(outputs), _records(outputs, columns), columns)
+        except _VariedError:
+            columns.clear()
+    items = _items(outputs)
+    try:
+        return Uniform(len(items), _transposed(items, columns, characters=characters), columns)
+    except _VariedError:
+        pass
+    structures, counts, values = [], np.zeros(len(items), dtype=int), []
+    for i, item in enumerate(items):
+        before = len(values)
+        structure = _flatten(item, values, characters=characters)
+        structures.append(_as_record(structure, outputs.dtype.names) if outputs.dtype.names else structure)
+        counts[i] = len(values) - before
+    return Varied(structures, counts, values)
+
+
+def _leaves_of(item: Any, *, characters: bool) -> tuple[Structure, list[Any]]:
+    values: list[Any] = []
+    return _flatten(item, values, characters=characters), values
+
+
+@cache
+def _kind(kind: type) -> _Kind:
+    if is_foreign(kind):
+        return "foreign"
+    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        return "fields"
+    if issubclass(kind, list | tuple):
+        return "list"
+    if issubclass(kind, dict):
+        return "dict"
+    if issubclass(kind, np.ndarray):
+        return "array"
+    if issubclass(kind, set | frozenset):
+        return "set"
+    if issubclass(kind, complex | np.complexfloating):
+        return "complex"
+    return "object" if dataclasses.is_dataclass(kind) else "leaf"
+
+
+# Many outputs of one structure.
+
+
+def _transposed(column: Sequence[Any], into: list[Values], *, characters: bool = False) -> Structure:
+    """Append the values at every position of outputs of one structure, and return this."""
+    types = set(map(type, column))
+    if types <= _PLAIN and not (characters and types & {str, bytes}):
+        into.append(column)
+        return None
+    kinds = {_kind(each) for each in types}
+    if len(kinds) > 1:
+        raise _VariedError
+    if "foreign" in kinds:
+        return _transposed([plain(item) for item in column], into)
+    kind = kinds.pop()
+    if characters and types <= {str, bytes} and len(types) == 1:
+        return "text", _one(map(len, column)), _parts(zip(*column, strict=True), into)
+    if kind == "leaf":
+        if characters and types & {str, bytes}:
+            raise _VariedError
+        into.append(column)
+        return None
+    if kind in ("object", "fields") and len(types) > 1:
+        raise _VariedError
+    return _TRANSPOSERS[kind](column, types.pop(), into, characters)
+
+
+def _parts(columns: Any, into: list[Values]) -> tuple[Structure, ...]:
+    return tuple(_transposed(column, into) for column in columns)
+
+
+def _one(values: Any) -> Any:
+    """Return the one value that all these are."""
+    distinct = set(values)
+    if len(distinct) != 1:
+        raise _VariedError
+    return distinct.pop()
+
+
+def _sequence(parts: tuple[Structure, ...]) -> Structure:
+    return ("list", len(parts), parts) if any(part is not None for part in parts) else len(parts)
+
+
+def _lists(column: Sequence[Any], kind: type, into: list[Values], characters: bool) -> Structure:
+    length = _one(map(len, column))
+    if characters and length == 1 and any(isinstance(item[0], str | bytes) for item in column):
+        return _sequence((_transposed([item[0] for item in column], into, characters=True),))
+    return _sequence(_parts(zip(*column, strict=True), into))
+
+
+def _fields(column: Sequence[Any], kind: type, into: list[Values], characters: bool) -> Structure:
+    return "fields", tuple(kind._fields), _parts(zip(*column, strict=True), into)  # type: ignore[attr-defined]
+
+
+def _dicts(column: Sequence[Any], kind: type, into: list[Values], characters: bool) -> Structure:
+    first = column[0]
+    if any(each.keys() != first.keys() for each in column):
+        raise _VariedError
+    names = _ordered(first)
+    if not names:
+        return "dict", (), ()
+    # Keys that are equal may be written differently, as 1 and 1.0.
+    if not all(type(name) is str for name, _ in names) and len({tuple(map(type, each)) for each in column}) > 1:
+        raise _VariedError
+    take = itemgetter(*(name for name, _ in names))
+    columns = zip(*map(take, column), strict=True) if len(names) > 1 else [list(map(take, column))]
+    return "dict", tuple(text for _, text in names), _parts(columns, into)
+
+
+def _objects(column: Sequence[Any], kind: type, into: list[Values], characters: bool) -> Structure:
+    names = field_names(kind)
+    columns = (list(map(attrgetter(name), column)) for name in names)
+    return kind.__qualname__, names, _parts(columns, into)
+
+
+def _arrays(column: Sequence[Any], kind: type, into: list[Values], characters: bool) -> Structure:
+    shape, dtype = _one((item.shape, item.dtype) for item in column)
+    if dtype.kind not in "iuf" or not shape or not all(shape):
+        return _transposed([item.tolist() for item in column], into)
+    into.extend(np.ascontiguousarray(np.stack(column).reshape(len(column), -1).T))
+    return _nested(shape)
+
+
+def _nested(shape: tuple[int, ...]) -> Structure:
+    structure: Structure = shape[-1]
+    for length in reversed(shape[:-1]):
+        structure = ("list", length, (structure,) * length)
+    return structure
+
+
+def _sets(column: Sequence[Any], kind: type, into: list[Values], characters: bool) -> Structure:
+    if not _one(map(_is_set_of_reals, column)):
+        into.append(column)
+        return None
+    length = _one(map(len, column))
+    into.extend(zip(*map(sorted, column), strict=True))
+    return "set", length, (None,) * length
+
+
+def _planes(column: Sequence[Any], kind: type, into: list[Values], characters: bool) -> Structure:
+    values = np.array(column, dtype=complex)
+    into += [values.real.copy(), values.imag.copy()]
+    return "complex", ("real", "imag"), (None, None)
+
+
+_TRANSPOSERS: dict[str, Callable[[Sequence[Any], type, list[Values], bool], Structure]] = {
+    "list": _lists,
+    "fields": _fields,
+    "dict": _dicts,
+    "object": _objects,
+    "array": _arrays,
+    "set": _sets,
+    "complex": _planes,
+}
+
+
+def _records(outputs: np.ndarray, into: list[Values]) -> Structure:
+    parts = []
+    names = outputs.dtype.names
+    assert names is not None
+    for name in names:
+        part = outputs[name]
+        if part.dtype.kind in "iuf" and part.ndim == 1:
+            into.append(np.ascontiguousarray(part))
+            parts.append(None)
+        else:
+            parts.append(_transposed(part.tolist(), into))
+    return "record", tuple(map(_quoted, names)), tuple(parts)
+
+
+def _as_record(structure: Structure, names: tuple[str, ...]) -> Structure:
+    parts = (None,) * structure if isinstance(structure, int) else structure[2]
+    return "record", tuple(map(_quoted, names)), parts
+
+
+# One output.
+
+
+def _flatten(item: Any, into: list[Any], *, characters: bool = False) -> Structure:
+    """Append the values inside of an output in order, and return its structure."""
+    kind = _kind(type(item))
+    if kind == "leaf":
+        if characters and isinstance(item, str | bytes):
+            into.extend(item)
+            return "text", len(item), (None,) * len(item)
+        into.append(item)
+        return None
+    if kind == "list":
+        if characters and len(item) == 1 and isinstance(item[0], str | bytes):
+            return _sequence((_flatten(item[0], into, characters=True),))
+        if set(map(type, item)) <= _PLAIN:
+            into.extend(item)
+            return len(item)
+        return _sequence(tuple(_flatten(part, into) for part in item))
+    if kind == "fields":
+        return "fields", tuple(item._fields), tuple(_flatten(part, into) for part in item)
+    if kind == "dict":
+        names = _ordered(item)
+        return "dict", tuple(text for _, text in names), tuple(_flatten(item[name], into) for name, _ in names)
+    if kind == "object":
+        names = field_names(type(item))
+        return type(item).__qualname__, names, tuple(_flatten(getattr(item, name), into) for name in names)
+    if kind == "set":
+        if not _is_set_of_reals(item):
+            into.append(item)
+            return None
+        into.extend(sorted(item))
+        return "set", len(item), (None,) * len(item)
+    if kind == "complex":
+        into += [item.real, item.imag]
+        return "complex", ("real", "imag"), (None, None)
+    return _flatten(plain(item) if kind == "foreign" else item.tolist(), into)
+
+
+def _ordered(item: dict[Any, Any]) -> list[tuple[Any, str]]:
+    """Keys with their texts, in the order of these."""
+    if all(type(name) is str for name in item):
+        return [(name, _quoted(name)) for name in sorted(item)]
+    return sorted(((name, text_of(name)) for name in item), key=lambda entry: entry[1])
+
+
+@cache
+def _quoted(name: str) -> str:
+    return text_of(name)
+
+
+def _is_set_of_reals(item: Any) -> bool:
+    """Whether a set holds numbers that hardly come again, so that it is no category as a whole."""
+    return bool(item) and all(isinstance(part, float) for part in item)
+
+
+def _paths(structure: Structure, path: str) -> Iterator[str]:
+    if structure is None:
+        yield path
+        return
+    if isinstance(structure, int):
+        yield from (f"{path}[{i}]" for i in range(structure))
+        return
+    what, names, parts = structure
+    for i, part in enumerate(parts):
+        if what in ("dict", "record"):
+            step = f"[{names[i]}]"
+        elif isinstance(names, tuple):
+            step = f".{names[i]}"
+        else:
+            step = f"[{i}]"
+        yield from _paths(part, path + step)

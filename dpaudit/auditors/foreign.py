@@ -1,0 +1,123 @@
+"""Values of other libraries as plain Python values, without importing any of these libraries."""
+
+from __future__ import annotations
+
+from collections import deque
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+MOST_DENSE = 4096
+"""Columns of a sparse matrix, at most, that are written out; wider rows keep their entries alone."""
+
+
+@cache
+def is_foreign(kind: type) -> bool:
+    """Whether a type is a frame, a series, a sparse matrix, or a sequence that is neither a list nor a tuple."""
+    if issubclass(kind, np.ndarray | np.generic):
+        return False
+    return issubclass(kind, range | deque) or is_frame(kind) or is_series(kind) or is_sparse(kind) or is_array(kind)
+
+
+def is_frame(kind: type) -> bool:
+    """Whether a type is a table with named columns, as of pandas or polars."""
+    return all(hasattr(kind, name) for name in ("columns", "shape", "to_numpy", "__getitem__"))
+
+
+def is_series(kind: type) -> bool:
+    """Whether a type is a column of a table, as of pandas or polars."""
+    return all(hasattr(kind, name) for name in ("to_numpy", "__getitem__", "__len__")) and not is_frame(kind)
+
+
+def is_sparse(kind: type) -> bool:
+    """Whether a type is a sparse matrix or array of scipy."""
+    return all(hasattr(kind, name) for name in ("tocsr", "toarray", "nnz"))
+
+
+def is_array(kind: type) -> bool:
+    """Whether a type is an array of another library."""
+    return hasattr(kind, "__array__") and hasattr(kind, "shape")
+
+
+def plain(item: Any) -> Any:
+    """Return what a value of another library holds: rows as lists, named parts as dicts."""
+    kind = type(item)
+    if is_sparse(kind):
+        return _sparse_row(item)
+    if is_frame(kind):
+        names = list(item.columns)
+        parts = [item[name].to_numpy().tolist() for name in names] if len(set(names)) == len(names) else None
+        # Of columns with one name, only the position tells which is which.
+        return item.to_numpy().tolist() if parts is None else dict(zip(names, parts, strict=True))
+    if is_series(kind):
+        values = item.to_numpy().tolist()
+        labels = _labels(item)
+        return values if labels is None else dict(zip(labels, values, strict=True))
+    if is_array(kind):
+        return np.asarray(item).tolist()
+    return list(item)
+
+
+def _labels(series: Any) -> list[Any] | None:
+    """Labels of a series, where they are more than its positions and tell its values apart."""
+    index = getattr(series, "index", None)
+    if index is None or not hasattr(index, "is_unique"):
+        return None
+    labels = index.tolist()
+    return None if not index.is_unique or labels == list(range(len(labels))) else labels
+
+
+def _sparse_row(item: Any) -> Any:
+    if max(item.shape) <= MOST_DENSE:
+        dense = item.toarray()
+        return (dense[0] if dense.ndim == 2 and dense.shape[0] == 1 else dense).tolist()
+    entries = item.tocoo()
+    entries.sum_duplicates()
+    at = zip(*(axis.tolist() for axis in _axes(entries)), strict=True)
+    found = {
+        (place[-1] if item.shape[0] == 1 else place): v for place, v in zip(at, entries.data.tolist(), strict=True)
+    }
+    return {place: value for place, value in found.items() if value != 0}
+
+
+def _axes(entries: Any) -> tuple[np.ndarray, ...]:
+    coords: tuple[np.ndarray, ...] = entries.coords if hasattr(entries, "coords") else (entries.row, entries.col)
+    return coords
+
+
+def as_outputs(raw: Any, size: int) -> Any:
+    """Return what a call of a sampler gave as an array or a list whose items are the outputs."""
+    kind = type(raw)
+    if isinstance(raw, np.ndarray | list | tuple):
+        return raw
+    if is_sparse(kind):
+        if len(raw.shape) == 2 and raw.shape[1] <= MOST_DENSE:
+            return raw.toarray()
+        rows = raw.tocsr()
+        return [rows[i : i + 1] for i in range(rows.shape[0])] if len(raw.shape) == 2 else raw.toarray()
+    if is_frame(kind):
+        return _frame(raw)
+    if is_series(kind):
+        return raw.to_numpy()
+    if is_array(kind):
+        return np.asarray(raw)
+    if hasattr(kind, "__next__"):
+        # One more than asked for is enough to see that they are too many, even if they never end.
+        return [item for item, _ in zip(raw, range(size + 1), strict=False)]
+    return list(raw) if isinstance(raw, range | deque) else raw
+
+
+def _frame(raw: Any) -> Any:
+    """A row of a frame is an output: numbers as rows, other values as records with the names of the columns."""
+    names = [str(name) for name in raw.columns]
+    if len(set(names)) < len(names) or not names:
+        return raw.to_numpy()
+    parts = [raw[name].to_numpy() for name in raw.columns]
+    fields = [
+        (name, part.dtype if part.dtype.kind in "biuf" else object) for name, part in zip(names, parts, strict=True)
+    ]
+    records = np.empty(len(raw), dtype=fields)
+    for name, part in zip(names, parts, strict=True):
+        records[name] = part
+    return records
