@@ -1,8 +1,10 @@
-"""A score of the bit patterns of floating-point numbers.
+"""A score of what floating-point numbers carry in their lowest bits, beyond what rounding alone puts there.
 
-A sampler in floating point does not produce every number, and which ones it produces may depend on the input, although
-the real-valued law that it approximates keeps its promise (Mironov, "On significance of the least significant bits for
-differential privacy", CCS 2012).
+Adding noise to different numbers in floating point rounds differently, so that any sampler that does this breaks its
+promise in the last bits (Mironov, "On significance of the least significant bits for differential privacy", CCS 2012).
+That is looked at on demand (``--features float-bits``). By default only such bits are looked at as no sum of full-length
+numbers has: rounding and cancellation make zeros, so that a lowest bit that is mostly 1 was put there; and they make
+many trailing zeros very rarely, so that numbers on a coarse grid were put there too.
 """
 
 from __future__ import annotations
@@ -24,10 +26,18 @@ _MOST_COLUMNS = 256
 _FEW_WHOLE = 0.01
 """Part of the numbers that must not be whole for bits to be looked at."""
 
-_MANTISSA = 52
-_SHORT_MANTISSA = 23
-_OF_ZERO = 1100.0
-_PARTS = 3
+_MANTISSA, _SHORT_MANTISSA = 52, 23
+_COARSE, _SHORT_COARSE = 20, 12
+"""Trailing zeros of a significand that sums of full-length numbers have with probability 2 ** -20, about."""
+
+_SURPRISING = 5.0
+"""Standard errors by which ones must be more frequent than zeros."""
+
+_OFTEN, _RARELY = 0.02, 0.5
+"""Part of the numbers on one input that must be on a coarse grid, and the part of that on the other input, at most."""
+
+_DISTINCT = 0.9
+"""Part of the numbers that must be distinct: others are counted one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +49,7 @@ class BitsScore:
     columns
         How outputs become rows of numbers.
     tables
-        Three functions for every number: of the exponent of its lowest bit that is set, of how many bits of its
-        significand are used, and of its two lowest bits.
+        A function of the lowest bits of every number: 0 or 1, the lowest bit itself; 2 where many bits are zero.
     """
 
     cost: ClassVar[int] = 2
@@ -61,38 +70,32 @@ class BitsScore:
         finite = finite[np.isfinite(finite)]
         if not finite.size or np.mean(finite != np.rint(finite)) < _FEW_WHOLE:
             return None
-        made = cls._of_rows(columns, *some)
-        if made is None or len(x) <= rows:
-            return made
-        return cls._of_rows(columns, x.rows(columns), y.rows(columns))
+        if not any(_remarkable(a, b) for a, b in zip(some[0].T, some[1].T, strict=True)):
+            return None
+        return cls._of_rows(columns, *(some if len(x) <= rows else (side.rows(columns) for side in (x, y))))
 
     @classmethod
     def _of_rows(cls, columns: Columns, x: np.ndarray, y: np.ndarray) -> BitsScore | None:
-        tables: list[Table] = []
-        for column in range(x.shape[1]):
-            parts = [_bit_columns(side[:, column]) for side in (x, y)]
-            tables += [Table.fit_quickly(a, b) for a, b in zip(*parts, strict=True)]
-        return cls(columns, tuple(tables)) if any(table.spread > 0 for table in tables) else None
+        tables = tuple(
+            Table.fit_quickly(_lowest_bits(a), _lowest_bits(b))
+            if _remarkable(a[:_LOOKED_AT], b[:_LOOKED_AT])
+            else Table(np.empty(0), np.zeros(1))
+            for a, b in zip(x.T, y.T, strict=True)
+        )
+        return cls(columns, tables) if any(table.spread > 0 for table in tables) else None
 
     def __call__(self, outputs: OutputsLike) -> np.ndarray:
         rows = as_outputs(outputs).rows(self.columns)
         score = np.zeros(len(rows))
-        for column in range(rows.shape[1]):
-            tables = self.tables[_PARTS * column : _PARTS * (column + 1)]
-            if all(table.spread == 0 for table in tables):
-                score += sum(float(table.values[0]) for table in tables)
-                continue
-            for table, part in zip(tables, _bit_columns(rows[:, column]), strict=True):
-                score += table(part) if table.spread > 0 else table.values[0]
+        for column, table in enumerate(self.tables):
+            score += table(_lowest_bits(rows[:, column])) if table.spread > 0 else table.values[0]
         return score
 
     def describe(self, threshold: float, *, above: bool) -> Any:
         """Name the numbers whose bits are looked at."""
-        width = len(self.tables) // _PARTS
+        width = len(self.tables)
         names = self.columns.names or (("output",) if width == 1 else tuple(f"output[{i}]" for i in range(width)))
-        looked_at = [
-            names[i] for i in range(width) if any(t.spread > 0 for t in self.tables[_PARTS * i : _PARTS * (i + 1)])
-        ]
+        looked_at = [name for name, table in zip(names, self.tables, strict=True) if table.spread > 0]
         return {
             "sum of functions of the lowest bits of numbers": f"{'>=' if above else '<='} {threshold:.17g}",
             "numbers": looked_at,
@@ -118,20 +121,22 @@ class BitsScore:
         return cls(columns_from_json(raw), tuple(tables))
 
 
-def _bit_columns(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Exponent of the lowest set bit, used bits of the significand, and the two lowest bits of every number."""
+def _lowest_bits(values: np.ndarray) -> np.ndarray:
+    """Lowest bit of every number; 2 where many bits are zero."""
     short = values.dtype == np.float32
-    mantissa = _SHORT_MANTISSA if short else _MANTISSA
-    numbers = np.ascontiguousarray(values, dtype=np.float32 if short else np.float64)
-    bits = numbers.view(np.uint32 if short else np.uint64).astype(np.uint64)
-    fraction = bits & np.uint64((1 << mantissa) - 1)
-    biased = (bits >> np.uint64(mantissa)).astype(np.int64) & (0xFF if short else 0x7FF)
-    # The leading bit of a normal number is not stored.
-    significand = np.where(biased > 0, fraction | np.uint64(1 << mantissa), fraction).astype(np.int64)
-    lowest = (significand & -significand).astype(np.float64)
-    zeros = np.frexp(lowest)[1] - 1.0
-    is_zero = significand == 0
-    exponent = np.maximum(biased, 1) - (0x7F if short else 0x3FF) - mantissa + zeros
-    exponent[is_zero] = _OF_ZERO
-    used = np.where(is_zero, -1.0, mantissa - zeros)
-    return exponent, used, (bits & np.uint64(3)).astype(float)
+    mantissa, coarse = (_SHORT_MANTISSA, _SHORT_COARSE) if short else (_MANTISSA, _COARSE)
+    bits = np.ascontiguousarray(values, dtype=np.float32 if short else np.float64).view(np.uint32 if short else np.uint64)
+    mask = bits.dtype.type((1 << min(coarse, mantissa)) - 1)
+    return np.where(bits & mask, bits & bits.dtype.type(1), bits.dtype.type(2)).astype(np.int64)
+
+
+def _remarkable(x: np.ndarray, y: np.ndarray) -> bool:
+    """Whether the lowest bits of a column are such as rounding does not make."""
+    if min(len(np.unique(side[:_FEWEST_ROWS])) / len(side[:_FEWEST_ROWS]) for side in (x, y)) < _DISTINCT:
+        return False
+    bits = [_lowest_bits(side) for side in (x, y)]
+    ones = [np.mean(side == 1) - 0.5 for side in bits]
+    if max(ones) > _SURPRISING * 0.5 / np.sqrt(len(x)):
+        return True
+    coarse = sorted(float(np.mean(side == 2)) for side in bits)
+    return coarse[1] > _OFTEN and coarse[0] < _RARELY * coarse[1]

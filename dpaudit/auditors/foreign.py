@@ -86,7 +86,7 @@ def _axes(entries: Any) -> tuple[np.ndarray, ...]:
     return coords
 
 
-def as_outputs(raw: Any, size: int) -> Any:
+def listed(raw: Any, size: int) -> Any:
     """Return what a call of a sampler gave as an array or a list whose items are the outputs."""
     kind = type(raw)
     if isinstance(raw, np.ndarray | list | tuple):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import copy
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from dpaudit.auditors.features import FeatureMap
+from dpaudit.auditors.foreign import listed
 from dpaudit.auditors.outputs import coding_of, outcome_keys
 from dpaudit.auditors.pace import Pace
 from dpaudit.auditors.streams import Streams
@@ -34,6 +36,9 @@ _SLOW = 2.0
 """Seconds of a call from which on an input is compared less thoroughly, if it is not the first."""
 
 _NUMBERS = {bool, int, float}
+_DEEPEST = 32
+"""Axes of an array, at most."""
+
 _CLOSE = 1e-6
 
 Form = tuple[str, tuple[int, ...]]
@@ -212,7 +217,7 @@ class Sampler:
         comparable = _equal(given, data)
         begun = time.monotonic()
         try:
-            raw = self._sample(given, size, rng)
+            raw = listed(self._sample(given, size, rng), size)
         except DpauditError:
             raise
         except (Exception, SystemExit) as error:
@@ -227,7 +232,7 @@ class Sampler:
     def _mapped(self, outputs: np.ndarray) -> np.ndarray:
         assert self._features is not None
         try:
-            mapped = self._features(outputs)
+            mapped = listed(self._features(outputs), len(outputs))
         except DpauditError:
             raise
         except Exception as error:
@@ -269,7 +274,12 @@ def _has_nan(outputs: np.ndarray) -> bool:
     if outputs.dtype.kind in "mM":
         return bool(np.isnat(outputs).any())
     # Deeper inside an output it is a value like others, told apart by its text.
-    return outputs.dtype.kind == "O" and any(isinstance(item, float) and item != item for item in outputs.flat)
+    if outputs.dtype.kind != "O":
+        return False
+    items = outputs.ravel().tolist()
+    return any(issubclass(kind, float) for kind in set(map(type, items))) and any(
+        isinstance(item, float) and item != item for item in items
+    )
 
 
 def _as_array(raw: Any, size: int) -> np.ndarray | None:
@@ -279,13 +289,13 @@ def _as_array(raw: Any, size: int) -> np.ndarray | None:
         return np.array(raw, order="K", subok=False)
     if not isinstance(raw, list | tuple):
         return None
-    kinds = _kinds(raw)
-    if len(kinds) == 1 and all(kind in _NUMBERS or issubclass(kind, np.number | np.bool_) for kind in kinds):
+    kind = _kind_inside(raw)
+    if kind in _NUMBERS or (kind is not None and issubclass(kind, np.number | np.bool_)):
         try:
             array = np.array(raw)
         except (ValueError, OverflowError):
             array = np.empty(0)
-        rounded = kinds == {int} and array.dtype.kind == "f"  # integers too large for one integer type
+        rounded = kind is int and array.dtype.kind == "f"  # integers too large for one integer type
         if array.dtype.kind in "biuf" and len(array) == size and not rounded:
             return array
     structured = np.empty(len(raw), dtype=object)
@@ -293,16 +303,18 @@ def _as_array(raw: Any, size: int) -> np.ndarray | None:
     return structured
 
 
-def _kinds(value: Any) -> set[type]:
-    """Types of the values that nested lists, tuples and arrays hold."""
-    if isinstance(value, np.ndarray):
-        return {value.dtype.type}
-    if isinstance(value, list | tuple):
-        try:
-            return {kind for item in value for kind in _kinds(item)}
-        except RecursionError:
-            return {object}
-    return {type(value)}
+def _kind_inside(raw: Sequence[Any]) -> type | None:
+    """Type of the values that nested lists, tuples and arrays of one depth hold; None where there are several."""
+    level: Any = raw
+    for _ in range(_DEEPEST):
+        kinds = set(map(type, level))
+        if kinds == {np.ndarray}:
+            dtypes = {part.dtype for part in level}
+            return dtypes.pop().type if len(dtypes) == 1 else None
+        if not kinds <= {list, tuple}:
+            return kinds.pop() if len(kinds) == 1 else None
+        level = list(chain.from_iterable(level))
+    return None
 
 
 def _close(a: np.ndarray, b: np.ndarray) -> bool:
