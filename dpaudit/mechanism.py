@@ -155,6 +155,27 @@ class Mechanism:
         """
         return outputs
 
+    def supports(self, outputs: np.ndarray, data: Any) -> np.ndarray | None:
+        """Whether each output speaks for the input ``data``, or None where that is not known.
+
+        For outputs that say by a rule of their own which inputs they speak for, such as a report of local hashing: a
+        hash function and a value, which is that of the inputs whose hash it is. A black-box audit of two inputs looks
+        at what their outputs support besides the outputs themselves. No bound becomes invalid by it, as long as what
+        is said of an output depends on that output and on ``data`` alone.
+
+        Parameters
+        ----------
+        outputs
+            Outputs along axis 0, as ``sample`` returns them (a list of structured ones as an object array).
+        data
+            One of the inputs.
+
+        Returns
+        -------
+        ndarray of bool, shape (size,), or None
+        """
+        return None
+
     def law(self, data: Any) -> Law | None:
         """Exact law of the output for the input ``data``, or None where it is not known."""
         return None

@@ -1,10 +1,10 @@
 """A score of what floating-point numbers carry in their lowest bits, beyond what rounding alone puts there.
 
-Adding noise to different numbers in floating point rounds differently, so that any sampler that does this breaks its
+Adding noise to different numbers rounds differently, so that any sampler in floating point that does this breaks its
 promise in the last bits (Mironov, "On significance of the least significant bits for differential privacy", CCS 2012).
-That is looked at on demand (``--features float-bits``). By default only such bits are looked at as no sum of full-length
-numbers has: rounding and cancellation make zeros, so that a lowest bit that is mostly 1 was put there; and they make
-many trailing zeros very rarely, so that numbers on a coarse grid were put there too.
+That is looked at on demand (``--features float-bits``). By default only such bits are looked at as sums of numbers of
+full length do not have: rounding and cancellation make zeros, so that a lowest bit that is mostly 1 was put there; and
+they make many trailing zeros very rarely, so that numbers on a coarse grid were put there too.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ _MOST_COLUMNS = 256
 _FEW_WHOLE = 0.01
 """Part of the numbers that must not be whole for bits to be looked at."""
 
-_MANTISSA, _SHORT_MANTISSA = 52, 23
 _COARSE, _SHORT_COARSE = 20, 12
 """Trailing zeros of a significand that sums of full-length numbers have with probability 2 ** -20, about."""
 
@@ -124,10 +123,10 @@ class BitsScore:
 def _lowest_bits(values: np.ndarray) -> np.ndarray:
     """Lowest bit of every number; 2 where many bits are zero."""
     short = values.dtype == np.float32
-    mantissa, coarse = (_SHORT_MANTISSA, _SHORT_COARSE) if short else (_MANTISSA, _COARSE)
-    bits = np.ascontiguousarray(values, dtype=np.float32 if short else np.float64).view(np.uint32 if short else np.uint64)
-    mask = bits.dtype.type((1 << min(coarse, mantissa)) - 1)
-    return np.where(bits & mask, bits & bits.dtype.type(1), bits.dtype.type(2)).astype(np.int64)
+    coarse = _SHORT_COARSE if short else _COARSE
+    numbers = np.ascontiguousarray(values, dtype=np.float32 if short else np.float64)
+    bits = numbers.view(np.uint32).astype(np.int64) if short else numbers.view(np.int64)
+    return np.where(bits & ((1 << coarse) - 1), bits & 1, 2)
 
 
 def _remarkable(x: np.ndarray, y: np.ndarray) -> bool:

@@ -105,7 +105,8 @@ def search_pair(
 
     def predict(pair: Pair, size: int, purpose: tuple[str | int, ...]) -> float:
         # One stream for both inputs and all pairs of a round: what is only compared is compared under equal luck.
-        x, y = (sampler.draw(data, size, *purpose[:2]) for data in pair)
+        of_pair = sampler.about(*pair)
+        x, y = (of_pair.draw(data, size, *purpose[:2]) for data in pair)
         return promised_bound(x, y, task.test)
 
     found = find_pair(
@@ -135,7 +136,13 @@ def sampler_of(mechanism: Mechanism, budget: Budget, streams: Streams, pace: Pac
 
     features: FeatureMap | None = both if own and named else own or named
     return Sampler(
-        mechanism.sample, mechanism.name, streams, own_randomness=mechanism.own_randomness, features=features, pace=pace
+        mechanism.sample,
+        mechanism.name,
+        streams,
+        own_randomness=mechanism.own_randomness,
+        features=features,
+        supports=None if type(mechanism).supports is Mechanism.supports else mechanism.supports,
+        pace=pace,
     )
 
 

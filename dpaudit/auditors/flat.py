@@ -13,6 +13,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import chain
 from operator import attrgetter, itemgetter
 from typing import Any, Literal
 
@@ -20,6 +21,7 @@ import numpy as np
 
 from dpaudit.auditors.foreign import is_foreign, plain
 from dpaudit.auditors.leaves import ATOMS, Values, field_names, text_of
+from dpaudit.errors import CheckError
 
 Structure = Any
 """Hashable description of how an output is made of single values."""
@@ -69,16 +71,37 @@ def blocks(items: np.ndarray, *, characters: bool) -> Iterator[tuple[slice, Unif
     """
     if not len(items):
         return
-    first = _leaves_of(_items(items[:1])[0], characters=characters)
-    rows = max(_LEAST_BLOCK, _BLOCK_VALUES // max(1, len(first[1])))
+    rows = max(_LEAST_BLOCK, _BLOCK_VALUES // max(1, value_count(_items(items[:1])[0])))
     for start in range(0, len(items), rows):
         at = slice(start, min(start + rows, len(items)))
-        yield at, _flat(items[at], characters)
+        try:
+            flat = _flat(items[at], characters)
+        except RecursionError as error:
+            raise _endless() from error
+        yield at, flat
 
 
 def value_count(item: Any) -> int:
-    """How many single values an output holds."""
-    return len(_leaves_of(item, characters=True)[1])
+    """How many single values an output holds.
+
+    Raises
+    ------
+    CheckError
+        It contains itself.
+    """
+    values: list[Any] = []
+    try:
+        _flatten(item, values, characters=True)
+    except RecursionError as error:
+        raise _endless() from error
+    return len(values)
+
+
+def _endless() -> CheckError:
+    return CheckError(
+        "an output cannot be told from others, because its parts have parts without end (RecursionError); return "
+        "numbers, strings, or lists, tuples, sets or dicts of them"
+    )
 
 
 @lru_cache(maxsize=_STRUCTURES)
@@ -121,7 +144,9 @@ def _flat(outputs: np.ndarray, characters: bool) -> Uniform | Varied:
         return Uniform(len(items), _transposed(items, columns, characters=characters), columns)
     except _VariedError:
         pass
-    structures, counts, values = [], np.zeros(len(items), dtype=int), []
+    structures: list[Structure] = []
+    values: list[Any] = []
+    counts = np.zeros(len(items), dtype=int)
     for i, item in enumerate(items):
         before = len(values)
         structure = _flatten(item, values, characters=characters)
@@ -130,13 +155,8 @@ def _flat(outputs: np.ndarray, characters: bool) -> Uniform | Varied:
     return Varied(structures, counts, values)
 
 
-def _leaves_of(item: Any, *, characters: bool) -> tuple[Structure, list[Any]]:
-    values: list[Any] = []
-    return _flatten(item, values, characters=characters), values
-
-
 @cache
-def _kind(kind: type) -> _Kind:
+def _kind(kind: Any) -> _Kind:
     if is_foreign(kind):
         return "foreign"
     if issubclass(kind, tuple) and hasattr(kind, "_fields"):
@@ -185,6 +205,20 @@ def _parts(columns: Any, into: list[Values]) -> tuple[Structure, ...]:
     return tuple(_transposed(column, into) for column in columns)
 
 
+def _cells(cells: list[Any], width: int, into: list[Values]) -> tuple[Structure, ...]:
+    """Columns of a table whose rows follow each other."""
+    kinds = set(map(type, cells))
+    if kinds == {float} or kinds == {int}:
+        try:
+            table = np.array(cells, dtype=float if kinds == {float} else np.int64)
+        except OverflowError:
+            pass
+        else:
+            into.extend(np.ascontiguousarray(table.reshape(-1, width).T))
+            return (None,) * width
+    return _parts((cells[i::width] for i in range(width)), into)
+
+
 def _one(values: Any) -> Any:
     """Return the one value that all these are."""
     distinct = set(values)
@@ -201,26 +235,31 @@ def _lists(column: Sequence[Any], kind: type, into: list[Values], characters: bo
     length = _one(map(len, column))
     if characters and length == 1 and any(isinstance(item[0], str | bytes) for item in column):
         return _sequence((_transposed([item[0] for item in column], into, characters=True),))
-    return _sequence(_parts(zip(*column, strict=True), into))
+    return _sequence(_cells(list(chain.from_iterable(column)), length, into)) if length else 0
 
 
 def _fields(column: Sequence[Any], kind: type, into: list[Values], characters: bool) -> Structure:
-    return "fields", tuple(kind._fields), _parts(zip(*column, strict=True), into)  # type: ignore[attr-defined]
+    names = tuple(kind._fields)  # type: ignore[attr-defined]
+    return "fields", names, _cells(list(chain.from_iterable(column)), len(names), into) if names else ()
 
 
 def _dicts(column: Sequence[Any], kind: type, into: list[Values], characters: bool) -> Structure:
     first = column[0]
-    if any(each.keys() != first.keys() for each in column):
+    listed = set(map(tuple, column))
+    if len(listed) > 1 and any(each.keys() != first.keys() for each in column):
         raise _VariedError
     names = _ordered(first)
     if not names:
         return "dict", (), ()
+    texts = tuple(text for _, text in names)
+    if len(listed) == 1 and list(first) == [name for name, _ in names] and set(map(type, first)) == {str}:
+        return "dict", texts, _cells(list(chain.from_iterable(map(dict.values, column))), len(names), into)
     # Keys that are equal may be written differently, as 1 and 1.0.
     if not all(type(name) is str for name, _ in names) and len({tuple(map(type, each)) for each in column}) > 1:
         raise _VariedError
     take = itemgetter(*(name for name, _ in names))
     columns = zip(*map(take, column), strict=True) if len(names) > 1 else [list(map(take, column))]
-    return "dict", tuple(text for _, text in names), _parts(columns, into)
+    return "dict", texts, _parts(columns, into)
 
 
 def _objects(column: Sequence[Any], kind: type, into: list[Values], characters: bool) -> Structure:
@@ -271,7 +310,7 @@ _TRANSPOSERS: dict[str, Callable[[Sequence[Any], type, list[Values], bool], Stru
 
 
 def _records(outputs: np.ndarray, into: list[Values]) -> Structure:
-    parts = []
+    parts: list[Structure] = []
     names = outputs.dtype.names
     assert names is not None
     for name in names:
@@ -294,7 +333,8 @@ def _as_record(structure: Structure, names: tuple[str, ...]) -> Structure:
 
 def _flatten(item: Any, into: list[Any], *, characters: bool = False) -> Structure:
     """Append the values inside of an output in order, and return its structure."""
-    kind = _kind(type(item))
+    own: Any = type(item)
+    kind = _kind(own)
     if kind == "leaf":
         if characters and isinstance(item, str | bytes):
             into.extend(item)
@@ -311,11 +351,11 @@ def _flatten(item: Any, into: list[Any], *, characters: bool = False) -> Structu
     if kind == "fields":
         return "fields", tuple(item._fields), tuple(_flatten(part, into) for part in item)
     if kind == "dict":
-        names = _ordered(item)
-        return "dict", tuple(text for _, text in names), tuple(_flatten(item[name], into) for name, _ in names)
+        entries = _ordered(item)
+        return "dict", tuple(text for _, text in entries), tuple(_flatten(item[name], into) for name, _ in entries)
     if kind == "object":
-        names = field_names(type(item))
-        return type(item).__qualname__, names, tuple(_flatten(getattr(item, name), into) for name in names)
+        names = field_names(own)
+        return own.__qualname__, names, tuple(_flatten(getattr(item, name), into) for name in names)
     if kind == "set":
         if not _is_set_of_reals(item):
             into.append(item)

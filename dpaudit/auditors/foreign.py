@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,14 @@ def _sparse_row(item: Any) -> Any:
     return {place: value for place, value in found.items() if value != 0}
 
 
+def _sparse_rows(matrix: Any) -> list[dict[int, Any]]:
+    """Entries of every row by their columns."""
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    ends, columns, values = (part.tolist() for part in (matrix.indptr, matrix.indices, matrix.data))
+    return [dict(zip(columns[a:b], values[a:b], strict=True)) for a, b in pairwise(ends)]
+
+
 def _axes(entries: Any) -> tuple[np.ndarray, ...]:
     coords: tuple[np.ndarray, ...] = entries.coords if hasattr(entries, "coords") else (entries.row, entries.col)
     return coords
@@ -94,8 +103,7 @@ def listed(raw: Any, size: int) -> Any:
     if is_sparse(kind):
         if len(raw.shape) == 2 and raw.shape[1] <= MOST_DENSE:
             return raw.toarray()
-        rows = raw.tocsr()
-        return [rows[i : i + 1] for i in range(rows.shape[0])] if len(raw.shape) == 2 else raw.toarray()
+        return _sparse_rows(raw.tocsr(copy=True)) if len(raw.shape) == 2 else raw.toarray()
     if is_frame(kind):
         return _frame(raw)
     if is_series(kind):

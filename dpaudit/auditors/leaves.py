@@ -9,7 +9,7 @@ from decimal import Decimal
 from functools import cache
 from hashlib import blake2b, sha256
 from numbers import Real
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -62,11 +62,14 @@ def text_of(item: Any) -> str:
 
 def canonical(item: Any) -> Any:
     """Return a value whose ``repr`` is the same for equal outcomes, whatever order a set is listed in."""
-    kind = type(item)
+    kind: Any = type(item)
     if is_foreign(kind):
         return canonical(plain(item))
-    if dataclasses.is_dataclass(kind):
-        return (kind.__qualname__, [(name, canonical(getattr(item, name))) for name in field_names(kind)])
+    if dataclasses.is_dataclass(item):
+        return (
+            type(item).__qualname__,
+            [(name, canonical(getattr(item, name))) for name in field_names(cast(Any, type(item)))],
+        )
     if kind.__repr__ is _ADDRESS:
         raise CheckError(
             f"outputs hold values of type {kind.__name__}, whose `repr` does not identify them; return numbers, "
@@ -88,13 +91,13 @@ def canonical(item: Any) -> Any:
 
 
 @cache
-def field_names(kind: type) -> tuple[str, ...]:
+def field_names(kind: Any) -> tuple[str, ...]:
     """Names of a dataclass's fields."""
     return tuple(field.name for field in dataclasses.fields(kind))
 
 
 @cache
-def is_number_type(kind: type) -> bool:
+def is_number_type(kind: Any) -> bool:
     """Whether values of a type are numbers that can be compared, except NaN, which counts as one more category."""
     return (issubclass(kind, Real) and not issubclass(kind, bool)) or issubclass(kind, Decimal)
 

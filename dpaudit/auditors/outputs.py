@@ -13,8 +13,8 @@ from dpaudit.auditors.flat import Uniform, blocks, value_count, written
 from dpaudit.auditors.leaves import ATOMS, digest, mixed, text_of, words
 
 Coding = Literal["number", "row", "text", "values"]
-"""How equal outputs are recognised: as numbers, by a hash of a row of numbers, by their text, or by a hash of the values
-inside of them."""
+"""How equal outputs are recognised: as numbers, by a hash of a row of numbers, by their text, or by a hash of the
+values inside of them."""
 
 _DIRECT = 1 << 20
 """Values, at most, that whole numbers may span to be looked up in a table instead of searched."""
@@ -181,12 +181,15 @@ class _Store:
         """One array in place of several, with all that is known of each."""
         made = cls(outputs.raw)
         for begins, store, at in outputs._placed():
-            for mine, other in ((made._keys, store._keys), (made._rows, store._rows)):
+            both: list[Any] = [
+                (made._keys, store._keys),
+                (made._rows, store._rows),
+            ]
+            for mine, other in both:
                 for what, known in other.items():
                     found = np.flatnonzero(known.done[at])
                     if len(found):
-                        target = mine.setdefault(what, _Known(len(made.raw)))  # type: ignore[attr-defined]
-                        target.put(begins + found, known.values[at][found])
+                        mine.setdefault(what, _Known(len(made.raw))).put(begins + found, known.values[at][found])
         return made
 
     @property

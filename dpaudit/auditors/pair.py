@@ -118,6 +118,7 @@ class PairTask:
 
 def choose_for_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> Selection:
     """Choose the events of a pair of inputs from its selection samples."""
+    sampler = sampler.about(x, y)
     return select_events(
         Outputs(sampler.draw(x, task.selection, "selection", 0)),
         Outputs(sampler.draw(y, task.selection, "selection", 1)),
@@ -174,6 +175,7 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
     for data in (x, y):
         sampler.check_deterministic(data)
     task = replace(task, most_selected=sampler.selection_limit)
+    sampler = sampler.about(x, y)
     selection = choose_for_pair(sampler, x, y, task)
     shares = [1.0] if selection.gamble is None else [1 - _GAMBLE_SHARE, _GAMBLE_SHARE]
     counts = [_Count(choice, task.alpha * share) for choice, share in zip(selection.choices, shares, strict=True)]
@@ -217,7 +219,7 @@ def bound_event(
     for data in (x, y):
         sampler.check_deterministic(data)
     count = _Count(choice, alpha)
-    for outputs in _final_rounds(sampler, x, y, samples, guarantee):
+    for outputs in _final_rounds(sampler.about(x, y), x, y, samples, guarantee):
         count.add(outputs)
     return EventBound(hits=count.hits, trials=count.trials, value=max(count.bound(guarantee, alpha), 0.0))
 

@@ -7,11 +7,12 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpaudit.auditors.features import FeatureMap
+from dpaudit.auditors.flat import value_count
 from dpaudit.auditors.foreign import listed
 from dpaudit.auditors.outputs import coding_of, outcome_keys
 from dpaudit.auditors.pace import Pace
@@ -24,7 +25,9 @@ CHUNK = 1 << 16
 
 _MOST_SELECTED = 1_000_000
 _MOST_SELECTED_VALUES = 8_000_000
-_MOST_OBJECTS = 200_000
+_MOST_OBJECTS, _LEAST_OBJECTS = 200_000, 10_000
+_MOST_OBJECT_VALUES = 30_000_000
+"""Values in structured outputs, which take much memory each."""
 
 _COMPARED = 64
 """Outputs of a call that only serves to compare it with another."""
@@ -44,7 +47,17 @@ _CLOSE = 1e-6
 Form = tuple[str, tuple[int, ...]]
 """Kind of dtype, and shape of one output."""
 
+SupportFunction = Callable[[np.ndarray, Any], np.ndarray | None]
+
 SampleFunction = Callable[[Any, int, np.random.Generator], Any]
+
+
+class Supported(NamedTuple):
+    """An output, and which of two inputs it supports."""
+
+    output: Any
+    supports_x: bool
+    supports_y: bool
 
 
 class Sampler:
@@ -62,6 +75,8 @@ class Sampler:
         Whether the mechanism has a source of randomness that ``rng`` does not seed, so that runs differ.
     features
         Feature map, applied to the outputs.
+    supports
+        ``supports(outputs, data)``: whether each output speaks for an input, or None where that is not known.
     pace
         Deadline of the audit, and what sampling has taken.
 
@@ -83,6 +98,7 @@ class Sampler:
         *,
         own_randomness: bool = False,
         features: FeatureMap | None = None,
+        supports: SupportFunction | None = None,
         pace: Pace | None = None,
     ) -> None:
         self._sample = sample
@@ -90,10 +106,13 @@ class Sampler:
         self._streams = streams
         self._own_randomness = own_randomness
         self._features = features
+        self._supports = supports
+        self._pair: tuple[Any, Any] | None = None
         self._forms: tuple[list[Form], list[Form]] = ([], [])
         self._compared: set[Any] = set()
         self._pace = pace or Pace(planned=0)
         self._seconds = 0.0
+        self._width = 1
 
     def chunks(self, data: Any, size: int, *purpose: str | int) -> Iterator[np.ndarray]:
         """Yield arrays of at most ``CHUNK`` outputs, ``size`` altogether."""
@@ -110,6 +129,14 @@ class Sampler:
         parts = list(self.chunks(data, size, *purpose))
         return np.concatenate(parts) if len(parts) > 1 else parts[0]
 
+    def about(self, x: Any, y: Any) -> Sampler:
+        """Sampler for a pair of inputs, whose outputs come with which of the two they support, where that is known."""
+        if self._supports is None:
+            return self
+        made = copy.copy(self)
+        made._pair = (x, y)
+        return made
+
     def coins(self, *purpose: str | int) -> np.random.Generator:
         """Generator for decisions of the auditor's own."""
         return self._streams.generator("auditor", *purpose)
@@ -124,7 +151,7 @@ class Sampler:
         """Most samples per input that are worth choosing an event from; known after :meth:`check_deterministic`."""
         kind, shape = self.form
         if kind not in "biufc":
-            return _MOST_OBJECTS
+            return max(_LEAST_OBJECTS, min(_MOST_OBJECTS, _MOST_OBJECT_VALUES // self._width))
         # Whole numbers are counted so quickly that more of them can be searched for rare ones.
         most = _MOST_SELECTED * 2 if kind in "biu" and math.prod(shape) == 1 else _MOST_SELECTED
         return max(_MOST_OBJECTS, min(most, _MOST_SELECTED_VALUES // math.prod(shape)))
@@ -194,6 +221,8 @@ class Sampler:
                         "`features` gave an output other features among other outputs; "
                         "look at every output on its own, or no bound holds"
                     )
+            if outputs.dtype.kind not in "biufc":
+                self._width = max(self._width, value_count(outputs.ravel()[0]))
             return outcome_keys(outputs, coding_of(outputs))
         except CheckError as error:
             named = str(error) if str(error).startswith(self._name) else f"{self._name}: {error}"
@@ -202,7 +231,47 @@ class Sampler:
     def _draw(self, data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
         outputs = self._outputs(data, size, rng)
         self._pace.end_call(size, self._seconds)
-        return outputs if self._features is None else self._mapped(outputs)
+        mapped = outputs if self._features is None else self._mapped(outputs)
+        return mapped if self._pair is None else self._with_support(outputs, mapped)
+
+    def _with_support(self, outputs: np.ndarray, mapped: np.ndarray) -> np.ndarray:
+        """Append to what is looked at in every output which of the two inputs it supports."""
+        assert self._pair is not None
+        found = [self._support(outputs, data) for data in self._pair]
+        x, y = found
+        if x is None or y is None:
+            return mapped
+        if mapped.dtype.kind in "biufc":
+            return np.column_stack([mapped.reshape(len(mapped), -1), x, y])
+        return _objects([Supported(*parts) for parts in zip(mapped.tolist(), x.tolist(), y.tolist(), strict=True)])
+
+    def _support(self, outputs: np.ndarray, data: Any) -> np.ndarray | None:
+        assert self._supports is not None
+        where = f"{self._name}: `supports`"
+        try:
+            found = self._supports(outputs.copy(), copy.deepcopy(data))
+            half = max(len(outputs) - _COMPARED, 0)
+            alone = None if found is None else self._supports(outputs[half:].copy(), copy.deepcopy(data))
+        except DpauditError:
+            raise
+        except Exception as error:
+            raise TargetRaisedError(
+                f"{where} raised {type(error).__name__}: {error} (input {short_repr(data)})"
+            ) from error
+        if found is None:
+            return None
+        found = np.asarray(found)
+        if found.dtype.kind != "b" or found.shape != (len(outputs),):
+            raise CheckError(
+                f"{where} returned an array of {found.dtype} of shape {found.shape} for {len(outputs)} outputs; "
+                "return whether each output supports the input, an array of bool"
+            )
+        if alone is not None and not np.array_equal(alone, found[half:]):
+            raise CheckError(
+                f"{where} said something else of an output among other outputs; "
+                "look at every output on its own, or no bound holds"
+            )
+        return found
 
     def _outputs(self, data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
         self._pace.begin_call()
@@ -289,32 +358,46 @@ def _as_array(raw: Any, size: int) -> np.ndarray | None:
         return np.array(raw, order="K", subok=False)
     if not isinstance(raw, list | tuple):
         return None
-    kind = _kind_inside(raw)
-    if kind in _NUMBERS or (kind is not None and issubclass(kind, np.number | np.bool_)):
-        try:
-            array = np.array(raw)
-        except (ValueError, OverflowError):
-            array = np.empty(0)
-        rounded = kind is int and array.dtype.kind == "f"  # integers too large for one integer type
-        if array.dtype.kind in "biuf" and len(array) == size and not rounded:
-            return array
-    structured = np.empty(len(raw), dtype=object)
-    structured[:] = raw
-    return structured
+    array = _as_numbers(raw)
+    if array is not None and len(array) == size:
+        return array
+    return _objects(raw)
 
 
-def _kind_inside(raw: Sequence[Any]) -> type | None:
-    """Type of the values that nested lists, tuples and arrays of one depth hold; None where there are several."""
+def _objects(items: Sequence[Any]) -> np.ndarray:
+    made = np.empty(len(items), dtype=object)
+    made[:] = items
+    return made
+
+
+def _as_numbers(raw: Sequence[Any]) -> np.ndarray | None:
+    """Nested lists and tuples of one shape as an array, where they hold numbers of one type."""
+    shape: tuple[int, ...] = (len(raw),)
     level: Any = raw
-    for _ in range(_DEEPEST):
-        kinds = set(map(type, level))
-        if kinds == {np.ndarray}:
-            dtypes = {part.dtype for part in level}
-            return dtypes.pop().type if len(dtypes) == 1 else None
-        if not kinds <= {list, tuple}:
-            return kinds.pop() if len(kinds) == 1 else None
+    kinds = set(map(type, level))
+    while kinds and kinds <= {list, tuple} and len(shape) < _DEEPEST:
+        lengths = set(map(len, level))
+        if len(lengths) > 1:
+            return None
+        shape += (lengths.pop(),)
         level = list(chain.from_iterable(level))
-    return None
+        kinds = set(map(type, level))
+    if kinds == {np.ndarray}:
+        if len({(part.dtype, part.shape) for part in level}) > 1:
+            return None
+        stacked = np.stack(level)
+        return stacked.reshape(*shape, *stacked.shape[1:]) if stacked.dtype.kind in "biuf" else None
+    if len(kinds) != 1:
+        return None
+    kind = kinds.pop()
+    if kind not in _NUMBERS and not issubclass(kind, np.number | np.bool_):
+        return None
+    try:
+        array = np.array(level)
+    except (ValueError, OverflowError):
+        return None
+    rounded = kind is int and array.dtype.kind == "f"  # integers too large for one integer type
+    return array.reshape(shape) if array.dtype.kind in "biuf" and not rounded else None
 
 
 def _close(a: np.ndarray, b: np.ndarray) -> bool:

@@ -1,12 +1,33 @@
 """Recognising equal outputs, and taking structured ones apart, against Python's own equality."""
 
 import itertools
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+import dpaudit
+from dpaudit.auditors import outputs as outputs_module
 from dpaudit.auditors.columns import Columns
-from dpaudit.auditors.outputs import Coder, coding_of, outcome_keys
+from dpaudit.auditors.leaves import text_of
+from dpaudit.auditors.outputs import Coder, Outputs, coding_of, joined, outcome_keys
+from dpaudit.auditors.positions import matrix_of_positions
+
+
+@dataclass(frozen=True)
+class Point:
+    x: Any
+    y: Any
+
+
+class Pair(NamedTuple):
+    first: Any
+    second: Any
+
 
 NUMBERS = ["bool", "int8", "uint8", "int64", "uint64", "float16", "float32", "float64", "complex64", "complex128"]
 
@@ -131,34 +152,149 @@ def test_whole_numbers_far_apart_and_beyond_what_was_seen():
 def test_codings():
     assert coding_of(np.zeros(2)) == coding_of(np.zeros((2, 1))) == coding_of(np.zeros(2, dtype=bool)) == "number"
     assert coding_of(np.zeros((2, 3))) == coding_of(np.zeros(2, dtype=complex)) == "row"
-    assert coding_of(np.array(["a"])) == coding_of(structured([1])) == "text"
+    assert coding_of(np.array(["a"])) == coding_of(structured([1])) == coding_of(structured(["a", None])) == "text"
+    assert coding_of(structured([(1,), "a"])) == coding_of(structured([1.5, None])) == "values"
+
+
+def test_equal_structures_have_equal_keys_and_others_do_not():
+    equal = [
+        [(1, 2.0), [1, 2.0], Pair(1, 2.0), np.array([1, 2.0], dtype=object)],
+        [Point(1, 2.0), Point(1, 2.0)],
+        [(1.0, 2.0), np.array([1.0, 2.0]), [np.float64(1.0), np.float32(2.0)]],
+        [{"a": 1, "b": (2,)}, {"b": [2], "a": 1}],
+        [{"a": 1, "b": (2.0,)}],
+        [(math.nan, 1), (-math.nan, 1)],
+        [(0.0,)],
+        [(-0.0,)],
+        [(True, 2.0)],
+        [("1", 2.0)],
+        [(None, 2.0)],
+        [((1, 2.0),)],
+        [(1, 2.0, None)],
+        [{1.5, 2.5}, {2.5, 1.5}],
+        [(10**30, 1), (10**30, np.int64(1))],
+        [(2**63 - 1, 1)],
+        [()],
+        [{}],
+    ]
+    items = [item for group in equal for item in group]
+    labels = [i for i, group in enumerate(equal) for _ in group]
+    together = outcome_keys(structured(items), "values")
+    alone = np.concatenate([outcome_keys(structured([item]), "values") for item in items])
+    assert np.array_equal(together, alone)
+    assert same_partition(together, labels)
+
+
+PARTS = st.one_of(
+    st.none(), st.booleans(), st.integers(-3, 3), st.integers(), st.floats(), st.sampled_from(["a", "b", b"a"])
+)
+STRUCTURES = st.recursive(
+    PARTS,
+    lambda inside: st.one_of(
+        st.lists(inside, max_size=3),
+        st.tuples(inside, inside),
+        st.dictionaries(st.sampled_from(["x", "y", 1, None]), inside, max_size=3),
+        st.builds(Point, inside, inside),
+        st.builds(Pair, inside, inside),
+    ),
+    max_leaves=6,
+)
+
+
+@pytest.mark.slow
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(st.lists(STRUCTURES, min_size=1, max_size=12))
+def test_keys_are_equal_exactly_where_texts_are(items):
+    keys = outcome_keys(structured(items), "values")
+    assert same_partition(keys, [text_of(item) for item in items])
+    alone = [outcome_keys(structured([item]), "values")[0] for item in items]
+    assert keys.tolist() == alone
 
 
 # Columns.
 
 
+def rows_one_by_one(columns, outputs):
+    return np.concatenate([columns(outputs[i : i + 1]) for i in range(len(outputs))])
+
+
+@pytest.mark.slow
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(st.lists(STRUCTURES, min_size=2, max_size=12))
+def test_columns_do_not_depend_on_the_outputs_that_are_taken_apart_together(items):
+    outputs = structured(items)
+    columns = Columns.fit(outputs)
+    assert np.array_equal(columns(outputs), rows_one_by_one(columns, outputs))
+
+
+@pytest.mark.slow
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(st.lists(st.lists(PARTS, min_size=2, max_size=4).map(tuple), min_size=2, max_size=12))
+def test_columns_of_sequences_are_those_of_the_definition(items):
+    outputs = structured(items)
+    columns = Columns.fit(outputs)
+    everything = matrix_of_positions(outputs, len(columns.paths), columns.categories)
+    assert columns.paths == tuple(f"[{i}]" for i in range(max(map(len, items))))
+    assert np.array_equal(columns(outputs), everything[:, list(columns.kept)])
+    left_out = np.delete(everything, list(columns.kept), axis=1)
+    assert (left_out == left_out[0]).all()
+
+
 def test_columns_of_tuples_are_their_numbers_and_categories():
     columns = Columns.fit(structured([(1.5, None, 3), (2.5, "yes"), (None, None, True), ()]))
-    assert columns.positions == 3
+    assert columns.paths == ("[0]", "[1]", "[2]")
     assert columns.categories == ("None", "'yes'", "True")
+    assert columns.names == (
+        "number of values in the output",
+        "output[0]",
+        "kind of output[0]",
+        "kind of output[1]",
+        "output[2]",
+        "kind of output[2]",
+    )
     expected = [
-        [3, 1.5, 0, 0, 1, 3, 0],
-        [2, 2.5, 0, 0, 2, 0, -1],
-        [3, 0, 1, 0, 1, 0, 3],
-        [0, 0, -1, 0, -1, 0, -1],
-        # Values never seen before share a category; what is beyond the last position shows in the length.
-        [4, 0, 4, 7, 0, 0, 4],
+        [3, 1.5, 0, 1, 3, 0],
+        [2, 2.5, 0, 2, 0, -1],
+        [3, 0, 1, 1, 0, 3],
+        [0, 0, -1, -1, 0, -1],
+        # Values never seen before share a category; what is beyond the last place shows in the number of values.
+        [4, 0, 4, 0, 0, 4],
     ]
     fresh = structured([(1.5, None, 3), (2.5, "yes"), (None, None, True), (), ("no", 7, b"?", 9)])
     assert columns(fresh).tolist() == expected
+    assert [columns.value_of(3, code) for code in (-1, 0, 2, 4)] == ["nothing", "a number", "'yes'", "another value"]
+    assert columns.value_of(1, 0) is None
 
 
-def test_columns_of_nested_structures_texts_and_arrays():
-    assert Columns.fit(structured([((1, 2), [3, (4.5,)])]))(structured([((1, 2), [3, (4.5,)])])).tolist() == [
-        [4, 1, 0, 2, 0, 3, 0, 4.5, 0]
-    ]
+NAMED = {
+    "dict": ([{"a": (1.5, [2]), "b": 1}, {"b": 3, "a": (2.5, [3])}], ["['a'][0]", "['a'][1][0]", "['b']"]),
+    "named tuple": ([Pair(1, (2.5, 3)), Pair(2, (3.5, 4))], [".first", ".second[0]", ".second[1]"]),
+    "dataclass": ([Point(1, {"k": 2}), Point(3, {"k": 4})], [".x", ".y['k']"]),
+    "nested": ([((1, 2), [3, (4.5,)]), ((5, 6), [7, (8.5,)])], ["[0][0]", "[0][1]", "[1][0]", "[1][1][0]"]),
+    "complex": ([(1 + 2j, 1.5), (3 + 4j, 2.5)], ["[0].real", "[0].imag", "[1]"]),
+    "array": ([(np.arange(2), 1), (np.arange(2) + 1, 2)], ["[0][0]", "[0][1]", "[1]"]),
+    "set": ([({0.5, 2.5}, 1), ({1.5, 3.5}, 2)], ["[0][0]", "[0][1]", "[1]"]),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_places_are_written_as_python_writes_them(name):
+    items, expected = NAMED[name]
+    columns = Columns.fit(structured(items))
+    assert list(columns.names) == [f"output{path}" for path in expected]
+    if name not in ("complex", "set"):
+        for item, row in zip(items, columns(structured(items)).tolist(), strict=True):
+            assert row == [eval(what, {"output": item}) for what in columns.names]
+
+
+def test_columns_of_records_texts_and_arrays():
+    records = np.array([(1, 2.5), (3, 4.5)], dtype=[("count", "i4"), ("share", "f8")])
+    assert Columns.fit(records).names == ("output['count']", "output['share']")
+    assert Columns.fit(records)(records).tolist() == [[1, 2.5], [3, 4.5]]
+    assert np.array_equal(outcome_keys(records, "values"), outcome_keys(structured([(1, 2.5), (3, 4.5)]), "values"))
     words = np.array(["ab", "b"])
-    assert Columns.fit(words)(words).tolist() == [[2, 0, 2, 0, 1], [1, 0, 1, 0, -1]]
+    # How many characters, which comes first, and which second.
+    assert Columns.fit(words)(words).tolist() == [[2, 2, 1], [1, 1, -1]]
     grid = np.arange(8).reshape(2, 2, 2)
     assert Columns.fit(grid)(grid).tolist() == [[0, 1, 2, 3], [4, 5, 6, 7]]
     plane = np.array([1 + 2j, 3 - 1j])
@@ -169,7 +305,7 @@ def test_numbers_of_numpy_inside_of_structures_are_numbers():
     outputs = structured([(np.int64(3), np.float32(0.5), np.True_), (np.uint8(4), np.float64(1.5), np.False_)])
     columns = Columns.fit(outputs)
     assert columns.categories == ("False", "True")
-    assert columns(outputs).tolist() == [[3, 3, 0, 0.5, 0, 0, 2], [3, 4, 0, 1.5, 0, 0, 1]]
+    assert columns(outputs).tolist() == [[3, 0.5, 2], [4, 1.5, 1]]
 
 
 def test_columns_are_finite_whatever_numbers_there_are():
@@ -180,15 +316,16 @@ def test_columns_are_finite_whatever_numbers_there_are():
     assert np.isfinite(matrix).all()
     # NaN cannot be compared and is a category.
     assert columns.categories == ("None", "nan")
-    assert matrix[:, 1].tolist() == [1e300, -1e300, 0, 1e300, -1e300]
-    assert matrix[:, 2].tolist() == [0, 0, 2, 0, 0]
+    assert columns.names[:2] == ("output[0]", "kind of output[0]")
+    assert matrix[:, 0].tolist() == [1e300, -1e300, 0, 1e300, -1e300]
+    assert matrix[:, 1].tolist() == [0, 0, 2, 0, 0]
 
 
 @pytest.mark.slow
 def test_parts_that_only_the_last_outputs_have_are_learned():
     outputs = structured([(1.0,)] * 20_000 + [(1.0, "late", 2.0)] * 20_000)
     columns = Columns.fit(outputs)
-    assert columns.positions == 3
+    assert columns.paths == ("[0]", "[1]", "[2]")
     assert columns.categories == ("'late'",)
 
 
@@ -199,6 +336,95 @@ def test_equal_sets_inside_of_tuples_are_one_category():
     assert len(np.unique(columns(outputs), axis=0)) == 1
 
 
-def test_very_long_structures_have_no_columns():
-    assert Columns.fit(structured([tuple(range(129)), ()])) is None
-    assert Columns.fit(structured([tuple(range(128)), ()])).positions == 128
+def test_wide_outputs_are_columns_in_few_bytes():
+    rng = np.random.default_rng(4)
+    for wrap in (lambda bits, cohort: (bits, cohort), lambda bits, cohort: (bits.tolist(), cohort)):
+        outputs = structured([wrap(rng.integers(0, 2, 128), int(rng.integers(0, 8))) for _ in range(300)])
+        columns = Columns.fit(outputs)
+        assert columns.names == (*(f"output[0][{i}]" for i in range(128)), "output[1]")
+        assert columns(outputs).dtype == np.int8
+        assert columns(outputs)[5].tolist() == [*map(int, outputs[5][0]), outputs[5][1]]
+    assert columns(structured([wrap(rng.integers(0, 2, 128), 1000)])).dtype == np.int16
+
+
+def test_outputs_with_thousands_of_parts_have_no_columns():
+    assert Columns.fit(structured([tuple(range(4097)), ()])) is None
+    assert len(Columns.fit(structured([tuple(range(1000)), ()])).paths) == 1000
+
+
+# Outputs that remember.
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """Numbers of outputs that were taken apart and keyed."""
+    seen = {"rows": 0, "keys": 0}
+    rows, keys = Columns.__call__, outputs_module.outcome_keys
+
+    def counting_rows(self, outputs):
+        seen["rows"] += len(outputs)
+        return rows(self, outputs)
+
+    def counting_keys(outputs, coding):
+        seen["keys"] += 0 if isinstance(outputs, Outputs) else len(outputs)
+        return keys(outputs, coding)
+
+    monkeypatch.setattr(Columns, "__call__", counting_rows)
+    monkeypatch.setattr(outputs_module, "outcome_keys", counting_keys)
+    return seen
+
+
+def test_slices_and_joined_outputs_share_what_was_worked_out(counted):
+    items = [(i, "ab"[i % 2], [i / 8]) for i in range(100)]
+    raw = structured(items)
+    columns = Columns.fit(raw)
+    expected_rows, expected_keys = columns(raw), outcome_keys(raw, "values")
+    counted.update(rows=0, keys=0)
+    outputs, others = Outputs(raw), Outputs(raw[:7].copy())
+    which = np.array([99, 3, 3, 50])
+    parts = {
+        "slice": (outputs[10:40], np.arange(10, 40)),
+        "slice of a slice": (outputs[30:90][5:50], np.arange(35, 80)),
+        "numbers": (outputs[which], which),
+        "mask": (outputs[np.arange(100) % 3 == 0], np.arange(0, 100, 3)),
+        "steps": (outputs[::7], np.arange(0, 100, 7)),
+        "joined": (joined([outputs[50:], outputs[:50]]), np.r_[50:100, 0:50]),
+        "slice of joined": (joined([outputs[50:], outputs[:50]])[40:60], np.r_[90:100, 0:10]),
+        "mask of numbers": (outputs[which][np.array([True, False, True, True])], which[[0, 2, 3]]),
+        "nothing": (outputs[5:5], np.arange(0)),
+        "everything": (outputs, np.arange(100)),
+    }
+    for part, places in parts.values():
+        assert len(part) == len(places)
+        assert part.raw.tolist() == [items[i] for i in places]
+        assert np.array_equal(part.rows(columns), expected_rows[places])
+        assert np.array_equal(part.keys("values"), expected_keys[places])
+    assert counted == {"rows": 100, "keys": 100}
+    both = joined([outputs, others])
+    picked = both[np.array([99, 100, 106])]
+    assert picked.raw.tolist() == [items[i] for i in (99, 0, 6)]
+    assert np.array_equal(picked.rows(columns), expected_rows[[99, 0, 6]])
+    assert np.array_equal(both.rows(columns)[100:], expected_rows[:7])
+    assert counted["rows"] <= 100 + 3 + 7
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["dicts", "tuples of two kinds", "ragged lists"])
+def test_an_audit_takes_every_output_apart_once_and_keys_it_once(counted, form):
+    drawn = []
+
+    def sample(data, size, rng):
+        numbers = (rng.laplace(size=(size, 4)) + 0.4 * data).tolist()
+        drawn.append(size)
+        if form == "dicts":
+            return [dict(zip("abcd", row, strict=True)) for row in numbers]
+        if form == "tuples of two kinds":
+            return [(*row, None) if row[0] > 1 else (*row, "x") for row in numbers]
+        return [row[: 2 + (row[0] > 0) + (row[1] > 0)] for row in numbers]
+
+    bound = dpaudit.epsilon_lower_bound(sample, 0, 1, samples=20_000, seed=1)
+    assert bound.epsilon > 0.3
+    compared = sum(size for size in drawn if size < 1000)
+    # The final sample is keyed only where outcomes are the event; nothing is ever taken apart for two scores.
+    assert 0 < counted["rows"] <= sum(drawn) - compared
+    assert 0 < counted["keys"] <= sum(drawn)

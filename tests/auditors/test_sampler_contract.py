@@ -1,5 +1,6 @@
 """Samplers that break the contract get one clear line; sound ones with odd outputs do not."""
 
+import itertools
 import math
 
 import numpy as np
@@ -48,7 +49,9 @@ def with_nan(data, size, rng):
         (lambda d, s, r: None, dpaudit.CheckError, ["no array"]),
         (lambda d, s, r: list(r.random(s - 1)), dpaudit.CheckError, ["outputs along axis 0"]),
         (lambda d, s, r: np.zeros((s, 0)), dpaudit.CheckError, ["without any values"]),
-        (lambda d, s, r: (x for x in range(s)), dpaudit.CheckError, ["no array"]),
+        (lambda d, s, r: (x for x in range(s - 1)), dpaudit.CheckError, ["outputs along axis 0"]),
+        (lambda d, s, r: itertools.count(), dpaudit.CheckError, ["outputs along axis 0"]),
+        (lambda d, s, r: {1, 2}, dpaudit.CheckError, ["no array"]),
         (lambda d, s, r: np.ma.masked_array(r.random(s), r.random(s) < 0.1), dpaudit.CheckError, ["mask", "filled"]),
     ],
 )

@@ -9,6 +9,7 @@ import pytest
 
 import dpaudit
 from dpaudit.auditors import learners
+from dpaudit.auditors.bits import BitsScore
 from dpaudit.auditors.columns import Columns
 from dpaudit.auditors.rowscores import AdditiveScore, Transform
 from dpaudit.auditors.scores import ColumnScore, OutcomeScore, score_from_json, scores_of
@@ -72,6 +73,16 @@ def sets(data, size, rng):
     return structured([set(np.flatnonzero(row).tolist()) for row in rng.random((size, 4)) < 0.3 + 0.3 * data])
 
 
+def low_bit(data, size, rng):
+    bits = rng.laplace(size=size).view(np.uint64) & ~np.uint64(1)
+    return (bits | (rng.random(size) < 0.2 + 0.6 * data).astype(np.uint64)).view(np.float64)
+
+
+def coarse(data, size, rng):
+    drawn = rng.laplace(size=size)
+    return np.where(rng.random(size) < 0.2 + 0.6 * data, np.round(drawn * 1024) / 1024, drawn)
+
+
 IDENTITY = Transform("identity", Columns())
 SCORES = {
     "bits": (OutcomeScore.fit, lambda d, s, r: r.random(s) < 0.3 + 0.4 * d),
@@ -102,6 +113,11 @@ SCORES = {
     "pooled": (partial(learners._pooled, learners._identity, Columns()), numbers),
     "pooled innovations": (partial(learners._pooled, learners._innovations, Columns()), sums),
     "linear": (partial(learners._linear, IDENTITY), numbers),
+    "bits": (partial(BitsScore.fit, Columns()), lambda d, s, r: np.column_stack([low_bit(d, s, r), coarse(d, s, r)])),
+    "bits structured": (
+        lambda x, y: BitsScore.fit(Columns.fit(np.r_[x, y]), x, y),
+        lambda d, s, r: structured([(v, None if v > 1 else "a") for v in low_bit(d, s, r).tolist()]),
+    ),
     "extreme": (partial(learners._extreme, IDENTITY), numbers),
     "pairs": (partial(learners._pairs, IDENTITY), xor),
     "additive complex": (partial(learners._additive, learners._identity, Columns()), plane),
@@ -195,6 +211,69 @@ def test_descriptions_of_half_lines_and_intervals_are_the_event(name, above):
         event = ThresholdEvent(score, float(np.quantile(score(fresh[0]), level, method="nearest")), above)
         for outputs in fresh:
             assert np.array_equal(described(event, outputs), event.contains(outputs))
+
+
+def dicts(data, size, rng):
+    draws = zip(numbers(data, size, rng).tolist(), rng.random(size) < 0.2 + 0.6 * data, strict=True)
+    return structured([{"count": row[0], "rest": tuple(row[1:]), "kind": "yes" if u else None} for row, u in draws])
+
+
+def test_descriptions_of_structured_outputs_name_their_parts():
+    rng = np.random.default_rng(SEED)
+    x, y = (dicts(data, 5000, rng) for data in (0, 1))
+    columns = Columns.fit(np.concatenate([x, y]))
+    names = columns.names
+    assert names == ("output['count']", "kind of output['kind']", *(f"output['rest'][{i}]" for i in range(4)))
+    half_line = ThresholdEvent(ColumnScore(0, columns=columns), 0.5, True)
+    assert half_line.describe() == {"output['count']": ">= 0.5"}
+    assert half_line.contains(x).tolist() == [item["count"] >= 0.5 for item in x]
+    additive = learners._additive(learners._identity, columns, x, y)
+    nothing = type(additive.tables[0])(np.empty(0), np.zeros(1))
+    only = [
+        AdditiveScore(additive.transform, tuple(t if i == j else nothing for j, t in enumerate(additive.tables)))
+        for i in range(len(names))
+    ]
+    ((what, _),) = ThresholdEvent(only[3], 0.0, True).describe().items()
+    assert what == "output['rest'][1] in [from, to)"
+    told = ThresholdEvent(only[1], 0.0, True).describe()
+    assert "None" in told["kind of output['kind'] is any of"]
+    assert "'yes'" not in told["kind of output['kind'] is any of"]
+    for score in (half_line.score, only[1]):
+        again = score_from_json(json.loads(json.dumps(score.to_json())))
+        assert again == score or np.array_equal(again(y), score(y))
+        assert again.to_json() == score.to_json()
+
+
+def test_scores_that_earlier_versions_wrote_are_read():
+    raw = {"name": "identity", "positions": 2, "categories": ["None"], "matrix": None}
+    tables = [{"edges": [], "values": [0.0]}] * 2 + [{"edges": [0.5], "values": [0.0, 1.0]}] * 3
+    score = score_from_json({"kind": "additive", "transform": raw, "tables": tables})
+    outputs = structured([(1.0, None), (None, 2), (0.25,), (1, "x", 7)])
+    # Length, number and category of either position.
+    assert score.transform(outputs).tolist() == [[2, 1, 0, 0, 1], [2, 0, 1, 2, 0], [1, 0.25, 0, 0, -1], [3, 1, 0, 0, 2]]
+    assert score(outputs).tolist() == [1, 2, 0, 1]
+    assert score.to_json()["transform"] == raw
+    text = {"kind": "outcomes", "coding": "text", "dtype": "<U10", "keys": ["None", "[1, 'a']"], "ratios": [1.0, 2.0]}
+    assert score_from_json(text)(structured([None, (1, "a"), 3])).tolist() == [1, 2, 0]
+
+
+@pytest.mark.parametrize("sample", [low_bit, coarse])
+@pytest.mark.parametrize(
+    "wrap", [lambda v: v, lambda v: np.column_stack([v[::-1], v]), lambda v: [(a, "k") for a in v]]
+)
+def test_what_lowest_bits_carry_is_found(sample, wrap):
+    found = dpaudit.epsilon_lower_bound(lambda d, s, r: wrap(sample(d, s, r)), 0, 1, samples=10_000, seed=SEED)
+    assert 1.2 < found.epsilon <= math.log(4)
+    assert found.recipe["score"]["kind"] == "bits"
+
+
+def test_what_rounding_does_to_sums_is_no_event():
+    rng = np.random.default_rng(SEED)
+    for scale in (1, 10, 0.3):
+        x, y = (data + scale * rng.laplace(size=50_000) for data in (0.0, 0.7))
+        assert BitsScore.fit(Columns(), x, y) is None
+        assert BitsScore.fit(Columns(), x.astype(np.float32), y.astype(np.float32)) is None
+        assert BitsScore.fit(Columns(), np.rint(x), np.rint(y)) is None
 
 
 def test_descriptions_of_outcomes_list_the_event():

@@ -1,0 +1,113 @@
+"""Frames, series, sparse matrices and iterators, as single outputs and as all outputs of a call."""
+
+from collections import deque
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import dpaudit
+from dpaudit.auditors.columns import Columns
+from dpaudit.auditors.outputs import Coder
+
+SEED = 20260401
+
+
+def structured(items):
+    outputs = np.empty(len(items), dtype=object)
+    outputs[:] = items
+    return outputs
+
+
+def numbers(data, size, rng):
+    return rng.laplace(size=(size, 3)) + np.array([data, 0, 0])
+
+
+def bound(wrap, samples=4000):
+    found = dpaudit.epsilon_lower_bound(lambda d, s, r: wrap(numbers(d, s, r)), 0, 1, samples=samples, seed=SEED)
+    assert 0.5 < found.epsilon <= 1
+    return found
+
+
+def counts(data, size, rng):
+    return rng.poisson(0.02 + 0.05 * data, size=(size, 40)) * (rng.random((size, 40)) < 0.5)
+
+
+ALL_OUTPUTS = {
+    "a generator": lambda rows: (row for row in rows.tolist()),
+    "a generator of tuples of two kinds": lambda rows: ((*row, "x") for row in rows.tolist()),
+    "a map of arrays": lambda rows: map(np.copy, rows),
+    "a deque": lambda rows: deque(rows.tolist()),
+    "deques": lambda rows: [deque(row) for row in rows.tolist()],
+    "a sparse matrix": scipy.sparse.csr_matrix,
+    "a sparse array": scipy.sparse.coo_array,
+    "sparse rows": lambda rows: [scipy.sparse.csr_array(row[None]) for row in rows],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ALL_OUTPUTS)
+def test_outputs_are_accepted_and_taken_apart(form):
+    assert bound(ALL_OUTPUTS[form]).event
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("each", [False, True])
+def test_very_wide_sparse_rows(each):
+    def sample(data, size, rng):
+        hot = np.where(rng.random(size) < 0.2 + 0.4 * data, 7, rng.integers(0, 100_000, size))
+        made = scipy.sparse.csr_array((np.ones(size), (np.arange(size), hot)), shape=(size, 100_000))
+        return [made[[i]] for i in range(size)] if each else made
+
+    assert 0.9 < dpaudit.epsilon_lower_bound(sample, 0, 1, samples=3000, seed=SEED).epsilon <= np.log(0.6 / 0.2)
+
+
+def test_sparse_rows_are_equal_where_their_numbers_are():
+    rows = [scipy.sparse.csr_array(np.array([[0, 1.5, 0]])), scipy.sparse.coo_array(np.array([[0, 1.5, 0]]))]
+    other = scipy.sparse.csr_array(np.array([[0, 0, 1.5]]))
+    assert Coder(structured([*rows, other, rows[0]])).codes.tolist() in ([0, 0, 1, 0], [1, 1, 0, 1])
+
+
+FRAMES = {
+    "a frame": lambda pd, rows: pd.DataFrame(rows, columns=["count", "sum", "max"]),
+    "a frame with texts": lambda pd, rows: pd.DataFrame(
+        {"count": rows[:, 0], "sum": rows[:, 1], "kind": np.where(rows[:, 2] > 0, "a", "b")}
+    ),
+    "a series of lists": lambda pd, rows: pd.Series(rows.tolist()),
+    "frames": lambda pd, rows: [pd.DataFrame({"count": row[:2], "sum": row[1:]}) for row in rows],
+    "series": lambda pd, rows: [pd.Series(row, index=["count", "sum", "max"]) for row in rows],
+    "series without labels": lambda pd, rows: [pd.Series(row) for row in rows],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", FRAMES)
+def test_pandas(form):
+    pd = pytest.importorskip("pandas")
+    bound(lambda rows: FRAMES[form](pd, rows), samples=2000)
+
+
+def test_names_of_columns_come_back_from_pandas():
+    pd = pytest.importorskip("pandas")
+    frames = structured([pd.DataFrame({"count": [i, 2 * i], "kind": ["a", "b"[: i % 2]]}) for i in range(5)])
+    assert Columns.fit(frames).names == ("output['count'][0]", "output['count'][1]", "kind of output['kind'][1]")
+    series = structured([pd.Series([i, -i], index=["x", "y"]) for i in range(5)])
+    assert Columns.fit(series).names == ("output['x']", "output['y']")
+    doubled = structured([pd.DataFrame([[i, -i]], columns=["x", "x"]) for i in range(5)])
+    assert Columns.fit(doubled).names == ("output[0][0]", "output[0][1]")
+    assert len(Coder(frames).keys) == 5
+
+
+POLARS = {
+    "a frame": lambda pl, rows: pl.DataFrame({"count": rows[:, 0], "sum": rows[:, 1]}),
+    "frames": lambda pl, rows: [pl.DataFrame({"count": row[:2], "sum": row[1:]}) for row in rows],
+    "a series": lambda pl, rows: pl.Series(rows[:, 0]),
+    "series": lambda pl, rows: [pl.Series("count", row) for row in rows],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", POLARS)
+def test_polars(form):
+    pl = pytest.importorskip("polars")
+    bound(lambda rows: POLARS[form](pl, rows), samples=2000)
