@@ -29,8 +29,8 @@ _FEW_WHOLE = 0.01
 _COARSE, _SHORT_COARSE = 20, 12
 """Trailing zeros of a significand that sums of full-length numbers have with probability 2 ** -20, about."""
 
-_SURPRISING = 5.0
-"""Standard errors by which ones must be more frequent than zeros."""
+_MOSTLY = 2 / 3
+"""Part of the lowest bits on one input that must be 1: multiplication alone makes up to about 0.6 of them."""
 
 _OFTEN, _RARELY = 0.02, 0.5
 """Part of the numbers on one input that must be on a coarse grid, and the part of that on the other input, at most."""
@@ -134,8 +134,7 @@ def _remarkable(x: np.ndarray, y: np.ndarray) -> bool:
     if min(len(np.unique(side[:_FEWEST_ROWS])) / len(side[:_FEWEST_ROWS]) for side in (x, y)) < _DISTINCT:
         return False
     bits = [_lowest_bits(side) for side in (x, y)]
-    ones = [np.mean(side == 1) - 0.5 for side in bits]
-    if max(ones) > _SURPRISING * 0.5 / np.sqrt(len(x)):
+    if max(np.mean(side == 1) for side in bits) > _MOSTLY:
         return True
     coarse = sorted(float(np.mean(side == 2)) for side in bits)
     return coarse[1] > _OFTEN and coarse[0] < _RARELY * coarse[1]
