@@ -243,7 +243,7 @@ def test_descriptions_of_structured_outputs_name_their_parts():
     assert "'yes'" not in told["kind of output['kind'] is any of"]
     for score in (half_line.score, only[1]):
         again = score_from_json(json.loads(json.dumps(score.to_json())))
-        assert again == score or np.array_equal(again(y), score(y))
+        assert np.array_equal(again(y), score(y))
         assert again.to_json() == score.to_json()
 
 

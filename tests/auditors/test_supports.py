@@ -1,0 +1,107 @@
+"""Reports with a hash function of their own: what they support tells inputs apart, where outputs alone do not."""
+
+import math
+
+import numpy as np
+import pytest
+
+import dpaudit
+from dpaudit.auditors import Budget, Streams, audit
+from dpaudit.auditors.sampler import Sampler
+
+BUCKETS = 4
+
+
+def hashed(seed, value):
+    mixed = (np.asarray(seed, dtype=np.uint64) + np.uint64(977 * value + 1)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= mixed >> np.uint64(29)
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)
+    return ((mixed >> np.uint64(33)) % np.uint64(BUCKETS)).astype(int)
+
+
+def report(data, size, rng, epsilon):
+    seeds = rng.integers(0, 2**40, size)
+    true = hashed(seeds, data)
+    lie = (true + rng.integers(1, BUCKETS, size)) % BUCKETS
+    kept = rng.random(size) < math.exp(epsilon) / (math.exp(epsilon) + BUCKETS - 1)
+    return seeds, np.where(kept, true, lie)
+
+
+class LocalHashing(dpaudit.Mechanism):
+    """Optimal local hashing as a library's client returns it: a seed and a bucket."""
+
+    epsilon: float = 1.0
+    form: str = "tuples"
+
+    def sample(self, data, size, rng):
+        seeds, buckets = report(data, size, rng, self.epsilon)
+        if self.form == "rows":
+            return np.column_stack([seeds, buckets])
+        return [{"seed": seed, "bucket": bucket} for seed, bucket in zip(seeds.tolist(), buckets.tolist(), strict=True)]
+
+    def neighbours(self):
+        return dpaudit.Neighbouring.any_two_inputs([0, 1, 2], scope="values")
+
+    def claims(self):
+        return [dpaudit.PrivacyClaim(id="c", statement="s", epsilon=0.5)]
+
+
+class Supported(LocalHashing):
+    """The same, which says what its reports support."""
+
+    def supports(self, outputs, data):
+        if self.form == "rows":
+            return hashed(outputs[:, 0], data) == outputs[:, 1]
+        seeds, buckets = (np.array([each[name] for each in outputs]) for name in ("seed", "bucket"))
+        return hashed(seeds, data) == buckets
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["rows", "dicts"])
+def test_what_reports_support_tells_inputs_apart(form):
+    record = dpaudit.check(Supported(form=form), samples=6000, seed=4)
+    (result,) = record.results
+    assert result.verdict == "refuted"
+    assert 0.7 < result.measured["epsilon"].lower <= 1.0
+    (without,) = dpaudit.check(LocalHashing(form=form), samples=6000, seed=4).results
+    assert without.verdict != "refuted"
+
+
+@pytest.mark.slow
+def test_reports_that_keep_their_promise_are_not_refuted():
+    claim = dpaudit.PrivacyClaim(id="c", statement="s", epsilon=1.0)
+    for seed in range(3):
+        found = audit(Supported(form="rows"), claim, budget=Budget(samples=4000), streams=Streams(seed))
+        assert found.verdict == "consistent"
+
+
+def draw(supports, form="rows"):
+    sampler = Sampler(LocalHashing(form=form).sample, "thing", Streams(1), supports=supports)
+    return sampler.about(0, 1).draw(0, 200, "final")
+
+
+def test_support_is_appended_to_what_is_looked_at():
+    drawn = draw(Supported(form="rows").supports)
+    plain = Sampler(LocalHashing(form="rows").sample, "thing", Streams(1)).draw(0, 200, "final")
+    assert np.array_equal(drawn[:, :2], plain)
+    assert np.array_equal(drawn[:, 2], hashed(plain[:, 0], 0) == plain[:, 1])
+    assert np.array_equal(drawn[:, 3], hashed(plain[:, 0], 1) == plain[:, 1])
+    mapped = draw(Supported(form="dicts").supports, "dicts")
+    assert [tuple(item) for item in mapped] == [
+        ({"seed": seed, "bucket": bucket}, bool(x), bool(y)) for seed, bucket, x, y in drawn.tolist()
+    ]
+    assert np.array_equal(draw(lambda outputs, data: None), plain)
+
+
+@pytest.mark.parametrize(
+    ("supports", "error", "words"),
+    [
+        (lambda outputs, data: np.zeros(3, dtype=bool), dpaudit.CheckError, "shape"),
+        (lambda outputs, data: np.zeros(len(outputs)), dpaudit.CheckError, "array of bool"),
+        (lambda outputs, data: outputs[:, 0] > outputs[:, 0].mean(), dpaudit.CheckError, "on its own"),
+        (lambda outputs, data: 1 / 0, dpaudit.TargetRaisedError, "ZeroDivisionError"),
+    ],
+)
+def test_what_supports_may_not_do(supports, error, words):
+    with pytest.raises(error, match=words):
+        draw(supports)
