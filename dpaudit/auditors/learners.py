@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -26,6 +26,26 @@ from dpaudit.auditors.trees import BoostedScore
 Fitter = Callable[[OutputsLike, OutputsLike], Score | None]
 """Makes a score from samples of both inputs; None where it has nothing to say."""
 
+
+@dataclass(frozen=True, slots=True)
+class Learner:
+    """A way of making a score.
+
+    Attributes
+    ----------
+    fit
+        Makes the score.
+    rare
+        Whether it looks for what is rare, so that its worth shows on all samples only.
+    learns
+        Whether samples decide what the score is; one that they do not decide may be judged on all of them.
+    """
+
+    fit: Fitter
+    rare: bool = False
+    learns: bool = True
+
+
 _LOOKED_AT = 20_000
 _FEW_NUMBERS = 16
 _FEW_OUTCOMES = 64
@@ -46,8 +66,8 @@ _BOOSTED_CELLS, _BOOSTED_ROUNDS = 2_000_000, 60
 _LEAST_BOOSTED_ROWS = 1000
 
 
-def fitters(x: OutputsLike, y: OutputsLike, *, thorough: bool = True) -> tuple[list[Fitter], list[Fitter], int]:
-    """Ways of scoring that suit outputs of this form.
+def learners(x: OutputsLike, y: OutputsLike, *, thorough: bool = True) -> tuple[list[Learner], int]:
+    """Ways of scoring that suit outputs of this form, the cheapest first.
 
     Parameters
     ----------
@@ -58,45 +78,45 @@ def fitters(x: OutputsLike, y: OutputsLike, *, thorough: bool = True) -> tuple[l
 
     Returns
     -------
-    always : list
-        Ways that only show their worth on all samples, since they look for what is rare.
-    competing : list
-        Ways whose worth shows on a part of the samples.
+    ways : list
+        The ways.
     width : int
         Numbers in an output, 1 where it has none.
     """
-    always: list[Fitter] = [OutcomeScore.fit]
+    found = [Learner(OutcomeScore.fit, rare=True)]
     x, y = as_outputs(x), as_outputs(y)
     first = joined([x[:2000], y[:2000]])
     distinct = len(np.unique(outcome_keys(first, coding_of(first))))
     one_number = x.dtype.kind in "biuf" and x.width == 1
     if distinct <= (_FEW_NUMBERS if one_number else _FEW_OUTCOMES):
-        return always, [], 1
+        return found, 1
     columns = x.columns_with(y)
     if columns is None:
-        return always, [], 1
+        return found, 1
     width = x[:1].rows(columns).shape[1]
     identity = Transform("identity", columns)
     if width == 1:
         column = ColumnScore(None if x.ndim == 1 else 0) if columns.numeric else ColumnScore(0, columns=columns)
-        around = [partial(_distance, column), partial(_whole_table, identity)]
-        return [*always, partial(_half_line, column)], [*around, *_bits(columns, x)], 1
+        found.append(Learner(partial(_half_line, column), rare=True, learns=False))
+        found += [Learner(partial(_distance, column)), Learner(partial(_whole_table, identity))]
+        return found + _bits(columns, x), 1
     if not thorough:
-        return always, [partial(_additive, _identity, columns), partial(_linear, identity)], width
-    competing: list[Fitter] = []
-    if x.dtype.kind in "biuf" or not columns.numeric:
-        competing.append(partial(_best_half_line, columns))
-    for make in (_identity, _differences, _innovations):
-        competing += [partial(_additive, make, columns), partial(_pooled, make, columns)]
-    competing += [partial(_linear, identity), partial(_pairs, identity), *_bits(columns, x)]
+        found += [Learner(partial(_additive, _identity, columns)), Learner(partial(_linear, identity))]
+        return found, width
     if x.dtype.kind not in "biu":
-        always.append(partial(_repeats, identity))
-    return [*always, partial(_extreme, identity)], competing, width
+        found.append(Learner(partial(_repeats, identity), rare=True))
+    found.append(Learner(partial(_extreme, identity), rare=True))
+    if x.dtype.kind in "biuf" or not columns.numeric:
+        found.append(Learner(partial(_best_half_line, columns)))
+    for make in (_identity, _differences, _ordered, _innovations):
+        found += [Learner(partial(_additive, make, columns)), Learner(partial(_pooled, make, columns))]
+    found += [Learner(partial(_linear, identity)), Learner(partial(_pairs, identity))]
+    return found + _bits(columns, x), width
 
 
-def _bits(columns: Columns, x: OutputsLike) -> list[Fitter]:
+def _bits(columns: Columns, x: OutputsLike) -> list[Learner]:
     """Bit patterns, where there may be floating-point numbers."""
-    return [partial(BitsScore.fit, columns)] if x.dtype.kind not in "biuc" else []
+    return [Learner(partial(BitsScore.fit, columns))] if x.dtype.kind not in "biuc" else []
 
 
 def _half_line(column: ColumnScore, x: OutputsLike, y: OutputsLike) -> Score:
@@ -141,6 +161,10 @@ def _identity(columns: Columns, x: OutputsLike, y: OutputsLike) -> Transform:
 
 def _differences(columns: Columns, x: OutputsLike, y: OutputsLike) -> Transform:
     return Transform("differences", columns)
+
+
+def _ordered(columns: Columns, x: OutputsLike, y: OutputsLike) -> Transform:
+    return Transform("ordered", columns)
 
 
 def _innovations(columns: Columns, x: OutputsLike, y: OutputsLike) -> Transform | None:

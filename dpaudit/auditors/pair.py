@@ -12,7 +12,7 @@ import numpy as np
 from dpaudit.auditors.outputs import Outputs
 from dpaudit.auditors.pace import OutOfTimeError
 from dpaudit.auditors.sampler import CHUNK, Sampler
-from dpaudit.auditors.selection import Choice, FinalTest, Selection, select_events
+from dpaudit.auditors.selection import BOLD_SHARE, Choice, FinalTest, Selection, select_events
 from dpaudit.claims.guarantees import Guarantee
 from dpaudit.errors import ParameterError
 from dpaudit.statistics import anytime_bound, best_share, bound_from_counts, detection_limit
@@ -21,9 +21,6 @@ LEAST_SAMPLES = 1000
 
 _SELECTION_SHARE = 0.2
 _MOST_SELECTED = 1_000_000
-_GAMBLE_SHARE = 0.2
-"""Part of the error probability that goes to the rarer of two events."""
-
 _SEQUENTIAL_SHARE = 0.5
 """Part of the error probability that goes to the bound that holds at whatever time sampling stops."""
 
@@ -147,8 +144,12 @@ class _Count:
     def bound(self, guarantee: Guarantee, alpha: float) -> float:
         """Lower bound on the forced parameter from the whole final sample."""
         # How the two counts share the error probability is chosen on the judging sample.
-        share = best_share(guarantee, self.choice.p_hits, self.choice.q_hits, self.choice.rows)
-        return bound_from_counts(guarantee, self.hits, self.trials, alpha=alpha, share=share)
+        return bound_from_counts(guarantee, self.hits, self.trials, alpha=alpha, share=self.share(guarantee, alpha))
+
+    def share(self, guarantee: Guarantee, alpha: float) -> float:
+        """Part of the error probability for the first count, or by the ratio, as the judging sample advises."""
+        choice = self.choice
+        return best_share(guarantee, choice.p_hits, choice.q_hits, choice.rows, alpha=alpha)
 
     def anytime_bound(self, guarantee: Guarantee, alpha: float) -> float:
         """Lower bound on the forced parameter that holds at all times at once."""
@@ -177,7 +178,7 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
     task = replace(task, most_selected=sampler.selection_limit)
     sampler = sampler.about(x, y)
     selection = choose_for_pair(sampler, x, y, task)
-    shares = [1.0] if selection.gamble is None else [1 - _GAMBLE_SHARE, _GAMBLE_SHARE]
+    shares = [1.0] if selection.gamble is None else [1 - BOLD_SHARE, BOLD_SHARE]
     counts = [_Count(choice, task.alpha * share) for choice, share in zip(selection.choices, shares, strict=True)]
     at_any_time, stopped, late = task.sequential_share, False, False
     try:
@@ -248,7 +249,8 @@ def _pair_bound(best: _Count, bound: float, task: PairTask, fixed: float, *, can
     limit = math.inf
     if not choice.uninformed:
         rate = max(choice.q_hits, 1) / choice.rows
-        limit = detection_limit(guarantee, rate, task.final, alpha=best.alpha * fixed)
+        alpha = best.alpha * fixed
+        limit = detection_limit(guarantee, rate, task.final, alpha=alpha, share=best.share(guarantee, alpha))
     apart = float(guarantee.apart(choice.p_hits, choice.q_hits, choice.rows))
     return PairBound(
         value=max(bound, 0.0),

@@ -26,8 +26,9 @@ class Transform:
     Attributes
     ----------
     name
-        ``identity``, ``differences`` (of every number to the one before it) or ``innovations`` (what a linear
-        prediction from the numbers before it leaves).
+        ``identity``, ``differences`` (of every number to the one before it), ``ordered`` (the numbers in ascending
+        order, and the gaps between them) or ``innovations`` (what a linear prediction from the numbers before it
+        leaves).
     matrix
         Of innovations: the transform is ``numbers @ matrix``.
     """
@@ -43,6 +44,9 @@ class Transform:
             rows = np.clip(rows.astype(float), -_LARGEST, _LARGEST)
         if self.name == "differences":
             return np.diff(rows.astype(float, copy=False), axis=1, prepend=0.0)
+        if self.name == "ordered":
+            ordered = np.sort(rows.astype(float, copy=False), axis=1)
+            return np.concatenate([ordered, np.diff(ordered, axis=1)], axis=1)
         return rows if self.matrix is None else rows.astype(float, copy=False) @ self.matrix
 
     def to_json(self) -> dict[str, Any]:
@@ -63,6 +67,8 @@ class Transform:
 
     def named(self, column: int, width: int) -> str:
         """Return what a column is, in words; ``width`` is the number of columns."""
+        if self.name == "ordered":
+            return f"ordered[{column}]"
         names = self.columns.names
         what = names[column] if names else "output" if width == 1 else f"output[{column}]"
         return what if self.name == "identity" else f"{self.name[:-1]} at {what}"
@@ -86,7 +92,6 @@ class AdditiveScore:
     """Sum over the columns of a function of each; the log-ratio itself where the columns are independent."""
 
     cost: ClassVar[int] = 2
-    log_ratio: ClassVar[bool] = True
 
     transform: Transform
     tables: tuple[Table, ...]
@@ -144,7 +149,12 @@ class AdditiveScore:
         return cls(Transform.from_json(raw["transform"]), tuple(_table(table) for table in raw["tables"]))
 
 
-_NUMBERS = {"identity": "numbers", "differences": "differences", "innovations": "innovations"}
+_NUMBERS = {
+    "identity": "numbers",
+    "differences": "differences",
+    "ordered": "ordered numbers and gaps",
+    "innovations": "innovations",
+}
 
 
 def _table(raw: dict[str, Any]) -> Table:
@@ -182,7 +192,6 @@ class LinearScore:
     """Weighted sum of the columns, each limited to the range where most values lie."""
 
     cost: ClassVar[int] = 2
-    log_ratio: ClassVar[bool] = True
 
     transform: Transform
     low: np.ndarray
@@ -233,7 +242,6 @@ class PairScore:
     """
 
     cost: ClassVar[int] = 3
-    log_ratio: ClassVar[bool] = True
 
     additive: AdditiveScore
     edges: tuple[np.ndarray, ...]
@@ -290,7 +298,6 @@ class ExtremeScore:
     """Largest deviation of any column from its centre, in units of its usual spread."""
 
     cost: ClassVar[int] = 2
-    log_ratio: ClassVar[bool] = False
 
     transform: Transform
     centre: np.ndarray

@@ -3,6 +3,7 @@
 from dpaudit.statistics.anytime import anytime_lower, anytime_upper
 from dpaudit.statistics.betting import BettingMeans
 from dpaudit.statistics.events import (
+    BY_RATIO,
     anytime_bound,
     best_share,
     bound_from_counts,
@@ -16,6 +17,7 @@ from dpaudit.statistics.proportions import clopper_pearson, proportion_lower, pr
 from dpaudit.statistics.rates import Exponent, fitted_exponent, local_exponents
 
 __all__ = [
+    "BY_RATIO",
     "BettingMeans",
     "Exponent",
     "anytime_bound",
