@@ -56,6 +56,8 @@ class PairBound:
         The event as data, from which `dpaudit verify` makes it again; None where it can only be learned again.
     candidate
         Which of the events chosen this one is: 0 for the safe one, 1 for the rarer one.
+    rounds
+        Rounds of a few outputs after which bets refuted the claim; 0 where the bound is that of the counts.
     """
 
     value: float
@@ -71,6 +73,7 @@ class PairBound:
     out_of_time: bool = False
     recipe: dict[str, Any] | None = None
     candidate: int = 0
+    rounds: int = 0
 
 
 def check_samples(samples: int) -> None:

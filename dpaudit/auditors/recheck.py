@@ -178,10 +178,10 @@ def enough_samples(known: EventBound, guarantee: Guarantee, *, alpha: float) -> 
     """Samples per input with which an event that violates the guarantee as seen will most likely show it again.
 
     The smallest power of two times 10,000 at which counts that are two standard errors worse than those seen, and two
-    more for chance, bound the forced parameter above the claim; at most four times the samples of the audit, and
-    4,000,000.
+    more for chance, bound the forced parameter above the claim; at most four times the samples of the audit, or 10,000
+    where that is more, and 4,000,000.
     """
-    most = min(_AGAIN * max(known.trials), _MOST)
+    most = min(max(_AGAIN * max(known.trials), _LEAST), _MOST)
     p, q = (
         max(hits + sign * _CAUTION * math.sqrt(hits + lean), lean) / max(trials, 1)
         for hits, trials, sign, lean in zip(known.hits, known.trials, (-1, 1), (0, 1), strict=True)
