@@ -9,7 +9,7 @@ from typing import Any
 
 from dpaudit.auditors.budget import DEFAULT_SAMPLES, Budget
 from dpaudit.auditors.features import FEATURES, FeatureMap
-from dpaudit.auditors.pace import OutOfTimeError, Pace
+from dpaudit.auditors.pace import OutOfTimeError, Pace, clock
 from dpaudit.auditors.pair import PairBound, PairTask, bound_pair, check_samples
 from dpaudit.auditors.sampler import Sampler
 from dpaudit.auditors.search import ChosenPair, find_pair
@@ -19,7 +19,7 @@ from dpaudit.auditors.streams import Streams
 from dpaudit.claims.claims import PrivacyClaim
 from dpaudit.claims.evidence import Evidence, Finding, Interval, Remedy, Violation
 from dpaudit.claims.guarantees import Guarantee
-from dpaudit.claims.inputs import Pair, pair_key
+from dpaudit.claims.inputs import Pair, input_key, pair_key
 from dpaudit.claims.neighbouring import MOST_LISTED, Neighbouring
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.mechanism import Mechanism
@@ -30,6 +30,15 @@ _PILOT_SHARE, _LONG_PILOT_SHARE = 0.2, 0.4
 _FEW_PAIRS = 64
 _MOST_PAIRS, _MOST_PAIRS_OF_ROWS = 256, 64
 """Most pairs at the beginning of a search; fewer where rows of numbers take long to learn from."""
+
+_SAMPLING_SHARE = 0.8
+"""Part of the time until the deadline that sampling is planned for; the rest is for learning."""
+
+_SEARCH_SHARE = 0.4
+"""Part of the time left from which on no further pairs are looked at."""
+
+_FEWEST = 20
+"""Fewest samples per input that are planned, however little time there is."""
 
 
 def audit_black_box(
@@ -58,8 +67,9 @@ def audit_black_box(
     """
     pace = budget.pace(2 * (budget.samples or DEFAULT_SAMPLES))
     try:
-        search = search_pair(mechanism, claim, neighbouring, budget=budget, streams=streams, pace=pace)
-        bound = search.early or bound_pair(search.sampler, *search.found.pair, search.task)
+        with pace.told():
+            search = search_pair(mechanism, claim, neighbouring, budget=budget, streams=streams, pace=pace)
+            bound = search.early or bound_pair(search.sampler, *search.found.pair, search.task)
     except OutOfTimeError:
         return Evidence(
             verdict=Verdict.INCONCLUSIVE,
@@ -71,6 +81,8 @@ def audit_black_box(
         )
     scope = f"{neighbouring.scope}; {_searched(search.found)}"
     drawn = bound.samples if search.early else bound.samples + search.drawn
+    if pace.timed:
+        drawn = pace.drawn  # rounds and searches that the deadline cut short are counted too
     return _evidence(bound, claim.guarantee, search.found.pair, scope, search.task.samples, drawn, pace)
 
 
@@ -120,12 +132,15 @@ def search_pair(
         alpha=budget.alpha,
         stop_early=budget.stop_early,
         timed=budget.deadline is not None,
+        asked=budget.samples or DEFAULT_SAMPLES,
     )
 
     first = list(islice(neighbouring, EARLY_PAIRS))
     if first:
         # Most breaches of the contract show at once, before they have cost many samples.
         sampler.check_deterministic(first[0][0])
+    if first and task.timed:
+        task = _in_time(sampler, first[0], task)
     early = EarlyTest(sampler, task) if budget.stop_early else None
     if early is not None:
         refuted = early.run(first)
@@ -135,12 +150,16 @@ def search_pair(
     many_numbers = bool(first) and sampler.form[0] == "f" and math.prod(sampler.form[1]) > 1
     most = _MOST_PAIRS_OF_ROWS if many_numbers else _MOST_PAIRS
     pilot = int(task.samples * (_PILOT_SHARE if few else _LONG_PILOT_SHARE))
-    searching = replace(task, samples=task.samples - pilot)
+    searching = replace(task, samples=task.samples - pilot, asked=task.asked - pilot)
+    until = clock() + _SEARCH_SHARE * sampler.pace.left
 
     def predict(pair: Pair, size: int, purpose: tuple[str | int, ...]) -> float:
+        if clock() >= until:
+            return math.nan  # the time for the search is over: those that come first stay first
         # One stream for both inputs and all pairs of a round: what is only compared is compared under equal luck.
         x, y = (sampler.draw(data, size, *purpose[:2]) for data in pair)
-        return promised_bound(x, y, searching.test)
+        with sampler.pace.doing("searching the pairs of inputs"):
+            return promised_bound(x, y, searching.test)
 
     found = find_pair(
         neighbouring, predict, samples=pilot, streams=streams.child("pairs"), most=most, name=mechanism.name
@@ -153,9 +172,20 @@ def search_pair(
         if refuted is not None:
             bound = replace(refuted[1], samples=early.drawn + 2 * found.samples)
             return Search(sampler=sampler, task=task, found=found, early=bound)
-        task = replace(task, samples=task.samples - (early.drawn - before) // 2)
+        spent = (early.drawn - before) // 2
+        task = replace(task, samples=task.samples - spent, asked=task.asked - spent)
     drawn = 2 * found.samples + (0 if early is None else early.drawn)
     return Search(sampler=sampler, task=task, found=found, drawn=drawn)
+
+
+def _in_time(sampler: Sampler, pair: Pair, task: PairTask) -> PairTask:
+    """Plan no more samples than the deadline allows, by what outputs on a pair of inputs took so far."""
+    for data in pair:
+        sampler.check_deterministic(data)
+    fitting = sampler.pace.outputs_within(_SAMPLING_SHARE, *map(input_key, pair))
+    samples = int(min(task.samples, max(fitting, _FEWEST)))
+    sampler.pace.plan(2 * samples, samples)
+    return replace(task, samples=samples)
 
 
 def _found_early(

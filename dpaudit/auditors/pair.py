@@ -9,19 +9,33 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.auditors.pace import OutOfTimeError
+from dpaudit.auditors.pace import OutOfTimeError, Pace, clock
 from dpaudit.auditors.sampler import CHUNK, Sampler
 from dpaudit.auditors.selection import Choice, FinalTest, Selection, select_events
 from dpaudit.claims.guarantees import Guarantee
+from dpaudit.claims.inputs import input_key
 from dpaudit.errors import ParameterError
 from dpaudit.statistics import anytime_bound, best_share, bound_from_counts, detection_limit
 
 LEAST_SAMPLES = 1000
+"""Fewest samples per input that an audit may be asked for."""
 
 _SELECTION_SHARE = 0.2
 _MOST_SELECTED = 1_000_000
 _GAMBLE_SHARE = 0.2
 """Part of the error probability that goes to the rarer of two events."""
+
+_FIRST_ROUND = 1000
+"""Outputs per input of the first round of a final sample that may stop early; each round doubles them all."""
+
+_FINAL_SHARE = 0.95
+"""Part of the time left that the final sample is planned for, so that it ends in time and its own bound holds."""
+
+_LEARNING_SHARE = 0.15
+_LEARNING_ROWS = 1000
+_LEARNING_GROWTH = 16
+"""Part of the time left that choosing events may take where there is a deadline, the outputs from which they are chosen
+first, to see what that takes, and the steps to more."""
 
 _SEQUENTIAL_SHARE = 0.5
 """Part of the error probability that goes to the bound that holds at whatever time sampling stops."""
@@ -87,7 +101,7 @@ class PairTask:
     """What one pair is audited for: a guarantee, a number of samples per input, an error probability.
 
     ``most_selected`` limits the samples per input that choose the event; ``timed`` says that a deadline may end
-    sampling at any time.
+    sampling at any time, and ``asked`` how many samples per input there would be without it.
     """
 
     guarantee: Guarantee
@@ -96,11 +110,13 @@ class PairTask:
     stop_early: bool = False
     timed: bool = False
     most_selected: int = _MOST_SELECTED
+    asked: int = 0
 
     @property
     def selection(self) -> int:
         """Samples per input that choose the event."""
-        return min(max(LEAST_SAMPLES // 5, int(self.samples * _SELECTION_SHARE)), self.most_selected)
+        least = min(LEAST_SAMPLES // 5, self.samples // 2)
+        return min(max(least, int(self.samples * _SELECTION_SHARE)), self.most_selected)
 
     @property
     def final(self) -> int:
@@ -120,11 +136,27 @@ class PairTask:
 
 def choose_for_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> Selection:
     """Choose the events of a pair of inputs from its selection samples."""
-    return select_events(
+    sides = (
         sampler.draw(x, task.selection, "selection", 0),
         sampler.draw(y, task.selection, "selection", 1),
-        task.test,
     )
+    with sampler.pace.doing(f"choosing an event from {task.selection:,} outputs per input"):
+        return _choose_in_time(sides, task, sampler.pace) if task.timed else select_events(*sides, task.test)
+
+
+def _choose_in_time(sides: tuple[np.ndarray, np.ndarray], task: PairTask, pace: Pace) -> Selection:
+    """Choose events from as many outputs as the time for choosing allows, by what fewer of them have taken."""
+    until = clock() + _LEARNING_SHARE * pace.left
+    rows, most = min(_LEARNING_ROWS, len(sides[0])), len(sides[0])
+    while True:
+        begun = clock()
+        selection = select_events(sides[0][:rows], sides[1][:rows], task.test)
+        took = max(clock() - begun, 1e-9)
+        affordable = rows * max(until - clock(), 0.0) / took
+        if rows == most or affordable < 2 * rows:
+            return selection
+        # Straight to all of them only where that is no matter of time.
+        rows = most if affordable > 2 * most else int(min(affordable, _LEARNING_GROWTH * rows, most))
 
 
 @dataclass(slots=True)
@@ -180,10 +212,19 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
     shares = [1.0] if selection.gamble is None else [1 - _GAMBLE_SHARE, _GAMBLE_SHARE]
     counts = [_Count(choice, task.alpha * share) for choice, share in zip(selection.choices, shares, strict=True)]
     at_any_time, stopped, late = task.sequential_share, False, False
+    final = task.final
+    if task.timed:
+        # What the outputs before took says how many there will be; these play no part in that.
+        fitting = sampler.pace.outputs_within(_FINAL_SHARE, input_key(x), input_key(y))
+        final = max(1, int(min(task.asked - task.selection, fitting)))
+        sampler.pace.planned = sampler.pace.drawn + 2 * final
     try:
-        for outputs in _final_rounds(sampler, x, y, task.final, task.guarantee):
+        for outputs in _final_rounds(sampler, x, y, final, task.guarantee, growing=task.stop_early):
             for count in counts:
                 count.add(outputs)
+            if sampler.pace.announce is not None:
+                bound = max(_best(counts, task, at_any_time or 1.0, whole=False)[0], 0.0)
+                sampler.pace.found = f"{task.guarantee.forced} at least {bound:.4g} so far"
             stopped = task.stop_early and task.guarantee.exceeds(_best(counts, task, at_any_time, whole=False)[0])
             if stopped:
                 break
@@ -191,10 +232,15 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
         late = True
     whole = not (stopped or late)
     bound, best = _best(counts, task, 1 - at_any_time if whole else at_any_time, whole=whole)
-    made = _pair_bound(best, bound, task, 1 - at_any_time, candidate=int(best is not counts[0]))
+    made = _pair_bound(best, bound, replace(task, samples=task.selection + final), 1 - at_any_time)
     # Of samples that are missing nobody knows what they would have shown.
-    limit = math.inf if late else made.detection_limit
-    return replace(made, detection_limit=limit, stopped_early=stopped, out_of_time=late)
+    return replace(
+        made,
+        detection_limit=math.inf if late else made.detection_limit,
+        candidate=int(best is not counts[0]),
+        stopped_early=stopped,
+        out_of_time=late or (final < task.asked - task.selection and not stopped),
+    )
 
 
 def _best(counts: list[_Count], task: PairTask, share: float, *, whole: bool) -> tuple[float, _Count]:
@@ -219,18 +265,23 @@ def bound_event(
     for data in (x, y):
         sampler.check_deterministic(data)
     count = _Count(choice, alpha)
-    for outputs in _final_rounds(sampler, x, y, samples, guarantee):
+    for outputs in _final_rounds(sampler, x, y, samples, guarantee, growing=False):
         count.add(outputs)
     return EventBound(hits=count.hits, trials=count.trials, value=max(count.bound(guarantee, alpha), 0.0))
 
 
 def _final_rounds(
-    sampler: Sampler, x: Any, y: Any, samples: int, guarantee: Guarantee
+    sampler: Sampler, x: Any, y: Any, samples: int, guarantee: Guarantee, *, growing: bool
 ) -> Iterator[tuple[np.ndarray | None, np.ndarray | None]]:
-    """Yield the final sample in rounds of about ``CHUNK`` outputs per input."""
+    """Yield the final sample in rounds of about ``CHUNK`` outputs per input; fewer where sampling may stop soon."""
     coins = sampler.coins("assignment")
-    for number in range(-(-samples // CHUNK)):
-        size = min(CHUNK, samples - number * CHUNK)
+    keys = (input_key(x), input_key(y)) if sampler.pace.timed else (None, None)
+    number = drawn = 0
+    while drawn < samples:
+        size = min(CHUNK, samples - drawn)
+        if growing:
+            size = min(size, max(_FIRST_ROUND, drawn))
+        size = sampler.pace.call_size(size, *keys)
         sizes = (size, size)
         if guarantee.by_ratio:
             # Fair coins assign the trials, so that the hits' split is binomial whatever their number.
@@ -241,9 +292,11 @@ def _final_rounds(
             for side, (data, count) in enumerate(zip((x, y), sizes, strict=True))
         )
         yield on_x, on_y
+        drawn += size
+        number += 1
 
 
-def _pair_bound(best: _Count, bound: float, task: PairTask, fixed: float, *, candidate: int) -> PairBound:
+def _pair_bound(best: _Count, bound: float, task: PairTask, fixed: float) -> PairBound:
     choice, guarantee = best.choice, task.guarantee
     limit = math.inf
     if not choice.uninformed:
@@ -261,5 +314,4 @@ def _pair_bound(best: _Count, bound: float, task: PairTask, fixed: float, *, can
         q=best.hits[1] / max(best.trials[1], 1),
         samples=2 * task.selection + sum(best.trials),
         recipe=choice.event.to_json(),
-        candidate=candidate,
     )

@@ -108,8 +108,10 @@ class EarlyTest:
     @property
     def task_after(self) -> PairTask:
         """The audit of what is left of the error probability and of the samples."""
-        task = self._task
-        return replace(task, alpha=task.alpha * (1 - _ALPHA_SHARE), samples=task.samples - -(-self.drawn // 2))
+        task, spent = self._task, -(-self.drawn // 2)
+        return replace(
+            task, alpha=task.alpha * (1 - _ALPHA_SHARE), samples=task.samples - spent, asked=max(task.asked - spent, 0)
+        )
 
     def run(self, pairs: Sequence[Pair]) -> tuple[Pair, PairBound] | None:
         """Draw in rounds until the claim is refuted; return the pair that shows it, or nothing.
