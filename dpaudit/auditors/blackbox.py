@@ -182,9 +182,9 @@ def _in_time(sampler: Sampler, pair: Pair, task: PairTask) -> PairTask:
     """Plan no more samples than the deadline allows, by what outputs on a pair of inputs took so far."""
     for data in pair:
         sampler.check_deterministic(data)
-    fitting = sampler.pace.outputs_within(_SAMPLING_SHARE, *map(input_key, pair))
-    samples = int(min(task.samples, max(fitting, _FEWEST)))
-    sampler.pace.plan(2 * samples, samples)
+    fitting = sampler.pace.outputs_within(1.0, *map(input_key, pair))
+    samples = int(min(task.samples, max(_SAMPLING_SHARE * fitting, _FEWEST)))
+    sampler.pace.plan(2 * samples)
     return replace(task, samples=samples)
 
 

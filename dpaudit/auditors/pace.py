@@ -124,11 +124,14 @@ class Pace:
         """How many outputs, of so many, to draw at a time from each of these inputs."""
         return size if not self.timed else max(1, int(min(size, self.outputs_within(_CALL_SHARE, *keys))))
 
-    def plan(self, samples: int, per_input: int) -> None:
-        """Say what the time allows, where that is less than what was asked for."""
-        self.planned = samples
-        if samples < self.asked and self.announce is not None:
-            self.announce(f"with {self.left:.0f} seconds left: about {per_input:,} outputs per input")
+    def plan(self, outputs: int) -> None:
+        """Plan so many outputs, and say so where it is fewer than were asked for."""
+        self.planned = outputs
+        if outputs < self.asked and self.announce is not None:
+            self.announce(
+                f"with {duration(self.left)} left, about {outputs // 2:,} outputs per input of the "
+                f"{self.asked // 2:,} asked for"
+            )
 
     # Words to the user.
 

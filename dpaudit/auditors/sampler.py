@@ -30,7 +30,8 @@ _TIMED = 320
 """Outputs of a call that only serves to tell what calls take from what outputs take."""
 
 _CHECK_SHARE = 0.005
-"""Part of the time left that a call of the comparison may take, where there is a deadline."""
+"""Part of the time left that a call of the comparison may take on the first input where there is a deadline; on the
+second it is half of that, and so on."""
 
 _TRIAL_SHARE = 0.01
 _TRIAL_GROWTH = 8
@@ -64,8 +65,8 @@ class Sampler:
     features
         Feature map, applied to the outputs.
     pace
-        Deadline of the audit, and what sampling has taken. Under a deadline, calls are as large as the time left allows;
-        otherwise the random numbers of a sample depend on its purpose and size only.
+        Deadline of the audit, and what sampling has taken. Under a deadline, calls are as large as the time left
+        allows; otherwise the random numbers of a sample depend on its purpose and size only.
 
     Raises
     ------
@@ -149,7 +150,8 @@ class Sampler:
         if self.pace.timed:
             if is_first:
                 self._measure_speed(data)
-            size = max(1, int(min(_COMPARED, self.pace.outputs_within(_CHECK_SHARE, key))))
+            share = _CHECK_SHARE / len(self._compared)
+            size = max(1, int(min(_COMPARED, self.pace.outputs_within(share, key))))
         first = self._keys(data, "one", size)
         if is_first:
             self._time_calls(data)
@@ -216,7 +218,8 @@ class Sampler:
             raise CheckError(named) from error.__cause__
 
     def _draw(self, data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        parts, left, key = [], size, input_key(data) if self.pace.timed else None
+        parts: list[np.ndarray] = []
+        left, key = size, input_key(data) if self.pace.timed else None
         while left or not parts:
             count = self.pace.call_size(left, key)
             parts.append(self._outputs(data, count, rng))

@@ -160,9 +160,7 @@ class EarlyTest:
         growth, _ = best_bets(self._lines, p, q)
         seen.growth = float(growth.max())
         worth = np.flatnonzero(growth > 0)
-        seen.bets = [
-            _Bets(seen.pair, choices[i], int(i), 1 / len(worth), float(p[i]), float(q[i])) for i in worth
-        ]
+        seen.bets = [_Bets(seen.pair, choices[i], int(i), 1 / len(worth), float(p[i]), float(q[i])) for i in worth]
 
     def _bet(self, seen: list[_Seen], size: int, number: int) -> tuple[Pair, PairBound] | None:
         """Draw a round, and settle the bets on it."""
