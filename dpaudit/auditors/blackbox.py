@@ -135,7 +135,7 @@ def search_pair(
         asked=budget.samples or DEFAULT_SAMPLES,
     )
 
-    first = list(islice(neighbouring, EARLY_PAIRS))
+    first = list(islice(neighbouring, EARLY_PAIRS if budget.stop_early else 1))
     if first:
         # Most breaches of the contract show at once, before they have cost many samples.
         sampler.check_deterministic(first[0][0])
@@ -145,7 +145,7 @@ def search_pair(
     if early is not None:
         refuted = early.run(first)
         if refuted is not None:
-            return _found_early(sampler, task, neighbouring, *refuted, searched=len(first))
+            return _found_early(sampler, task, neighbouring, *refuted, searched=len(early.looked_at))
         task = early.task_after
     many_numbers = bool(first) and sampler.form[0] == "f" and math.prod(sampler.form[1]) > 1
     most = _MOST_PAIRS_OF_ROWS if many_numbers else _MOST_PAIRS
@@ -166,7 +166,7 @@ def search_pair(
     )
     if found.samples:
         task = searching
-    if early is not None and not any(_same(found.pair, pair) for pair in first):
+    if early is not None and not any(_same(found.pair, pair) for pair in early.looked_at):
         before = early.drawn
         refuted = early.run([found.pair])
         if refuted is not None:

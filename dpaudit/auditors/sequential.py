@@ -11,7 +11,7 @@ import numpy as np
 from dpaudit.auditors.pair import PairBound, PairTask
 from dpaudit.auditors.sampler import Sampler
 from dpaudit.auditors.selection import Choice, FinalTest, select_events
-from dpaudit.claims.guarantees import Guarantee
+from dpaudit.claims.guarantees import ApproximateDP, Guarantee
 from dpaudit.claims.inputs import Pair
 from dpaudit.statistics import best_bets, detection_limit, lines_above
 
@@ -40,8 +40,15 @@ _LEADING = 0.5
 _JUDGED = 400
 """Fewest outputs per input that events are chosen for, so that those of tiny probability are left to larger samples."""
 
+_ROUNDING = 1e-12
+
 _ABOVE = 1e-6
+"""Part of the claimed value, or of 1, by which the first value that is tested lies above the claimed one."""
+
 _STEP, _LEAST_STEP, _MOST_STEPS = 0.01, 0.001, 2000
+_FACTORS = (1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
+"""The values by which a refutation is turned into a bound: their distance, relative to the claimed value, the least
+distance, and how many there are; and factors of the claimed value for guarantees of which every value takes long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +109,7 @@ class EarlyTest:
         self._lines = lines_above(_first_value(task.guarantee))
         self._rounds: list[list[_Bets]] = []
         self._log_wealth = 0.0
-        self._pairs = 0
+        self.looked_at: list[Pair] = []
         self.drawn = 0
 
     @property
@@ -126,11 +133,15 @@ class EarlyTest:
         most = 2 * min(_MOST, int(self._task.samples * _MOST_SHARE))
         begun = self.drawn
         seen = []
-        for pair in pairs:
+        # Half of the outputs, at most, only choose the first events.
+        for pair in pairs[: most // (4 * _FIRST)]:
             for data in pair:
                 self._sampler.check_deterministic(data)
-            self._pairs += 1
-            seen.append(_Seen(pair, self._pairs, self._draw(pair, _FIRST, self._pairs, 0)))
+            self.looked_at.append(pair)
+            number = len(self.looked_at)
+            seen.append(_Seen(pair, number, self._draw(pair, _FIRST, number, 0)))
+        if not seen:
+            return None
         for number in range(1, most):
             for each in seen:
                 self._choose(each, number)
@@ -175,14 +186,14 @@ class EarlyTest:
                 settled.append(replace(bet, wealth=part * bet.wealth, hits=ordered, trials=size))
             each.outputs = tuple(np.concatenate(both) for both in zip(each.outputs, fresh, strict=True))  # type: ignore[assignment]
         self._rounds.append(settled)
-        self._log_wealth += _log_factor(settled, self._lines)
+        self._log_wealth += _log_wealth([settled], self._lines)
         if self._log_wealth < self._threshold:
             return None
         return self._refutation(settled)
 
     def _refutation(self, settled: list[_Bets]) -> tuple[Pair, PairBound]:
         task, guarantee = self._task, self._task.guarantee
-        best = max(settled, key=lambda bet: _log_factor([replace(bet, wealth=1.0)], self._lines))
+        best = max(settled, key=lambda bet: _log_wealth([[replace(bet, wealth=1.0)]], self._lines))
         choice, rate = best.choice, max(best.choice.q_hits, 1) / best.choice.rows
         bound = PairBound(
             value=self._bound(),
@@ -205,11 +216,12 @@ class EarlyTest:
         """Last value of the grid before the first one that the bets so far do not refute."""
         first = _first_value(self._task.guarantee)
         step = max(_STEP * first.claimed, _LEAST_STEP)
-        bound = first.claimed
-        for number in range(1, _MOST_STEPS):
-            value = first.claimed + number * step
+        bound, values = first.claimed, [first.claimed + number * step for number in range(1, _MOST_STEPS)]
+        if not isinstance(first, ApproximateDP):
+            values = [first.claimed * factor for factor in _FACTORS]
+        for value in values:
             lines = lines_above(first.at(value))
-            if sum(_log_factor(settled, lines) for settled in self._rounds) < self._threshold:
+            if _log_wealth(self._rounds, lines) < self._threshold:
                 break
             bound = value
         return bound
@@ -220,15 +232,18 @@ def _first_value(guarantee: Guarantee) -> Guarantee:
     return guarantee.at(guarantee.claimed + _ABOVE * max(1.0, guarantee.claimed))
 
 
-def _log_factor(settled: list[_Bets], lines: np.ndarray) -> float:
-    """Logarithm of the factor by which the bets of a round multiply the wealth; what is not bet stays as it is."""
-    if not settled:
+def _log_wealth(rounds: Sequence[Sequence[_Bets]], lines: np.ndarray) -> float:
+    """Logarithm of the wealth after rounds of bets; what is not bet in a round stays as it is."""
+    every = [each for settled in rounds for each in settled]
+    if not every:
         return 0.0
-    _, bets = best_bets(lines, [bet.p for bet in settled], [bet.q for bet in settled])
-    gains = [
-        math.log(each.wealth / len(_PARTS)) + bet.scaled(part).log_gain(each.hits, each.trials)
-        for each, bet in zip(settled, bets, strict=True)
-        for part in _PARTS
-    ]
-    kept = 1 - sum(each.wealth for each in settled)
-    return float(np.logaddexp.reduce([*gains, math.log(kept)] if kept > 1e-12 else gains))
+    bets = iter(best_bets(lines, [each.p for each in every], [each.q for each in every])[1])
+    wealth = 0.0
+    for settled in rounds:
+        kept = 1 - sum(each.wealth for each in settled)
+        gains = [math.log(kept)] if kept > _ROUNDING else []
+        for each in settled:
+            bet, share = next(bets), math.log(each.wealth / len(_PARTS))
+            gains += [share + bet.scaled(part).log_gain(each.hits, each.trials) for part in _PARTS]
+        wealth += float(np.logaddexp.reduce(gains))
+    return wealth

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee
 
-_GRID = 400
+_GRID = 200
 """Points at which the largest allowed probability is computed, for guarantees of which only that is known."""
 
 _SLOPES = 24

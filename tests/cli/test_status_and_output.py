@@ -1,8 +1,8 @@
 """Exit statuses, what goes to which stream, and how one run's statuses combine."""
 
 import json
-import re
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -356,7 +356,7 @@ def test_seconds_end_an_audit_under_way(dpaudit, folder):
     (folder / "slow.py").write_text(SLOW, encoding="utf-8")
     begun = time.monotonic()
     outcome = dpaudit("check", "slow.py", "--set", "call=1.5", "--seconds", "6", "--format", "json")
-    assert time.monotonic() < begun + 12
+    assert time.monotonic() < begun + 20
     assert outcome.status == 3
     (result,) = json.loads(outcome.out)["results"]
     assert result["verdict"] == "inconclusive"
