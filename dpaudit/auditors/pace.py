@@ -63,6 +63,8 @@ class Pace:
         What the audit does at the moment, in words; nothing while it samples.
     found
         What the audit knows so far, in words.
+    extra
+        Seconds per output that the audit itself takes, about.
     """
 
     planned: int
@@ -73,6 +75,7 @@ class Pace:
     asked: int = 0
     stage: str = ""
     found: str = ""
+    extra: float = 0.0
     _predicted: bool = False
     _each: dict[Any, float] = field(default_factory=dict)
 
@@ -118,7 +121,7 @@ class Pace:
 
     def outputs_within(self, share: float, *keys: Any) -> float:
         """How many outputs on each of these inputs take this share of the time left; infinite without a deadline."""
-        return self.left * share / sum(self.each(key) for key in keys) if self.timed else float("inf")
+        return self.left * share / sum(self.each(key) + self.extra for key in keys) if self.timed else float("inf")
 
     def call_size(self, size: int, *keys: Any) -> int:
         """How many outputs, of so many, to draw at a time from each of these inputs."""

@@ -31,11 +31,17 @@ _FIRST_ROUND = 1000
 _FINAL_SHARE = 0.95
 """Part of the time left that the final sample is planned for, so that it ends in time and its own bound holds."""
 
+_SELECTION_TIME = 0.35
+"""Part of the time left that drawing the selection sample may take, whatever it was planned to take."""
+
+_LEAST_SELECTED = 10
+"""Outputs per input without which no event is chosen."""
+
 _LEARNING_SHARE = 0.15
 _LEARNING_ROWS = 1000
-_LEARNING_GROWTH = 16
-"""Part of the time left that choosing events may take where there is a deadline, the outputs from which they are chosen
-first, to see what that takes, and the steps to more."""
+_LEARNING_GROWTH, _LEARNING_CAUTION = 4, 2
+"""Part of the time left that choosing events may take where there is a deadline; the outputs from which they are chosen
+first, to see what that takes, and the steps to more, each of whose outputs may take twice as long as those before."""
 
 _SEQUENTIAL_SHARE = 0.5
 """Part of the error probability that goes to the bound that holds at whatever time sampling stops."""
@@ -115,7 +121,7 @@ class PairTask:
     @property
     def selection(self) -> int:
         """Samples per input that choose the event."""
-        least = min(LEAST_SAMPLES // 5, self.samples // 2)
+        least = min(LEAST_SAMPLES // 5, max(self.samples // 2, _LEAST_SELECTED))
         return min(max(least, int(self.samples * _SELECTION_SHARE)), self.most_selected)
 
     @property
@@ -136,27 +142,51 @@ class PairTask:
 
 def choose_for_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> Selection:
     """Choose the events of a pair of inputs from its selection samples."""
-    sides = (
-        sampler.draw(x, task.selection, "selection", 0),
-        sampler.draw(y, task.selection, "selection", 1),
-    )
-    with sampler.pace.doing(f"choosing an event from {task.selection:,} outputs per input"):
+    return _choose(sampler, _selection_samples(sampler, x, y, task), task)
+
+
+def _selection_samples(sampler: Sampler, x: Any, y: Any, task: PairTask) -> tuple[np.ndarray, np.ndarray]:
+    """Draw the samples that choose the events: fewer than planned where a part of the time left is over before."""
+    if not task.timed:
+        drawn_x, drawn_y = (sampler.draw(data, task.selection, "selection", side) for side, data in enumerate((x, y)))
+        return drawn_x, drawn_y
+    until = clock() + _SELECTION_TIME * sampler.pace.left
+    parts: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
+    drawn = 0
+    while drawn < task.selection and (clock() < until or drawn < _LEAST_SELECTED):
+        size = sampler.pace.call_size(min(CHUNK, task.selection - drawn), input_key(x), input_key(y))
+        for side, data in enumerate((x, y)):
+            parts[side].append(sampler.draw_once(data, size, "selection", side, len(parts[side])))
+        drawn += size
+    return np.concatenate(parts[0]), np.concatenate(parts[1])
+
+
+def _choose(sampler: Sampler, sides: tuple[np.ndarray, np.ndarray], task: PairTask) -> Selection:
+    with sampler.pace.doing(f"choosing an event from {len(sides[0]):,} outputs per input"):
         return _choose_in_time(sides, task, sampler.pace) if task.timed else select_events(*sides, task.test)
 
 
 def _choose_in_time(sides: tuple[np.ndarray, np.ndarray], task: PairTask, pace: Pace) -> Selection:
-    """Choose events from as many outputs as the time for choosing allows, by what fewer of them have taken."""
+    """Choose events from as many outputs as the time for choosing allows, by what fewer of them have taken.
+
+    What it takes to count the events goes into the pace.
+    """
     until = clock() + _LEARNING_SHARE * pace.left
     rows, most = min(_LEARNING_ROWS, len(sides[0])), len(sides[0])
     while True:
         begun = clock()
         selection = select_events(sides[0][:rows], sides[1][:rows], task.test)
-        took = max(clock() - begun, 1e-9)
-        affordable = rows * max(until - clock(), 0.0) / took
+        ended = clock()
+        affordable = rows * max(until - ended, 0.0) / max(ended - begun, 1e-9) / _LEARNING_CAUTION
         if rows == most or affordable < 2 * rows:
-            return selection
-        # Straight to all of them only where that is no matter of time.
-        rows = most if affordable > 2 * most else int(min(affordable, _LEARNING_GROWTH * rows, most))
+            break
+        rows = int(min(affordable, _LEARNING_GROWTH * rows, most))
+    begun = clock()
+    for choice in selection.choices:
+        for side in sides:
+            choice.event.contains(side[:_LEARNING_ROWS])
+    pace.extra = max(clock() - begun, 0.0) / (2 * min(_LEARNING_ROWS, most))
+    return selection
 
 
 @dataclass(slots=True)
@@ -208,7 +238,8 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
     for data in (x, y):
         sampler.check_deterministic(data)
     task = replace(task, most_selected=sampler.selection_limit)
-    selection = choose_for_pair(sampler, x, y, task)
+    sides = _selection_samples(sampler, x, y, task)
+    selection, selected = _choose(sampler, sides, task), len(sides[0])
     shares = [1.0] if selection.gamble is None else [1 - _GAMBLE_SHARE, _GAMBLE_SHARE]
     counts = [_Count(choice, task.alpha * share) for choice, share in zip(selection.choices, shares, strict=True)]
     at_any_time, stopped, late = task.sequential_share, False, False
@@ -216,7 +247,7 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
     if task.timed:
         # What the outputs before took says how many there will be; these play no part in that.
         fitting = sampler.pace.outputs_within(_FINAL_SHARE, input_key(x), input_key(y))
-        final = max(1, int(min(task.asked - task.selection, fitting)))
+        final = max(1, int(min(task.asked - selected, fitting)))
         sampler.pace.planned = sampler.pace.drawn + 2 * final
     try:
         for outputs in _final_rounds(sampler, x, y, final, task.guarantee, growing=task.stop_early):
@@ -232,14 +263,14 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
         late = True
     whole = not (stopped or late)
     bound, best = _best(counts, task, 1 - at_any_time if whole else at_any_time, whole=whole)
-    made = _pair_bound(best, bound, replace(task, samples=task.selection + final), 1 - at_any_time)
+    made = _pair_bound(best, bound, task, selected, final, 1 - at_any_time)
     # Of samples that are missing nobody knows what they would have shown.
     return replace(
         made,
         detection_limit=math.inf if late else made.detection_limit,
         candidate=int(best is not counts[0]),
         stopped_early=stopped,
-        out_of_time=late or (final < task.asked - task.selection and not stopped),
+        out_of_time=late or (task.timed and final < task.asked - selected and not stopped),
     )
 
 
@@ -296,12 +327,12 @@ def _final_rounds(
         number += 1
 
 
-def _pair_bound(best: _Count, bound: float, task: PairTask, fixed: float) -> PairBound:
+def _pair_bound(best: _Count, bound: float, task: PairTask, selected: int, final: int, fixed: float) -> PairBound:
     choice, guarantee = best.choice, task.guarantee
     limit = math.inf
     if not choice.uninformed:
         rate = max(choice.q_hits, 1) / choice.rows
-        limit = detection_limit(guarantee, rate, task.final, alpha=best.alpha * fixed)
+        limit = detection_limit(guarantee, rate, final, alpha=best.alpha * fixed)
     apart = float(guarantee.apart(choice.p_hits, choice.q_hits, choice.rows))
     return PairBound(
         value=max(bound, 0.0),
@@ -312,6 +343,6 @@ def _pair_bound(best: _Count, bound: float, task: PairTask, fixed: float) -> Pai
         trials=best.trials,
         p=best.hits[0] / max(best.trials[0], 1),
         q=best.hits[1] / max(best.trials[1], 1),
-        samples=2 * task.selection + sum(best.trials),
+        samples=2 * selected + sum(best.trials),
         recipe=choice.event.to_json(),
     )
