@@ -21,6 +21,7 @@ from dpaudit.auditors.outputs import Coder
 from dpaudit.auditors.pair import EventBound, PairTask, bound_event, choose_for_pair
 from dpaudit.auditors.sampler import Sampler
 from dpaudit.auditors.selection import Choice, ThresholdEvent
+from dpaudit.auditors.sequential import alpha_after
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.guarantees import Guarantee
 from dpaudit.claims.inputs import Pair
@@ -111,7 +112,8 @@ def learn_event(
     sampler = sampler_of(mechanism, budget, streams)
     for data in inputs:
         sampler.check_deterministic(data)
-    task = PairTask(guarantee=guarantee, samples=samples, alpha=budget.alpha)
+    alpha = alpha_after(budget.alpha) if budget.stop_early else budget.alpha
+    task = PairTask(guarantee=guarantee, samples=samples, alpha=alpha)
     chosen = choose_for_pair(sampler, *inputs, replace(task, most_selected=sampler.selection_limit)).choices
     choice = chosen[min(candidate, len(chosen) - 1)]
     return choice.event, choice.reverse

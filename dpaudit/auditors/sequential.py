@@ -117,7 +117,7 @@ class EarlyTest:
         """The audit of what is left of the error probability and of the samples."""
         task, spent = self._task, -(-self.drawn // 2)
         return replace(
-            task, alpha=task.alpha * (1 - _ALPHA_SHARE), samples=task.samples - spent, asked=max(task.asked - spent, 0)
+            task, alpha=alpha_after(task.alpha), samples=task.samples - spent, asked=max(task.asked - spent, 0)
         )
 
     def run(self, pairs: Sequence[Pair]) -> tuple[Pair, PairBound] | None:
@@ -197,7 +197,7 @@ class EarlyTest:
         choice, rate = best.choice, max(best.choice.q_hits, 1) / best.choice.rows
         bound = PairBound(
             value=self._bound(),
-            detection_limit=detection_limit(guarantee, rate, task.final, alpha=task.alpha * (1 - _ALPHA_SHARE)),
+            detection_limit=detection_limit(guarantee, rate, task.final, alpha=alpha_after(task.alpha)),
             event=choice.event.describe(),
             reverse=choice.reverse,
             hits=best.hits,
@@ -225,6 +225,11 @@ class EarlyTest:
                 break
             bound = value
         return bound
+
+
+def alpha_after(alpha: float) -> float:
+    """Error probability that the bets leave to what comes after them."""
+    return alpha * (1 - _ALPHA_SHARE)
 
 
 def _first_value(guarantee: Guarantee) -> Guarantee:
