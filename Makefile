@@ -27,8 +27,8 @@ $(LOWEST_STAMP): pyproject.toml hatch_build.py
 	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct --editable '.[test]'
 	touch $(LOWEST_STAMP)
 
-test-lowest: $(LOWEST_STAMP)  ## the fast tests with the lowest versions that pyproject.toml allows
-	.venv-lowest/bin/python -m pytest -n auto -m "not slow" -W "ignore:'click.utils.:DeprecationWarning"
+test-lowest: $(LOWEST_STAMP)  ## all tests with the lowest versions that pyproject.toml allows
+	.venv-lowest/bin/python -m pytest -n auto -W "ignore:'click.utils.:DeprecationWarning"
 
 mutants: $(STAMP)  ## plant bugs one by one, and write in tests/README.md what finds each
 	$(BIN)/python tests/mutants/run.py

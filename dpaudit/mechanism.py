@@ -259,6 +259,17 @@ class Mechanism:
         return _validated(cls.name, field, adapter, value)
 
     @classmethod
+    def prepare_parameters(cls) -> None:
+        """Make what checks the values of parameters, which otherwise the first instance makes.
+
+        Raises
+        ------
+        TargetError
+            The type of a parameter cannot be read.
+        """
+        _fields(cls)
+
+    @classmethod
     def dataset_parameter(cls) -> tuple[str, DatasetLoader] | None:
         """Name of the parameter that takes a dataset, and what loads it; None where there is none."""
         for field in _declared(cls):

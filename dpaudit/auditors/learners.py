@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -22,6 +23,26 @@ from dpaudit.auditors.trees import BoostedScore
 
 Fitter = Callable[[np.ndarray, np.ndarray], Score | None]
 """Makes a score from samples of both inputs; None where it has nothing to say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Learner:
+    """A way of making a score.
+
+    Attributes
+    ----------
+    fit
+        Makes the score.
+    rare
+        Whether it looks for what is rare, so that its worth shows on all samples only.
+    learns
+        Whether samples decide what the score is; one that they do not decide may be judged on all of them.
+    """
+
+    fit: Fitter
+    rare: bool = False
+    learns: bool = True
+
 
 _LOOKED_AT = 20_000
 _FEW_NUMBERS = 16
@@ -43,8 +64,8 @@ _BOOSTED_CELLS, _BOOSTED_ROUNDS = 2_000_000, 60
 _LEAST_BOOSTED_ROWS = 1000
 
 
-def fitters(x: np.ndarray, y: np.ndarray, *, thorough: bool = True) -> tuple[list[Fitter], list[Fitter], int]:
-    """Ways of scoring that suit outputs of this form.
+def learners(x: np.ndarray, y: np.ndarray, *, thorough: bool = True) -> tuple[list[Learner], int]:
+    """Ways of scoring that suit outputs of this form, the cheapest first.
 
     Parameters
     ----------
@@ -55,38 +76,39 @@ def fitters(x: np.ndarray, y: np.ndarray, *, thorough: bool = True) -> tuple[lis
 
     Returns
     -------
-    always : list
-        Ways that only show their worth on all samples, since they look for what is rare.
-    competing : list
-        Ways whose worth shows on a part of the samples.
+    ways : list
+        The ways.
     width : int
         Numbers in an output, 1 where it has none.
     """
-    always: list[Fitter] = [OutcomeScore.fit]
+    found = [Learner(OutcomeScore.fit, rare=True)]
     first = np.concatenate([x[:2000], y[:2000]])
     distinct = len(np.unique(outcome_keys(first, coding_of(first))))
     one_number = x.dtype.kind in "biuf" and x[0].size == 1
     if distinct <= (_FEW_NUMBERS if one_number else _FEW_OUTCOMES):
-        return always, [], 1
+        return found, 1
     columns = Columns.fit(np.concatenate([x[:_LOOKED_AT], y[:_LOOKED_AT]]))
     if columns is None:
-        return always, [], 1
+        return found, 1
     width = columns(x[:1]).shape[1]
     identity = Transform("identity", columns)
     if width == 1:
         plain = x.ndim == 1
-        return [*always, partial(_half_line, plain)], [partial(_distance, plain), partial(_whole_table, identity)], 1
+        found.append(Learner(partial(_half_line, plain), rare=True, learns=False))
+        found += [Learner(partial(_distance, plain)), Learner(partial(_whole_table, identity))]
+        return found, 1
     if not thorough:
-        return always, [partial(_additive, _identity, columns), partial(_linear, identity)], width
-    competing: list[Fitter] = []
-    if x.dtype.kind in "biuf":
-        competing.append(_best_half_line)
-    for make in (_identity, _differences, _innovations):
-        competing += [partial(_additive, make, columns), partial(_pooled, make, columns)]
-    competing += [partial(_linear, identity), partial(_pairs, identity)]
+        found += [Learner(partial(_additive, _identity, columns)), Learner(partial(_linear, identity))]
+        return found, width
     if x.dtype.kind not in "biu":
-        always.append(partial(_repeats, identity))
-    return [*always, partial(_extreme, identity)], competing, width
+        found.append(Learner(partial(_repeats, identity), rare=True))
+    found.append(Learner(partial(_extreme, identity), rare=True))
+    if x.dtype.kind in "biuf":
+        found.append(Learner(_best_half_line))
+    for make in (_identity, _differences, _ordered, _innovations):
+        found += [Learner(partial(_additive, make, columns)), Learner(partial(_pooled, make, columns))]
+    found += [Learner(partial(_linear, identity)), Learner(partial(_pairs, identity))]
+    return found, width
 
 
 def _half_line(plain: bool, x: np.ndarray, y: np.ndarray) -> Score:
@@ -131,6 +153,10 @@ def _identity(columns: Columns, x: np.ndarray, y: np.ndarray) -> Transform:
 
 def _differences(columns: Columns, x: np.ndarray, y: np.ndarray) -> Transform:
     return Transform("differences", columns)
+
+
+def _ordered(columns: Columns, x: np.ndarray, y: np.ndarray) -> Transform:
+    return Transform("ordered", columns)
 
 
 def _innovations(columns: Columns, x: np.ndarray, y: np.ndarray) -> Transform | None:

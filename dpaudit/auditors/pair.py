@@ -11,7 +11,7 @@ import numpy as np
 
 from dpaudit.auditors.pace import OutOfTimeError, Pace, clock
 from dpaudit.auditors.sampler import CHUNK, Sampler
-from dpaudit.auditors.selection import Choice, FinalTest, Selection, select_events
+from dpaudit.auditors.selection import BOLD_SHARE, Choice, FinalTest, Selection, select_events
 from dpaudit.claims.guarantees import Guarantee
 from dpaudit.claims.inputs import input_key
 from dpaudit.errors import ParameterError
@@ -22,9 +22,6 @@ LEAST_SAMPLES = 1000
 
 _SELECTION_SHARE = 0.2
 _MOST_SELECTED = 1_000_000
-_GAMBLE_SHARE = 0.2
-"""Part of the error probability that goes to the rarer of two events."""
-
 _FIRST_ROUND = 1000
 """Outputs per input of the first round of a final sample that may stop early; each round doubles them all."""
 
@@ -210,8 +207,12 @@ class _Count:
     def bound(self, guarantee: Guarantee, alpha: float) -> float:
         """Lower bound on the forced parameter from the whole final sample."""
         # How the two counts share the error probability is chosen on the judging sample.
-        share = best_share(guarantee, self.choice.p_hits, self.choice.q_hits, self.choice.rows)
-        return bound_from_counts(guarantee, self.hits, self.trials, alpha=alpha, share=share)
+        return bound_from_counts(guarantee, self.hits, self.trials, alpha=alpha, share=self.share(guarantee, alpha))
+
+    def share(self, guarantee: Guarantee, alpha: float) -> float:
+        """Part of the error probability for the first count, or by the ratio, as the judging sample advises."""
+        choice = self.choice
+        return best_share(guarantee, choice.p_hits, choice.q_hits, choice.rows, alpha=alpha)
 
     def anytime_bound(self, guarantee: Guarantee, alpha: float) -> float:
         """Lower bound on the forced parameter that holds at all times at once."""
@@ -240,7 +241,7 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
     task = replace(task, most_selected=sampler.selection_limit)
     sides = _selection_samples(sampler, x, y, task)
     selection, selected = _choose(sampler, sides, task), len(sides[0])
-    shares = [1.0] if selection.gamble is None else [1 - _GAMBLE_SHARE, _GAMBLE_SHARE]
+    shares = [1.0] if selection.gamble is None else [1 - BOLD_SHARE, BOLD_SHARE]
     counts = [_Count(choice, task.alpha * share) for choice, share in zip(selection.choices, shares, strict=True)]
     at_any_time, stopped, late = task.sequential_share, False, False
     final = task.final
@@ -332,7 +333,8 @@ def _pair_bound(best: _Count, bound: float, task: PairTask, selected: int, final
     limit = math.inf
     if not choice.uninformed:
         rate = max(choice.q_hits, 1) / choice.rows
-        limit = detection_limit(guarantee, rate, final, alpha=best.alpha * fixed)
+        alpha = best.alpha * fixed
+        limit = detection_limit(guarantee, rate, final, alpha=alpha, share=best.share(guarantee, alpha))
     apart = float(guarantee.apart(choice.p_hits, choice.q_hits, choice.rows))
     return PairBound(
         value=max(bound, 0.0),

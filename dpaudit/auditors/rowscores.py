@@ -25,8 +25,9 @@ class Transform:
     Attributes
     ----------
     name
-        ``identity``, ``differences`` (of every number to the one before it) or ``innovations`` (what a linear
-        prediction from the numbers before it leaves).
+        ``identity``, ``differences`` (of every number to the one before it), ``ordered`` (the numbers in ascending
+        order, and the gaps between them) or ``innovations`` (what a linear prediction from the numbers before it
+        leaves).
     matrix
         Of innovations: the transform is ``numbers @ matrix``.
     """
@@ -42,6 +43,9 @@ class Transform:
             rows = np.clip(rows.astype(float), -_LARGEST, _LARGEST)
         if self.name == "differences":
             return np.diff(rows.astype(float, copy=False), axis=1, prepend=0.0)
+        if self.name == "ordered":
+            ordered = np.sort(rows.astype(float, copy=False), axis=1)
+            return np.concatenate([ordered, np.diff(ordered, axis=1)], axis=1)
         return rows if self.matrix is None else rows.astype(float, copy=False) @ self.matrix
 
     def to_json(self) -> dict[str, Any]:
@@ -65,7 +69,6 @@ class AdditiveScore:
     """Sum over the columns of a function of each; the log-ratio itself where the columns are independent."""
 
     cost: ClassVar[int] = 2
-    log_ratio: ClassVar[bool] = True
 
     transform: Transform
     tables: tuple[Table, ...]
@@ -117,7 +120,12 @@ class AdditiveScore:
         return cls(Transform.from_json(raw["transform"]), tuple(_table(table) for table in raw["tables"]))
 
 
-_NUMBERS = {"identity": "numbers", "differences": "differences", "innovations": "innovations"}
+_NUMBERS = {
+    "identity": "numbers",
+    "differences": "differences",
+    "ordered": "ordered numbers and gaps",
+    "innovations": "innovations",
+}
 
 
 def _table(raw: dict[str, Any]) -> Table:
@@ -155,7 +163,6 @@ class LinearScore:
     """Weighted sum of the columns, each limited to the range where most values lie."""
 
     cost: ClassVar[int] = 2
-    log_ratio: ClassVar[bool] = True
 
     transform: Transform
     low: np.ndarray
@@ -206,7 +213,6 @@ class PairScore:
     """
 
     cost: ClassVar[int] = 3
-    log_ratio: ClassVar[bool] = True
 
     additive: AdditiveScore
     edges: tuple[np.ndarray, ...]
@@ -262,7 +268,6 @@ class ExtremeScore:
     """Largest deviation of any column from its centre, in units of its usual spread."""
 
     cost: ClassVar[int] = 2
-    log_ratio: ClassVar[bool] = False
 
     transform: Transform
     centre: np.ndarray

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
+from scipy.special import ndtri
 
-from dpaudit.auditors.learners import Fitter, boosted_score, fitters
+from dpaudit.auditors.learners import Learner, boosted_score, learners
 from dpaudit.auditors.scores import OutcomeScore, Score, score_from_json, scores_of
 from dpaudit.claims.guarantees import Guarantee
 from dpaudit.errors import CheckError
@@ -19,24 +22,34 @@ _CELLS, _FEW_CELLS = 4_000_000, 1_000_000
 
 _LEAST_ROWS, _MOST_ROWS = 10_000, 200_000
 """Limits of the outputs that these numbers make. What looks for rare outputs has no limit."""
-_CAUTION = (2.0, 1.25, 0.75)
-"""Standard errors by which each count is taken to be worse than it is: at first, where that leaves no event that proves
-anything, and for an event that is a gamble."""
 
-_BOLDER = 1
+_BAND_ERROR = 0.05
+"""Probability, about, with which the lower bound of some event looked at is above the truth (see `_caution`)."""
 
-_WORTH_A_GAMBLE = 0.15
-_GAMBLE_COUNT, _DESPERATE_COUNT = 5, 3
-_WEAK = 0.7
-"""Part of the bold promise below which caution is thought to hide too much."""
+_SIDES = 4
+"""Events of a threshold: above or below it, and likelier on the first or on the second input."""
+
+_BOLD = 0.5
+"""Standard errors by which the counts of a rarer event, which is tested beside the main one, are taken to be worse."""
+
+_BOLD_ALONE = 1.5
+"""The same where the main event promises nothing: luck alone would offer a rare event then."""
+
+_WORTH_ITS_COST, _WORTH_TESTING = 3.0, 0.02
+"""What a rarer event must promise above the main one: times what testing it takes from the bound of the main one, and
+as a part of that bound."""
+
+_LEAST_SEEN = 3
+_TO_COMPARE = 1.25
+"""Standard errors of caution where pairs of inputs are compared by a few samples each."""
 
 _CHEAP_ENOUGH = 0.01
 _AS_GOOD = 0.003
 _TELLING_COUNT = 50
-_COMMON_COUNT = 400
-_CLOSE = 2.0
-_NEWTON_STEPS = 6
 _MOST_KNOWN = 0.5
+
+BOLD_SHARE = 0.2
+"""Part of the error probability that goes to the rarer of two events."""
 
 
 Sides = tuple[np.ndarray, np.ndarray]
@@ -93,8 +106,6 @@ class Choice:
     steepest
         How far any threshold of this score with enough counts sets the inputs apart, less a standard error (see
         `Guarantee.apart`).
-    gain
-        Log-likelihood by which the score tells the inputs apart better than chance; 0 where it is no log-ratio.
     """
 
     event: ThresholdEvent
@@ -104,7 +115,6 @@ class Choice:
     q_hits: int
     rows: int
     steepest: float
-    gain: float = 0.0
 
     @property
     def uninformed(self) -> bool:
@@ -152,23 +162,29 @@ def select_events(x: np.ndarray, y: np.ndarray, test: FinalTest) -> Selection:
         Samples of the two inputs, equally many.
     test
         The test that the events are for.
+
+    Notes
+    -----
+    The main event is that whose bound in the final sample would be largest if the truth were at the lower end of a
+    simultaneous confidence band over all events looked at (`_caution`): events that are rare, and look best by luck,
+    have wide bands. A second event is tested with a part of the error probability where its counts, taken nearly as
+    they are, promise more than that part costs the main one.
     """
     with np.errstate(over="ignore", invalid="ignore"):  # outputs may be infinite
-        tried = _compete(x, y, test, thorough=True)
-    cautious, bolder, boldest = ([judged[level] for _, judged in tried] for level in range(len(_CAUTION)))
-    # Of bold promises, that of the score is believed which tells the inputs apart best as a whole.
-    telling = max(choice.gain for choice in bolder)
-    believed = [choice for choice in bolder if choice.gain == telling]
-    weak = max(choice.predicted for choice in cautious) < _WEAK * max(choice.predicted for choice in believed)
-    promising = believed if weak else cautious
-    most = max(choice.predicted for choice in promising)
+        tables = _compete(x, y, test, thorough=True)
+    caution = _caution(tables)
+    found = [table.best(test, caution) for table in tables]
+    most = max(choice.predicted for choice in found)
     enough = most - _CHEAP_ENOUGH * abs(most)
-    main = min((c for c in promising if c.predicted >= enough), key=lambda c: c.event.score.cost)
-    gamble = max(boldest, key=lambda choice: choice.predicted)
-    # Where there is nothing to lose, fewer sightings are enough.
-    seen_enough = _GAMBLE_COUNT if main.predicted > 0 else _DESPERATE_COUNT
-    worth_it = gamble.p_hits >= seen_enough and gamble.predicted > max(main.predicted, 0.0) + _WORTH_A_GAMBLE
-    return Selection(main=main, gamble=gamble if worth_it else None)
+    main = min((c for c in found if c.predicted >= enough), key=lambda c: c.event.score.cost)
+    part = replace(test, alpha=test.alpha * BOLD_SHARE)
+    boldness = _BOLD if main.predicted > 0 else _BOLD_ALONE
+    bold = max((table.best(part, boldness) for table in tables), key=lambda choice: choice.predicted)
+    expected = _expected_of(main, test, boldness)
+    cost = expected - _expected_of(main, replace(test, alpha=test.alpha * (1 - BOLD_SHARE)), boldness)
+    gained = bold.predicted - max(expected, 0.0)
+    worth_it = gained > _WORTH_ITS_COST * cost and gained > _WORTH_TESTING * expected and bold.p_hits >= _LEAST_SEEN
+    return Selection(main=main, gamble=bold if worth_it else None)
 
 
 def promised_bound(x: np.ndarray, y: np.ndarray, test: FinalTest) -> float:
@@ -182,65 +198,76 @@ def promised_bound(x: np.ndarray, y: np.ndarray, test: FinalTest) -> float:
         turns.append((np.concatenate([x[half:], x[:half]]), np.concatenate([y[half:], y[:half]])))
     with np.errstate(over="ignore", invalid="ignore"):
         promised = [_compete(*sides, test, thorough=False) for sides in turns]
-    return sum(max(judged[_BOLDER].predicted for _, judged in tried) for tried in promised) / len(promised)
+    return sum(max(table.best(test, _TO_COMPARE).predicted for table in tables) for tables in promised) / len(promised)
 
 
-def _compete(x: np.ndarray, y: np.ndarray, test: FinalTest, *, thorough: bool) -> list[tuple[Score, list[Choice]]]:
-    """Scores learned on one half, with their best events on the other; trees only where ``thorough``."""
+def _compete(x: np.ndarray, y: np.ndarray, test: FinalTest, *, thorough: bool) -> list[_Counts]:
+    """Scores learned on one half, with counts of their events on the other; trees only where ``thorough``."""
     half = len(x) // 2
     learn, judge = (x[:half], y[:half]), (x[half:], y[half:])
-    always, competing, width = fitters(*learn, thorough=thorough)
+    ways, width = learners(*learn, thorough=thorough)
     rows = min(_MOST_ROWS, max(_LEAST_ROWS, _CELLS // width))
     some_learn, some_judge = _first(learn, rows), _first(judge, rows)
     few, quick = (_first(sides, max(_LEAST_ROWS, _FEW_CELLS // width)) for sides in (some_learn, some_judge))
+    competing = [way for way in ways if not way.rare]
     if len(some_learn[0]) > 2 * len(few[0]) and len(competing) > _FINALISTS:
         competing = _finalists(competing, few, quick, test)
-    tried = []
-    for ways, learned in ((always, learn), (competing, some_learn)):
-        scores = (fit(*learned) for fit in ways)
-        tried += [(score, _judge(score, judge, test)) for score in scores if score is not None]
-    if not tried:
-        return [(_anything(), _judge(_anything(), judge, test))]
+    tables = []
+    for way in [*(way for way in ways if way.rare), *competing]:
+        score = way.fit(*(learn if way.rare else some_learn))
+        if score is not None:
+            # What is not learned may be judged on all samples.
+            tables.append(_Counts.of(score, judge if way.learns else (x, y)))
+    if not tables:
+        return [_Counts.of(_anything(), judge)]
     if thorough and width > 1:
-        trees = _boosted(learn, quick, tried, test)
+        trees = _boosted(learn, quick, tables, test)
         if trees is not None:
-            tried.append((trees, _judge(trees, judge, test)))
-    return tried
+            tables.append(_Counts.of(trees, judge))
+    return tables
+
+
+def _caution(tables: Sequence[_Counts]) -> float:
+    """Standard errors by which all events looked at may be too good at once, with probability `_BAND_ERROR` at most.
+
+    Thresholds are nested, so that those whose events differ in size by less than a factor of two say nearly the same:
+    they count as one, which makes as many of a score as the samples have binary digits. Boole's inequality over these,
+    over the two sides and directions, and over the scores gives the error of each.
+    """
+    looked_at = sum(_SIDES * math.log2(2 * table.rows) for table in tables)
+    return -float(ndtri(_BAND_ERROR / looked_at))
 
 
 def _first(sides: Sides, rows: int) -> Sides:
     return sides[0][:rows], sides[1][:rows]
 
 
-def _finalists(competing: list[Fitter], few: Sides, quick: Sides, test: FinalTest) -> list[Fitter]:
+def _finalists(competing: list[Learner], few: Sides, quick: Sides, test: FinalTest) -> list[Learner]:
     """Ways of scoring that do best when fitted and judged on a few samples: by their bound, and by telling apart."""
     marks: list[tuple[float, float, int]] = []
-    for i, fit in enumerate(competing):
-        score = fit(*few)
+    for i, way in enumerate(competing):
+        score = way.fit(*few)
         if score is not None:
             apart = [scores_of(score, side) for side in quick]
             shift = apart[0].mean() - apart[1].mean()
             spread = np.sqrt((apart[0].var() + apart[1].var()) / len(quick[0]))
-            marks.append((_judge(score, quick, test)[1].predicted, shift / spread if spread > 0 else 0.0, i))
+            promised = _Counts.of(score, quick).best(test, _TO_COMPARE).predicted
+            marks.append((promised, shift / spread if spread > 0 else 0.0, i))
     kept = {i for *_, i in sorted(marks, reverse=True)[:_FINALISTS]}
     kept |= {i for *_, i in sorted(marks, key=lambda mark: -mark[1])[:_FINALISTS]}
-    return [fit for i, fit in enumerate(competing) if i in kept]
+    return [way for i, way in enumerate(competing) if i in kept]
 
 
-def _boosted(
-    learn: Sides,
-    quick: Sides,
-    tried: list[tuple[Score, list[Choice]]],
-    test: FinalTest,
-) -> Score | None:
+def _boosted(learn: Sides, quick: Sides, tables: list[_Counts], test: FinalTest) -> Score | None:
     """Trees, where a quick attempt shows that they see more than the scores tried so far."""
-    best = sorted(tried, key=lambda item: -item[1][0].predicted)[:_FINALISTS]
-    others = tuple(item[0] for item in best)
+    caution = _caution(tables)
+    best = sorted(tables, key=lambda table: -table.best(test, caution).predicted)[:_FINALISTS]
+    others = tuple(table.score for table in best)
     probe = boosted_score(*learn, others, probe=True)
     if probe is None:
         return None
-    promised = _judge(probe, quick, test)[0].predicted
-    reached = max(_judge(score, quick, test)[0].predicted for score in others)
+    promised = _Counts.of(probe, quick).best(test, caution).predicted
+    reached = max(_Counts.of(score, quick).best(test, caution).predicted for score in others)
     if promised <= max(reached, 0.0) * (1 + 2 * _CHEAP_ENOUGH) + _CHEAP_ENOUGH:
         return None
     return boosted_score(*learn, others, probe=False)
@@ -252,98 +279,65 @@ def _anything() -> Score:
     return OutcomeScore("text", nothing.astype(str), nothing, nothing)
 
 
-def _judge(score: Score, sides: Sides, test: FinalTest) -> list[Choice]:
-    """Best event of a score at every level of caution."""
-    xs, ys = (np.sort(scores_of(score, side)) for side in sides)
-    thresholds = _spread(np.sort(np.concatenate([xs, ys]), kind="stable"))
-    scale = _Scale.fit(xs, ys, thresholds) if score.log_ratio else None
-    best: list[Choice | None] = [None] * len(_CAUTION)
-    for above in (True, False):
-        if above:
-            counts = [len(side) - np.searchsorted(side, thresholds, side="left") for side in (xs, ys)]
-        else:
-            counts = [np.searchsorted(side, thresholds, side="right") for side in (xs, ys)]
-        for reverse in (False, True):
-            p_hits, q_hits = reversed(counts) if reverse else counts
-            telling = (p_hits >= _TELLING_COUNT) & (q_hits >= _TELLING_COUNT)
-            p, q = p_hits[telling], q_hits[telling]
-            steepest = float(test.guarantee.apart(p, q, len(xs), errors=1.0).max(initial=0.0))
-            # Boldness is for weak effects on common events; for rare ones there is the gamble.
-            common = p_hits + q_hits >= min(_COMMON_COUNT, len(xs) // 5)
-            for level, caution in enumerate(_CAUTION):
-                predicted = _predicted(p_hits, q_hits, len(xs), test, caution)
-                if level == _BOLDER:
-                    if scale is not None and above != reverse:
-                        modelled = scale.other_hits(ys if reverse else xs, thresholds, above=above)
-                        close = np.abs(np.log((modelled + 0.5) / (q_hits + 0.5))) * np.sqrt(q_hits + 1) <= _CLOSE
-                        trusted = _predicted(p_hits, modelled, len(xs), test, 0.0)
-                        predicted = np.where(close, trusted, predicted)
-                    predicted = np.where(common, predicted, predicted.min())
-                # Of thresholds that promise as much, the strictest: what was not seen yet may be inside the others.
-                most = predicted.max()
-                as_good = np.flatnonzero(predicted >= most - _AS_GOOD * abs(most))
-                i = int(as_good[-1] if above else as_good[0])
-                current = best[level]
-                if current is None or predicted[i] > current.predicted:
-                    best[level] = Choice(
-                        event=ThresholdEvent(score, float(thresholds[i]), above),
-                        reverse=reverse,
-                        predicted=float(predicted[i]),
-                        p_hits=int(p_hits[i]),
-                        q_hits=int(q_hits[i]),
-                        rows=len(xs),
-                        steepest=steepest,
-                        gain=0.0 if scale is None else scale.gain,
-                    )
-    return [choice for choice in best if choice is not None]
-
-
 @dataclass(frozen=True, slots=True)
-class _Scale:
-    """Log-ratio as a linear function of a score: where counts are too few to compare thresholds, this does."""
+class _Counts:
+    """How often the events of a score occurred in the samples that judge it.
 
-    slope: float
-    offset: float
-    gain: float
+    Attributes
+    ----------
+    score, rows
+        The score, and samples per input.
+    thresholds
+        Ascending.
+    above, below
+        Occurrences on either input of scores of at least, and of at most, each threshold.
+    """
+
+    score: Score
+    rows: int
+    thresholds: np.ndarray
+    above: tuple[np.ndarray, np.ndarray]
+    below: tuple[np.ndarray, np.ndarray]
 
     @classmethod
-    def fit(cls, xs: np.ndarray, ys: np.ndarray, thresholds: np.ndarray) -> Self | None:
-        """Logistic regression of the input on the score, its slope less a standard error; None if that leaves none.
-
-        Scores are grouped between the thresholds, which stand for them.
-        """
-        counts = np.stack(
-            [np.diff(np.r_[np.searchsorted(side, thresholds, side="left"), len(side)]) for side in (xs, ys)]
+    def of(cls, score: Score, sides: Sides) -> Self:
+        """Count the events of a score."""
+        xs, ys = (np.sort(scores_of(score, side)) for side in sides)
+        thresholds = _spread(np.sort(np.concatenate([xs, ys]), kind="stable"))
+        above, below = (
+            tuple(np.searchsorted(side, thresholds, side=which) for side in (xs, ys)) for which in ("left", "right")
         )
-        total = counts.sum(axis=0)
-        centre = float(np.average(thresholds, weights=total))
-        spread = float(np.sqrt(np.average((thresholds - centre) ** 2, weights=total)))
-        if not (np.isfinite(spread) and spread > 0):
-            return None
-        rows = np.stack([(thresholds - centre) / spread, np.ones(len(thresholds))])
-        weights = np.zeros(2)
-        hessian = np.eye(2)
-        for _ in range(_NEWTON_STEPS):
-            fitted = 1 / (1 + np.exp(-(weights @ rows)))
-            hessian = (rows * (total * fitted * (1 - fitted))) @ rows.T
-            if not np.linalg.det(hessian) > 0:
-                return None
-            weights = weights + np.linalg.solve(hessian, rows @ (counts[0] - total * fitted))
-        slope = weights[0] - np.sqrt(np.linalg.inv(hessian)[0, 0])
-        if not (np.isfinite(slope) and slope > 0):
-            return None
-        fitted = weights @ rows
-        gain = float(counts[0] @ fitted - total @ np.logaddexp(0, fitted) + total.sum() * np.log(2))
-        return cls(float(slope / spread), float(weights[1] - slope / spread * centre), gain)
+        rows = len(xs)
+        return cls(score, rows, thresholds, (rows - above[0], rows - above[1]), (below[0], below[1]))
 
-    def other_hits(self, likelier: np.ndarray, thresholds: np.ndarray, *, above: bool) -> np.ndarray:
-        """Hits to be expected on the other input, from the ascending scores of the input where it is likelier."""
-        sign = -1.0 if above else 1.0
-        ratios = np.exp(np.clip(sign * (self.slope * likelier + self.offset), -50, 50))
-        total = np.r_[0.0, np.cumsum(ratios)]
-        if above:
-            return np.asarray(total[-1] - total[np.searchsorted(likelier, thresholds, side="left")])
-        return np.asarray(total[np.searchsorted(likelier, thresholds, side="right")])
+    def best(self, test: FinalTest, caution: float) -> Choice:
+        """Event of the largest bound to be expected, its counts being that many standard errors worse than seen."""
+        found = [
+            self._best_of(test, caution, above=above, reverse=reverse)
+            for above in (True, False)
+            for reverse in (False, True)
+        ]
+        return max(found, key=lambda choice: choice.predicted)
+
+    def _best_of(self, test: FinalTest, caution: float, *, above: bool, reverse: bool) -> Choice:
+        counts = self.above if above else self.below
+        p_hits, q_hits = counts[::-1] if reverse else counts
+        predicted = _predicted(p_hits, q_hits, self.rows, test, caution)
+        # Of thresholds that promise as much, the strictest: what was not seen yet may be inside the others.
+        most = predicted.max()
+        as_good = np.flatnonzero(predicted >= most - _AS_GOOD * abs(most))
+        i = int(as_good[-1] if above else as_good[0])
+        telling = (p_hits >= _TELLING_COUNT) & (q_hits >= _TELLING_COUNT)
+        apart = test.guarantee.apart(p_hits[telling], q_hits[telling], self.rows, errors=1.0)
+        return Choice(
+            event=ThresholdEvent(self.score, float(self.thresholds[i]), above),
+            reverse=reverse,
+            predicted=float(predicted[i]),
+            p_hits=int(p_hits[i]),
+            q_hits=int(q_hits[i]),
+            rows=self.rows,
+            steepest=float(apart.max(initial=0.0)),
+        )
 
 
 def _spread(ordered: np.ndarray) -> np.ndarray:
@@ -356,15 +350,40 @@ def _spread(ordered: np.ndarray) -> np.ndarray:
 
 
 def _predicted(p_hits: np.ndarray, q_hits: np.ndarray, rows: int, test: FinalTest, caution: float) -> np.ndarray:
-    """Lower bound to be expected of the final sample, after these counts in ``rows`` samples per input.
+    """Lower bound to be expected of the final sample, after these counts in ``rows`` samples per input."""
+    worse = _worse(p_hits.astype(float), q_hits.astype(float), rows, test.guarantee, caution)
+    p, q = (np.maximum(hits * (test.size / rows), _LEAST_HITS) for hits in worse)
+    return test.guarantee.expected(p, np.minimum(q, test.size), test.size, test.alpha)
 
-    Rare events look best by luck, so each count is taken ``caution`` standard errors to the worse (score bounds of a
-    Poisson mean: 0 hits may have been caution squared).
+
+_LEAST_HITS = 1e-3
+
+
+def _expected_of(choice: Choice, test: FinalTest, caution: float) -> float:
+    hits = np.array([choice.p_hits]), np.array([choice.q_hits])
+    return float(_predicted(*hits, choice.rows, test, caution)[0])
+
+
+def _worse(
+    p_hits: np.ndarray, q_hits: np.ndarray, rows: int, guarantee: Guarantee, errors: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Counts at the lower end of an interval of that many standard errors for what they force.
+
+    Where only their ratio counts, the split of both is at the end of Wilson's interval for a proportion. Otherwise each
+    count is at the end of a score interval of its own, and the two share the errors as their parts in the variance of
+    the forced value are.
     """
-    final = test.size
-    lean = caution**2 / 2
-    factor = final / rows
-    p = (p_hits + lean - caution * np.sqrt(p_hits + lean / 2)) * factor
-    q = np.minimum((q_hits + lean + caution * np.sqrt(q_hits + lean / 2)) * factor, final)
-    p, q = np.maximum(p, 1e-3), np.maximum(q, 1e-3)
-    return test.guarantee.expected(p, q, final, test.alpha)
+    if guarantee.by_ratio:
+        both = np.maximum(p_hits + q_hits, _LEAST_HITS)
+        centre = p_hits + errors**2 / 2
+        share = (centre - errors * np.sqrt(p_hits * q_hits / both + errors**2 / 4)) / (both + errors**2)
+        return share * both, (1 - share) * both
+    p, q = (p_hits + 0.5) / (rows + 1), (q_hits + 0.5) / (rows + 1)
+    # Where the event forces nothing, both count as in a ratio.
+    steps = (np.where(np.greater(step, 0), step, own) for step, own in zip(guarantee.steps(p, q), (p, q), strict=True))
+    parts = [np.sqrt(own * (1 - own)) / step for own, step in zip((p, q), steps, strict=True)]
+    length = np.hypot(*parts)
+    of_p, of_q = (errors * part / length for part in parts)
+    low = p_hits + of_p**2 / 2 - of_p * np.sqrt(p_hits * np.maximum(1 - p, 0) + of_p**2 / 4)
+    high = q_hits + of_q**2 / 2 + of_q * np.sqrt(q_hits + of_q**2 / 4)
+    return low, np.minimum(high, rows)

@@ -37,6 +37,10 @@ def exceeds(value: float, limit: float) -> bool:
     return value > limit + ROUNDING * max(1.0, limit)
 
 
+PART_OF_PROBABILITY = 0.05
+"""Part of the error probability that a bound by the ratio leaves to the event's probability on one input."""
+
+
 class ProfilePoint(NamedTuple):
     """A point of the privacy profile: the hockey-stick divergence at ``epsilon`` is at most ``delta``."""
 
@@ -92,11 +96,23 @@ class Guarantee(ABC):
 
     @property
     def by_ratio(self) -> bool:
-        """Whether the forced value is log(p / q), so that only the ratio of two probabilities counts.
+        """Whether the ratio of two probabilities says most of what an event forces; see `forces_by_ratio`.
 
         Samples are then assigned to the inputs by fair coins, and the split of the event's occurrences alone gives a
-        sharper bound than two bounds on probabilities.
+        sharper bound on the ratio than two bounds on probabilities.
         """
+        return False
+
+    def forces_by_ratio(self, ratio: Any, p: Any) -> Any:
+        """As `forces`, of an event with log(p / q) = ``ratio``; asked only where `by_ratio` says so.
+
+        The value must rise with ``ratio`` and with ``p``.
+        """
+        raise NotImplementedError
+
+    @property
+    def ratio_alone(self) -> bool:
+        """Whether the ratio alone decides what an event forces, whatever its probability."""
         return False
 
     def exceeds(self, value: float, parameter: str | None = None) -> bool:
@@ -151,15 +167,20 @@ class Guarantee(ABC):
             low, high = (low, middle) if self.most(q) > 1 - q else (middle, high)
         return math.exp(low) if low > _LOG_LEAST else 0.0
 
-    def steps(self, p: float, q: float) -> tuple[float, float]:
-        """Return the changes of ``p`` and of ``q`` that each change the forced value by one, to first order."""
-        slopes = []
-        for place, value in enumerate((p, q)):
-            step = _STEP * min(value, 1 - value)
-            ends = [(value - step, q), (value + step, q)] if place == 0 else [(p, value + step), (p, value - step)]
-            rise = float(self.forces(*ends[1])) - float(self.forces(*ends[0]))
-            slopes.append(2 * step / rise if step > 0 and rise > 0 else 0.0)
-        return slopes[0], slopes[1]
+    def steps(self, p: Any, q: Any) -> tuple[Any, Any]:
+        """Return the changes of ``p`` and of ``q`` that each change the forced value by one, to first order.
+
+        ``p`` and ``q`` are numbers or arrays; 0 stands where a small change has no effect.
+        """
+        step_p, step_q = (_STEP * np.minimum(value, 1 - np.asarray(value)) for value in (p, q))
+        rise_p = self.forces(p + step_p, q) - self.forces(p - step_p, q)
+        rise_q = self.forces(p, q - step_q) - self.forces(p, q + step_q)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            steps = (
+                np.where((step > 0) & (rise > 0), 2 * step / rise, 0.0)[()]
+                for step, rise in ((step_p, rise_p), (step_q, rise_q))
+            )
+            return next(steps), next(steps)
 
     def expected(self, hits_p: np.ndarray, hits_q: np.ndarray, trials: int, alpha: float) -> np.ndarray:
         """Return the lower bound on the forced value to be expected of counts like these, by its normal limit.
@@ -243,6 +264,17 @@ class ApproximateDP(Guarantee):
 
     @property
     def by_ratio(self) -> bool:
+        """True: an event forces log(p / q) + log(1 - delta / p)."""
+        return True
+
+    def forces_by_ratio(self, ratio: Any, p: Any) -> Any:
+        """Return ratio + log(1 - delta / p), at least 0."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = ratio + np.log1p(-self.delta / np.asarray(p)) if self.delta else np.asarray(ratio)
+        return np.where(np.greater(p, self.delta) & (found > 0), found, 0.0)[()]
+
+    @property
+    def ratio_alone(self) -> bool:
         """Whether delta is 0."""
         return self.delta == 0
 
@@ -288,7 +320,7 @@ class ApproximateDP(Guarantee):
         """(1 - delta) / (1 + e^epsilon), as for randomized response."""
         return (1 - self.delta) * math.exp(-self.epsilon) / (1 + math.exp(-self.epsilon))
 
-    def steps(self, p: float, q: float) -> tuple[float, float]:
+    def steps(self, p: Any, q: Any) -> tuple[Any, Any]:
         """Return p - delta and q."""
         return p - self.delta, q
 
@@ -297,13 +329,17 @@ class ApproximateDP(Guarantee):
         from scipy.special import ndtri
 
         p, q = hits_p, hits_q
-        if self.by_ratio:
-            return np.asarray(np.log(p / q) + ndtri(alpha) * np.sqrt(1 / p + 1 / q))
+        by_ratio = np.log(p / q) + ndtri(alpha) * np.sqrt(1 / p + 1 / q)
+        if self.ratio_alone:
+            return np.asarray(by_ratio)
         excess = p / trials - self.delta
         spread = np.sqrt(p * np.maximum(1 - p / trials, 1 / trials)) / trials
         ratio = np.log(np.maximum(excess, _FLOOR) * trials / q)
         penalty = ndtri(alpha / 2) * (spread / np.maximum(excess, _FLOOR) + 1 / np.sqrt(q))
-        return np.where(excess > _FLOOR, ratio + penalty, -1e6 + excess)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            least = p / trials + ndtri(alpha * PART_OF_PROBABILITY) * spread
+            with_delta = np.where(least > self.delta, by_ratio + np.log1p(-self.delta / least), -np.inf)
+        return np.where(excess > _FLOOR, np.maximum(ratio + penalty, with_delta), -1e6 + excess)
 
     def apart(self, hits_p: Any, hits_q: Any, trials: int, *, errors: float = 0.0) -> Any:
         """Return the logarithm of the ratio of the counts, less so many of its standard errors."""

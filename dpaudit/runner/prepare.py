@@ -54,8 +54,8 @@ def load_target(reference: TargetReference, data: str | None) -> None:
     """Load what the cells of a target share: its code, the claims that papers declare about it, and its data."""
     declarations_by_id(reference)
     target = reference.load()
-    # What reads the parameters is made once.
-    target.parameter_table()
+    # What checks the parameters is made once, and not in every cell's process.
+    target.prepare_parameters()
     taken = target.dataset_parameter()
     if data is not None and taken is not None:
         load_dataset(taken[1], data)

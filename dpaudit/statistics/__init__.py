@@ -3,6 +3,7 @@
 from dpaudit.statistics.anytime import anytime_lower, anytime_upper
 from dpaudit.statistics.betting import BettingMeans
 from dpaudit.statistics.events import (
+    BY_RATIO,
     anytime_bound,
     best_share,
     bound_from_counts,
@@ -17,6 +18,7 @@ from dpaudit.statistics.rates import Exponent, fitted_exponent, local_exponents
 from dpaudit.statistics.wealth import PairBet, best_bets, lines_above
 
 __all__ = [
+    "BY_RATIO",
     "BettingMeans",
     "Exponent",
     "PairBet",

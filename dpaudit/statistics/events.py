@@ -1,17 +1,17 @@
 """What the counts of an event on two inputs say of a guarantee: lower bounds on the value that the event forces.
 
-Where only the ratio of the two probabilities counts (`Guarantee.by_ratio`), the trials must have been assigned to the
+Where the ratio of the two probabilities says most (`Guarantee.by_ratio`), the trials must have been assigned to the
 inputs by fair coins; otherwise each input must have had a fixed number of them.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from dpaudit.claims.guarantees import Guarantee
+from dpaudit.claims.guarantees import PART_OF_PROBABILITY, Guarantee
 from dpaudit.statistics.anytime import anytime_lower, anytime_upper
 from dpaudit.statistics.proportions import binomial_quantile, proportion_lower, proportion_upper
 
@@ -60,16 +60,36 @@ def forced_lower(
     return guarantee.forces(np.asarray(low), np.asarray(high))
 
 
-def best_share(guarantee: Guarantee, hits_p: int, hits_q: int, trials: int) -> float:
-    """Part of the error probability that the first count of :func:`forced_lower` should get.
+BY_RATIO: Final = 0.0
+"""Stands for a share where the split of the occurrences gives the bound, instead of a bound on each probability."""
+
+
+def best_share(guarantee: Guarantee, hits_p: int, hits_q: int, trials: int, *, alpha: float = 0.001) -> float:
+    """Part of the error probability that the first count of :func:`forced_lower` should get, or `BY_RATIO`.
 
     To be chosen on other samples than those that decide: the count whose relative error matters more gets more.
+
+    Parameters
+    ----------
+    guarantee
+        The guarantee.
+    hits_p, hits_q, trials
+        Occurrences on either input in other samples, and the number of those on each.
+    alpha
+        Error probability of the bound.
     """
+    if guarantee.ratio_alone:
+        return BY_RATIO
     p, q = (hits_p + 0.5) / (trials + 1), (hits_q + 0.5) / (trials + 1)
     step_p, step_q = guarantee.steps(p, q)
     of_p = math.sqrt(p * (1 - p)) / max(step_p, 1e-12)
     of_q = math.sqrt(q * (1 - q)) / max(step_q, 1e-12)
-    return min(max(of_p / (of_p + of_q), 0.05), 0.95)
+    share = float(min(max(of_p / (of_p + of_q), 0.05), 0.95))
+    if guarantee.by_ratio:
+        counts = (hits_p, hits_q), (trials, trials)
+        ways = {way: bound_from_counts(guarantee, *counts, alpha=alpha, share=way) for way in (share, BY_RATIO)}
+        return BY_RATIO if ways[BY_RATIO] > ways[share] else share
+    return share
 
 
 def log_ratio_lower(hits_p: Any, hits_q: Any, *, alpha: float = 0.001) -> Any:
@@ -96,14 +116,29 @@ def log_ratio_lower(hits_p: Any, hits_q: Any, *, alpha: float = 0.001) -> Any:
 def bound_from_counts(
     guarantee: Guarantee, hits: Counts, trials: Counts, *, alpha: float = 0.001, share: float = 0.5
 ) -> float:
-    """Lower bound on the value that an event forces, by the sharper of both ways that the guarantee allows.
+    """Lower bound on the value that an event forces, by the way that ``share`` says.
+
+    Parameters
+    ----------
+    guarantee, hits, trials, alpha
+        As in `forced_lower`.
+    share
+        Part of ``alpha`` for the count on the first input, or `BY_RATIO`; see `best_share`. Where the ratio alone
+        decides, it has no effect.
 
     Notes
     -----
-    **Guarantee.** As `forced_lower`, provided that the trials were assigned as the guarantee asks for.
+    **Guarantee.** As `forced_lower`, provided that the trials were assigned as the guarantee asks for. By the ratio,
+    the bounds on the ratio and on the probability of the event share the error probability; where that leaves nothing
+    to the second, since the ratio alone decides, the first has all of it.
+    **Checked against** the exact coverage by enumeration over trials and coins.
     """
-    if guarantee.by_ratio:
+    if guarantee.ratio_alone:
         return float(log_ratio_lower(*hits, alpha=alpha))
+    if share == BY_RATIO:
+        least = proportion_lower(hits[0], trials[0], alpha * PART_OF_PROBABILITY)
+        ratio = log_ratio_lower(*hits, alpha=alpha * (1 - PART_OF_PROBABILITY))
+        return float(guarantee.forces_by_ratio(ratio, least))
     return float(forced_lower(guarantee, hits[0], trials[0], hits[1], trials[1], alpha=alpha, share=share))
 
 
@@ -124,7 +159,7 @@ def anytime_bound(
     **Guarantee.** As `anytime_lower`.
     """
     p_prior, q_prior = prior
-    if guarantee.by_ratio:
+    if guarantee.ratio_alone:
         share = anytime_lower(*hits, alpha, prior=prior)
         return max(0.0, math.log(share) - math.log1p(-share)) if share > 0.5 else 0.0
     p = anytime_lower(hits[0], trials[0] - hits[0], alpha / 2, prior=(p_prior, prior_trials - p_prior + 1))
@@ -132,7 +167,9 @@ def anytime_bound(
     return float(guarantee.forces(p, q))
 
 
-def detection_limit(guarantee: Guarantee, q: float, trials: int, *, alpha: float, power: float = 0.95) -> float:
+def detection_limit(
+    guarantee: Guarantee, q: float, trials: int, *, alpha: float, power: float = 0.95, share: float = 0.5
+) -> float:
     """Smallest true value of the forced parameter that would have been told from the claimed one, by such an event.
 
     Parameters
@@ -146,6 +183,8 @@ def detection_limit(guarantee: Guarantee, q: float, trials: int, *, alpha: float
         Trials on each input; where only the ratio counts, twice as many of which fair coins assign each to an input.
     alpha, power
         Error probability of the bound, and the probability with which the violation would have been found.
+    share
+        As in `bound_from_counts`.
 
     Returns
     -------
@@ -160,10 +199,11 @@ def detection_limit(guarantee: Guarantee, q: float, trials: int, *, alpha: float
         # With the given power neither count is worse than its quantile at half the remaining probability.
         half = (1 - power) / 2
         # Where fair coins assign the trials, the counts vary more than with `trials` on each input.
-        drawn, share = (2 * trials, 0.5) if guarantee.by_ratio else (trials, 1.0)
-        hits_p = binomial_quantile(half, drawn, share * p)
-        hits_q = binomial_quantile(1 - half, drawn, share * rarer)
-        return bound_from_counts(guarantee, (hits_p, hits_q), (trials, trials), alpha=alpha) > claimed
+        drawn, part = (2 * trials, 0.5) if guarantee.by_ratio else (trials, 1.0)
+        hits_p = binomial_quantile(half, drawn, part * p)
+        hits_q = binomial_quantile(1 - half, drawn, part * rarer)
+        counts = (hits_p, hits_q), (trials, trials)
+        return bound_from_counts(guarantee, *counts, alpha=alpha, share=share) > claimed
 
     claimed = guarantee.claimed
     if not (q > 0 and math.isfinite(claimed) and guarantee.balanced > 0):

@@ -6,7 +6,9 @@ from scipy.stats import binom
 
 from dpaudit.claims.guarantees import ApproximateDP
 from dpaudit.statistics import (
+    BY_RATIO,
     best_share,
+    bound_from_counts,
     detection_limit,
     forced_lower,
     log_ratio_lower,
@@ -62,19 +64,50 @@ def test_the_best_share_loses_next_to_nothing_against_all_shares(p, q, delta):
     trials, alpha = 100_000, 1e-3
 
     def bound(share):
-        counts = round(p * trials), trials, round(q * trials), trials
-        return forced_lower(ApproximateDP(0.0, delta), *counts, alpha=alpha, share=share)
+        hits = round(p * trials), round(q * trials)
+        return bound_from_counts(ApproximateDP(0.0, delta), hits, (trials, trials), alpha=alpha, share=share)
 
     # Chosen on a tenth of the trials, as the judging sample is smaller than the final one.
-    chosen = bound(best_share(ApproximateDP(0.0, delta), round(p * trials / 10), round(q * trials / 10), trials // 10))
-    assert chosen >= 0.99 * max(bound(share) for share in np.linspace(0.01, 0.99, 99))
+    counts = round(p * trials / 10), round(q * trials / 10), trials // 10
+    chosen = bound(best_share(ApproximateDP(0.0, delta), *counts, alpha=alpha))
+    assert chosen >= 0.99 * max(bound(share) for share in [BY_RATIO, *np.linspace(0.01, 0.99, 99)])
     assert chosen >= bound(0.5) * (1 - 1e-3)
+
+
+@pytest.mark.parametrize("delta", [0.01, 0.1, 0.3])
+@pytest.mark.parametrize(("p", "q"), [(0.4, 0.05), (0.9, 0.3), (0.5, 0.0), (0.32, 0.1)])
+def test_a_bound_by_the_ratio_covers_where_coins_assign_the_trials(delta, p, q):
+    trials, alpha = 10, 0.1
+    guarantee = ApproximateDP(0.0, delta)
+    truth = guarantee.forces(p, q) if q else math.inf
+    wrong = 0.0
+    for on_p in range(2 * trials + 1):
+        chance = binom.pmf(on_p, 2 * trials, 0.5)
+        for hits_p in range(on_p + 1):
+            for hits_q in range(2 * trials - on_p + 1):
+                sizes = (max(on_p, 1), max(2 * trials - on_p, 1))
+                found = bound_from_counts(guarantee, (hits_p, hits_q), sizes, alpha=alpha, share=BY_RATIO)
+                if found > truth:
+                    hits = binom.pmf(hits_p, on_p, p) * binom.pmf(hits_q, 2 * trials - on_p, q)
+                    wrong += chance * hits
+    assert wrong <= alpha
+
+
+def test_a_small_delta_costs_a_bound_next_to_nothing():
+    hits, trials = (3000, 1000), (100_000, 100_000)
+    pure, small = (ApproximateDP(0.0, delta) for delta in (0.0, 1e-6))
+    share = best_share(small, 300, 100, 10_000)
+    assert share == BY_RATIO
+    two_bounds = bound_from_counts(small, hits, trials, share=0.5)
+    by_ratio = bound_from_counts(small, hits, trials, share=share)
+    assert two_bounds < by_ratio < bound_from_counts(pure, hits, trials) < by_ratio + 0.002
 
 
 def test_the_best_share_stays_inside_of_its_limits():
     for counts in [(0, 0, 1), (0, 10, 10), (10, 0, 10), (10**6, 1, 10**6), (1, 10**6, 10**6)]:
         for delta in (0.0, 0.5):
-            assert 0.05 <= best_share(ApproximateDP(0.0, delta), *counts) <= 0.95
+            share = best_share(ApproximateDP(0.0, delta), *counts)
+            assert share == BY_RATIO or 0.05 <= share <= 0.95
 
 
 @pytest.mark.parametrize(("p", "q"), GRID)
