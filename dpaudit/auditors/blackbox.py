@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 from dpaudit.auditors.budget import DEFAULT_SAMPLES, Budget
 from dpaudit.auditors.features import FEATURES, FeatureMap
-from dpaudit.auditors.pace import OutOfTimeError, Pace
+from dpaudit.auditors.pace import OutOfTimeError, Pace, clock
 from dpaudit.auditors.pair import PairBound, PairTask, bound_pair, check_samples
 from dpaudit.auditors.sampler import Sampler
 from dpaudit.auditors.search import ChosenPair, find_pair
 from dpaudit.auditors.selection import promised_bound
+from dpaudit.auditors.sequential import EARLY_PAIRS, EarlyTest
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.claims import PrivacyClaim
 from dpaudit.claims.evidence import Evidence, Finding, Interval, Remedy, Violation
 from dpaudit.claims.guarantees import Guarantee
-from dpaudit.claims.inputs import Pair
-from dpaudit.claims.neighbouring import Neighbouring
+from dpaudit.claims.inputs import Pair, input_key, pair_key
+from dpaudit.claims.neighbouring import MOST_LISTED, Neighbouring
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.mechanism import Mechanism
 
@@ -29,6 +30,15 @@ _PILOT_SHARE, _LONG_PILOT_SHARE = 0.2, 0.4
 _FEW_PAIRS = 64
 _MOST_PAIRS, _MOST_PAIRS_OF_ROWS = 256, 64
 """Most pairs at the beginning of a search; fewer where rows of numbers take long to learn from."""
+
+_SAMPLING_SHARE = 0.8
+"""Part of the time until the deadline that sampling is planned for; the rest is for learning."""
+
+_SEARCH_SHARE = 0.4
+"""Part of the time left from which on no further pairs are looked at."""
+
+_FEWEST = 20
+"""Fewest samples per input that are planned, however little time there is."""
 
 
 def audit_black_box(
@@ -57,8 +67,9 @@ def audit_black_box(
     """
     pace = budget.pace(2 * (budget.samples or DEFAULT_SAMPLES))
     try:
-        sampler, task, found = search_pair(mechanism, claim, neighbouring, budget=budget, streams=streams, pace=pace)
-        bound = bound_pair(sampler, *found.pair, task)
+        with pace.told():
+            search = search_pair(mechanism, claim, neighbouring, budget=budget, streams=streams, pace=pace)
+            bound = search.early or bound_pair(search.sampler, *search.found.pair, search.task)
     except OutOfTimeError:
         return Evidence(
             verdict=Verdict.INCONCLUSIVE,
@@ -68,9 +79,34 @@ def audit_black_box(
             samples=pace.drawn,
             remedy=Remedy.TIME,
         )
-    scope = f"{neighbouring.scope}; {_searched(found)}"
-    drawn = bound.samples + 2 * found.samples
-    return _evidence(bound, claim.guarantee, found.pair, scope, task.samples, drawn, pace)
+    scope = f"{neighbouring.scope}; {_searched(search.found)}"
+    drawn = bound.samples if search.early else bound.samples + search.drawn
+    if pace.timed:
+        drawn = pace.drawn  # rounds and searches that the deadline cut short are counted too
+    return _evidence(bound, claim.guarantee, search.found.pair, scope, search.task.samples, drawn, pace)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """What a search of the pairs leaves for the pair that it chose.
+
+    Attributes
+    ----------
+    sampler, task
+        The sampler, and what is left of the budget for one pair.
+    found
+        The pair.
+    early
+        What refutes the claim already, where sampling may stop early.
+    drawn
+        Outputs drawn on all inputs.
+    """
+
+    sampler: Sampler
+    task: PairTask
+    found: ChosenPair
+    early: PairBound | None = None
+    drawn: int = 0
 
 
 def search_pair(
@@ -81,40 +117,92 @@ def search_pair(
     budget: Budget,
     streams: Streams,
     pace: Pace | None = None,
-) -> tuple[Sampler, PairTask, ChosenPair]:
-    """Return the sampler, what is left of the budget for one pair, and the pair; equal streams give equal pairs."""
-    samples = budget.samples or DEFAULT_SAMPLES
-    check_samples(samples)
+) -> Search:
+    """Choose the pair on which to spend the samples; equal streams give equal pairs.
+
+    Where sampling may stop early, the first pairs are tested with a few outputs before the search, and the pair chosen
+    after it.
+    """
+    check_samples(budget.samples or DEFAULT_SAMPLES)
     sampler = sampler_of(mechanism, budget, streams, pace)
     few = sum(1 for _ in islice(neighbouring, _FEW_PAIRS + 1)) <= _FEW_PAIRS and neighbouring.complete
-    pilot = int(samples * (_PILOT_SHARE if few else _LONG_PILOT_SHARE))
     task = PairTask(
         guarantee=claim.guarantee,
-        samples=samples - pilot,
+        samples=budget.samples or DEFAULT_SAMPLES,
         alpha=budget.alpha,
         stop_early=budget.stop_early,
         timed=budget.deadline is not None,
+        asked=budget.samples or DEFAULT_SAMPLES,
     )
 
-    first = next(iter(neighbouring), None)
-    if first is not None:
+    first = list(islice(neighbouring, EARLY_PAIRS if budget.stop_early else 1))
+    if first:
         # Most breaches of the contract show at once, before they have cost many samples.
-        sampler.check_deterministic(first[0])
-    many_numbers = first is not None and sampler.form[0] == "f" and math.prod(sampler.form[1]) > 1
+        sampler.check_deterministic(first[0][0])
+    if first and task.timed:
+        task = _in_time(sampler, first[0], task)
+    early = EarlyTest(sampler, task) if budget.stop_early else None
+    if early is not None:
+        refuted = early.run(first)
+        if refuted is not None:
+            return _found_early(sampler, task, neighbouring, *refuted, searched=len(early.looked_at))
+        task = early.task_after
+    many_numbers = bool(first) and sampler.form[0] == "f" and math.prod(sampler.form[1]) > 1
     most = _MOST_PAIRS_OF_ROWS if many_numbers else _MOST_PAIRS
+    pilot = int(task.samples * (_PILOT_SHARE if few else _LONG_PILOT_SHARE))
+    searching = replace(task, samples=task.samples - pilot, asked=task.asked - pilot)
+    until = clock() + _SEARCH_SHARE * sampler.pace.left
 
     def predict(pair: Pair, size: int, purpose: tuple[str | int, ...]) -> float:
+        if clock() >= until:
+            return math.nan  # the time for the search is over: those that come first stay first
         # One stream for both inputs and all pairs of a round: what is only compared is compared under equal luck.
         of_pair = sampler.about(*pair)
         x, y = (of_pair.draw(data, size, *purpose[:2]) for data in pair)
-        return promised_bound(x, y, task.test)
+        with sampler.pace.doing("searching the pairs of inputs"):
+            return promised_bound(x, y, searching.test)
 
     found = find_pair(
         neighbouring, predict, samples=pilot, streams=streams.child("pairs"), most=most, name=mechanism.name
     )
-    if not found.samples:
-        task = replace(task, samples=samples)
-    return sampler, task, found
+    if found.samples:
+        task = searching
+    if early is not None and not any(_same(found.pair, pair) for pair in early.looked_at):
+        before = early.drawn
+        refuted = early.run([found.pair])
+        if refuted is not None:
+            bound = replace(refuted[1], samples=early.drawn + 2 * found.samples)
+            return Search(sampler=sampler, task=task, found=found, early=bound)
+        spent = (early.drawn - before) // 2
+        task = replace(task, samples=task.samples - spent, asked=task.asked - spent)
+    drawn = 2 * found.samples + (0 if early is None else early.drawn)
+    return Search(sampler=sampler, task=task, found=found, drawn=drawn)
+
+
+def _in_time(sampler: Sampler, pair: Pair, task: PairTask) -> PairTask:
+    """Plan no more samples than the deadline allows, by what outputs on a pair of inputs took so far."""
+    for data in pair:
+        sampler.check_deterministic(data)
+    fitting = sampler.pace.outputs_within(1.0, *map(input_key, pair))
+    samples = int(min(task.samples, max(_SAMPLING_SHARE * fitting, _FEWEST)))
+    sampler.pace.plan(2 * samples)
+    return replace(task, samples=samples)
+
+
+def _found_early(
+    sampler: Sampler, task: PairTask, neighbouring: Neighbouring, pair: Pair, bound: PairBound, *, searched: int
+) -> Search:
+    domain = neighbouring.domain
+    total: int | None = sum(1 for _ in islice(neighbouring, MOST_LISTED + 1)) if domain is None else domain.count()
+    if domain is None and (total or 0) > MOST_LISTED:
+        total = None
+    found = ChosenPair(pair=pair, searched=searched, total=total, samples=0, rounds=0)
+    return Search(sampler=sampler, task=task, found=found, early=bound)
+
+
+def _same(pair: Pair, other: Pair) -> bool:
+    key = pair_key(pair)
+    return key is not None and key == pair_key(other)
 
 
 def _searched(found: ChosenPair) -> str:
@@ -165,6 +253,11 @@ def _evidence(
             data=p_input, neighbour=q_input, event=bound.event, p=bound.p, q=bound.q, forces={name: bound.value}
         )
         verdict, note = Verdict.REFUTED, f"the event occurred {counts} times, which bounds {name} from below"
+        if bound.rounds:
+            note = (
+                f"bets on events that earlier outputs had chosen refute it after {samples} outputs, in {bound.rounds} "
+                f"rounds; in the last round the event occurred {counts} times"
+            )
         if bound.hits[1] == 0:
             note += "; it never occurred on the other input, so that more samples would prove more"
         if bound.stopped_early:

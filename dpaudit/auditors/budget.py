@@ -52,7 +52,7 @@ class Budget:
         Time in seconds since the epoch (``time.time()``) at which an audit by sampling stops with what it has; None
         for never. Calls under way are waited for.
     announce
-        Called with the seconds that sampling is going to take, where they are many.
+        Called with words on how long sampling is going to take, where that is long, and on how far it has come.
     """
 
     samples: int | None = None

@@ -16,7 +16,7 @@ from dpaudit.auditors.streams import Streams
 from dpaudit.claims.claims import PrivacyClaim
 from dpaudit.claims.evidence import Curves, Evidence, Finding, Interval, Remedy, Violation
 from dpaudit.claims.guarantees import Guarantee, ProfilePoint
-from dpaudit.claims.inputs import Pair
+from dpaudit.claims.inputs import Pair, input_key
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import CheckError, ParameterError
@@ -32,6 +32,15 @@ _MAX_PAIRS = 256
 _LEAST = 200
 _PILOT_SHARE = 0.02
 _FIRST_SHARE = 0.25
+_ENOUGH, _FEWEST = 1000, 20
+"""Samples per input that may be asked for, and that are planned however little time there is."""
+
+_SAMPLING_SHARE = 0.8
+"""Part of the time until the deadline that sampling is planned for; the rest is for likelihoods and bounds."""
+
+_TIMED_STEPS, _LEAST_STEP = 32, 64
+"""Steps in which all directions get their samples where time may run out, and the fewest outputs of a step."""
+
 _POINTS = 18
 _NEAR = 3
 _LEVELS = 6
@@ -224,8 +233,8 @@ def audit_likelihood(
     **Checked against** closed forms, exact audits of finite laws, and the measured rates of false verdicts.
     """
     samples = budget.samples or DEFAULT_SAMPLES
-    if samples < 1000:
-        raise ParameterError(f"samples must be at least 1000 for an audit by sampling, got {samples}")
+    if samples < _ENOUGH:
+        raise ParameterError(f"samples must be at least {_ENOUGH} for an audit by sampling, got {samples}")
     pace = budget.pace(2 * samples)
     sampler = Sampler(
         mechanism.sample,
@@ -241,12 +250,17 @@ def audit_likelihood(
     if total > _MAX_PAIRS:
         chosen = streams.generator("pairs").choice(total, _MAX_PAIRS, replace=False)
         pairs = [pairs[i] for i in sorted(chosen)]
-    pilot = max(_LEAST, int(2 * samples * _PILOT_SHARE) // (2 * len(pairs)))
     try:
         for pair in pairs:
             for data in pair:
                 sampler.check_deterministic(data)
         check_rows(mechanism, pairs[0], streams)
+        if pace.timed:
+            keys = [input_key(data) for pair in pairs for data in pair]
+            fitting = int(pace.outputs_within(_SAMPLING_SHARE, *keys)) * len(pairs)
+            samples = min(samples, max(fitting, _FEWEST))
+            pace.plan(2 * samples)
+        pilot = max(_LEAST if samples >= _ENOUGH else 1, int(2 * samples * _PILOT_SHARE) // (2 * len(pairs)))
         setting = _setting(mechanism, sampler, claim, pairs, pilot, samples, budget.alpha)
     except OutOfTimeError:
         return Evidence(
@@ -262,9 +276,10 @@ def audit_likelihood(
         for i, pair in enumerate(pairs)
         for side in (0, 1)
     ]
-    late = False
+    late = samples < (budget.samples or DEFAULT_SAMPLES)
     try:
-        _spend(directions, setting, 2 * samples - pilot * len(directions), timed=budget.deadline is not None)
+        with pace.told():
+            _spend(directions, setting, 2 * samples - pilot * len(directions), timed=budget.deadline is not None)
     except OutOfTimeError:
         late = True
     _check_match(directions, setting)
@@ -341,9 +356,10 @@ def _epsilon_of(loss: np.ndarray, delta: float) -> float:
 def _spend(directions: list[_Direction], setting: _Setting, left: int, *, timed: bool) -> None:
     """Draw the samples: those on whom the verdict hangs get the most, doubled again and again."""
     equal = setting.point.delta == 0 or len(directions) == 2
-    first = max(_LEAST, int(left * (1 if equal else _FIRST_SHARE)) // len(directions))
+    least = 1 if timed else _LEAST
+    first = max(least, int(left * (1 if equal else _FIRST_SHARE)) // len(directions))
     # Where time may run out, all directions get on side by side.
-    step = CHUNK if timed else first
+    step = min(CHUNK, max(_LEAST_STEP, first // _TIMED_STEPS)) if timed else first
     for start in range(0, first, step):
         for direction in directions:
             direction.draw(min(step, first - start))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget
 from dpaudit.auditors.features import FEATURES, FeatureMap
 from dpaudit.auditors.pair import PairTask, bound_pair, check_samples
 from dpaudit.auditors.sampler import SampleFunction, Sampler
+from dpaudit.auditors.sequential import EarlyTest
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.guarantees import ApproximateDP
 from dpaudit.errors import ParameterError
@@ -103,7 +104,8 @@ def epsilon_lower_bound(
     claimed
         Epsilon that the detection limit refers to, and that ``stop_early`` tries to refute; >= 0.
     stop_early
-        Whether to stop as soon as a bound above ``claimed`` is reached; half of the error probability goes to that.
+        Whether to stop as soon as a bound above ``claimed`` is reached. A quarter of the error probability goes to bets
+        on a few hundred outputs, which find gross violations, and half of the rest to a bound that holds at all times.
     features
         Function of an array of outputs that returns an array of what to look at, one row per output; or
         ``"float-bits"`` for the bit patterns of floating-point outputs. As long as it looks at every output on its
@@ -149,17 +151,20 @@ def epsilon_lower_bound(
         own_randomness=own_randomness,
         features=FEATURES[features] if isinstance(features, str) else features,
     )
-    bound = bound_pair(
-        sampler,
-        x,
-        y,
-        PairTask(
-            guarantee=ApproximateDP(float(claimed), float(delta)),
-            samples=samples,
-            alpha=1 - confidence,
-            stop_early=stop_early,
-        ),
+    task = PairTask(
+        guarantee=ApproximateDP(float(claimed), float(delta)),
+        samples=samples,
+        alpha=1 - confidence,
+        stop_early=stop_early,
     )
+    drawn, bound = 0, None
+    if stop_early:
+        early = EarlyTest(sampler, task)
+        refuted = early.run([(x, y)])
+        task, drawn, bound = early.task_after, early.drawn, refuted and refuted[1]
+    if bound is None:
+        bound = bound_pair(sampler, x, y, task)
+        bound = replace(bound, samples=bound.samples + drawn)
     return LowerBound(
         epsilon=bound.value,
         delta=delta,

@@ -10,17 +10,37 @@ from typing import Any
 import numpy as np
 
 from dpaudit.auditors.outputs import Outputs
-from dpaudit.auditors.pace import OutOfTimeError
+from dpaudit.auditors.pace import OutOfTimeError, Pace, clock
 from dpaudit.auditors.sampler import CHUNK, Sampler
 from dpaudit.auditors.selection import BOLD_SHARE, Choice, FinalTest, Selection, select_events
 from dpaudit.claims.guarantees import Guarantee
+from dpaudit.claims.inputs import input_key
 from dpaudit.errors import ParameterError
 from dpaudit.statistics import anytime_bound, best_share, bound_from_counts, detection_limit
 
 LEAST_SAMPLES = 1000
+"""Fewest samples per input that an audit may be asked for."""
 
 _SELECTION_SHARE = 0.2
 _MOST_SELECTED = 1_000_000
+_FIRST_ROUND = 1000
+"""Outputs per input of the first round of a final sample that may stop early; each round doubles them all."""
+
+_FINAL_SHARE = 0.95
+"""Part of the time left that the final sample is planned for, so that it ends in time and its own bound holds."""
+
+_SELECTION_TIME = 0.35
+"""Part of the time left that drawing the selection sample may take, whatever it was planned to take."""
+
+_LEAST_SELECTED = 10
+"""Outputs per input without which no event is chosen."""
+
+_LEARNING_SHARE = 0.15
+_LEARNING_ROWS = 1000
+_LEARNING_GROWTH, _LEARNING_CAUTION = 4, 2
+"""Part of the time left that choosing events may take where there is a deadline; the outputs from which they are chosen
+first, to see what that takes, and the steps to more, each of whose outputs may take twice as long as those before."""
+
 _SEQUENTIAL_SHARE = 0.5
 """Part of the error probability that goes to the bound that holds at whatever time sampling stops."""
 
@@ -54,6 +74,8 @@ class PairBound:
         The event as data, from which `dpaudit verify` makes it again; None where it can only be learned again.
     candidate
         Which of the events chosen this one is: 0 for the safe one, 1 for the rarer one.
+    rounds
+        Rounds of a few outputs after which bets refuted the claim; 0 where the bound is that of the counts.
     """
 
     value: float
@@ -69,6 +91,7 @@ class PairBound:
     out_of_time: bool = False
     recipe: dict[str, Any] | None = None
     candidate: int = 0
+    rounds: int = 0
 
 
 def check_samples(samples: int) -> None:
@@ -82,7 +105,7 @@ class PairTask:
     """What one pair is audited for: a guarantee, a number of samples per input, an error probability.
 
     ``most_selected`` limits the samples per input that choose the event; ``timed`` says that a deadline may end
-    sampling at any time.
+    sampling at any time, and ``asked`` how many samples per input there would be without it.
     """
 
     guarantee: Guarantee
@@ -91,11 +114,13 @@ class PairTask:
     stop_early: bool = False
     timed: bool = False
     most_selected: int = _MOST_SELECTED
+    asked: int = 0
 
     @property
     def selection(self) -> int:
         """Samples per input that choose the event."""
-        return min(max(LEAST_SAMPLES // 5, int(self.samples * _SELECTION_SHARE)), self.most_selected)
+        least = min(LEAST_SAMPLES // 5, max(self.samples // 2, _LEAST_SELECTED))
+        return min(max(least, int(self.samples * _SELECTION_SHARE)), self.most_selected)
 
     @property
     def final(self) -> int:
@@ -116,11 +141,53 @@ class PairTask:
 def choose_for_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> Selection:
     """Choose the events of a pair of inputs from its selection samples."""
     sampler = sampler.about(x, y)
-    return select_events(
-        Outputs(sampler.draw(x, task.selection, "selection", 0)),
-        Outputs(sampler.draw(y, task.selection, "selection", 1)),
-        task.test,
-    )
+    return _choose(sampler, _selection_samples(sampler, x, y, task), task)
+
+
+def _selection_samples(sampler: Sampler, x: Any, y: Any, task: PairTask) -> tuple[Outputs, Outputs]:
+    """Draw the samples that choose the events: fewer than planned where a part of the time left is over before."""
+    if not task.timed:
+        of_x, of_y = (
+            Outputs(sampler.draw(data, task.selection, "selection", side)) for side, data in enumerate((x, y))
+        )
+        return of_x, of_y
+    until = clock() + _SELECTION_TIME * sampler.pace.left
+    parts: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
+    drawn = 0
+    while drawn < task.selection and (clock() < until or drawn < _LEAST_SELECTED):
+        size = sampler.pace.call_size(min(CHUNK, task.selection - drawn), input_key(x), input_key(y))
+        for side, data in enumerate((x, y)):
+            parts[side].append(sampler.draw_once(data, size, "selection", side, len(parts[side])))
+        drawn += size
+    return Outputs(np.concatenate(parts[0])), Outputs(np.concatenate(parts[1]))
+
+
+def _choose(sampler: Sampler, sides: tuple[Outputs, Outputs], task: PairTask) -> Selection:
+    with sampler.pace.doing(f"choosing an event from {len(sides[0]):,} outputs per input"):
+        return _choose_in_time(sides, task, sampler.pace) if task.timed else select_events(*sides, task.test)
+
+
+def _choose_in_time(sides: tuple[Outputs, Outputs], task: PairTask, pace: Pace) -> Selection:
+    """Choose events from as many outputs as the time for choosing allows, by what fewer of them have taken.
+
+    What it takes to count the events goes into the pace.
+    """
+    until = clock() + _LEARNING_SHARE * pace.left
+    rows, most = min(_LEARNING_ROWS, len(sides[0])), len(sides[0])
+    while True:
+        begun = clock()
+        selection = select_events(sides[0][:rows], sides[1][:rows], task.test)
+        ended = clock()
+        affordable = rows * max(until - ended, 0.0) / max(ended - begun, 1e-9) / _LEARNING_CAUTION
+        if rows == most or affordable < 2 * rows:
+            break
+        rows = int(min(affordable, _LEARNING_GROWTH * rows, most))
+    begun = clock()
+    for choice in selection.choices:
+        for side in sides:
+            choice.event.contains(side[:_LEARNING_ROWS])
+    pace.extra = max(clock() - begun, 0.0) / (2 * min(_LEARNING_ROWS, most))
+    return selection
 
 
 @dataclass(slots=True)
@@ -177,14 +244,24 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
         sampler.check_deterministic(data)
     task = replace(task, most_selected=sampler.selection_limit)
     sampler = sampler.about(x, y)
-    selection = choose_for_pair(sampler, x, y, task)
+    sides = _selection_samples(sampler, x, y, task)
+    selection, selected = _choose(sampler, sides, task), len(sides[0])
     shares = [1.0] if selection.gamble is None else [1 - BOLD_SHARE, BOLD_SHARE]
     counts = [_Count(choice, task.alpha * share) for choice, share in zip(selection.choices, shares, strict=True)]
     at_any_time, stopped, late = task.sequential_share, False, False
+    final = task.final
+    if task.timed:
+        # What the outputs before took says how many there will be; these play no part in that.
+        fitting = sampler.pace.outputs_within(_FINAL_SHARE, input_key(x), input_key(y))
+        final = max(1, int(min(task.asked - selected, fitting)))
+        sampler.pace.planned = sampler.pace.drawn + 2 * final
     try:
-        for outputs in _final_rounds(sampler, x, y, task.final, task.guarantee):
+        for outputs in _final_rounds(sampler, x, y, final, task.guarantee, growing=task.stop_early):
             for count in counts:
                 count.add(outputs)
+            if sampler.pace.announce is not None:
+                bound = max(_best(counts, task, at_any_time or 1.0, whole=False)[0], 0.0)
+                sampler.pace.found = f"{task.guarantee.forced} at least {bound:.4g} so far"
             stopped = task.stop_early and task.guarantee.exceeds(_best(counts, task, at_any_time, whole=False)[0])
             if stopped:
                 break
@@ -192,10 +269,15 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
         late = True
     whole = not (stopped or late)
     bound, best = _best(counts, task, 1 - at_any_time if whole else at_any_time, whole=whole)
-    made = _pair_bound(best, bound, task, 1 - at_any_time, candidate=int(best is not counts[0]))
+    made = _pair_bound(best, bound, task, selected, final, 1 - at_any_time)
     # Of samples that are missing nobody knows what they would have shown.
-    limit = math.inf if late else made.detection_limit
-    return replace(made, detection_limit=limit, stopped_early=stopped, out_of_time=late)
+    return replace(
+        made,
+        detection_limit=math.inf if late else made.detection_limit,
+        candidate=int(best is not counts[0]),
+        stopped_early=stopped,
+        out_of_time=late or (task.timed and final < task.asked - selected and not stopped),
+    )
 
 
 def _best(counts: list[_Count], task: PairTask, share: float, *, whole: bool) -> tuple[float, _Count]:
@@ -220,18 +302,23 @@ def bound_event(
     for data in (x, y):
         sampler.check_deterministic(data)
     count = _Count(choice, alpha)
-    for outputs in _final_rounds(sampler.about(x, y), x, y, samples, guarantee):
+    for outputs in _final_rounds(sampler.about(x, y), x, y, samples, guarantee, growing=False):
         count.add(outputs)
     return EventBound(hits=count.hits, trials=count.trials, value=max(count.bound(guarantee, alpha), 0.0))
 
 
 def _final_rounds(
-    sampler: Sampler, x: Any, y: Any, samples: int, guarantee: Guarantee
+    sampler: Sampler, x: Any, y: Any, samples: int, guarantee: Guarantee, *, growing: bool
 ) -> Iterator[tuple[Outputs | None, Outputs | None]]:
-    """Yield the final sample in rounds of about ``CHUNK`` outputs per input."""
+    """Yield the final sample in rounds of about ``CHUNK`` outputs per input; fewer where sampling may stop soon."""
     coins = sampler.coins("assignment")
-    for number in range(-(-samples // CHUNK)):
-        size = min(CHUNK, samples - number * CHUNK)
+    keys = (input_key(x), input_key(y)) if sampler.pace.timed else (None, None)
+    number = drawn = 0
+    while drawn < samples:
+        size = min(CHUNK, samples - drawn)
+        if growing:
+            size = min(size, max(_FIRST_ROUND, drawn))
+        size = sampler.pace.call_size(size, *keys)
         sizes = (size, size)
         if guarantee.by_ratio:
             # Fair coins assign the trials, so that the hits' split is binomial whatever their number.
@@ -242,15 +329,17 @@ def _final_rounds(
             for side, (data, count) in enumerate(zip((x, y), sizes, strict=True))
         )
         yield on_x, on_y
+        drawn += size
+        number += 1
 
 
-def _pair_bound(best: _Count, bound: float, task: PairTask, fixed: float, *, candidate: int) -> PairBound:
+def _pair_bound(best: _Count, bound: float, task: PairTask, selected: int, final: int, fixed: float) -> PairBound:
     choice, guarantee = best.choice, task.guarantee
     limit = math.inf
     if not choice.uninformed:
         rate = max(choice.q_hits, 1) / choice.rows
         alpha = best.alpha * fixed
-        limit = detection_limit(guarantee, rate, task.final, alpha=alpha, share=best.share(guarantee, alpha))
+        limit = detection_limit(guarantee, rate, final, alpha=alpha, share=best.share(guarantee, alpha))
     apart = float(guarantee.apart(choice.p_hits, choice.q_hits, choice.rows))
     return PairBound(
         value=max(bound, 0.0),
@@ -261,7 +350,6 @@ def _pair_bound(best: _Count, bound: float, task: PairTask, fixed: float, *, can
         trials=best.trials,
         p=best.hits[0] / max(best.trials[0], 1),
         q=best.hits[1] / max(best.trials[1], 1),
-        samples=2 * task.selection + sum(best.trials),
+        samples=2 * selected + sum(best.trials),
         recipe=choice.event.to_json(),
-        candidate=candidate,
     )

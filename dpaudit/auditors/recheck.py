@@ -21,6 +21,7 @@ from dpaudit.auditors.outputs import Coder, OutputsLike, raw_of
 from dpaudit.auditors.pair import EventBound, PairTask, bound_event, choose_for_pair
 from dpaudit.auditors.sampler import Sampler
 from dpaudit.auditors.selection import Choice, ThresholdEvent
+from dpaudit.auditors.sequential import alpha_after
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.guarantees import Guarantee
 from dpaudit.claims.inputs import Pair
@@ -111,7 +112,8 @@ def learn_event(
     sampler = sampler_of(mechanism, budget, streams)
     for data in inputs:
         sampler.check_deterministic(data)
-    task = PairTask(guarantee=guarantee, samples=samples, alpha=budget.alpha)
+    alpha = alpha_after(budget.alpha) if budget.stop_early else budget.alpha
+    task = PairTask(guarantee=guarantee, samples=samples, alpha=alpha)
     chosen = choose_for_pair(sampler, *inputs, replace(task, most_selected=sampler.selection_limit)).choices
     choice = chosen[min(candidate, len(chosen) - 1)]
     return choice.event, choice.reverse
@@ -178,10 +180,10 @@ def enough_samples(known: EventBound, guarantee: Guarantee, *, alpha: float) -> 
     """Samples per input with which an event that violates the guarantee as seen will most likely show it again.
 
     The smallest power of two times 10,000 at which counts that are two standard errors worse than those seen, and two
-    more for chance, bound the forced parameter above the claim; at most four times the samples of the audit, and
-    4,000,000.
+    more for chance, bound the forced parameter above the claim; at most four times the samples of the audit, or 10,000
+    where that is more, and 4,000,000.
     """
-    most = min(_AGAIN * max(known.trials), _MOST)
+    most = min(max(_AGAIN * max(known.trials), _LEAST), _MOST)
     p, q = (
         max(hits + sign * _CAUTION * math.sqrt(hits + lean), lean) / max(trials, 1)
         for hits, trials, sign, lean in zip(known.hits, known.trials, (-1, 1), (0, 1), strict=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import math
-import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
@@ -15,7 +14,7 @@ from dpaudit.auditors.features import FeatureMap
 from dpaudit.auditors.flat import value_count
 from dpaudit.auditors.foreign import listed
 from dpaudit.auditors.outputs import coding_of, outcome_keys
-from dpaudit.auditors.pace import Pace
+from dpaudit.auditors.pace import Pace, clock
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.inputs import input_key, short_repr
 from dpaudit.errors import CheckError, DpauditError, TargetRaisedError
@@ -34,6 +33,14 @@ _COMPARED = 64
 
 _TIMED = 320
 """Outputs of a call that only serves to tell what calls take from what outputs take."""
+
+_CHECK_SHARE = 0.005
+"""Part of the time left that a call of the comparison may take on the first input where there is a deadline; on the
+second it is half of that, and so on."""
+
+_TRIAL_SHARE = 0.01
+_TRIAL_GROWTH = 8
+"""Part of the time left that a call may take that only measures the sampler's speed, and the steps to its size."""
 
 _SLOW = 2.0
 """Seconds of a call from which on an input is compared less thoroughly, if it is not the first."""
@@ -78,7 +85,8 @@ class Sampler:
     supports
         ``supports(outputs, data)``: whether each output speaks for an input, or None where that is not known.
     pace
-        Deadline of the audit, and what sampling has taken.
+        Deadline of the audit, and what sampling has taken. Under a deadline, calls are as large as the time left
+        allows; otherwise the random numbers of a sample depend on its purpose and size only.
 
     Raises
     ------
@@ -110,7 +118,7 @@ class Sampler:
         self._pair: tuple[Any, Any] | None = None
         self._forms: tuple[list[Form], list[Form]] = ([], [])
         self._compared: set[Any] = set()
-        self._pace = pace or Pace(planned=0)
+        self.pace = pace or Pace(planned=0)
         self._seconds = 0.0
         self._width = 1
 
@@ -170,21 +178,27 @@ class Sampler:
             return
         is_first = not self._compared
         self._compared.add(key)
-        first = self._keys(data, "one")
+        size = _COMPARED
+        if self.pace.timed:
+            if is_first:
+                self._measure_speed(data)
+            share = _CHECK_SHARE / len(self._compared)
+            size = max(1, int(min(_COMPARED, self.pace.outputs_within(share, key))))
+        first = self._keys(data, "one", size)
         if is_first:
             self._time_calls(data)
         if self._own_randomness:
             return
-        if not np.array_equal(first, self._keys(data, "one")):
+        if not np.array_equal(first, self._keys(data, "one", size)):
             raise CheckError(
                 f"{self._name}: `sample` gave different outputs for the same `rng` state; "
                 "take all randomness from the `rng` argument, or declare `own_randomness = True` where that cannot be"
             )
-        if self._seconds > _SLOW and not is_first:
-            return  # a generator of its own would have shown on the first input
+        if size < _COMPARED or (self._seconds > _SLOW and not is_first):
+            return  # few outputs may agree by chance; a generator of its own would have shown on the first input
         varied, differs = bool((first != first[0]).any()), False
         for i in range(4):
-            other = self._keys(data, f"other {i}")
+            other = self._keys(data, f"other {i}", size)
             differs = differs or not np.array_equal(first, other)
             varied = varied or bool((other != other[0]).any())
             if varied and differs:
@@ -204,15 +218,24 @@ class Sampler:
     def _time_calls(self, data: Any) -> None:
         """Tell a slow call from slow outputs, where it makes a difference that the user should know of."""
         seconds = self._seconds
-        if self._pace.is_doubtful(_COMPARED, seconds):
+        if self.pace.is_doubtful(_COMPARED, seconds):
             self._outputs(data, _TIMED, self._streams.generator("time"))
-            self._pace.compare_calls((_COMPARED, seconds), (_TIMED, self._seconds))
+            self.pace.compare_calls((_COMPARED, seconds), (_TIMED, self._seconds))
 
-    def _keys(self, data: Any, purpose: str) -> np.ndarray:
+    def _measure_speed(self, data: Any) -> None:
+        """Call with more and more outputs, until a call takes a part of the time left that makes itself felt."""
+        size = 1
+        while True:
+            self._outputs(data, size, self._streams.generator("time", size))
+            size *= _TRIAL_GROWTH
+            if size > min(CHUNK, self.pace.outputs_within(_TRIAL_SHARE, input_key(data))):
+                return
+
+    def _keys(self, data: Any, purpose: str, size: int) -> np.ndarray:
         """Outputs of a call that is only compared with others, in the form in which the auditor tells them apart."""
-        outputs = self._outputs(data, _COMPARED, self._streams.generator("determinism", purpose))
+        outputs = self._outputs(data, size, self._streams.generator("determinism", purpose))
         try:
-            if self._features is not None:
+            if self._features is not None and len(outputs) > 1:
                 half = len(outputs) // 2
                 parts = [self._mapped(part.copy()) for part in (outputs[:half], outputs[half:])]
                 outputs = self._mapped(outputs)
@@ -229,8 +252,14 @@ class Sampler:
             raise CheckError(named) from error.__cause__
 
     def _draw(self, data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        outputs = self._outputs(data, size, rng)
-        self._pace.end_call(size, self._seconds)
+        parts: list[np.ndarray] = []
+        left, key = size, input_key(data) if self.pace.timed else None
+        while left or not parts:
+            count = self.pace.call_size(left, key)
+            parts.append(self._outputs(data, count, rng))
+            self.pace.end_call(count, self._seconds)
+            left -= count
+        outputs = parts[0] if len(parts) == 1 else np.concatenate(parts)
         mapped = outputs if self._features is None else self._mapped(outputs)
         return mapped if self._pair is None else self._with_support(outputs, mapped)
 
@@ -274,7 +303,7 @@ class Sampler:
         return found
 
     def _outputs(self, data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        self._pace.begin_call()
+        self.pace.begin_call()
         try:
             given = copy.deepcopy(data)
         except Exception as error:
@@ -284,7 +313,7 @@ class Sampler:
             ) from error
         # A copy that is not even equal to begin with (NaN, a class without ==) cannot show a change.
         comparable = _equal(given, data)
-        begun = time.monotonic()
+        begun = clock()
         try:
             raw = listed(self._sample(given, size, rng), size)
         except DpauditError:
@@ -293,10 +322,14 @@ class Sampler:
             raise TargetRaisedError(
                 f"{self._name}: `sample` raised {type(error).__name__}: {error} (input {short_repr(data)}, size {size})"
             ) from error
-        self._seconds = time.monotonic() - begun
+        self._seconds = max(0.0, clock() - begun)
         if comparable and not _equal(given, data):
             raise CheckError(f"{self._name}: `sample` changed its input {short_repr(data)}; work on a copy")
-        return _checked(raw, size, f"{self._name}: `sample(data, {size}, rng)`", self._forms[0])
+        outputs = _checked(raw, size, f"{self._name}: `sample(data, {size}, rng)`", self._forms[0])
+        if self.pace.timed:
+            # Looking at the outputs is a part of what they take.
+            self.pace.note_speed(input_key(data), size, clock() - begun)
+        return outputs
 
     def _mapped(self, outputs: np.ndarray) -> np.ndarray:
         assert self._features is not None

@@ -49,7 +49,7 @@ class Settings:
     seconds, deadline
         What the whole run may take, and the time (in seconds since the epoch) at which that is over.
     announce
-        Say on standard error where sampling will take long.
+        Say on standard error where sampling will take long, and how far it has come.
     """
 
     seed: int
@@ -113,7 +113,7 @@ def audited(cell: Cell, target: Mechanism, settings: Settings) -> Outcome:
         stop_early=cell.stop_early,
         features=cell.features,
         deadline=settings.deadline,
-        announce=_announcer(cell) if settings.announce and settings.deadline is None else None,
+        announce=_announcer(cell) if settings.announce else None,
     )
     try:
         evidence = audit(target, claim, budget=budget, streams=streams)
@@ -172,28 +172,17 @@ def _unless_held_against_messages(evidence: Evidence, claim: Claim, target: Mech
 
 
 def _announcer(cell: Cell) -> Announce:
-    """Return what tells the user, on one line, that sampling for this cell will take long."""
-    told = False
+    """Return what tells the user, a line at a time, how long sampling for this cell will take and how far it is."""
+    said_before: set[str] = set()
 
-    def announce(seconds: float) -> None:
-        nonlocal told
-        if not told:
-            told = True
-            said = (
-                f"dpaudit: {cell.target}, {cell.claim}: sampling will take about {_duration(seconds)}; "
-                "--samples N draws fewer, --seconds S ends it in time"
-            )
+    def announce(words: str) -> None:
+        if words not in said_before:
+            said_before.add(words)
+            said = f"dpaudit: {cell.target}, {cell.claim}: {words}"
             sys.stderr.write(f"{visible(' '.join(said.split()))}\n")
             sys.stderr.flush()
 
     return announce
-
-
-def _duration(seconds: float) -> str:
-    for unit, name in ((86400.0, "days"), (3600.0, "hours"), (60.0, "minutes")):
-        if seconds >= 2 * unit:
-            return f"{seconds / unit:.0f} {name}"
-    return f"{seconds:.0f} seconds"
 
 
 def _claim(cell: Cell, target: Mechanism) -> Claim:

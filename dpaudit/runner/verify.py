@@ -257,7 +257,8 @@ class _Audit:
                 f"it again: {self._witness.command}"
             )
         _, neighbouring = view_of(self._mechanism, self.claim)
-        return search_pair(self._view, self.claim, neighbouring, budget=self._budget, streams=self._streams)[2].pair
+        search = search_pair(self._view, self.claim, neighbouring, budget=self._budget, streams=self._streams)
+        return search.found.pair
 
     def event_again(self, inputs: Pair) -> tuple[ThresholdEvent, bool]:
         """Learn the event again."""

@@ -15,14 +15,17 @@ from dpaudit.statistics.fit import cdf_distance, cdf_shift, detectable_shifts, g
 from dpaudit.statistics.means import mean_interval, student_interval
 from dpaudit.statistics.proportions import clopper_pearson, proportion_lower, proportion_upper
 from dpaudit.statistics.rates import Exponent, fitted_exponent, local_exponents
+from dpaudit.statistics.wealth import PairBet, best_bets, lines_above
 
 __all__ = [
     "BY_RATIO",
     "BettingMeans",
     "Exponent",
+    "PairBet",
     "anytime_bound",
     "anytime_lower",
     "anytime_upper",
+    "best_bets",
     "best_share",
     "bound_from_counts",
     "cdf_distance",
@@ -33,6 +36,7 @@ __all__ = [
     "fitted_exponent",
     "forced_lower",
     "goodness_of_fit",
+    "lines_above",
     "local_exponents",
     "log_ratio_lower",
     "mean_interval",

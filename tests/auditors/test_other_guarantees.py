@@ -288,3 +288,15 @@ def test_a_witness_file_is_verified(tmp_path, monkeypatch, knows):
     assert found.confirmed
     assert (found.guarantee, dict(found.claimed)) == ("gaussian-dp", {"mu": 0.5})
     assert 0.5 < found.forces["mu"] <= 1.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("guarantee", [GaussianDP(1.0), ZeroConcentratedDP(0.5)], ids=str)
+def test_a_gross_violation_of_any_guarantee_is_found_early(guarantee):
+    evidence = decide(Gaussian(distance=3.0), guarantee, method="black-box", samples=100_000, stop_early=True)
+    assert evidence.verdict == "refuted"
+    assert evidence.samples is not None
+    assert evidence.samples <= 2 * 500
+    assert guarantee.claimed < evidence.measured[guarantee.forced].lower < guarantee.claimed * 9
+    holds = decide(Gaussian(), guarantee, method="black-box", samples=20_000, stop_early=True)
+    assert holds.verdict != "refuted"

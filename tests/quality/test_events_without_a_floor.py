@@ -270,8 +270,8 @@ def test_a_false_claim_is_refuted_early(sample, delta):
     early, full = (dpaudit.epsilon_lower_bound(sample, 0, 1, stop_early=stop, **arguments) for stop in (True, False))
     assert early.stopped_early
     assert early.epsilon > 1.0
-    # What chooses the event is drawn in any case.
-    assert early.samples < 0.3 * full.samples
+    # Violations as gross as these are found before the samples that choose an event are drawn.
+    assert early.samples < 0.01 * full.samples
     assert not full.stopped_early
     assert full.epsilon > early.epsilon
 
@@ -283,8 +283,9 @@ def test_a_true_claim_gets_the_whole_budget_and_nearly_the_whole_bound():
     )
     assert not early.stopped_early
     assert early.samples == full.samples == 1_000_000
-    assert (early.hits, early.trials) == (full.hits, full.trials)
-    assert full.epsilon - 0.01 < early.epsilon < full.epsilon <= 1.0
+    # Bets take 5,000 outputs per input, at most, from the final sample, and fair coins assign that to the inputs.
+    assert sum(full.trials) - 10_000 <= sum(early.trials) < sum(full.trials)
+    assert full.epsilon - 0.02 < early.epsilon <= 1.0
 
 
 @pytest.mark.parametrize("delta", [0.0, 0.01])
