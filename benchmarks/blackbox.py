@@ -64,9 +64,7 @@ def main(arguments=None) -> int:
 
 def _parser():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "--suite", choices=list(SUITES), default="first", help="mechanisms to audit (default: %(default)s)"
-    )
+    parser.add_argument("--suite", choices=list(SUITES), default="first", help="(default: first)")
     parser.add_argument("--samples", type=int, help="per input; 10,000,000, or 2,000 with --false-refutations")
     parser.add_argument("--confidence", type=float, default=0.9)
     parser.add_argument("--only", nargs="+", metavar="NAME", help="these cases alone")
@@ -104,8 +102,8 @@ def _audits(names, options):
     low = sum(not row.ratio >= ENOUGH for row in rows)
     ratios = [0.0 if math.isnan(row.ratio) else row.ratio for row in rows]
     print(
-        f"{len(rows)} cases, {low} under {ENOUGH} (!), median {statistics.median(ratios):.3f}, least {min(ratios):.3f}; "
-        f"samplers {sum(row.sampler for row in rows):.0f} s, "
+        f"{len(rows)} cases, {low} under {ENOUGH} (!), median {statistics.median(ratios):.3f}, "
+        f"least {min(ratios):.3f}; samplers {sum(row.sampler for row in rows):.0f} s, "
         f"audits {sum(row.total for row in rows):.0f} s altogether",
         file=sys.stderr,
     )

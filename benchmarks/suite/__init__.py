@@ -1,7 +1,7 @@
-"""Mechanisms, correct and broken, with what is true of each: from the literature on testing differential privacy, and more.
+"""Mechanisms, correct and broken, with what is true of each.
 
-The first suite is from the literature. The second and the held-out one cover outputs of other kinds by different
-mechanisms each; results on the held-out one must never decide how the auditor is built.
+The first suite is from the literature on testing differential privacy. The second and the held-out one cover outputs of
+other kinds, by different mechanisms each; results on the held-out one must never decide how the auditor is built.
 """
 
 from functools import cache

@@ -115,10 +115,13 @@ def rappor_case(mechanism, family, source, parsed):
     )
 
 
+@cache
 def hadamard(size):
-    """The Hadamard matrix of Sylvester, with entries 1 and -1."""
-    places = np.arange(size)
-    return 1 - 2 * (np.bitwise_count(places[:, None] & places) % 2).astype(int)
+    """The Hadamard matrix of Sylvester, with entries 1 and -1; ``size`` is a power of 2."""
+    matrix = np.ones((1, 1), dtype=int)
+    while len(matrix) < size:
+        matrix = np.block([[matrix, matrix], [matrix, -matrix]])
+    return matrix
 
 
 def quantile_case(mechanism, family, source, values):
