@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -89,10 +90,17 @@ class RatioCase:
 
     def losses(self, side: int, size: int, seed: int) -> np.ndarray:
         """Log-ratios of outputs on the first (0) or the second (1) input."""
-        rng = np.random.default_rng([seed, 16])
-        data = self.mechanism.pair[side]
-        parts = [min(CHUNK, size - start) for start in range(0, size, CHUNK)]
-        return np.concatenate([self.log_ratio(self.mechanism.sample(data, part, rng)) for part in parts])
+        return _losses(self, side, size, seed)
+
+
+@lru_cache(maxsize=8)
+def _losses(case, side, size, seed):
+    rng = np.random.default_rng([seed, 16])
+    data = case.mechanism.pair[side]
+    parts = [min(CHUNK, size - start) for start in range(0, size, CHUNK)]
+    found = np.concatenate([case.log_ratio(case.mechanism.sample(data, part, rng)) for part in parts])
+    found.flags.writeable = False
+    return found
 
 
 def column(outputs, at, dtype=float):
