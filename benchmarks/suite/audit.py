@@ -28,8 +28,8 @@ class Row:
 
     @property
     def ratio(self) -> float:
-        """Share of the oracle bound that was reached."""
-        return self.bound / self.oracle
+        """Share of the oracle bound that was reached; all of it where so few samples can show nothing."""
+        return self.bound / self.oracle if self.oracle else 1.0
 
     @property
     def overhead(self) -> float:

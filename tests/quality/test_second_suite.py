@@ -365,6 +365,13 @@ def test_cases_are_audited_through_the_public_interface(name):
     assert row.bound < row.truth + 1
 
 
+@pytest.mark.slow
+def test_a_row_without_an_oracle_is_not_behind_it():
+    row = audit.audit_case("discrete-laplace-small", 300, 0.9, 1)
+    assert row.oracle == 0
+    assert row.ratio == 1
+
+
 def test_outputs_asked_for_are_bounded_where_they_are_wide():
     assert case_named("wide-dense-shift").most == 50_000
     assert case_named("wide-few-shifted").most == 50_000
