@@ -158,7 +158,7 @@ class ThreeAbove(OnePair):
         above = np.asarray(data) + rng.laplace(scale=self.query_scale, size=(size, len(data))) > threshold
         last = np.cumsum(above, axis=1) >= self.limit
         ends = np.where(last.any(axis=1), last.argmax(axis=1) + 1, len(data)).tolist()
-        return [row[:end] for row, end in zip(above.tolist(), ends, strict=True)]
+        return exact.objects([row[:end] for row, end in zip(above.tolist(), ends, strict=True)])
 
     def patterns(self):
         """All outputs: where the answers above are."""
@@ -204,7 +204,7 @@ class NumbersAbove(ThreeAbove):
         last = np.cumsum(above, axis=1) >= self.limit
         ends = np.where(last.any(axis=1), last.argmax(axis=1) + 1, len(data)).tolist()
         answers = np.where(above, noisy.astype(object), None).tolist()
-        return [row[:end] for row, end in zip(answers, ends, strict=True)]
+        return exact.objects([row[:end] for row, end in zip(answers, ends, strict=True)])
 
 
 @cache
@@ -443,7 +443,7 @@ class CensoredReading(OnePair):
         shown = noisy.astype(object)
         shown[noisy < 0], shown[noisy > 3] = "low", "high"
         shown[rng.random(size) < 0.05] = None
-        return shown.tolist()
+        return shown
 
 
 def _censored_reading():
@@ -990,7 +990,7 @@ class ConfidentVotes(OnePair):
         votes = np.array(data)
         sure = votes.max() + rng.normal(scale=self.check, size=size) >= self.threshold
         labels = np.argmax(votes + rng.normal(scale=self.sigma, size=(size, 10)), axis=1)
-        return np.where(sure, labels.astype(object), None).tolist()
+        return np.where(sure, labels.astype(object), None)
 
     def law_of(self, data):
         votes = np.array(data)

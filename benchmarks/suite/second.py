@@ -119,7 +119,7 @@ class VisitList(OnePair):
         numbers = np.maximum(data + exact.geometric(math.exp(-self.epsilon), size, rng), 0)
         times = rng.uniform(8, 18, numbers.sum()).tolist()
         ends = np.cumsum(numbers).tolist()
-        return [times[end - number : end] for end, number in zip(ends, numbers.tolist(), strict=True)]
+        return exact.objects([times[end - number : end] for end, number in zip(ends, numbers.tolist(), strict=True)])
 
 
 def _visit_list():
@@ -183,7 +183,7 @@ class FirstAbove(OnePair):
 
     def sample(self, data, size, rng):
         names = [*range(len(data)), None]
-        return [names[place] for place in self.first(data, size, rng).tolist()]
+        return exact.objects([names[place] for place in self.first(data, size, rng).tolist()])
 
     def law_of(self, data):
         nodes, weights = laplace_quadrature(self.threshold_scale, np.unique(data) - self.threshold, self.query_scale)
@@ -215,10 +215,12 @@ class FirstNumberAbove(FirstAbove):
     def sample(self, data, size, rng):
         place = self.first(data, size, rng)
         values = np.r_[np.asarray(data, float), 0.0][place] + rng.laplace(scale=self.value_scale, size=size)
-        return [
-            [None] * at + [value] if at < len(data) else [None] * at
-            for at, value in zip(place.tolist(), values.tolist(), strict=True)
-        ]
+        return exact.objects(
+            [
+                [None] * at + [value] if at < len(data) else [None] * at
+                for at, value in zip(place.tolist(), values.tolist(), strict=True)
+            ]
+        )
 
 
 def _first_number_above():
