@@ -105,9 +105,7 @@ def _losses(case, side, size, seed):
 
 def objects(outputs):
     """Outputs of varying form as an array, which keeps its form where those of one call happen to be alike."""
-    found = np.empty(len(outputs), object)
-    found[:] = outputs
-    return found
+    return np.fromiter(outputs, object, len(outputs))
 
 
 def column(outputs, at, dtype=float):

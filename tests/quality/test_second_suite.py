@@ -215,6 +215,12 @@ def test_samplers_repeat_and_return_what_was_asked_for(name):
         assert len(features) == 30
 
 
+def test_outputs_that_happen_to_be_alike_keep_their_form():
+    found = exact.objects([[1.0, None], [2.0, 3.0]])
+    assert found.dtype == object
+    assert found.shape == (2,)
+
+
 def test_permute_and_flip_against_all_orders():
     mechanism = second.PermuteAndFlip()
     for data in mechanism.pair:
