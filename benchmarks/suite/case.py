@@ -52,6 +52,8 @@ class Case:
         Whether inputs are vectors, so that the best of ``pairs`` is improved one coordinate at a time.
     coarse
         A quicker ``cells`` to search among pairs.
+    most
+        The largest number of outputs per input that the benchmark asks for, where outputs are wide.
     """
 
     mechanism: Audited
@@ -61,6 +63,7 @@ class Case:
     pairs: Callable[[], Iterable[tuple[Any, Any]]]
     steps: bool = False
     coarse: Callable[[Any, Any], Cells] | None = None
+    most: int | None = None
 
     @property
     def name(self) -> str:

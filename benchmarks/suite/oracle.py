@@ -78,3 +78,21 @@ def _one_sided(p, q, delta):
     finite = q > 0
     top = float(np.max(np.log(p[finite & possible]) - np.log(q[finite & possible]))) + 1.0
     return brentq(excess, 0.0, min(top, 700.0), xtol=1e-13)
+
+
+def sampled_bound(chosen, valued, samples, confidence, delta=0.0):
+    """The same for one direction, from log-ratios of outputs on the input whose probability is bounded below.
+
+    An event {log-ratio > t} has the mass E[e^-log-ratio; event] on the other input, so that one sample gives both. The
+    threshold is chosen on ``chosen``, and its masses are taken from ``valued``, so that the choice adds nothing.
+    """
+    alpha = 1 - confidence
+    order = np.sort(chosen)[::-1]
+    # A quarter of a million thresholds would differ by less than the masses are known to.
+    at = np.unique(np.geomspace(20, len(order), 2000).astype(int)) - 1
+    p = (at + 1) / len(order)
+    q = np.cumsum(np.exp(-order))[at] / len(order)
+    bounds = clopper_pearson_bound(p, np.minimum(q, 1.0), samples, alpha, delta)
+    event = valued >= order[at[np.argmax(bounds)]]
+    p, q = event.mean(), min(float(np.exp(-valued[event]).sum()) / len(valued), 1.0)
+    return float(clopper_pearson_bound(p, q, samples, alpha, delta))
