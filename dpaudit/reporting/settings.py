@@ -21,6 +21,13 @@ _MOST_SETTINGS = 10_000
 _MOST_VALUES = 3
 """Values that one setting is described by."""
 
+_MOST_CONDITIONS = 3
+_MOST_OF_A_TERM = 2
+"""Conditions of each of two descriptions."""
+
+_MOST_ANY = 150
+"""Conditions among which two descriptions are sought."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
@@ -53,9 +60,10 @@ class _Condition:
 def regions(groups: Mapping[K, Sequence[Setting]]) -> dict[K, str]:
     """Return what describes each group of settings exactly among all of them, in words, where anything simple does.
 
-    A description is a threshold on a numeric parameter, one value of any parameter, or two such conditions; or these
-    describe all other settings. Nothing is said of settings that were not audited. A last group that is what remains
-    of the others needs no words.
+    A description is a threshold on a numeric parameter, one value of any parameter, or up to three such conditions; or
+    these describe all other settings; or two such descriptions of at most four conditions together. Of those with the
+    fewest conditions it is the shortest. Nothing is said of settings that were not audited. A last group that is what
+    remains of the others needs no words.
     """
     found: dict[K, str] = {}
     for number, (key, inside) in enumerate(groups.items(), start=1):
@@ -71,12 +79,14 @@ def _region(inside: Sequence[Setting], outside: Sequence[Setting]) -> str:
     if not inside or not outside or len(inside) + len(outside) > _MOST_SETTINGS:
         return ""
     names = _varying([*inside, *outside])
-    for most in (1, 2):
-        if found := _described(inside, outside, names, most):
-            return found
-        if found := _described(outside, inside, names, most):
-            return f"all but {found}"
-    return ""
+    for most in range(1, _MOST_CONDITIONS + 1):
+        found = [_described(inside, outside, names, most), _described(outside, inside, names, most)]
+        told = [f"{start}{words}" for start, words in zip(("", "all but "), found, strict=True) if words]
+        if told:
+            return min(told, key=len)
+        if most > 1 and (words := _two_terms(inside, outside, names, most)):
+            return words
+    return _two_terms(inside, outside, names, 2 * _MOST_OF_A_TERM)
 
 
 def _described(inside: Sequence[Setting], outside: Sequence[Setting], names: Sequence[str], most: int) -> str:
@@ -95,11 +105,41 @@ def _described(inside: Sequence[Setting], outside: Sequence[Setting], names: Seq
         # Nothing says which of its values matter.
         return f"that {_joined(conditions)}"
     start = "that" if len(inside) == 1 else "those"
+    if most > 1:
+        return f"{start} {min(map(_joined, exact), key=len)}"
     words = f"{start} {_joined(exact[0])}"
-    if most > 1 or not several or exact[0][0].name == TARGET:
+    if not several or exact[0][0].name == TARGET:
         return words
     # Where parameters vary together, nothing says which of them decides.
     return f"{words}, the same as {start} {_joined(exact[1])}"
+
+
+def _two_terms(inside: Sequence[Setting], outside: Sequence[Setting], names: Sequence[str], most: int) -> str:
+    """Words for the settings inside by two descriptions of so many conditions together; empty where none are exact."""
+    conditions = [each for name in names for each in _any_conditions(name, inside, outside)]
+    if len(inside) < 2 or len(conditions) > _MOST_ANY:
+        return ""
+    masks = [
+        tuple(sum(1 << place for place, each in enumerate(part) if condition.holds(each)) for part in (inside, outside))
+        for condition in conditions
+    ]
+    terms: dict[int, tuple[int, int, str]] = {}
+    for count in range(1, min(most, _MOST_OF_A_TERM + 1)):
+        for chosen in combinations(range(len(conditions)), count):
+            covered, wrong = -1, -1
+            for place in chosen:
+                covered, wrong = covered & masks[place][0], wrong & masks[place][1]
+            if covered and not wrong:
+                start = "those" if covered & (covered - 1) else "that"
+                words = f"{start} {_joined([conditions[place] for place in chosen])}"
+                terms[covered] = min(terms.get(covered, (most, 0, "")), (count, len(words), words))
+    whole = (1 << len(inside)) - 1
+    pairs = [
+        (one[1] + other[1], f"{one[2]}, and {other[2]}")
+        for (first, one), (second, other) in combinations(terms.items(), 2)
+        if first | second == whole and one[0] + other[0] <= most
+    ]
+    return min(pairs, default=(0, ""))[1]
 
 
 def _conditions(name: str, inside: Sequence[Setting], outside: Sequence[Setting]) -> Iterator[_Condition]:
@@ -112,9 +152,28 @@ def _conditions(name: str, inside: Sequence[Setting], outside: Sequence[Setting]
         return
     if all(name in each.numbers for each in (*inside, *outside)):
         low, high = (choose(inside, key=lambda setting: setting.numbers[name]) for choose in (min, max))
-        least, most = low.numbers[name], high.numbers[name]
-        yield _Condition(name, "≥", low.texts[name], lambda setting: setting.numbers[name] >= least)
-        yield _Condition(name, "≤", high.texts[name], lambda setting: setting.numbers[name] <= most)
+        yield _from(name, low)
+        yield _up_to(name, high)
+
+
+def _any_conditions(name: str, inside: Sequence[Setting], outside: Sequence[Setting]) -> Iterator[_Condition]:
+    """Conditions on one parameter that hold at any setting inside."""
+    texts = dict.fromkeys(each.texts[name] for each in inside if name in each.texts)
+    yield from (_equal(name, text) for text in texts if len(text) <= _LONGEST_VALUE)
+    if name != TARGET and all(name in each.numbers for each in (*inside, *outside)):
+        several = {each.numbers[name]: each for each in inside}
+        yield from (_from(name, each) for each in several.values())
+        yield from (_up_to(name, each) for each in several.values())
+
+
+def _from(name: str, setting: Setting) -> _Condition:
+    least = setting.numbers[name]
+    return _Condition(name, "≥", setting.texts[name], lambda other: other.numbers[name] >= least)
+
+
+def _up_to(name: str, setting: Setting) -> _Condition:
+    most = setting.numbers[name]
+    return _Condition(name, "≤", setting.texts[name], lambda other: other.numbers[name] <= most)
 
 
 def _equal(name: str, text: str) -> _Condition:
@@ -123,12 +182,18 @@ def _equal(name: str, text: str) -> _Condition:
 
 def _joined(conditions: Sequence[_Condition]) -> str:
     of = "".join(f"of {each.value}" for each in conditions if each.name == TARGET)
-    others = [each for each in conditions if each.name != TARGET]
-    if len(others) == 2 and others[0].name == others[1].name:
-        words = f"{others[0].name} from {others[0].value} to {others[1].value}"
-    else:
-        said = [f"{each.name} {each.relation} {each.value}" for each in others]
-        words = " and ".join(filter(None, [", ".join(said[:-1]), *said[-1:]]))
+    by_name: dict[str, list[_Condition]] = {}
+    for each in conditions:
+        if each.name != TARGET:
+            by_name.setdefault(each.name, []).append(each)
+    said = []
+    for name, own in by_name.items():
+        if {each.relation for each in own} == {"≥", "≤"}:
+            low, high = sorted(own, key=lambda each: each.relation == "≤")
+            said.append(f"{name} from {low.value} to {high.value}")
+        else:
+            said += [f"{name} {each.relation} {each.value}" for each in own]
+    words = " and ".join(filter(None, [", ".join(said[:-1]), *said[-1:]]))
     return " ".join(filter(None, [of, words and f"with {words}"]))
 
 
