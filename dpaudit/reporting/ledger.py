@@ -42,8 +42,8 @@ def render_ledger(records: Mapping[str, Record]) -> str:
     lines = [
         "# What holds and what does not",
         "",
-        "Each name leads to the page with all claims, witnesses and commands. Findings come with the most important first; "
-        "what stands in brackets tells the audited settings apart and says nothing of others.",
+        "Each name leads to the page with all claims, witnesses and commands. The most important findings come first. "
+        "What stands in brackets tells the audited settings apart and says nothing of others.",
         "",
     ]
     mending = mending_claims(views)
@@ -68,13 +68,23 @@ def _found(view: PaperView, mending: Mending) -> Iterator[str]:
 def _papers(views: Sequence[PaperView]) -> Iterator[str]:
     yield "## Papers"
     yield ""
-    yield "Claims that hold are proved or certified wherever they were audited. Those not decided are refuted and vacuous "
-    yield "nowhere, but at some settings no more is known than that no violation was found. Those refuted or vacuous are "
-    yield "so at some settings, and the others apply nowhere. Our own statements and the "
-    yield "controls, which are broken on purpose, count among nobody's claims. An assertion that is audited as printed "
-    yield "and as evidently meant is two claims; what is left alone stands on the paper's page, with the reason."
+    yield "Claims that hold are proved or certified wherever they were audited. Those not decided are refuted and "
+    yield "vacuous nowhere, but at some settings no more is known than that no violation was found. Those refuted or "
+    yield "vacuous are so at some settings, and the others apply nowhere. Our own statements and the controls, which are "
+    yield "broken on purpose, count among nobody's claims. An assertion that is audited as printed and as evidently meant "
+    yield "is two claims; what is left alone stands on the paper's page, with the reason."
     yield ""
-    names = ("Assertions audited", "Left alone", "Claims", "Hold", "Not decided", "Refuted", "Vacuous", "Errata", "Ours")
+    names = (
+        "Assertions audited",
+        "Left alone",
+        "Claims",
+        "Hold",
+        "Not decided",
+        "Refuted",
+        "Vacuous",
+        "Errata",
+        "Ours",
+    )
     yield f"| Paper | {' | '.join(names)} | Controls |"
     yield f"| --- |{' ---: |' * (len(names) + 1)}"
     for view in views:
