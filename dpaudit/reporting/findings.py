@@ -274,7 +274,7 @@ def _predicate(counts: Counter[_Outcome], where: Mapping[_Outcome, str], *, plur
         if total == 1:
             return f"{verbs[0]} at the only setting {kind}"
         every = "both" if total == 2 else f"all {total}"
-        if present[0] is _Outcome.SILENT:
+        if present[0] in (_Outcome.SILENT, _Outcome.OPEN):
             every = "either of the two" if total == 2 else f"any of the {total}"
         return f"{verbs[0]} at {every} settings {kind}"
     settings = "audited settings where the assumptions hold" if outside else "audited settings"

@@ -70,9 +70,9 @@ def _papers(views: Sequence[PaperView]) -> Iterator[str]:
     yield ""
     yield "Claims that hold are proved or certified wherever they were audited. Those not decided are refuted and "
     yield "vacuous nowhere, but at some settings no more is known than that no violation was found. Those refuted or "
-    yield "vacuous are so at some settings, and the others apply nowhere. Our own statements and the controls, which are "
-    yield "broken on purpose, count among nobody's claims. An assertion that is audited as printed and as evidently meant "
-    yield "is two claims; what is left alone stands on the paper's page, with the reason."
+    yield "vacuous are so at some settings, and the others apply nowhere. Our own statements and the controls, which "
+    yield "are broken on purpose, count among nobody's claims. An assertion that is audited as printed and as meant, "
+    yield "where these differ, is two claims; what is left alone stands on the paper's page, with the reason."
     yield ""
     names = (
         "Assertions audited",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import combinations
+from operator import and_
 from typing import TypeVar
 
 from dpaudit.claims.record import Result
@@ -27,6 +29,9 @@ _MOST_OF_A_TERM = 2
 
 _MOST_ANY = 150
 """Conditions among which two descriptions are sought."""
+
+_MOST_OF_TWO = 500
+"""Settings that two descriptions are sought for, and descriptions that are tried."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,11 +97,11 @@ def _region(inside: Sequence[Setting], outside: Sequence[Setting]) -> str:
 def _described(inside: Sequence[Setting], outside: Sequence[Setting], names: Sequence[str], most: int) -> str:
     """Words for the settings inside by so many conditions; empty where none tell them from those outside."""
     conditions = [each for name in names for each in _conditions(name, inside, outside)]
-    wrong = [{place for place, other in enumerate(outside) if each.holds(other)} for each in conditions]
+    wrong = [_mask(each, outside) for each in conditions]
     exact = [
         [conditions[place] for place in chosen]
         for chosen in combinations(range(len(conditions)), most)
-        if not set.intersection(*(wrong[place] for place in chosen))
+        if not reduce(and_, (wrong[place] for place in chosen))
     ]
     if not exact:
         return ""
@@ -116,30 +121,33 @@ def _described(inside: Sequence[Setting], outside: Sequence[Setting], names: Seq
 
 def _two_terms(inside: Sequence[Setting], outside: Sequence[Setting], names: Sequence[str], most: int) -> str:
     """Words for the settings inside by two descriptions of so many conditions together; empty where none are exact."""
-    conditions = [each for name in names for each in _any_conditions(name, inside, outside)]
-    if len(inside) < 2 or len(conditions) > _MOST_ANY:
+    if len(inside) < 2 or len(inside) + len(outside) > _MOST_OF_TWO:
         return ""
-    masks = [
-        tuple(sum(1 << place for place, each in enumerate(part) if condition.holds(each)) for part in (inside, outside))
-        for condition in conditions
-    ]
+    conditions = [each for name in names for each in _any_conditions(name, inside, outside)]
+    if len(conditions) > _MOST_ANY:
+        return ""
+    covering, wrong = ([_mask(each, part) for each in conditions] for part in (inside, outside))
     terms: dict[int, tuple[int, int, str]] = {}
     for count in range(1, min(most, _MOST_OF_A_TERM + 1)):
         for chosen in combinations(range(len(conditions)), count):
-            covered, wrong = -1, -1
-            for place in chosen:
-                covered, wrong = covered & masks[place][0], wrong & masks[place][1]
-            if covered and not wrong:
+            covered = reduce(and_, (covering[place] for place in chosen))
+            if covered and not reduce(and_, (wrong[place] for place in chosen)):
                 start = "those" if covered & (covered - 1) else "that"
                 words = f"{start} {_joined([conditions[place] for place in chosen])}"
                 terms[covered] = min(terms.get(covered, (most, 0, "")), (count, len(words), words))
     whole = (1 << len(inside)) - 1
+    tried = sorted(terms.items(), key=lambda term: -term[0].bit_count())[:_MOST_OF_TWO]
     pairs = [
         (one[1] + other[1], f"{one[2]}, and {other[2]}")
-        for (first, one), (second, other) in combinations(terms.items(), 2)
+        for (first, one), (second, other) in combinations(tried, 2)
         if first | second == whole and one[0] + other[0] <= most
     ]
     return min(pairs, default=(0, ""))[1]
+
+
+def _mask(condition: _Condition, settings: Sequence[Setting]) -> int:
+    """The settings at which a condition holds, as bits."""
+    return int("".join("01"[condition.holds(each)] for each in settings), 2)
 
 
 def _conditions(name: str, inside: Sequence[Setting], outside: Sequence[Setting]) -> Iterator[_Condition]:

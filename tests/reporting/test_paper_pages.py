@@ -46,7 +46,7 @@ def sentences(record: Record) -> list[str]:
             [C, P, P],
             "Theorem 1 is not decided at 1 of the 3 audited settings (that with epsilon = 1) and holds at 2.",
         ),
-        ([C, C, U], "Theorem 1 is not decided at all 3 settings audited."),
+        ([C, C, U], "Theorem 1 is not decided at any of the 3 settings audited."),
         (
             [R, P, P, N],
             "Theorem 1 is refuted at 1 of the 3 audited settings where the assumptions hold (that with epsilon = 1) "

@@ -126,7 +126,7 @@ def test_no_more_conditions_are_named_than_it_takes(table, limit) -> None:
         (
             [(2, 2), (3.5, 2), (10, 2), (1, 10)],
             [(1, 2), (2, 1), (2, 3.5), (3.5, 1), (10, 3.5), (10, 1), (1, 1)],
-            "that with agents = 10, and those with epsilon ≥ 2 and agents = 2",
+            "those with epsilon ≥ 2 and agents = 2, and that with agents = 10",
         ),
         (
             [(2, 1), (2, 2), (1, 10)],
