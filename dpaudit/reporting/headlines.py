@@ -80,10 +80,10 @@ class Mend:
         what = listed(self.about)
         if self.claim.meant:
             return f"{what} as evidently meant" if what else "As evidently meant"
-        if self.claim.has(Verdict.REFUTED):
-            return f"What was to mend {what or 'it'} is refuted itself"
+        if self.claim.has(Verdict.VACUOUS):
+            return f"What would mend {what or 'it'}, but says nothing at some settings"
         if not self.claim.stands:
-            return f"What is to mend {what or 'it'} is not shown, or says nothing, at some settings"
+            return f"What would mend {what or 'it'}, but is not shown at some settings"
         return f"What would mend {what or 'it'}"
 
     @property
@@ -150,13 +150,14 @@ def mending_claims(views: Sequence[PaperView]) -> dict[str, list[PaperClaim]]:
 
 
 def mends_of(claims: Sequence[PaperClaim], mending: Mending, said: set[str]) -> tuple[Mend, ...]:
-    """Return what mends claims, by the same record, each once; what was to mend one only where nothing does.
+    """Return what mends claims, by the same record, each once: what is shown, or else what is not refuted itself.
 
     ``said`` are the ids that a reader has seen already; what is returned is added.
     """
     found: dict[str, tuple[PaperClaim, list[str]]] = {}
     for claim in claims:
         known = [each for each in mending.get(claim.id, ()) if each.page == claim.page]
+        known = [each for each in known if each.meant or not each.has(Verdict.REFUTED)]
         if any(each.stands for each in known):
             known = [each for each in known if each.stands or each.meant]
         own = {each.id for each in claims}
