@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from dpaudit.claims.papers import STATEMENTS, Assertion, Erratum, Paper, Place
@@ -26,12 +26,20 @@ class PlaceEntry:
         Whether the label names several things: ``Sections 4.2 and 5.7``.
     numbered
         Whether it is a theorem, a lemma or the like, and not a section, a figure or a table.
+    kind
+        What it is: ``theorem``, ``lemma``, ``figure`` and so on; ``text`` of a section, and before or after something
+        else; ``proof`` for what is in a proof.
+    heading
+        The label without what is read into the place: ``Lemma 10`` of ``Lemma 10, the text after it``; empty where that
+        is the label.
     """
 
     label: str
     sort: tuple[Any, ...] = ()
     plural: bool = False
     numbered: bool = False
+    kind: str = ""
+    heading: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sort", _nested(self.sort))
@@ -42,7 +50,15 @@ class PlaceEntry:
         # The last step is what the others lead to.
         several = bool(place.steps) and not place.part and len(place.steps[-1][1]) > 1
         numbered = any(kind in STATEMENTS for kind, _ in place.steps)
-        return cls(label=place.label, sort=place.sort_key, plural=several, numbered=numbered)
+        heading = replace(place, note="").label
+        return cls(
+            label=place.label,
+            sort=place.sort_key,
+            plural=several,
+            numbered=numbered,
+            kind=_kind_of(place),
+            heading=heading if heading != place.label else "",
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,6 +245,12 @@ def comparable(value: Any) -> Any:
     if isinstance(value, int | float):
         return 0, value
     return 1, value if isinstance(value, str) else repr(value)
+
+
+def _kind_of(place: Place) -> str:
+    if place.part:
+        return "proof" if place.part.startswith("proof") else "text"
+    return next((kind for kind, _ in place.steps if kind != "section"), "text")
 
 
 def _nested(value: Any) -> Any:

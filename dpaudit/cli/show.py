@@ -277,10 +277,16 @@ def _show_claim(declaration: Declaration) -> None:
 
 
 def _mending(declaration: Declaration) -> list[str]:
-    """Ids of the claims that say what would mend one."""
+    """Ids of the claims that say what would mend one and are not refuted themselves, with the verdicts recorded."""
     from dpaudit.registry import catalogue_claims
 
-    return [each.id for each in catalogue_claims().values() if declaration.id in each.mends]
+    found = []
+    for each in catalogue_claims().values():
+        if declaration.id in each.mends:
+            counts = Counter(result.verdict for result in _recorded(each) if result.claim == each.id)
+            words = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+            found += [f"{each.id} ({words or 'not audited yet'})"] if "refuted" not in counts else []
+    return found
 
 
 def _values(value: Any) -> str:

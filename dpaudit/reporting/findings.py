@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import groupby
 
+from dpaudit.claims.entries import PlaceEntry
 from dpaudit.claims.verdicts import Verdict
+from dpaudit.reporting.groups import LabelledResult
 from dpaudit.reporting.papers import HOLDS, PaperClaim, PaperView
 from dpaudit.reporting.settings import Setting, regions
 
@@ -30,14 +32,18 @@ _OUTCOMES = {
     Verdict.REFUTED: _Outcome.REFUTED,
     Verdict.VACUOUS: _Outcome.SILENT,
     Verdict.INAPPLICABLE: _Outcome.OUTSIDE,
+    Verdict.CONSISTENT: _Outcome.OPEN,
     Verdict.INCONCLUSIVE: _Outcome.OPEN,
     Verdict.ERROR: _Outcome.OPEN,
 }
-_FAILING = (Verdict.REFUTED, Verdict.VACUOUS, Verdict.INCONCLUSIVE, Verdict.ERROR)
+_SHARED = ({_Outcome.HOLDS}, {_Outcome.OPEN})
+"""What neighbouring places share a sentence for; what fails has a sentence for each claim."""
+
+_FAILING = (Verdict.REFUTED, Verdict.VACUOUS, Verdict.ERROR)
 _VERBS = {
     _Outcome.REFUTED: ("is refuted", "are refuted"),
     _Outcome.SILENT: ("says nothing", "say nothing"),
-    _Outcome.OPEN: ("remains undecided", "remain undecided"),
+    _Outcome.OPEN: ("is not decided", "are not decided"),
     _Outcome.HOLDS: ("holds", "hold"),
 }
 
@@ -58,19 +64,31 @@ class Finding:
     def quoted(self) -> str:
         """The sentence with what is claimed, where that is one statement and does not simply hold."""
         statements = {claim.entry.statement for claim in self.claims}
-        if len(statements) > 1 or self.outcome is _Outcome.HOLDS:
+        if len(statements) > 1 or self.outcome >= _Outcome.OPEN:
             return self.text
         return f'{self.text.removesuffix(".")}: "{statements.pop()}"'
 
     @property
-    def numbered(self) -> bool:
-        """Whether it is about a theorem, a lemma or the like, not about what a section or a figure says."""
-        return any(place.numbered for claim in self.claims for place in claim.entry.places[:1])
+    def place(self) -> PlaceEntry:
+        """The place that it is about."""
+        first = self.claims[0]
+        return first.entry.places[0] if first.entry.places else PlaceEntry(label=first.id)
 
     @property
     def notable(self) -> bool:
         """Whether something is refuted or says nothing somewhere."""
         return self.outcome <= _Outcome.SILENT
+
+    @property
+    def refuted(self) -> bool:
+        """Whether something is refuted somewhere."""
+        return self.outcome is _Outcome.REFUTED
+
+    @property
+    def cells(self) -> list[tuple[PaperClaim, LabelledResult]]:
+        """Results of the outcome that it is about, each with its claim."""
+        every = ((claim, cell) for claim in self.claims for group in claim.groups for cell in group.cells)
+        return [(claim, cell) for claim, cell in every if _OUTCOMES[cell.result.verdict] is self.outcome]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,16 +110,21 @@ class _Part:
         return found
 
     @property
-    def only_holds(self) -> bool:
-        return set(self.counts) - {_Outcome.OUTSIDE} == {_Outcome.HOLDS}
+    def shared(self) -> frozenset[_Outcome]:
+        """The one outcome, where neighbouring places of that outcome share a sentence; empty elsewhere."""
+        outcomes = frozenset(self.counts) - {_Outcome.OUTSIDE}
+        return outcomes if outcomes in _SHARED else frozenset()
 
 
 def findings(claims: Sequence[PaperClaim]) -> list[Finding]:
-    """Return a sentence for each place, in the given order; neighbouring places at which all holds share one."""
+    """Return sentences in the given order: one for each claim that fails somewhere, one for the others of a place.
+
+    Neighbouring places at which all holds share a sentence, and so do those at which nothing is decided.
+    """
     found = []
-    for holds, group in groupby(_parts(claims), key=lambda part: part.only_holds):
+    for shared, group in groupby(_parts(claims), key=lambda part: part.shared):
         parts = list(group)
-        if holds:
+        if shared:
             found.append(_finding(parts))
         else:
             found += [_finding([part]) for part in parts]
@@ -109,15 +132,32 @@ def findings(claims: Sequence[PaperClaim]) -> list[Finding]:
 
 
 def summary_of(claims: Sequence[PaperClaim]) -> str:
-    """Return how many claims hold, in one sentence."""
+    """Return how many claims hold, fail, and are not decided, in one sentence."""
     total, holding = len(claims), sum(claim.holds for claim in claims)
     if not total:
         return ""
     if total == 1:
+        if claims[0].undecided:
+            return "The one claim audited is not decided at some setting."
         return "The one claim audited holds." if holding else "The one claim audited does not hold everywhere."
     if holding == total:
         return f"{'Both' if total == 2 else f'All {total}'} claims audited hold wherever they apply."
-    return f"Of {total} claims audited, {holding or 'none'} hold{'s' * (holding == 1)} wherever audited."
+    refuted = sum(claim.has(Verdict.REFUTED) for claim in claims)
+    silent = sum(claim.has(Verdict.VACUOUS) and not claim.has(Verdict.REFUTED) for claim in claims)
+    undecided = sum(claim.undecided for claim in claims)
+    rest = total - holding - refuted - silent - undecided
+    parts = [
+        f"{holding or 'none'} hold{'s' * (holding == 1)} wherever audited",
+        f"{refuted} {_is(refuted)} refuted somewhere" if refuted else "",
+        f"{silent} {'says' if silent == 1 else 'say'} nothing somewhere" if silent else "",
+        f"{undecided} {_is(undecided)} not decided at some setting" if undecided else "",
+        f"{rest} {'applies' if rest == 1 else 'apply'} at no setting audited" if rest else "",
+    ]
+    return f"Of {total} claims audited, {listed(list(filter(None, parts)))}."
+
+
+def _is(number: int) -> str:
+    return "is" if number == 1 else "are"
 
 
 def tally(view: PaperView) -> str:
@@ -132,9 +172,11 @@ def _tallied(noun: str, claims: Sequence[PaperClaim]) -> str:
     holding = sum(claim.holds for claim in claims)
     counts = [(verdict, sum(claim.has(verdict) for claim in claims)) for verdict in _FAILING]
     words = [f"{number} {verdict} somewhere" for verdict, number in counts if number]
+    undecided = sum(claim.undecided and not claim.has(Verdict.ERROR) for claim in claims)
+    words += [f"{undecided} not decided somewhere"] if undecided else []
     if holding:
         words = [f"{holding} hold{'s' * (holding == 1)} wherever audited", *words]
-    return f"{len(claims)} {named}, {listed(words) or 'none of them decided'}"
+    return f"{len(claims)} {named}, {listed(words) or 'none of them applies'}"
 
 
 def controls_in_words(claims: Sequence[PaperClaim]) -> str:
@@ -163,9 +205,10 @@ def _parts(claims: Sequence[PaperClaim]) -> list[_Part]:
         by_subject.setdefault(_subject(claim, both), []).append(claim)
     for subject, group in by_subject.items():
         plural = group[0].entry.kind != "figure" and any(place.plural for place in group[0].entry.places[:1])
-        alike: dict[frozenset[_Outcome], list[PaperClaim]] = {}
+        alike: dict[Hashable, list[PaperClaim]] = {}
         for claim in group:
-            alike.setdefault(frozenset(_counts(claim)), []).append(claim)
+            outcomes = frozenset(_counts(claim)) - {_Outcome.OUTSIDE}
+            alike.setdefault(outcomes if outcomes in _SHARED else claim.id, []).append(claim)
         for same in sorted(alike.values(), key=lambda same: min(_counts(same[0]))):
             text = subject
             if len(alike) > 1:
@@ -201,7 +244,7 @@ def _finding(parts: Sequence[_Part]) -> Finding:
     counts: Counter[_Outcome] = sum((part.counts for part in parts), Counter())
     subject = listed([part.subject for part in parts])
     plural = len(parts) > 1 or parts[0].plural
-    if len(parts) == 1 and ", " in subject and "(" not in subject:
+    if len(parts) == 1 and ", " in subject and " (" not in subject:
         # A place with something read into it: Theorem 2, as its proof has it, holds.
         subject += ","
     claims = tuple(claim for part in parts for claim in part.claims)
@@ -231,7 +274,7 @@ def _predicate(counts: Counter[_Outcome], where: Mapping[_Outcome, str], *, plur
         if total == 1:
             return f"{verbs[0]} at the only setting {kind}"
         every = "both" if total == 2 else f"all {total}"
-        if present[0] is _Outcome.SILENT:
+        if present[0] in (_Outcome.SILENT, _Outcome.OPEN):
             every = "either of the two" if total == 2 else f"any of the {total}"
         return f"{verbs[0]} at {every} settings {kind}"
     settings = "audited settings where the assumptions hold" if outside else "audited settings"

@@ -11,9 +11,9 @@ from dpaudit.reporting.headlines import Mending, headlines, mending_claims
 from dpaudit.reporting.html import template
 from dpaudit.reporting.markdown import escape
 from dpaudit.reporting.numbers import format_interval
-from dpaudit.reporting.page import evidence, headline_lines, shortened, verdicts_in_words
+from dpaudit.reporting.page import evidence, headline_lines, verdicts_in_words
 from dpaudit.reporting.papers import PaperClaim, PaperView, papers_of, places_in_words
-from dpaudit.reporting.wording import clean, headline, quoted
+from dpaudit.reporting.wording import clean, headline, quoted, shortened
 
 _TIGHTNESS_DIGITS = 3
 _LONGEST_NUMBER = 110
@@ -42,7 +42,8 @@ def render_ledger(records: Mapping[str, Record]) -> str:
     lines = [
         "# What holds and what does not",
         "",
-        "Each name leads to the page with all claims, witnesses and commands.",
+        "Each name leads to the page with all claims, witnesses and commands. The most important findings come first. "
+        "What stands in brackets tells the audited settings apart and says nothing of others.",
         "",
     ]
     mending = mending_claims(views)
@@ -67,19 +68,32 @@ def _found(view: PaperView, mending: Mending) -> Iterator[str]:
 def _papers(views: Sequence[PaperView]) -> Iterator[str]:
     yield "## Papers"
     yield ""
-    yield "Claims that hold are proved, certified or without a violation found wherever they were audited; those "
-    yield "refuted or vacuous are so at some settings, and the others apply nowhere. Our own statements and the "
-    yield "controls, which are broken on purpose, count among nobody's claims. An assertion that is audited as printed "
-    yield "and as evidently meant is two claims; what is left alone stands on the paper's page, with the reason."
+    yield "Claims that hold are proved or certified wherever they were audited. Those not decided are refuted and "
+    yield "vacuous nowhere, but at some settings no more is known than that no violation was found. Those refuted or "
+    yield "vacuous are so at some settings, and the others apply nowhere. Our own statements and the controls, which "
+    yield "are broken on purpose, count among nobody's claims. An assertion that is audited as printed and as meant, "
+    yield "where these differ, is two claims; what is left alone stands on the paper's page, with the reason."
     yield ""
-    yield "| Paper | Assertions audited | Left alone | Claims | Hold | Refuted | Vacuous | Errata | Ours | Controls |"
-    yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+    names = (
+        "Assertions audited",
+        "Left alone",
+        "Claims",
+        "Hold",
+        "Not decided",
+        "Refuted",
+        "Vacuous",
+        "Errata",
+        "Ours",
+    )
+    yield f"| Paper | {' | '.join(names)} | Controls |"
+    yield f"| --- |{' ---: |' * (len(names) + 1)}"
     for view in views:
         columns = (
             view.audited,
             len(view.left_alone),
             len(view.claims),
             view.holding,
+            view.undecided,
             view.having(Verdict.REFUTED),
             view.having(Verdict.VACUOUS),
             len(view.errata),

@@ -9,11 +9,19 @@ from dpaudit.claims.record import Record
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.figures.chosen import Chosen, chosen_figures
 from dpaudit.reporting.findings import controls_in_words, findings, summary_of
-from dpaudit.reporting.headlines import Headline, Mending, headlines, mending_claims
+from dpaudit.reporting.headlines import (
+    HeadlinePlace,
+    Mend,
+    Mending,
+    headlines,
+    mending_claims,
+    mends_of,
+    witness_of,
+)
 from dpaudit.reporting.markdown import block, escape, inline
 from dpaudit.reporting.papers import HOLDS, PaperClaim, PaperView, papers_of, places_in_words
 from dpaudit.reporting.reading import by_hand, verdict_regions, whys, worked_out
-from dpaudit.reporting.wording import clean, headline, provenance, quoted, summary_line, witness_lines
+from dpaudit.reporting.wording import clean, headline, provenance, quoted, shortened, summary_line, witness_lines
 
 _LONGEST_WITNESS = 300
 _LONGEST_EVIDENCE = 200
@@ -71,7 +79,7 @@ def _paper(
         yield from (_bibliography(view), "")
     shown, _ = headlines(view, mending)
     if shown:
-        yield from (f"{deeper} Headline findings", "")
+        yield from (f"{deeper} Headline findings", "", "The most important first.", "")
         yield from (line for each in shown for line in headline_lines(each))
         yield ""
     for name, figure in figures.items():
@@ -82,7 +90,9 @@ def _paper(
             "",
         )
     if view.claims:
-        yield from (f"{deeper} Claims of the paper", "", *_table(view.claims, root), "")
+        yield from (f"{deeper} Claims of the paper", "")
+        yield from ("What stands in brackets tells the audited settings apart and says nothing of others.", "")
+        yield from (*_table(view.claims, root), "")
     if view.ours:
         yield from (f"{deeper} Statements of ours", "")
         yield from ("No paper makes these; they count among nobody's claims.", "", *_table(view.ours, root), "")
@@ -93,13 +103,14 @@ def _paper(
         for claim in view.controls:
             yield _row(_link(claim, root), escape(claim.entry.bug), verdicts_in_words(claim), escape(evidence(claim)))
         yield ""
+    said: set[str] = set()
     titles = ("Refutations, one worked out for each claim", "Refutations of statements of ours")
     for title, claims in zip(titles, (view.claims, view.ours), strict=True):
         refuted = [claim for claim in claims if claim.has(Verdict.REFUTED)]
         if refuted:
             yield from (f"{deeper} {title}", "")
         for claim in refuted:
-            yield from _refutation(claim, f"{deeper}#", mending)
+            yield from _refutation(claim, f"{deeper}#", mending, said)
     if view.left_alone:
         yield from (f"{deeper} Assertions that are not audited", "")
         for assertion in view.left_alone:
@@ -167,57 +178,54 @@ def evidence(claim: PaperClaim) -> str:
     where = f" at {telling.label}" if telling.label else ""
     # Where one setting is audited in several ways, the label says in which.
     method = "" if telling.label.endswith(telling.result.method) else f"; {telling.result.method}"
-    return f"{shortened(headline(telling.result), _LONGEST_EVIDENCE)}{shortened(where)}{method}"
+    return f"{shortened(headline(telling.result), _LONGEST_EVIDENCE)}{shortened(where, _LONGEST_WITNESS)}{method}"
 
 
-def shortened(text: str, longest: int = _LONGEST_WITNESS) -> str:
-    """Return a text, cut where it is longer than a page should hold."""
-    return text if len(text) <= longest else f"{text[:longest].rstrip()} …"
+def headline_lines(each: HeadlinePlace) -> Iterator[str]:
+    """Return a list item for a place: what was found, the evidence, the command, and what would mend the claims."""
+    alone = len(each.parts) == 1
+    if not alone:
+        yield f"- {escape(_capital(each.heading))}:"
+    for part in each.parts:
+        indent = "" if alone else "  "
+        yield f"{indent}- {escape(part.finding.quoted)}"
+        yield f"{indent}  - {part.kind}: {escape(part.evidence)}"
+        if part.command:
+            yield f"{indent}  - Command: {inline(part.command)}"
+    for mend in each.mends:
+        yield f"  - {_mended(mend)}"
+    if each.unknown:
+        yield f"  - {escape(each.unknown)}"
 
 
-def headline_lines(each: Headline) -> Iterator[str]:
-    """Return a list item for a finding: what was found, the evidence, the command, and what would mend the claim."""
-    yield f"- {escape(each.finding.quoted)}"
-    yield f"  - {each.kind}{_of_several(each)}: {escape(shortened(each.evidence))}"
-    if each.command:
-        yield f"  - Command: {inline(each.command)}"
-    for claim in each.mended:
-        yield f"  - {_mended(claim)}"
-    if not each.mended:
-        yield "  - What would mend it is not known here."
-
-
-def _of_several(each: Headline) -> str:
-    return f" ({escape(each.claim.name)})" if len(each.finding.claims) > 1 else ""
-
-
-def _mended(claim: PaperClaim) -> str:
+def _mended(mend: Mend) -> str:
     """What would mend a claim, or how it is evidently meant, with the verdict of that."""
-    start = "As evidently meant" if claim.meant else "What would mend it"
-    link = f"[{escape(claim.name)}]({quoted(claim.page)}.md#{quoted(claim.name)})"
-    return f"{start}: {escape(claim.entry.statement)} {link}: {verdicts_in_words(claim)}"
+    link = f"[{escape(mend.claim.name)}]({quoted(mend.claim.page)}.md#{quoted(mend.claim.name)})"
+    return f"{escape(mend.start)}: {escape(mend.statement)} {link}: {verdicts_in_words(mend.claim)}"
 
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _refutation(claim: PaperClaim, heading: str, mending: Mending) -> Iterator[str]:
-    group, cell = claim.telling
+def _refutation(claim: PaperClaim, heading: str, mending: Mending, said: set[str]) -> Iterator[str]:
+    refuted = [cell for group in claim.groups for cell in group.cells if cell.result.verdict is Verdict.REFUTED]
+    cell = witness_of(claim, refuted, mending)
     result = cell.result
+    group = next(group for group in claim.groups if cell in group.cells)
     yield from (f"{heading} {escape(claim.entry.place or claim.entry.source)}: {escape(claim.name)}", "")
     yield from (escape(claim.entry.statement), "")
     for why in whys(group):
         if why.verdict is Verdict.REFUTED:
             yield f"- Refuted because {escape(why.reason)}."
     where = f"At {cell.label}: " if cell.label else ""
-    yield f"- {escape(shortened(where) + result.scope)}."
+    yield f"- {escape(shortened(where, _LONGEST_WITNESS) + result.scope)}."
     if worked_out(result):
         yield f"- {by_hand(result)}: {escape(worked_out(result))}."
-    for mended in mending.get(claim.id, ()):
-        yield f"- {_mended(mended)}"
+    for mend in mends_of([claim], mending, said):
+        yield f"- {_mended(mend)}"
     yield ""
     # The command, and not the page, shows a witness that takes pages.
-    lines = [f"{name}: {shortened(text)}" for name, text in witness_lines(result)]
+    lines = [f"{name}: {shortened(text, _LONGEST_WITNESS)}" for name, text in witness_lines(result)]
     yield from block("\n".join([*lines, *([f"repeat: {result.command}"] if result.command else [])]), "text")
     yield ""

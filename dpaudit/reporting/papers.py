@@ -12,7 +12,9 @@ from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.groups import ClaimGroup, LabelledResult, claim_order, group_results
 from dpaudit.reporting.reading import TELLING, most_telling
 
-HOLDS = frozenset({Verdict.PROVED, Verdict.CERTIFIED, Verdict.CONSISTENT})
+HOLDS = frozenset({Verdict.PROVED, Verdict.CERTIFIED})
+_STANDS = HOLDS | {Verdict.CONSISTENT}
+_FAILS = frozenset({Verdict.REFUTED, Verdict.VACUOUS})
 MEANT = "-meant"
 """Ends the id of a claim as evidently meant, where print and meaning differ."""
 
@@ -70,9 +72,22 @@ class PaperClaim:
 
     @property
     def holds(self) -> bool:
-        """Whether the claim holds wherever it was audited and applies, and applies anywhere."""
-        verdicts = set(self.counts) - {Verdict.INAPPLICABLE}
-        return bool(verdicts) and verdicts <= HOLDS
+        """Whether the claim is proved or certified wherever it was audited and applies, and applies anywhere."""
+        return bool(self._applying) and self._applying <= HOLDS
+
+    @property
+    def stands(self) -> bool:
+        """Whether nothing speaks against the claim where it applies: no violation was found, and it says something."""
+        return bool(self._applying) and self._applying <= _STANDS
+
+    @property
+    def undecided(self) -> bool:
+        """Whether nothing is decided at some settings, and the claim is refuted or vacuous at none."""
+        return bool(self._applying) and not self.holds and not self._applying & _FAILS
+
+    @property
+    def _applying(self) -> set[Verdict]:
+        return set(self.counts) - {Verdict.INAPPLICABLE}
 
     def has(self, verdict: Verdict) -> bool:
         """Whether the claim has this verdict at any parameters."""
@@ -131,6 +146,11 @@ class PaperView:
     def holding(self) -> int:
         """Number of the paper's claims that hold wherever they were audited and apply."""
         return sum(claim.holds for claim in self.claims)
+
+    @property
+    def undecided(self) -> int:
+        """Number of the paper's claims that are refuted or vacuous nowhere, but not decided at some setting."""
+        return sum(claim.undecided for claim in self.claims)
 
 
 def papers_of(records: Mapping[str, Record]) -> list[PaperView]:

@@ -41,6 +41,7 @@ SYMBOLS = {
 """What stands for a verdict where there is no room for the word."""
 
 _MOST_SETTINGS = 3
+_MOST_DETAILS = 4
 _EXACT = "exact"
 
 
@@ -127,7 +128,7 @@ def worked_out(result: Result) -> str:
     if witness is None:
         return ""
     if isinstance(witness, Counterexample):
-        return f"{witness.quantity} {contradiction(result, witness)}"
+        return f"{_compared(result, witness)}{_details(witness)}"
     guarantee = guarantee_of(result)
     if not 0 <= witness.q <= 1:
         return ""
@@ -147,6 +148,23 @@ def worked_out(result: Result) -> str:
         f"The claim allows p ≤ {formula + ' = ' if formula else ''}{most} at q = {format_number(witness.q)}, "
         f"and p = {p}{frequencies}"
     )
+
+
+def _compared(result: Result, witness: Counterexample) -> str:
+    """What must be so by the claim, and what is."""
+    if result.kind != "lemma":
+        return f"{witness.quantity} {contradiction(result, witness)}"
+    if "actual" in witness.details:
+        # The scope says what the two numbers of a lemma are, some by these names.
+        return f"{'actual value ' * ('(actual)' in result.scope)}{contradiction(result, witness)}"
+    return f"the claim is missed by {format_number(abs(witness.measured - witness.claimed))}"
+
+
+def _details(witness: Counterexample) -> str:
+    """Further numbers of a counterexample, without the two that are compared."""
+    further = {name: value for name, value in witness.details.items() if name not in ("actual", "claimed")}
+    words = ", ".join(f"{name} {format_number(value)}" for name, value in list(further.items())[:_MOST_DETAILS])
+    return f" ({words})" if words else ""
 
 
 def _told_apart(one: float, other: float) -> tuple[str, str]:

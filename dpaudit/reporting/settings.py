@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import combinations
+from operator import and_
 from typing import TypeVar
 
 from dpaudit.claims.record import Result
@@ -20,6 +22,16 @@ _LONGEST_VALUE = 60
 _MOST_SETTINGS = 10_000
 _MOST_VALUES = 3
 """Values that one setting is described by."""
+
+_MOST_CONDITIONS = 3
+_MOST_OF_A_TERM = 2
+"""Conditions of each of two descriptions."""
+
+_MOST_ANY = 150
+"""Conditions among which two descriptions are sought."""
+
+_MOST_OF_TWO = 500
+"""Settings that two descriptions are sought for, and descriptions that are tried."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,9 +65,10 @@ class _Condition:
 def regions(groups: Mapping[K, Sequence[Setting]]) -> dict[K, str]:
     """Return what describes each group of settings exactly among all of them, in words, where anything simple does.
 
-    A description is a threshold on a numeric parameter, one value of any parameter, or two such conditions; or these
-    describe all other settings. Nothing is said of settings that were not audited. A last group that is what remains
-    of the others needs no words.
+    A description is a threshold on a numeric parameter, one value of any parameter, or up to three such conditions; or
+    these describe all other settings; or two such descriptions of at most four conditions together. Of those with the
+    fewest conditions it is the shortest. Nothing is said of settings that were not audited. A last group that is what
+    remains of the others needs no words.
     """
     found: dict[K, str] = {}
     for number, (key, inside) in enumerate(groups.items(), start=1):
@@ -71,22 +84,24 @@ def _region(inside: Sequence[Setting], outside: Sequence[Setting]) -> str:
     if not inside or not outside or len(inside) + len(outside) > _MOST_SETTINGS:
         return ""
     names = _varying([*inside, *outside])
-    for most in (1, 2):
-        if found := _described(inside, outside, names, most):
-            return found
-        if found := _described(outside, inside, names, most):
-            return f"all but {found}"
-    return ""
+    for most in range(1, _MOST_CONDITIONS + 1):
+        found = [_described(inside, outside, names, most), _described(outside, inside, names, most)]
+        told = [f"{start}{words}" for start, words in zip(("", "all but "), found, strict=True) if words]
+        if told:
+            return min(told, key=len)
+        if most > 1 and (words := _two_terms(inside, outside, names, most)):
+            return words
+    return _two_terms(inside, outside, names, 2 * _MOST_OF_A_TERM)
 
 
 def _described(inside: Sequence[Setting], outside: Sequence[Setting], names: Sequence[str], most: int) -> str:
     """Words for the settings inside by so many conditions; empty where none tell them from those outside."""
     conditions = [each for name in names for each in _conditions(name, inside, outside)]
-    wrong = [{place for place, other in enumerate(outside) if each.holds(other)} for each in conditions]
+    wrong = [_mask(each, outside) for each in conditions]
     exact = [
         [conditions[place] for place in chosen]
         for chosen in combinations(range(len(conditions)), most)
-        if not set.intersection(*(wrong[place] for place in chosen))
+        if not reduce(and_, (wrong[place] for place in chosen))
     ]
     if not exact:
         return ""
@@ -95,11 +110,44 @@ def _described(inside: Sequence[Setting], outside: Sequence[Setting], names: Seq
         # Nothing says which of its values matter.
         return f"that {_joined(conditions)}"
     start = "that" if len(inside) == 1 else "those"
+    if most > 1:
+        return f"{start} {min(map(_joined, exact), key=len)}"
     words = f"{start} {_joined(exact[0])}"
-    if most > 1 or not several or exact[0][0].name == TARGET:
+    if not several or exact[0][0].name == TARGET:
         return words
     # Where parameters vary together, nothing says which of them decides.
     return f"{words}, the same as {start} {_joined(exact[1])}"
+
+
+def _two_terms(inside: Sequence[Setting], outside: Sequence[Setting], names: Sequence[str], most: int) -> str:
+    """Words for the settings inside by two descriptions of so many conditions together; empty where none are exact."""
+    if len(inside) < 2 or len(inside) + len(outside) > _MOST_OF_TWO:
+        return ""
+    conditions = [each for name in names for each in _any_conditions(name, inside, outside)]
+    if len(conditions) > _MOST_ANY:
+        return ""
+    covering, wrong = ([_mask(each, part) for each in conditions] for part in (inside, outside))
+    terms: dict[int, tuple[int, int, str]] = {}
+    for count in range(1, min(most, _MOST_OF_A_TERM + 1)):
+        for chosen in combinations(range(len(conditions)), count):
+            covered = reduce(and_, (covering[place] for place in chosen))
+            if covered and not reduce(and_, (wrong[place] for place in chosen)):
+                start = "those" if covered & (covered - 1) else "that"
+                words = f"{start} {_joined([conditions[place] for place in chosen])}"
+                terms[covered] = min(terms.get(covered, (most, 0, "")), (count, len(words), words))
+    whole = (1 << len(inside)) - 1
+    tried = sorted(terms.items(), key=lambda term: -term[0].bit_count())[:_MOST_OF_TWO]
+    pairs = [
+        (one[1] + other[1], f"{one[2]}, and {other[2]}")
+        for (first, one), (second, other) in combinations(tried, 2)
+        if first | second == whole and one[0] + other[0] <= most
+    ]
+    return min(pairs, default=(0, ""))[1]
+
+
+def _mask(condition: _Condition, settings: Sequence[Setting]) -> int:
+    """The settings at which a condition holds, as bits."""
+    return int("".join("01"[condition.holds(each)] for each in settings), 2)
 
 
 def _conditions(name: str, inside: Sequence[Setting], outside: Sequence[Setting]) -> Iterator[_Condition]:
@@ -112,9 +160,28 @@ def _conditions(name: str, inside: Sequence[Setting], outside: Sequence[Setting]
         return
     if all(name in each.numbers for each in (*inside, *outside)):
         low, high = (choose(inside, key=lambda setting: setting.numbers[name]) for choose in (min, max))
-        least, most = low.numbers[name], high.numbers[name]
-        yield _Condition(name, "≥", low.texts[name], lambda setting: setting.numbers[name] >= least)
-        yield _Condition(name, "≤", high.texts[name], lambda setting: setting.numbers[name] <= most)
+        yield _from(name, low)
+        yield _up_to(name, high)
+
+
+def _any_conditions(name: str, inside: Sequence[Setting], outside: Sequence[Setting]) -> Iterator[_Condition]:
+    """Conditions on one parameter that hold at any setting inside."""
+    texts = dict.fromkeys(each.texts[name] for each in inside if name in each.texts)
+    yield from (_equal(name, text) for text in texts if len(text) <= _LONGEST_VALUE)
+    if name != TARGET and all(name in each.numbers for each in (*inside, *outside)):
+        several = {each.numbers[name]: each for each in inside}
+        yield from (_from(name, each) for each in several.values())
+        yield from (_up_to(name, each) for each in several.values())
+
+
+def _from(name: str, setting: Setting) -> _Condition:
+    least = setting.numbers[name]
+    return _Condition(name, "≥", setting.texts[name], lambda other: other.numbers[name] >= least)
+
+
+def _up_to(name: str, setting: Setting) -> _Condition:
+    most = setting.numbers[name]
+    return _Condition(name, "≤", setting.texts[name], lambda other: other.numbers[name] <= most)
 
 
 def _equal(name: str, text: str) -> _Condition:
@@ -123,12 +190,18 @@ def _equal(name: str, text: str) -> _Condition:
 
 def _joined(conditions: Sequence[_Condition]) -> str:
     of = "".join(f"of {each.value}" for each in conditions if each.name == TARGET)
-    others = [each for each in conditions if each.name != TARGET]
-    if len(others) == 2 and others[0].name == others[1].name:
-        words = f"{others[0].name} from {others[0].value} to {others[1].value}"
-    else:
-        said = [f"{each.name} {each.relation} {each.value}" for each in others]
-        words = " and ".join(filter(None, [", ".join(said[:-1]), *said[-1:]]))
+    by_name: dict[str, list[_Condition]] = {}
+    for each in conditions:
+        if each.name != TARGET:
+            by_name.setdefault(each.name, []).append(each)
+    said = []
+    for name, own in by_name.items():
+        if {each.relation for each in own} == {"≥", "≤"}:
+            low, high = sorted(own, key=lambda each: each.relation == "≤")
+            said.append(f"{name} from {low.value} to {high.value}")
+        else:
+            said += [f"{name} {each.relation} {each.value}" for each in own]
+    words = " and ".join(filter(None, [", ".join(said[:-1]), *said[-1:]]))
     return " ".join(filter(None, [of, words and f"with {words}"]))
 
 

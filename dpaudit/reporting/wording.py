@@ -281,6 +281,11 @@ def provenance(record: Record) -> str:
     return f"{run}; error probability {format_number(record.error_probability)}, summed over the {results}"
 
 
+def shortened(text: str, longest: int) -> str:
+    """Return a text, cut where it is longer than a page should hold."""
+    return text if len(text) <= longest else f"{text[:longest].rstrip()} …"
+
+
 def clean(text: str) -> str:
     """Make visible what no output can hold, would steer a terminal or turn the direction of reading."""
     return visible(text.replace("\r\n", "\n"))

@@ -15,6 +15,7 @@ from dpaudit.claims.claims import PrivacyClaim
 from dpaudit.claims.declarations import declarations_of
 from dpaudit.cli import main
 from dpaudit.mechanism import Mechanism
+from dpaudit.plan import plans, read_plan
 from dpaudit.registry import catalogue, catalogue_claims, catalogue_papers
 
 LONGEST_MODULE = 450
@@ -54,11 +55,13 @@ def test_every_paper_says_what_it_is_and_every_claim_where_it_stands():
             assert declaration.statement.endswith("."), declaration.id
 
 
-def test_what_a_claim_mends_is_a_claim_and_what_mends_is_ours():
+def test_what_a_claim_mends_is_another_claim_and_what_mends_is_not_refuted_itself():
     known = catalogue_claims()
-    mending = [each for each in known.values() if each.mends]
-    assert [(each.id, name) for each in mending for name in each.mends if name not in known] == []
-    assert [each.id for each in mending if not each.ours] == []
+    mending = {each.id: each for each in known.values() if each.mends}
+    assert [(each.id, name) for each in mending.values() for name in each.mends if name not in known] == []
+    assert [each.id for each in mending.values() if each.id in each.mends or each.bug] == []
+    audits = [audit for path in plans() for audit in read_plan(path).audits]
+    assert [audit.claim for audit in audits if audit.claim in mending and audit.expect == "refuted"] == []
 
 
 def test_what_is_left_alone_says_what_and_why():

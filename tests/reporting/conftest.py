@@ -3,11 +3,13 @@ from typing import Any
 
 import pytest
 
-from dpaudit.claims.entries import ErratumEntry
+from dpaudit.claims.entries import AssertionEntry, ClaimEntry, ErratumEntry, PaperEntry, PlaceEntry
 from dpaudit.claims.evidence import Interval, Violation
+from dpaudit.claims.papers import Paper
 from dpaudit.claims.record import Record, Result, SystemEntry, summarise
 from dpaudit.claims.verdicts import Verdict, status_of
 
+PAPER = Paper(key="ames2020", title="On coins", authors=("Ames", "Best"), year=2020, doi="10.1/x", sections=("1", "2"))
 HOSTILE = "<script src='http://evil.example/x.js'>alert(1)</script> | `tick` & \"quote\" ]]> \x1b[31mred\x00"
 LONG = "a long note that goes on for many words so that every format has to wrap it somewhere; " * 4
 
@@ -116,3 +118,39 @@ def full_record() -> Record:
     erratum = ErratumEntry(where="Section 5", printed=HOSTILE, meant="the other thing", reason="evident")
     entry = SystemEntry(title="A coin | with <b>two</b> sides", description=HOSTILE, source="Paper", errata=(erratum,))
     return _record(*results, systems={"coin": entry})
+
+
+@pytest.fixture
+def make_paper(make_record: Callable[..., Record], make_result: Callable[..., Result]) -> Callable[..., Record]:
+    """Make a record of claims: place, verdicts, and changes of the entry and of each result."""
+
+    def make(**claims: tuple) -> Record:
+        entries, results = {}, []
+        for name, (at, verdicts, *changes) in claims.items():
+            claim = f"ames2020.{name.replace('__', '-')}"
+            entries[claim] = ClaimEntry(
+                paper="ames2020",
+                places=(PlaceEntry.of(PAPER.at(**at)),),
+                definition="protocols/ames2020/claims.py:7",
+                **({"kind": "privacy", "statement": "The coin is private."} | (changes[0] if changes else {})),
+            )
+            for i, verdict in enumerate(verdicts):
+                witness = Violation(data=[1], neighbour=[0], event=1, p=0.9, q=0.1, forces={"epsilon": 2.19})
+                values = {
+                    "claim": claim,
+                    "kind": entries[claim].kind,
+                    "statement": entries[claim].statement,
+                    "parameters": {"epsilon": i + 1.0},
+                    "witness": witness if verdict is Verdict.REFUTED else None,
+                    "reason": "the noise is halved" if verdict is Verdict.REFUTED else "",
+                    "command": f"dpaudit check coin --claim {claim} --set epsilon={i + 1.0}",
+                }
+                results.append(make_result(verdict, verdict, **(values | (changes[1][i] if changes[1:] else {}))))
+        erratum = ErratumEntry(where="Theorem 1", printed="a | b", meant="b", reason="a is c", systems=("coin",))
+        alone = AssertionEntry(where="Section 2", says="coins are | fair", reason="about coins in general")
+        entry = PaperEntry(
+            title=PAPER.title, authors=PAPER.authors, year=2020, doi=PAPER.doi, errata=(erratum,), left_alone=(alone,)
+        )
+        return make_record(*results, papers={"ames2020": entry}, claims=entries, command="dpaudit check ames2020")
+
+    return make

@@ -9,6 +9,7 @@ from dpaudit.claims.papers import Paper
 from dpaudit.claims.record import Record, Result
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting import render_console, render_html
+from dpaudit.reporting.findings import summary_of, tally
 from dpaudit.reporting.ledger import render_ledger, render_ledger_html
 from dpaudit.reporting.papers import papers_of
 
@@ -126,7 +127,10 @@ def test_a_claim_counts_as_holding_only_where_nothing_speaks_against_it(
     make_record: Make, make_result: Callable[..., Result]
 ) -> None:
     sets = {
-        "holds": [Verdict.PROVED, Verdict.CONSISTENT, Verdict.INAPPLICABLE],
+        "holds": [Verdict.PROVED, Verdict.CERTIFIED, Verdict.INAPPLICABLE],
+        "nowhere": [Verdict.INAPPLICABLE],
+        "searched": [Verdict.PROVED, Verdict.CONSISTENT],
+        "silent": [Verdict.VACUOUS, Verdict.CONSISTENT],
         "refuted": [Verdict.PROVED, Verdict.REFUTED, Verdict.VACUOUS],
         "undecided": [Verdict.PROVED, Verdict.INCONCLUSIVE],
     }
@@ -136,8 +140,17 @@ def test_a_claim_counts_as_holding_only_where_nothing_speaks_against_it(
         for i, verdict in enumerate(verdicts)
     ]
     (paper,) = papers_of({"one": make_record(*results)})
-    assert len(paper.claims) == 3
-    assert (paper.holding, paper.having(Verdict.REFUTED), paper.having(Verdict.VACUOUS)) == (1, 1, 1)
+    assert len(paper.claims) == 6
+    assert (paper.holding, paper.undecided) == (1, 2)
+    assert (paper.having(Verdict.REFUTED), paper.having(Verdict.VACUOUS)) == (1, 2)
+    assert summary_of(paper.claims) == (
+        "Of 6 claims audited, 1 holds wherever audited, 1 is refuted somewhere, 1 says nothing somewhere, 2 are not "
+        "decided at some setting and 1 applies at no setting audited."
+    )
+    assert tally(paper) == (
+        "6 claims, 1 holds wherever audited, 1 refuted somewhere, 2 vacuous somewhere and 2 not decided somewhere"
+    )
+    assert "| 6 | - | 6 | 1 | 2 | 1 | 2 | - | - | - |" in render_ledger({"one": make_record(*results)})
 
 
 def test_the_page_escapes_and_lists_each_erratum_once(full_record: Record) -> None:

@@ -54,6 +54,8 @@ def one_of_them(words: str, row: Row) -> bool:
     """Whether a row is among the settings that a description names, an aside not counted."""
     if words.startswith("all but "):
         return not one_of_them(words.removeprefix("all but "), row)
+    if len(terms := re.split(r", and (?=that |those )", words)) > 1:
+        return any(one_of_them(term, row) for term in terms)
     match = re.fullmatch(r"(?:that|those)(?: of (\w))?(?: with (.*))?", words)
     assert match is not None, words
     conditions = re.split(r", | and ", match[2]) if match[2] else []
@@ -86,6 +88,29 @@ def test_what_two_conditions_tell_apart_is_said(table, limit) -> None:
     assert bool(words) == (len({group for _, group in chosen}) == 2)
 
 
+@pytest.mark.slow
+@given(table=st.lists(rows, min_size=2, max_size=14, unique=True), limit=st.sampled_from(NUMBERS))
+def test_what_two_descriptions_of_one_condition_tell_apart_is_said(table, limit) -> None:
+    chosen = [(row, int(row[1] >= limit or row[2] == "borda")) for row in table]
+    words = told(chosen)
+    assert bool(words) == (len({group for _, group in chosen}) == 2)
+
+
+def conditions_in(words: str) -> int:
+    return sum(
+        words.count(each) + (each == "from ") * words.count(each) for each in (" = ", " ≥ ", " ≤ ", "from ", "of ")
+    )
+
+
+@pytest.mark.slow
+@given(table=st.lists(rows, min_size=2, max_size=14, unique=True), limit=st.sampled_from(NUMBERS))
+def test_no_more_conditions_are_named_than_it_takes(table, limit) -> None:
+    chosen = [(row, int(row[1] <= limit and row[2] == "borda")) for row in table]
+    for words in told(chosen).values():
+        if ", the same as " not in words and "that " not in words:
+            assert conditions_in(words) <= 2, words
+
+
 @pytest.mark.parametrize(
     ("inside", "outside", "words"),
     [
@@ -96,18 +121,38 @@ def test_what_two_conditions_tell_apart_is_said(table, limit) -> None:
         ([(3.5, 2), (10, 3.5)], [(3.5, 1), (1, 2), (1, 1), (10, 1)], "those with epsilon ≥ 3.5 and agents ≥ 2"),
         ([(3.5, 10)], [(3.5, 1), (1, 10)], "that with epsilon = 3.5 and agents = 10"),
         ([(3.5, 10), (10, 10)], [(1, 1), (2, 1)], "those with epsilon ≥ 3.5, the same as those with agents = 10"),
-        # Neither parameter alone can be what decides, nor are two conditions enough.
+        # Neither parameter alone can be what decides, nor are two descriptions enough.
         ([(1, 1), (2, 2), (3.5, 3.5)], [(1, 2), (2, 3.5), (3.5, 1)], ""),
+        (
+            [(2, 2), (3.5, 2), (10, 2), (1, 10)],
+            [(1, 2), (2, 1), (2, 3.5), (3.5, 1), (10, 3.5), (10, 1), (1, 1)],
+            "those with epsilon ≥ 2 and agents = 2, and that with agents = 10",
+        ),
+        (
+            [(2, 1), (2, 2), (1, 10)],
+            [(1, 1), (1, 2), (3.5, 1), (3.5, 2)],
+            "those with epsilon = 2, and that with agents = 10",
+        ),
+        # What is not in question is the shorter description.
+        ([(1, 1), (1, 2), (2, 1), (3.5, 2)], [(2, 2)], "all but that with epsilon = 2 and agents = 2"),
         # Equal settings with different verdicts cannot be told apart.
         ([(1, 1)], [(1, 1)], ""),
         ([(1, 1)], [], ""),
         # Where some have no number there is no threshold.
-        ([(2, 1), (3.5, 1)], [(1, 1), (None, 1)], ""),
+        ([(2, 1), (3.5, 1)], [(1, 1), (None, 1)], "that with epsilon = 2, and that with epsilon = 3.5"),
+        ([(2, 1), (3.5, 1), (10, 1)], [(1, 1), (None, 1)], ""),
     ],
 )
 def test_examples(inside, outside, words) -> None:
     table = [((*row, "borda", "x"), group) for group, part in enumerate((inside, outside)) for row in part]
     assert told(table).get(0, "") == words
+
+
+def test_three_conditions_are_said_where_two_are_not_enough() -> None:
+    rows_ = [(e, n, rule, "x") for e in (1, 2, 10) for n in (1, 2, 10) for rule in ("borda", "copeland")]
+    table = [(row, int(not (row[0] >= 2 and row[1] >= 2 and row[2] == "borda"))) for row in reversed(rows_)]
+    table.sort(key=lambda each: each[1])
+    assert told(table)[0] == "those with epsilon ≥ 2, agents ≥ 2 and rule = borda"
 
 
 def test_a_target_is_told_apart_and_is_no_parameter() -> None:
