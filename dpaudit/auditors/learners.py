@@ -10,6 +10,7 @@ import numpy as np
 
 from dpaudit.auditors.bits import BitsScore
 from dpaudit.auditors.columns import Columns
+from dpaudit.auditors.mixtures import MixtureScore
 from dpaudit.auditors.outputs import OutputsLike, as_outputs, coding_of, joined, outcome_keys
 from dpaudit.auditors.rowscores import (
     AdditiveScore,
@@ -110,7 +111,11 @@ def learners(x: OutputsLike, y: OutputsLike, *, thorough: bool = True) -> tuple[
         found.append(Learner(partial(_best_half_line, columns)))
     for make in (_identity, _differences, _ordered, _innovations):
         found += [Learner(partial(_additive, make, columns)), Learner(partial(_pooled, make, columns))]
-    found += [Learner(partial(_linear, identity)), Learner(partial(_pairs, identity))]
+    found += [
+        Learner(partial(_linear, identity)),
+        Learner(partial(_pairs, identity)),
+        Learner(partial(_mixture, identity)),
+    ]
     return found + _bits(columns, x), width
 
 
@@ -278,6 +283,15 @@ def _pairs(transform: Transform, x: OutputsLike, y: OutputsLike) -> PairScore | 
         return None
     pairs = np.array([[i, j] for _, i, j, _ in chosen])
     return PairScore(_tables(transform, x, y), edges, pairs, tuple(extra for *_, extra in chosen))
+
+
+def _mixture(transform: Transform, x: OutputsLike, y: OutputsLike) -> MixtureScore | None:
+    """Columns that depend on something hidden."""
+    x, y = (transform(side[:_PAIR_ROWS]) for side in (x, y))
+    if not 2 <= x.shape[1] <= _MOST_PAIR_COLUMNS:
+        return None
+    edges = tuple(_cell_edges(np.concatenate([a, b])) for a, b in zip(x[:_LOOKED_AT].T, y[:_LOOKED_AT].T, strict=True))
+    return MixtureScore.fit(transform, edges, x, y)
 
 
 def _log_ratios(x: np.ndarray, y: np.ndarray, cells: int) -> tuple[np.ndarray, np.ndarray]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from dpaudit.auditors.bits import BitsScore
 from dpaudit.auditors.columns import Columns
+from dpaudit.auditors.mixtures import MixtureScore
 from dpaudit.auditors.outputs import Coder, Coding, OutputsLike, as_outputs, find_keys, joined, outcome_keys, raw_of
 from dpaudit.auditors.rowscores import (
     AdditiveScore,
@@ -171,6 +172,7 @@ _KINDS: dict[str, Any] = {
     "additive": AdditiveScore,
     "extreme": ExtremeScore,
     "linear": LinearScore,
+    "mixture": MixtureScore,
     "pairs": PairScore,
     "bits": BitsScore,
 }

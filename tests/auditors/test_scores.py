@@ -370,3 +370,29 @@ def test_an_event_of_outputs_of_another_form_is_refused():
     assert event.contains(np.array([0.0, 1.0])).tolist() == [False, True]
     with pytest.raises(dpaudit.CheckError, match="outputs of another form"):
         event.contains(np.zeros((2, 3)))
+
+
+def hidden_threshold(data, size, rng):
+    """Whether each of six numbers is above a threshold that is drawn once for all: classes that the output hides."""
+    threshold = rng.normal(size=(size, 1))
+    return (rng.normal(data, 0.4, size=(size, 6)) > threshold).astype(np.int8)
+
+
+def test_a_mixture_finds_the_classes_that_outputs_hide():
+    rng = np.random.default_rng(SEED)
+    sides = [hidden_threshold(np.array(shifts), 40_000, rng) for shifts in ([1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1])]
+    columns = Columns.fit(sides[0][:100])
+    transform = Transform("identity", columns)
+    score = MixtureScore.fit(transform, tuple(np.array([1.0]) for _ in range(6)), *(transform(side) for side in sides))
+    fresh = [hidden_threshold(np.array(shifts), 200_000, rng) for shifts in ([1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1])]
+    outcomes = [side @ (1 << np.arange(6)) for side in fresh]
+    counts = [np.bincount(each, minlength=64) for each in outcomes]
+    every = ((np.arange(64)[:, None] >> np.arange(6)) & 1).astype(np.int8)
+    often = np.minimum(*counts) >= 100
+    true = np.log(counts[0] / np.maximum(counts[1], 1))[often]
+    error = score(every)[often] - true
+    weight = (counts[0] + counts[1])[often]
+    # A sum over the columns, without classes, is off by 0.6 in the mean.
+    assert np.sqrt(np.average(error**2, weights=weight)) < 0.15
+    again = score_from_json(json.loads(json.dumps(score.to_json())))
+    assert np.array_equal(again(every), score(every))
