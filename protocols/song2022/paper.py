@@ -110,6 +110,13 @@ PROTOCOL_ERRATA: Final = (
         meant="σ, the standard deviation of the noise",
         reason="the right side is the classical calibration of the Gaussian mechanism with the budget ϵ/K",
     ),
+    dpaudit.Erratum(
+        where=PAPER.at(section="4.2.3"),
+        printed="of the algorithm with and without shuffling the second one has a large ϵ locally, and performs better",
+        meant="the first one, with shuffling",
+        reason="at equal central ϵ the agents have ϵ + ln n' with a shuffler and ϵ without, and Figure 4 shows the "
+        "former to be better",
+    ),
 )
 """What concerns DDP-Helnaksort."""
 

@@ -19,8 +19,9 @@ LARGEST_FOLLOWED = 30
     kind="utility",
     place=PAPER.at(section=RESULTS, note="on the variant of Hay et al."),
     statement=(
-        "For every m and q, and whatever n is: KwikSort that orders at random what is unsorted after q comparisons has "
-        "an expected error of at least half the probability of exceeding q, which does not fall as n grows."
+        "For every m and every q that a run can exceed, and whatever n is: KwikSort that orders at random what is "
+        "unsorted after q comparisons has an expected error of at least half the probability of exceeding q, which "
+        "does not fall as n grows."
     ),
 )
 def unsorted_rest(system: DPKwikSortCapped) -> dpaudit.UtilityClaim:
@@ -32,7 +33,13 @@ def unsorted_rest(system: DPKwikSortCapped) -> dpaudit.UtilityClaim:
         support=(0.0, math.inf),
         quantity="expected additive error as n goes to infinity",
         scope=f"m = {m}, q = {q}; agents who agree, and answers without noise",
-        inapplicable="" if m <= LARGEST_FOLLOWED else f"runs are followed up to m = {LARGEST_FOLLOWED}",
+        inapplicable=(
+            f"no run needs more than the {q} comparisons"
+            if not system.capped
+            else f"runs are followed up to m = {LARGEST_FOLLOWED}"
+            if m > LARGEST_FOLLOWED
+            else ""
+        ),
     )
 
 
