@@ -89,7 +89,9 @@ def test_theorem_3_1_on_both_sides_of_the_logarithm(share, gap, log_delta):
         pytest.skip("no budget")
     keep = norm.cdf(0.5 / deviation(local, delta, 1))
     exact = divergence_of_counts(keep, agents // 6, gap)
-    evidence = decide("theorem3.1-central", epsilon=local, agents=agents, delta=delta)
+    name, other = ("theorem3.1-central-negative", "theorem3.1-central")[:: 1 if gap < 0 else -1]
+    evidence = decide(name, epsilon=local, agents=agents, delta=delta)
+    assert decide(other, epsilon=local, agents=agents, delta=delta).verdict == "inapplicable"
     assert evidence.measured["delta"].lower == pytest.approx(exact, rel=1e-8, abs=1e-14)
     assert evidence.verdict == ("refuted" if exact > delta else "proved")
     if exact > delta:
