@@ -64,8 +64,9 @@ COROLLARY_3 = dpaudit.Erratum(
 PROOF_OF_THEOREM_5 = dpaudit.Erratum(
     where=PAPER.at(section=CENTRAL, theorem=5, part="proof"),
     printed="E[K(σ, w~)] <= Pr[E_q] E[K(σ^A, w~) | E_q] + Pr[not E_q] E[K(σ*, w~)], E_q: more than q queries",
-    meant="E_q and its complement the other way round",
-    reason="the algorithm returns σ^A within the cap and σ* beyond it, and the next line has ζ/m^4 before σ*",
+    meant="E_q and its complement the other way round; and K(σ, w) for K(σ, w~), by one more use of Fact 2",
+    reason="the algorithm returns σ^A within the cap and σ* beyond it, and the next line has ζ/m^4 before σ*, with the "
+    "bound of Corollary 3, which is about K(σ*, w); the theorem is about K(σ, w) too",
 )
 COROLLARIES_6_7 = dpaudit.Erratum(
     where=PAPER.at(section=CENTRAL, corollary=(6, 7)),
@@ -198,11 +199,6 @@ LEFT_ALONE = (
         section="Background",
     ),
     _left(
-        "KwikSort that stops at the cap and orders the rest at random keeps an error that does not vanish with n.",
-        "about a variant of Hay et al. that is not implemented",
-        section=RESULTS,
-    ),
-    _left(
         "The lower bounds roughly match the upper bounds.",
         "a summary; see nontrivial-laplace, nontrivial-gaussian, nontrivial-local-epsilon and theorem13-constant",
         section=RESULTS,
@@ -223,7 +219,8 @@ LEFT_ALONE = (
     _left(
         "Every α-approximation on at most q queries and every Q with expected error e give ratio α and error (α + 1) "
         "m^2 e.",
-        "a reduction for all algorithms; audited for those of Corollaries 3 and 4, with its lemma, Fact 2",
+        "a reduction for all algorithms; audited for those of Corollaries 3 and 4, with its lemma, Fact 2, and what it "
+        "makes of that (theorem1-core)",
         section=CENTRAL,
         theorem=1,
     ),

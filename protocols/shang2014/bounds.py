@@ -29,8 +29,13 @@ def theorem2(system: GaussianHistogram, x: float, *, density: float, tail: float
 
 def tightest(system: GaussianHistogram, *, density: float, tail: float = 1.0) -> float:
     """Equation 24 over σ̂: where the right side of Theorem 2, convex in x, is smallest; 0 where it is undefined."""
-    argument = pairs(system) * density * system.share_noise * math.sqrt(2 * math.pi) / tail
+    argument = equation24_argument(system, density=density, tail=tail)
     return math.sqrt(-2 * math.log(argument)) if argument < 1 else 0.0
+
+
+def equation24_argument(system: GaussianHistogram, *, density: float, tail: float = 1.0) -> float:
+    """What Equation 24 takes the logarithm of."""
+    return pairs(system) * density * system.share_noise * math.sqrt(2 * math.pi) / tail
 
 
 def undefined(system: GaussianHistogram) -> str:

@@ -64,9 +64,9 @@ ERRATA = (
         reason="X is exponential; the product is the same, as β has each entry with both signs",
     ),
     dpaudit.Erratum(
-        where=PAPER.at(section="III-B", lemma=1, part="proof", equation=15),
+        where=PAPER.at(section="III-B", lemma=1, part="proof", equation=15, note="the sentence before it"),
         printed="the entries of β at a ranking and at its reversal are opposite",
-        meant="at a ranking and at that with the two alternatives exchanged",
+        meant="at a ranking and at that with the two alternatives exchanged, so that Equation 15 itself is right",
         reason="plurality gives 1 where a is first and b second, and 0 at the reversal",
     ),
     dpaudit.Erratum(

@@ -21,8 +21,9 @@ TIE_BREAKS = 64
     "song2022.hra-without-pivot-error",
     HierarchicalRankAggregation,
     kind="lemma",
-    place=PAPER.at(section=("1", "4.2.1")),
+    place=PAPER.at(section=("1", "4.2.1"), note="on every profile"),
     statement="On every profile, without pivots, HRA is at least as near to the agents as KwikSort is in the mean.",
+    ours=True,
 )
 def hra_without_pivot_error(protocol: HierarchicalRankAggregation) -> dpaudit.LemmaClaim:
     return dpaudit.LemmaClaim(
@@ -52,7 +53,6 @@ def kwiksort_cost(profile: np.ndarray) -> float:
     place=PAPER.at(section="2.1.2"),
     statement="On every profile whose majorities make an order of all alternatives, HRA ranks by it, as KwikSort does.",
     ours=True,
-    mends="song2022.hra-without-pivot-error",
 )
 def hra_condorcet(protocol: HierarchicalRankAggregation) -> dpaudit.LemmaClaim:
     return dpaudit.LemmaClaim(margin=condorcet_margin, variables=_profiles(protocol), scope=_searched(protocol))
@@ -159,8 +159,8 @@ def hra_total_order(protocol: HierarchicalRankAggregation) -> dpaudit.LemmaClaim
     kind="lemma",
     place=PAPER.at(section="3.3", equation=1),
     statement=(
-        "On every profile C_aj is 2 times the Borda count of a_j less n (m - 1), so that the score that replaces the "
-        "Borda count orders alternatives as it does."
+        "On every profile where all agents answer about all pairs, C_aj is 2 times the Borda count of a_j less n (m - "
+        "1), so that the score that replaces the Borda count orders alternatives as it does."
     ),
     ours=True,
 )

@@ -16,6 +16,8 @@ from .ldp_quicksort import LDPQuickSort
 from .paper import PAPER
 from .shuffling import shuffled
 
+LOCAL = PAPER.at(section="3.4", theorem="3.1", note="the local part")
+
 
 @dpaudit.claim(
     "song2022.gaussian-mechanism",
@@ -136,7 +138,7 @@ def theorem2_1_meant(protocol: DDPHelnaksort) -> dpaudit.LemmaClaim:
     "song2022.theorem3.1-local",
     DDPHelnaksort,
     kind="privacy",
-    place=PAPER.at(section="3.4", theorem="3.1"),
+    place=LOCAL,
     statement=(
         "At every ϵ, δ and K the K thresholded answers of one agent, with Gaussian noise for ϵ/K and δ each, are "
         "(ϵ, δ)-LDP."
@@ -155,12 +157,13 @@ def theorem3_1_local(protocol: DDPHelnaksort) -> dpaudit.PrivacyClaim:
     "song2022.theorem3.1-local-mended",
     DDPHelnaksort,
     kind="privacy",
-    place=PAPER.at(section="3.4", theorem="3.1"),
+    place=LOCAL,
     statement=(
         "At every ϵ, δ and K the K thresholded answers of one agent, with Gaussian noise for ϵ/K and δ each, are "
         "K ln(Φ(x) / Φ(-x))-LDP, with x = ϵ / (2 K sqrt(2 ln(1.25 / δ)))."
     ),
     ours=True,
+    mends=("song2022.theorem3.1-local", "song2022.ldp-quicksort", "song2022.theorem3.1-central-by-lot"),
 )
 def theorem3_1_local_mended(protocol: DDPHelnaksort) -> dpaudit.PrivacyClaim:
     return dpaudit.PrivacyClaim(
@@ -171,12 +174,31 @@ def theorem3_1_local_mended(protocol: DDPHelnaksort) -> dpaudit.PrivacyClaim:
 
 
 @dpaudit.claim(
+    "song2022.theorem3.1-central-negative",
+    DDPHelnaksort,
+    kind="privacy",
+    place=PAPER.at(section="3.4", theorem="3.1", note="the central part where ϵ < ln n'"),
+    statement=(
+        "At K = 1 and every δ, n, m and ϵ < ln n', n' = n / C(m, 2), the shuffled answers are (ϵ - ln n', δ)-DP, "
+        "whether or not the curator knows who was asked about which pair."
+    ),
+)
+def theorem3_1_central_negative(protocol: DDPHelnaksort) -> dpaudit.PrivacyClaim:
+    above = "" if protocol.amplified < 0 else f"ϵ - ln n' is {protocol.amplified:.4g}, not below 0"
+    return dpaudit.PrivacyClaim(
+        view="received",
+        guarantee=claimed_after_shuffling(protocol.amplified, protocol.delta),
+        inapplicable=_several_answers(protocol) or _another_randomizer(protocol) or above,
+    )
+
+
+@dpaudit.claim(
     "song2022.theorem3.1-central",
     DDPHelnaksort,
     kind="privacy",
-    place=PAPER.at(section="3.4", theorem="3.1"),
+    place=PAPER.at(section="3.4", theorem="3.1", note="the central part, pairs known"),
     statement=(
-        "At K = 1 and every ϵ, δ, n and m the shuffled answers of the n' = n / C(m, 2) agents on a pair are "
+        "At K = 1 and every δ, n, m and ϵ >= ln n' the shuffled answers of the n' = n / C(m, 2) agents on a pair are "
         "(ϵ - ln n', δ)-DP, for a curator who knows which agents it asked about the pair."
     ),
 )
@@ -188,10 +210,10 @@ def theorem3_1_central(protocol: DDPHelnaksort) -> dpaudit.PrivacyClaim:
     "song2022.theorem3.1-central-by-lot",
     DDPHelnaksort,
     kind="privacy",
-    place=PAPER.at(section="3.4", theorem="3.1"),
+    place=PAPER.at(section="3.4", theorem="3.1", note="the central part, pairs drawn and known"),
     statement=(
-        "At K = 1 and every ϵ, δ, n and m the shuffled answers are (ϵ - ln n', δ)-DP with n' = n / C(m, 2), when every "
-        "agent draws its pair, for a curator who knows who drew which."
+        "At K = 1 and every δ, n, m and ϵ >= ln n' the shuffled answers are (ϵ - ln n', δ)-DP with n' = n / C(m, 2), "
+        "when every agent draws its pair, for a curator who knows who drew which."
     ),
 )
 def theorem3_1_central_by_lot(protocol: DDPHelnaksort) -> dpaudit.PrivacyClaim:
@@ -202,10 +224,11 @@ def theorem3_1_central_by_lot(protocol: DDPHelnaksort) -> dpaudit.PrivacyClaim:
     "song2022.theorem3.1-central-secret-draw",
     DDPHelnaksort,
     kind="privacy",
-    place=PAPER.at(section="3.4", theorem="3.1"),
+    place=PAPER.at(section="3.4", theorem="3.1", note="the central part, pairs drawn in secret"),
     statement=(
-        "At K = 1 and every ϵ, δ, n and m the shuffled reports (pair, thresholded Gaussian answer) of all n agents are "
-        "(ϵ - ln n', δ)-DP with n' = n / C(m, 2), when every agent draws its pair and nobody else knows which."
+        "At K = 1 and every δ, n, m and ϵ >= ln n' the shuffled reports (pair, thresholded Gaussian answer) of all n "
+        "agents are (ϵ - ln n', δ)-DP with n' = n / C(m, 2), when every agent draws its pair and nobody else knows "
+        "which."
     ),
 )
 def theorem3_1_central_secret_draw(protocol: DDPHelnaksort) -> dpaudit.PrivacyClaim:
@@ -216,14 +239,14 @@ def theorem3_1_central_secret_draw(protocol: DDPHelnaksort) -> dpaudit.PrivacyCl
     "song2022.theorem3.1-central-mended",
     DDPHelnaksort,
     kind="privacy",
-    place=PAPER.at(section="3.4", theorem="3.1"),
+    place=PAPER.at(section="3.4", theorem="3.1", note="the central part, pairs known"),
     statement=(
-        "At K = 1, every δ, n and m, and whatever noise makes an answer true with odds e^ϵ0, the shuffled answers of "
-        "the n' = n / C(m, 2) agents on a pair are (ϵ', δ)-DP, with ϵ' the smaller of ϵ0 and, where "
-        "ϵ0 <= ln(n' / (8 ln(2/δ)) - 1), of ln(1 + (e^ϵ0 - 1)(4 sqrt(2 ln(4/δ) / ((e^ϵ0 + 1) n')) + 4/n'))."
+        "At K = 1, every δ, n and m, and every binary randomizer that makes an answer true with odds e^ϵ0, the "
+        "shuffled answers of the n' = n / C(m, 2) agents on a pair are (ϵ', δ)-DP, with ϵ' the smaller of ϵ0 and, "
+        "where ϵ0 <= ln(n' / (8 ln(2/δ)) - 1), of ln(1 + (e^ϵ0 - 1)(4 sqrt(2 ln(4/δ) / ((e^ϵ0 + 1) n')) + 4/n'))."
     ),
     ours=True,
-    mends=("song2022.theorem2.1", "song2022.theorem3.1-central"),
+    mends=("song2022.theorem2.1", "song2022.theorem3.1-central", "song2022.theorem3.1-central-negative"),
 )
 def theorem3_1_central_mended(protocol: DDPHelnaksort) -> dpaudit.PrivacyClaim:
     return _bounded(protocol, "received", protocol.on_a_pair)
@@ -233,7 +256,7 @@ def theorem3_1_central_mended(protocol: DDPHelnaksort) -> dpaudit.PrivacyClaim:
     "song2022.theorem3.1-central-secret-draw-mended",
     DDPHelnaksort,
     kind="privacy",
-    place=PAPER.at(section="3.4", theorem="3.1"),
+    place=PAPER.at(section="3.4", theorem="3.1", note="the central part, pairs drawn in secret"),
     statement=(
         "At K = 1, every δ, n and m, and whatever noise makes an answer true with odds e^ϵ0, the shuffled reports of "
         "all n agents are (ϵ', δ)-DP, when every agent draws its pair and nobody else knows which, with ϵ' the smaller "
@@ -267,11 +290,14 @@ def other_mechanisms_secret_draw(protocol: DDPHelnaksort) -> dpaudit.PrivacyClai
 
 
 def _amplified(protocol: DDPHelnaksort, view: str) -> dpaudit.PrivacyClaim:
-    """What Theorem 3.1 claims after shuffling, ϵ - ln n' and δ, also where that ϵ is negative."""
+    """What Theorem 3.1 claims after shuffling, ϵ - ln n' and δ, where that ϵ is not negative."""
+    below = f"ϵ - ln n' is {protocol.amplified:.4g}; the central part where it is below 0 has a claim of its own"
     return dpaudit.PrivacyClaim(
         view=view,
         guarantee=claimed_after_shuffling(protocol.amplified, protocol.delta),
-        inapplicable=_several_answers(protocol) or _another_randomizer(protocol),
+        inapplicable=_several_answers(protocol)
+        or _another_randomizer(protocol)
+        or (below if protocol.amplified < 0 else ""),
     )
 
 

@@ -48,11 +48,12 @@ def shuffling_keeps_utility(protocol: DDPHelnaksort) -> dpaudit.LemmaClaim:
     "song2022.source-unguessable",
     DDPHelnaksort,
     kind="lemma",
-    place=PAPER.at(section="3.2"),
+    place=PAPER.at(section="3.2", note="with δ for a negligible probability"),
     statement=(
         "Whatever n and m are, the curator guesses the source of a shuffled answer with negligible probability only: "
-        "at most δ."
+        "at most δ (a constant chosen here)."
     ),
+    ours=True,
 )
 def source_unguessable(protocol: DDPHelnaksort) -> dpaudit.LemmaClaim:
     # Some agent is the source with at least 1/n, whatever is seen, since these probabilities add up to 1.
@@ -62,6 +63,39 @@ def source_unguessable(protocol: DDPHelnaksort) -> dpaudit.LemmaClaim:
         complete=True,
         explain=lambda: {"actual": 1 / protocol.voters, "claimed": protocol.delta},
         scope=f"the best guess is right with at least 1/n (actual), n = {protocol.voters}; δ is claimed",
+    )
+
+
+@dpaudit.claim(
+    "song2022.source-unguessable-meant",
+    DDPHelnaksort,
+    kind="lemma",
+    place=PAPER.at(section="3.2"),
+    statement=(
+        "For every n' >= 1 a curator who knows the n' agents on a pair, and nothing of their preferences, guesses who "
+        "sent a shuffled answer with probability 1/n' at best, which goes to 0 as n grows; here for n' up to 6."
+    ),
+)
+def source_unguessable_meant(protocol: DDPHelnaksort) -> dpaudit.LemmaClaim:
+    def best_guess(agents: int) -> float:
+        """Probability that the likeliest source of the first answer received is right, over all that is received."""
+        joint: dict[tuple[int, ...], list[float]] = {}
+        for sent in itertools.product((0, 1), repeat=agents):
+            # Where a preference is a fair coin, so is an answer to it, whatever the noise.
+            chance = 0.5**agents
+            for order in itertools.permutations(range(agents)):
+                received = tuple(sent[agent] for agent in order)
+                joint.setdefault(received, [0.0] * agents)[order[0]] += chance / math.factorial(agents)
+        return math.fsum(max(sources) for sources in joint.values())
+
+    return dpaudit.LemmaClaim(
+        margin=lambda agents: 1 / agents - best_guess(agents),
+        instances=[{"agents": agents} for agents in range(1, 7)],
+        complete=True,
+        explain=lambda agents: {"actual": best_guess(agents), "claimed": 1 / agents},
+        tolerance=1e-9,
+        scope="all answers of up to 6 agents in all orders",
+        inapplicable="the claim is about bits" if protocol.randomizer == "gaussian" else "",
     )
 
 
@@ -254,19 +288,23 @@ def dispersion(protocol: DDPHelnaksort) -> dpaudit.LemmaClaim:
 @dpaudit.claim(
     "song2022.quicksort-comparisons",
     LDPQuickSort,
-    kind="utility",
+    kind="rate",
     place=PAPER.at(section="4.2.1"),
-    statement="For every m, QuickSort makes at most (m - 1) log2(m) comparisons in the mean over its pivots.",
+    statement=(
+        "The largest K of LDP-QuickSort, its number of comparisons, depends on the pivots and is (m - 1) log m in "
+        "general: as m grows the mean over the pivots is proportional to that."
+    ),
 )
-def quicksort_comparisons(protocol: LDPQuickSort) -> dpaudit.UtilityClaim:
-    m = protocol.alternatives
-    return dpaudit.UtilityClaim(
-        bound=(m - 1) * math.log2(m),
-        exact=lambda: rankings.quicksort_expected_comparisons(m),
-        support=(0.0, math.comb(m, 2)),
-        bounds={"natural logarithm": (m - 1) * math.log(m)},
+def quicksort_comparisons(protocol: LDPQuickSort) -> dpaudit.RateClaim:
+    return dpaudit.RateClaim(
+        variable="alternatives",
+        points=(4, 8, 16, 32, 64, 128, 256, 512, 1024),
+        exponent=0.0,
+        shape=lambda m: (m - 1) * math.log(m),
+        direction="equal",
+        exact=lambda m: rankings.quicksort_expected_comparisons(int(m)),
         quantity="expected number of comparisons",
-        scope=f"m = {m}, all majorities known",
+        scope="all majorities known; the base of the logarithm is not printed",
     )
 
 
@@ -276,16 +314,38 @@ def quicksort_comparisons(protocol: LDPQuickSort) -> dpaudit.UtilityClaim:
     kind="lemma",
     place=PAPER.at(section="4.2.2"),
     statement=(
-        "At every ϵ of the experiment the rule K = ϵ/2 of Yan et al., rounded and at least 1, with the ϵ of one agent, "
-        "as theirs is, gives the best K found, 1."
+        "At every ϵ of the experiment, 0.5 and 1 after shuffling, the rule K = ϵ/2 of Yan et al., who compare g(K) = "
+        "ϵ^2 K / (ϵ + 2K)^2 at the whole numbers next to it, gives the best K found, 1."
     ),
 )
 def yan_rule(protocol: DDPHelnaksort) -> dpaudit.LemmaClaim:
-    wanted = max(1, math.floor(protocol.local_epsilon / 2 + 0.5))
+    return _by_rule(protocol.amplified)
+
+
+@dpaudit.claim(
+    "song2022.yan-rule-local",
+    DDPHelnaksort,
+    kind="lemma",
+    place=PAPER.at(section="4.2.2", note="with the ϵ of one agent, as Yan et al. have it"),
+    statement=(
+        "At every ϵ of the experiment the same rule, with the ϵ of one agent, as theirs is, gives the best K found, 1."
+    ),
+    ours=True,
+)
+def yan_rule_local(protocol: DDPHelnaksort) -> dpaudit.LemmaClaim:
+    return _by_rule(protocol.local_epsilon)
+
+
+def _by_rule(epsilon: float) -> dpaudit.LemmaClaim:
+    """The K that Yan, Li, Liu 2020 take, against 1."""
+    low = math.floor(max(epsilon, 0.0) / 2)
+    nearby = [k for k in (low, low + 1) if k >= 1]
+    wanted = max(nearby, key=lambda k: epsilon**2 * k / (epsilon + 2 * k) ** 2)
     return dpaudit.LemmaClaim(
         margin=lambda: 1.0 - wanted,
         instances=[{}],
         complete=True,
-        explain=lambda: {"ϵ / 2": protocol.local_epsilon / 2, "actual": wanted, "claimed": 1},
-        scope=f"local ϵ = {protocol.local_epsilon:.4g}",
+        explain=lambda: {"ϵ / 2": epsilon / 2, "actual": wanted, "claimed": 1},
+        scope=f"ϵ = {epsilon:.4g}",
+        inapplicable="" if epsilon > 0 else f"ϵ is {epsilon:.4g} after shuffling",
     )

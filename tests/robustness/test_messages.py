@@ -738,7 +738,7 @@ def test_debiasing_is_no_matter_of_privacy():
 def test_a_refutation_stands_and_says_what_runs_send():
     """The noise before Corollary 6 gives the queries a whole budget: the view is refuted whatever runs send."""
     mutant = CentralCapNotEnforced(cap=2, agents=1, calibration="tight")
-    (result,) = dpaudit.check(mutant, claims=["alabi2022.corollary6-budget"], seed=SEED).results
+    (result,) = dpaudit.check(mutant, claims=["alabi2022.corollary6-budget-tight"], seed=SEED).results
     assert result.verdict == "refuted"
     assert "sends 3 messages through LaplaceNoise" in result.note
 

@@ -1,6 +1,6 @@
 """What the paper claims, in its order."""
 
-from . import exponential, notation  # isort: skip
+from . import exponential, unsorted_rest, notation  # isort: skip
 from . import central_first, central_budget, comparisons, central_second  # isort: skip
 from . import local, local_answers, local_adaptive  # isort: skip
 from . import sample_complexity, lower_bounds, observations  # isort: skip
@@ -18,4 +18,5 @@ __all__ = [
     "notation",
     "observations",
     "sample_complexity",
+    "unsorted_rest",
 ]

@@ -7,6 +7,7 @@ from ..paper import CENTRAL, PAPER
 from .central_shared import GAUSSIAN, LAPLACE, about
 
 THEOREM_5 = PAPER.at(section=CENTRAL, theorem=5)
+PRINTED_FALLBACK = {"calibration": "printed"}
 NOISE_6 = PAPER.at(section=CENTRAL, corollary=6, part="before", note="the noise")
 COROLLARY_6 = PAPER.at(section=CENTRAL, corollary=6)
 COROLLARY_7 = PAPER.at(section=CENTRAL, corollary=7)
@@ -25,6 +26,13 @@ MEANT = {"budget": "meant"}
         "For every ϵ > 0, m, n and q: q answers that are (ϵ/2, δ)-differentially private and the fallback at ϵ/2 are "
         "(ϵ, δ)-differentially private together; δ = 0 with Laplace noise."
     ),
+    mends=[
+        "alabi2022.corollary6-budget",
+        "alabi2022.corollary6-budget-tight",
+        "alabi2022.corollary6-transcript",
+        "alabi2022.corollary7-budget",
+        "alabi2022.corollary7-transcript",
+    ],
 )
 @about(MEANT)
 def theorem5_budget(system: DPKwikSortCapped) -> dpaudit.PrivacyClaim:
@@ -66,32 +74,51 @@ def theorem5_output(system: DPKwikSortCapped) -> dpaudit.PrivacyClaim:
     "alabi2022.corollary6-budget",
     DPKwikSortCapped,
     kind="privacy",
-    place=[NOISE_6, ALGORITHM_1],
+    place=NOISE_6,
     statement=(
-        "For every ϵ > 0, m, n and q: q answers with the printed noise Lap(q / (ϵn)) and the fallback at ϵ/2 are "
-        "ϵ-differentially private together."
+        "For every ϵ > 0, m and n, and every q that a run can exceed: q answers with the printed noise Lap(q / (ϵn)) "
+        "and the fallback at ϵ/2, with the noise printed before Corollary 3, are ϵ-differentially private together."
     ),
 )
 @about(LAPLACE)
 @about(PRINTED)
+@about(PRINTED_FALLBACK)
 def corollary6_budget(system: DPKwikSortCapped) -> dpaudit.PrivacyClaim:
-    return dpaudit.PrivacyClaim(epsilon=system.epsilon, view="longest-run")
+    return _longest_run(system, delta=0.0)
+
+
+@dpaudit.claim(
+    "alabi2022.corollary6-budget-tight",
+    DPKwikSortCapped,
+    kind="privacy",
+    place=NOISE_6,
+    ours=True,
+    statement=(
+        "For every ϵ > 0, m and n, and every q that a run can exceed: the same with the least Laplace noise with which "
+        "the fallback is ϵ/2-differentially private, Lap(2 C(m, 2) / (ϵn))."
+    ),
+)
+@about(LAPLACE)
+@about(PRINTED)
+@about({"calibration": "tight"})
+def corollary6_budget_tight(system: DPKwikSortCapped) -> dpaudit.PrivacyClaim:
+    return _longest_run(system, delta=0.0)
 
 
 @dpaudit.claim(
     "alabi2022.corollary6-transcript",
     DPKwikSortCapped,
     kind="privacy",
-    place=[NOISE_6, ALGORITHM_1],
+    place=NOISE_6,
     statement=(
-        "For every ϵ > 0, m, n and q: with the printed noise Lap(q / (ϵn)), what a run computes from the data is "
-        "ϵ-differentially private."
+        "For every ϵ > 0, m and n, and every q that a run can exceed: with the printed noise Lap(q / (ϵn)), what a run "
+        "computes from the data is ϵ-differentially private."
     ),
 )
 @about(LAPLACE)
 @about(PRINTED)
 def corollary6_transcript(system: DPKwikSortCapped) -> dpaudit.PrivacyClaim:
-    return dpaudit.PrivacyClaim(epsilon=system.epsilon, view="transcript")
+    return dpaudit.PrivacyClaim(epsilon=system.epsilon, view="transcript", inapplicable=_never_falls_back(system))
 
 
 @dpaudit.claim(
@@ -116,15 +143,15 @@ def corollary6_output(system: DPKwikSortCapped) -> dpaudit.PrivacyClaim:
     place=COROLLARY_7,
     ours=True,
     statement=(
-        "For every ϵ > 0, δ, m, n and q: q answers whose Gaussian noise is (ϵ, δ)-differentially private, by the "
-        "classical constant or exactly, and the fallback at ϵ/2 are (ϵ, δ)-differentially private together. The paper "
-        "prints O(.) for the constant."
+        "For every ϵ > 0, δ, m and n, and every q that a run can exceed: q answers whose Gaussian noise is (ϵ, "
+        "δ)-differentially private, by the classical constant or exactly, and the fallback at ϵ/2 are (ϵ, "
+        "δ)-differentially private together. The paper prints O(.) for the constant."
     ),
 )
 @about(GAUSSIAN)
 @about(PRINTED)
 def corollary7_budget(system: DPKwikSortCapped) -> dpaudit.PrivacyClaim:
-    return dpaudit.PrivacyClaim(epsilon=system.epsilon, delta=system.delta, view="longest-run")
+    return _longest_run(system, delta=system.delta)
 
 
 @dpaudit.claim(
@@ -134,11 +161,24 @@ def corollary7_budget(system: DPKwikSortCapped) -> dpaudit.PrivacyClaim:
     place=COROLLARY_7,
     ours=True,
     statement=(
-        "For every ϵ > 0, δ, m, n and q: with Gaussian noise that is (ϵ, δ)-differentially private for q answers, what "
-        "a run computes from the data is (ϵ, δ)-differentially private."
+        "For every ϵ > 0, δ, m and n, and every q that a run can exceed: with Gaussian noise that is (ϵ, "
+        "δ)-differentially private for q answers, what a run computes from the data is (ϵ, δ)-differentially private."
     ),
 )
 @about(GAUSSIAN)
 @about(PRINTED)
 def corollary7_transcript(system: DPKwikSortCapped) -> dpaudit.PrivacyClaim:
-    return dpaudit.PrivacyClaim(epsilon=system.epsilon, delta=system.delta, view="transcript")
+    return dpaudit.PrivacyClaim(
+        epsilon=system.epsilon, delta=system.delta, view="transcript", inapplicable=_never_falls_back(system)
+    )
+
+
+def _longest_run(system: DPKwikSortCapped, *, delta: float) -> dpaudit.PrivacyClaim:
+    return dpaudit.PrivacyClaim(
+        epsilon=system.epsilon, delta=delta, view="longest-run", inapplicable=_never_falls_back(system)
+    )
+
+
+def _never_falls_back(system: DPKwikSortCapped) -> str:
+    """Why the fallback cannot run, where the cap is the number of pairs."""
+    return "" if system.capped else f"the fallback never runs: the cap is {system.limit}, and there are as many pairs"

@@ -32,6 +32,11 @@ MOST_ALTERNATIVES = 10**9
         "For every ϵ > 0, m and q: an agent's answers by Lemma 10 at ϵ/2, so at ϵ_0 = ϵm / 4q, and its report to the "
         "fallback at ϵ/2 are ϵ-LDP together."
     ),
+    mends=[
+        "alabi2022.algorithm3-composition",
+        "alabi2022.algorithm3-privacy",
+        "alabi2022.algorithm3-privacy-printed-fallback",
+    ],
 )
 def theorem11_budget(system: LDPKwikSortInteractive) -> dpaudit.PrivacyClaim:
     """Theorem 11 as its counterpart, Theorem 5, has it; it mends Algorithm 3, which has Algorithm 2's ϵ_0."""
@@ -139,8 +144,9 @@ def first_from(holds: Callable[[int], bool]) -> float:
     kind="utility",
     place=THEOREM11,
     statement=(
-        "For every profile, ϵ > 0, m, n and q >= 10 m ln m: the expected Kemeny score is at most 5 OPT + 60 m^1.5 q / "
-        "(ϵ sqrt n)."
+        "For every profile, ϵ > 0, m, n, ζ in (0, 1] and q >= 10 m ln(m/ζ): with KwikSort, of ratio 5, the expected "
+        "Kemeny score is at most (5 + ζ) OPT + O(m^1.5 q / (ϵ sqrt n)), here OPT + 60 m^1.5 q / (ϵ sqrt n) (a constant "
+        "chosen here)."
     ),
 )
 def theorem11(system: LDPKwikSortInteractive) -> dpaudit.UtilityClaim:
@@ -158,8 +164,8 @@ def theorem11(system: LDPKwikSortInteractive) -> dpaudit.UtilityClaim:
     kind="lemma",
     place=ALGORITHM3,
     statement=(
-        "For every m and q at which the fallback can run: the nominal budgets of an agent's answers by Algorithm 2, "
-        "ϵ_0 = ϵm / 2q each, and of the fallback, ϵ/2, add up to at most ϵ."
+        "For every ϵ > 0, m and q >= 10 m ln m at which the fallback can run: the nominal budgets of an agent's "
+        "answers by Algorithm 2, ϵ_0 = ϵm / 2q each, and of the fallback, ϵ/2, add up to at most ϵ."
     ),
 )
 def algorithm3_composition(system: LDPKwikSortInteractive) -> dpaudit.LemmaClaim:
@@ -172,7 +178,7 @@ def algorithm3_composition(system: LDPKwikSortInteractive) -> dpaudit.LemmaClaim
             "claimed": system.epsilon,
         },
         scope="sum of the nominal budgets, with ϵ_0 = ϵm / 2q",
-        inapplicable=_never_falls_back(system),
+        inapplicable=_too_few_queries(system) or _never_falls_back(system),
     )
 
 
@@ -182,12 +188,14 @@ def algorithm3_composition(system: LDPKwikSortInteractive) -> dpaudit.LemmaClaim
     kind="privacy",
     place=ALGORITHM3,
     statement=(
-        "For every ϵ > 0, m and q: what an agent sends while KwikSort runs, which compares no pair twice, and to the "
-        "fallback where that can run, is ϵ-LDP; with Algorithm 2's ϵ_0 = ϵm / 2q."
+        "For every ϵ > 0, m and q >= 10 m ln m: what an agent sends while KwikSort runs, which compares no pair twice, "
+        "and to the fallback where that can run, is ϵ-LDP; with Algorithm 2's ϵ_0 = ϵm / 2q."
     ),
 )
 def algorithm3_privacy(system: LDPKwikSortInteractive) -> dpaudit.PrivacyClaim:
-    return dpaudit.PrivacyClaim(epsilon=system.epsilon, view="kwiksort-transcript")
+    return dpaudit.PrivacyClaim(
+        epsilon=system.epsilon, view="kwiksort-transcript", inapplicable=_too_few_queries(system)
+    )
 
 
 @dpaudit.claim(
@@ -209,6 +217,12 @@ def algorithm3_privacy_printed_fallback(system: LDPKwikSortInteractive) -> dpaud
     )
 
 
+def _too_few_queries(system: LDPKwikSortInteractive) -> str:
+    """Why Lemma 10 and Theorem 11 do not apply, which want more queries."""
+    m, q = system.alternatives, system.queries
+    return f"q = {q} is below 10 m ln m" if q < 10 * m * math.log(m) else ""
+
+
 def _never_falls_back(system: LDPKwikSortInteractive) -> str:
     """Why the fallback cannot run, where KwikSort has no more pairs to compare than one set of agents may answer."""
     if system.pairs > system.uses:
@@ -222,7 +236,8 @@ def _never_falls_back(system: LDPKwikSortInteractive) -> str:
     kind="utility",
     place=COROLLARY12,
     statement=(
-        "For every profile, ϵ > 0, m and n: the expected Kemeny score is at most 5 OPT + 700 m^2.5 ln m / (ϵ sqrt n)."
+        "For every profile, ξ, ϵ > 0, m and n: the expected Kemeny score is at most (5 + ξ) OPT + O_ξ(m^2.5 log m / (ϵ "
+        "sqrt n)), here OPT + 700 m^2.5 ln m / (ϵ sqrt n) for ξ >= 1 (a constant chosen here)."
     ),
 )
 def corollary12(system: LDPKwikSortInteractive) -> dpaudit.UtilityClaim:
@@ -244,7 +259,7 @@ def _score(system: LDPKwikSortInteractive) -> dict[str, Any]:
         "trivial_reason": "a random ranking never exceeds the least score by more than C(m, 2) / 2 in expectation",
         "quantity": f"Kemeny score above the least, {system.instance} instance",
         "scope": f"n = {n}, m = {m}, q = {q}; the excess over the least score is held to it, so with a ratio of 1",
-        "inapplicable": f"q = {q} is below 10 m ln m" if q < 10 * m * math.log(m) else "",
+        "inapplicable": _too_few_queries(system),
     }
 
 

@@ -74,6 +74,7 @@ def lemma10_privacy_use(system: LDPKwikSortInteractive) -> dpaudit.PrivacyClaim:
     kind="privacy",
     place=LEMMA10,
     statement="For every ϵ > 0, m and q: an agent's answers, 2q/m at most, are ϵ-LDP together.",
+    mends="alabi2022.lemma10-cap-text",
 )
 def lemma10_privacy_total(system: LDPKwikSortInteractive) -> dpaudit.PrivacyClaim:
     return dpaudit.PrivacyClaim(epsilon=system.epsilon, view="transcript")
@@ -109,9 +110,10 @@ def lemma10_cap_text(system: LDPKwikSortInteractive) -> dpaudit.LemmaClaim:
     LDPKwikSortInteractive,
     kind="utility",
     place=LEMMA10,
+    ours=True,
     statement=(
         "For every ϵ > 0, m, n and q: the expected error of an answer is O(q / (ϵ sqrt(nm))), here at most 5q / (ϵ "
-        "sqrt(nm))."
+        "sqrt(nm)) (a constant chosen here)."
     ),
 )
 def lemma10_error(system: LDPKwikSortInteractive) -> dpaudit.UtilityClaim:
@@ -135,6 +137,7 @@ def lemma10_error(system: LDPKwikSortInteractive) -> dpaudit.UtilityClaim:
         "For every ϵ > 0, m, n and q: the expected error of an answer is at most 4q / (ϵ sqrt(nm)) + sqrt(m/n), the "
         "latter for the fair coins of the agents who say no."
     ),
+    mends=["alabi2022.lemma10-error", "alabi2022.lemma10-rate-epsilon"],
 )
 def lemma10_error_mended(system: LDPKwikSortInteractive) -> dpaudit.UtilityClaim:
     """Lemma 10 for every ϵ: 1 / tanh(x / 2) <= 1 + 2 / x at x = ϵm / 2q."""
@@ -153,7 +156,10 @@ def lemma10_error_mended(system: LDPKwikSortInteractive) -> dpaudit.UtilityClaim
     LDPKwikSortInteractive,
     kind="rate",
     place=LEMMA10,
-    statement="For every ϵ > 0 and fixed m, n and q: the error of an answer falls like 1/ϵ up to ϵ.",
+    statement=(
+        "For every ϵ > 0, m, n and q: the error of an answer, printed as O(q / (ϵ sqrt(nm))), falls like 1/ϵ from ϵ/64 "
+        "to ϵ (a range chosen here)."
+    ),
 )
 def lemma10_rate_epsilon(system: LDPKwikSortInteractive) -> dpaudit.RateClaim:
     m, n, q = system.alternatives, system.agents, system.queries
@@ -176,6 +182,7 @@ def lemma10_rate_epsilon(system: LDPKwikSortInteractive) -> dpaudit.RateClaim:
     statement=(
         "For every m, n and w_ji: the answer (m/n) Σ w~_ji^k has the expectation w_ji, also where m does not divide n."
     ),
+    mends="alabi2022.lemma10-unbiased-padded",
 )
 def lemma10_unbiased(system: LDPKwikSortInteractive) -> dpaudit.LemmaClaim:
     return _unbiased(system, counted=system.agents, more="; n counts the real ones")
@@ -186,6 +193,7 @@ def lemma10_unbiased(system: LDPKwikSortInteractive) -> dpaudit.LemmaClaim:
     LDPKwikSortInteractive,
     kind="lemma",
     place=DUMMY_USERS,
+    ours=True,
     statement=(
         "For every m, n and w_ji: the answer (m/n) Σ w~_ji^k has the expectation w_ji where n counts the dummy users "
         "too, who make it divisible by m."
@@ -261,6 +269,7 @@ def lemma10_bottom_informed(system: LDPKwikSortInteractive) -> dpaudit.UtilityCl
         "For every m and q > 10 m ln m: q different queries, chosen without knowing ℓ, end in ⊥ with probability at "
         "most exp(-0.1 q/m)."
     ),
+    mends=["alabi2022.algorithm2-counter", "alabi2022.lemma10-bottom-informed"],
 )
 def lemma10_bottom_meant(system: LDPKwikSortInteractive) -> dpaudit.UtilityClaim:
     m, different = system.alternatives, min(system.queries, 2 * system.pairs)

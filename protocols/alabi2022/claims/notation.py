@@ -63,6 +63,45 @@ def fact2_halved(reduction: MarginalsReduction) -> dpaudit.LemmaClaim:
     return _on_matrices(constrained=True)
 
 
+@dpaudit.claim(
+    "alabi2022.theorem1-core",
+    MarginalsReduction,
+    kind="lemma",
+    place=PAPER.at(section=CENTRAL, theorem=1, part="proof"),
+    statement=(
+        "For every α >= 1, σ, and w and w~ with w_ij + w_ji = 1: K(σ, w~) <= α OPT(w~) implies K(σ, w) <= α OPT(w) + "
+        "(α + 1) times the sum of all |w_ji - w~_ji|."
+    ),
+)
+def theorem1_core(reduction: MarginalsReduction) -> dpaudit.LemmaClaim:
+    names = [f"{matrix}_{pair}" for matrix in ("w", "w~") for pair in ("01", "02", "12")]
+
+    def costs(alpha: float, values: Mapping[str, float]) -> dict[str, float]:
+        """Both sides for the costliest σ that meets the condition."""
+        w, noisy = (
+            np.array([[0.5, w01, w02], [1 - w01, 0.5, w12], [1 - w02, 1 - w12, 0.5]])
+            for w01, w02, w12 in ([values[name] for name in half] for half in (names[:3], names[3:]))
+        )
+        places = rankings.positions(rankings.all_rankings(3))
+        before = places[:, :, None] < places[:, None, :]
+        cost, seen = ((before * matrix.T).sum(axis=(1, 2)) for matrix in (w, noisy))
+        bound = alpha * cost.min() + (alpha + 1) * np.abs(w - noisy).sum()
+        return {"actual": float(cost[seen <= alpha * seen.min()].max()), "claimed": float(bound)}
+
+    def margin(alpha: float, **values: float) -> float:
+        sides = costs(alpha, values)
+        return sides["claimed"] - sides["actual"]
+
+    return dpaudit.LemmaClaim(
+        margin=margin,
+        instances=[{"alpha": 1.0} | dict.fromkeys(names, 0.5), {"alpha": 5.0} | {n: float(len(n) == 4) for n in names}],
+        variables={"alpha": dpaudit.Reals(1.0, 10.0)} | {name: dpaudit.Reals(0.0, 1.0) for name in names},
+        explain=lambda alpha, **values: costs(alpha, values),
+        tolerance=1e-9,
+        scope="all rankings σ of 3 alternatives that meet the condition, drawn weights, α from 1 to 10",
+    )
+
+
 def _on_matrices(*, constrained: bool) -> dpaudit.LemmaClaim:
     """Fact 2 for drawn matrices; halved, for those that obey the probability constraint."""
     names = [f"{matrix}_{i}{j}" for matrix in "wv" for i in range(3) for j in range(3) if i != j]

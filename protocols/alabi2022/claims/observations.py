@@ -95,6 +95,7 @@ def observation15_meant(reduction: MarginalsReduction) -> dpaudit.LemmaClaim:
         "For every σ and words x: K(σ, {π^x}) is at least t (d / 2 - <ρ(σ), mean x> / 2), with ρ as printed and the "
         "map of the text, which switches where x_j = +1."
     ),
+    mends="alabi2022.observation15",
 )
 def observation15_text(reduction: MarginalsReduction) -> dpaudit.LemmaClaim:
     def sides(orders: np.ndarray, x: np.ndarray) -> tuple[Any, Any]:
@@ -186,6 +187,7 @@ def observation16_meant(reduction: MarginalsReduction) -> dpaudit.LemmaClaim:
     place=OBSERVATION16,
     ours=True,
     statement="For every y and words x: K(π^y, {π^x}) is at most 2 t (d / 2 - <y, mean x> / 2) + d^2.",
+    mends="alabi2022.observation16",
 )
 def observation16_sharp(reduction: MarginalsReduction) -> dpaudit.LemmaClaim:
     return _on_words(reduction, _upper(reduction, 2, 1))

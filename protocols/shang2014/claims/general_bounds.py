@@ -6,6 +6,7 @@ from collections.abc import Callable
 import dpaudit
 
 from ..bounds import (
+    equation24_argument,
     equation26_at_best,
     equation27,
     general_density,
@@ -23,7 +24,7 @@ from ..error_rate import is_integrable
 from ..exact_errors import largest_pair_distance, pair_distance_density, pair_flip_probability, three_way_error
 from ..gaussian_histogram import GaussianHistogram
 from ..paper import PAPER
-from .shared import error_bound, relative, setting, unless_bounded, unless_positional
+from .shared import error_bound, falling_error, relative, setting, unless_bounded, unless_positional
 
 
 @dpaudit.claim(
@@ -46,6 +47,7 @@ def lemma2(system: GaussianHistogram) -> dpaudit.UtilityClaim:
     place=PAPER.at(section="III-B", lemma=2, note="with the tail of every pair"),
     statement="For every τ > 0 the error rate is at most C(M,2) (2 ∫_0^τ p_D(l) Q(l / σ̂) dl + Q(τ / σ̂)).",
     ours=True,
+    mends=["shang2014.lemma2", "shang2014.equation17", "shang2014.equation18"],
 )
 def lemma2_corrected(system: GaussianHistogram) -> dpaudit.UtilityClaim:
     return error_bound(system, union(system))
@@ -140,6 +142,7 @@ def theorem2_at_equation24(system: GaussianHistogram) -> dpaudit.UtilityClaim:
     place=PAPER.at(section="III-B", theorem=2, note="with the tail of every pair"),
     statement="For every τ > 0 the error rate is at most C(M,2) ((M! - 1) τ / √2 + Q(τ / σ̂)).",
     ours=True,
+    mends="shang2014.theorem2",
 )
 def theorem2_corrected(system: GaussianHistogram) -> dpaudit.UtilityClaim:
     density, tail = general_density(system), pairs(system)
@@ -170,9 +173,35 @@ def equation22(system: GaussianHistogram) -> dpaudit.UtilityClaim:
     GaussianHistogram,
     kind="lemma",
     place=PAPER.at(section="III-B", theorem=2, part="after", equation=24),
-    statement="No other τ makes the right side of Theorem 2 smaller.",
+    statement="For all ϵ, δ, M and N the τ of Eq. 24 is real, and no other makes the right side of Theorem 2 smaller.",
 )
 def equation24(system: GaussianHistogram) -> dpaudit.LemmaClaim:
+    if not undefined(system):
+        return _smallest_at_equation24(system)
+    radicand = -2 * math.log(equation24_argument(system, density=general_density(system)))
+    return dpaudit.LemmaClaim(
+        margin=lambda: radicand,
+        instances=[{}],
+        complete=True,
+        explain=lambda: {"claimed": radicand, "actual": 0.0},
+        scope="what Equation 24 takes the root of, which should be at least 0",
+    )
+
+
+@dpaudit.claim(
+    "shang2014.equation24-mended",
+    GaussianHistogram,
+    kind="lemma",
+    place=PAPER.at(section="III-B", theorem=2, part="after", equation=24, note="with a condition"),
+    statement="Where ϵ N > √(π ln(2/δ) / 2) M (M - 1) (M! - 1), no τ has a smaller right side of Thm. 2 than Eq. 24's.",
+    ours=True,
+    mends=["shang2014.equation24", "shang2014.theorem2-equation24"],
+)
+def equation24_mended(system: GaussianHistogram) -> dpaudit.LemmaClaim:
+    return _smallest_at_equation24(system)
+
+
+def _smallest_at_equation24(system: GaussianHistogram) -> dpaudit.LemmaClaim:
     density = general_density(system)
     best = tightest(system, density=density)
     at_best = theorem2(system, best, density=density)
@@ -239,6 +268,7 @@ def equation26(system: GaussianHistogram) -> dpaudit.UtilityClaim:
         section="III-B", theorem=2, part="after", equation=26, note="with the factor that Equation 25 gives"
     ),
     statement="For every τ > 0 the error rate is at most C(M,2) (M! - 1) τ / √2 + σ̂ exp(-τ²/(2σ̂²)) / (√(2π) τ).",
+    mends="shang2014.equation26-step",
 )
 def equation26_meant(system: GaussianHistogram) -> dpaudit.UtilityClaim:
     return error_bound(system, equation26_at_best(system, factor=1.0))
@@ -255,3 +285,14 @@ def equation27_as_printed(system: GaussianHistogram) -> dpaudit.UtilityClaim:
     if system.agents == 1:
         return error_bound(system, 0.0, inapplicable="its last term is divided by ln N, which is 0 for a single agent")
     return error_bound(system, equation27(system))
+
+
+@dpaudit.claim(
+    "shang2014.equation27-rate",
+    GaussianHistogram,
+    kind="rate",
+    place=PAPER.at(section="III-B", theorem=2, part="after", equation=27, note="on the rate"),
+    statement="For fixed ϵ, δ and M and any positional rule the error rate falls at least as fast as √(ln N) / N.",
+)
+def equation27_rate(system: GaussianHistogram) -> dpaudit.RateClaim:
+    return falling_error(system, -1.0, shape=lambda agents: math.sqrt(math.log(agents)))

@@ -1,6 +1,7 @@
 """Section III-A, and Section III-B up to Lemma 1: profiles as points of the simplex of shares."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -151,6 +152,23 @@ def lemma1(system: GaussianHistogram) -> dpaudit.LemmaClaim:
     statement="At every distance s the slice of the simplex has volume √M! G(s) / Γ(M! - 1).",
 )
 def equation13(system: GaussianHistogram) -> dpaudit.LemmaClaim:
+    return _slices(system, (0.0, 0.1, 0.2, 0.4, 1 / math.sqrt(2), 1.0))
+
+
+@dpaudit.claim(
+    "shang2014.equation13-mended",
+    GaussianHistogram,
+    kind="lemma",
+    place=PAPER.at(section="III-B", lemma=1, part="proof", equation=13, note="through the origin, as Equation 12"),
+    statement="The slice of the simplex at distance 0 has volume √M! G(0) / Γ(M! - 1).",
+    ours=True,
+)
+def equation13_mended(system: GaussianHistogram) -> dpaudit.LemmaClaim:
+    return _slices(system, (0.0,))
+
+
+def _slices(system: GaussianHistogram, distances: Sequence[float]) -> dpaudit.LemmaClaim:
+    """Volumes of slices at given distances against the density G of Equation 11, both over that of the simplex."""
     rule = rule_of(system)
     gaps, counts = rule.gap_coefficients()
     upper = [(gap / rule.gap_norm, n) for gap, n in zip(gaps.tolist(), counts.tolist(), strict=True) if gap > 0]
@@ -173,7 +191,8 @@ def equation13(system: GaussianHistogram) -> dpaudit.LemmaClaim:
 
     return dpaudit.LemmaClaim(
         margin=lambda distance: -abs(density(distance) - exponential_density(distance)),
-        instances=[{"distance": distance} for distance in (0.0, 0.1, 0.2, 0.4, 1 / math.sqrt(2), 1.0)],
+        instances=[{"distance": distance} for distance in distances],
+        complete=len(distances) == 1,
         explain=lambda distance: {"claimed": exponential_density(distance), "actual": density(distance)},
         tolerance=1e-6,
         scope="both over the volume of the simplex",
@@ -186,21 +205,50 @@ def equation13(system: GaussianHistogram) -> dpaudit.LemmaClaim:
     GaussianHistogram,
     kind="lemma",
     place=PAPER.at(section="III-B", lemma=1, part="proof", equation=15),
-    statement="For every positional rule β has opposite entries at a ranking and at its reversal.",
+    statement="For every positional rule and t, φ_Y(t) is the product of 1 / (1 + β_j² t²) over half of the rankings.",
 )
 def equation15(system: GaussianHistogram) -> dpaudit.LemmaClaim:
+    rule, m = rule_of(system), system.alternatives
+    inapplicable = unless_positional(system) or _unless_listed(system)
+    entries = [] if inapplicable else [_entry(rule, np.array(order)) for order in rankings.all_rankings(m).tolist()]
+    frequency = Counter(round(entry, 12) + 0.0 for entry in entries)
+
+    def sides(entry: float) -> dict[str, float]:
+        return {"claimed": frequency[entry], "actual": frequency[-entry]}
+
+    return dpaudit.LemmaClaim(
+        margin=lambda entry: -abs(sides(entry)["claimed"] - sides(entry)["actual"]),
+        instances=[{"entry": entry} for entry in sorted(frequency)],
+        complete=True,
+        explain=sides,
+        scope=f"{setting(system)}; how many rankings have each entry of β, and how many the opposite one: factors of "
+        "Equation 14 with opposite entries multiply to a factor of Equation 15",
+        inapplicable=inapplicable,
+    )
+
+
+@dpaudit.claim(
+    "shang2014.equation15-reversal",
+    GaussianHistogram,
+    kind="lemma",
+    place=PAPER.at(section="III-B", lemma=1, part="proof", equation=15, note="the sentence before it"),
+    statement="For every positional rule β has opposite entries at a ranking and at its reversal.",
+)
+def equation15_reversal(system: GaussianHistogram) -> dpaudit.LemmaClaim:
     return _opposite(system, lambda order: order[::-1])
 
 
 @dpaudit.claim(
-    "shang2014.equation15-mended",
+    "shang2014.equation15-reversal-mended",
     GaussianHistogram,
     kind="lemma",
-    place=PAPER.at(section="III-B", lemma=1, part="proof", equation=15, note="with the two alternatives exchanged"),
+    place=PAPER.at(
+        section="III-B", lemma=1, part="proof", equation=15, note="the sentence before it, with the pair exchanged"
+    ),
     statement="For every positional rule β has opposite entries at a ranking and at that with the pair exchanged.",
     ours=True,
 )
-def equation15_mended(system: GaussianHistogram) -> dpaudit.LemmaClaim:
+def equation15_reversal_mended(system: GaussianHistogram) -> dpaudit.LemmaClaim:
     exchanged = np.r_[1, 0, np.arange(2, system.alternatives)]
     return _opposite(system, lambda order: exchanged[order])
 
@@ -209,13 +257,9 @@ def _opposite(system: GaussianHistogram, partner: Callable[[np.ndarray], np.ndar
     """β of the hyperplane of alternatives 0 and 1 at each ranking, against that at its partner."""
     rule, m = rule_of(system), system.alternatives
 
-    def entry(order: np.ndarray) -> float:
-        places = rankings.positions(order)
-        return float((rule.scores[int(places[0])] - rule.scores[int(places[1])]) / rule.gap_norm)
-
     def sides(ranking: Sequence[int]) -> dict[str, float]:
         order = np.array(ranking)
-        return {"claimed": -entry(order), "actual": entry(np.asarray(partner(order)))}
+        return {"claimed": -_entry(rule, order), "actual": _entry(rule, np.asarray(partner(order)))}
 
     return dpaudit.LemmaClaim(
         margin=lambda ranking: -abs(sides(ranking)["claimed"] - sides(ranking)["actual"]),
@@ -223,5 +267,15 @@ def _opposite(system: GaussianHistogram, partner: Callable[[np.ndarray], np.ndar
         complete=True,
         explain=sides,
         scope=f"{setting(system)}; every ranking",
-        inapplicable=unless_positional(system) or ("" if m <= MOST_LISTED else f"listed up to M = {MOST_LISTED}"),
+        inapplicable=unless_positional(system) or _unless_listed(system),
     )
+
+
+def _entry(rule: PositionalRule, order: np.ndarray) -> float:
+    """Entry of β, the unit normal of the hyperplane of alternatives 0 and 1, at a ranking."""
+    places = rankings.positions(order)
+    return float((rule.scores[int(places[0])] - rule.scores[int(places[1])]) / rule.gap_norm)
+
+
+def _unless_listed(system: GaussianHistogram) -> str:
+    return "" if system.alternatives <= MOST_LISTED else f"listed up to M = {MOST_LISTED}"

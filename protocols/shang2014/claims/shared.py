@@ -1,13 +1,15 @@
 """What several claims share: where they apply, the bound on the error rate, and numbers that take long to compute."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from math import factorial
 from typing import Any
 
 import dpaudit
 
-from ..error_rate import PROFILES, error_probabilities, exact_error, is_integrable
+from ..bounds import lemma3_corrected, rule_of, union
+from ..error_rate import PROFILES, error_probabilities, errors, exact_error, is_integrable
+from ..exact_errors import pair_distance_density
 from ..gaussian_histogram import GaussianHistogram
 from ..positional import LARGEST_HISTOGRAM
 
@@ -66,7 +68,7 @@ def error_bound(system: GaussianHistogram, bound: float, **given: Any) -> dpaudi
     given
         Fields of the claim that differ from those of most bounds.
     """
-    rankings = factorial(system.alternatives)
+    rankings = math.factorial(system.alternatives)
     common: dict[str, Any] = {
         "exact": partial(exact_error, system) if is_integrable(system) else None,
         "measure": partial(error_probabilities, system),
@@ -79,6 +81,37 @@ def error_bound(system: GaussianHistogram, bound: float, **given: Any) -> dpaudi
         "inapplicable": unless_bounded(system),
     }
     return dpaudit.UtilityClaim(bound=bound, **(common | given))
+
+
+def falling_error(
+    system: GaussianHistogram, exponent: float, *, shape: Callable[[float], float] | None = None
+) -> dpaudit.RateClaim:
+    """Return the claim that the error rate of a positional rule falls as a power of N, at the system's ϵ and δ."""
+
+    def at(agents: float) -> GaussianHistogram:
+        return system.but(agents=int(agents), delta=system.failure)
+
+    quantity: dict[str, Any] = {"quantity": "error rate"}
+    if system.profiles != "simplex":
+        quantity["measure"] = lambda agents, runs, rng: errors(at(agents), runs, rng).astype(float)
+    elif system.alternatives == 3:
+        quantity["exact"] = lambda agents: exact_error(at(agents))
+    else:
+        quantity["exact"] = lambda agents: union(at(agents))
+        quantity["quantity"] = "sum of the pairs' probabilities to be reversed, which the error rate cannot exceed"
+    # From where the bound of the corrected Lemma 3 is 0.2, over two decades.
+    density = float(pair_distance_density(rule_of(system), 0.0))
+    first = max(10.0, system.agents * lemma3_corrected(system, density) / 0.2)
+    return dpaudit.RateClaim(
+        variable="agents",
+        points=[math.ceil(first * 10 ** (i / 3)) for i in range(7)],
+        exponent=exponent,
+        shape=shape,
+        runs=20_000,
+        scope=f"{setting(system)}, ϵ = {system.epsilon:g}, δ = {system.failure:g}, " + PROFILES[system.profiles],
+        inapplicable=unless_bounded(system),
+        **quantity,
+    )
 
 
 def relative(claimed: float, actual: float) -> float:

@@ -1,5 +1,6 @@
 """Verdicts at parameters drawn around every threshold of a claim, against formulas of their own."""
 
+import itertools
 import math
 from itertools import pairwise
 
@@ -50,10 +51,13 @@ def test_corollary_6_spends_more_than_its_budget_wherever_the_fallback_can_run(r
         cap = max(0, pairs + int(rng.integers(-2, 2)))
         calibration = str(rng.choice(["printed", "tight"]))
         target = DPKwikSortCapped(epsilon=epsilon, alternatives=m, agents=1, cap=cap, calibration=calibration)
-        spent = epsilon * min(cap, 1)
-        if cap < pairs:
-            spent += epsilon / 2 * (1 if calibration == "tight" else (m - 1) / (2 * m))
-        found = privacy(target, "alabi2022.corollary6-budget")
+        name, other = ("-tight", "") if calibration == "tight" else ("", "-tight")
+        assert claim_of(target, f"alabi2022.corollary6-budget{other}").inapplicable
+        if cap >= pairs:
+            assert "the fallback never runs" in claim_of(target, f"alabi2022.corollary6-budget{name}").inapplicable
+            continue
+        spent = epsilon * min(cap, 1) + epsilon / 2 * (1 if calibration == "tight" else (m - 1) / (2 * m))
+        found = privacy(target, f"alabi2022.corollary6-budget{name}")
         assert found.measured["epsilon"].upper == pytest.approx(spent, rel=1e-9)
         assert found.verdict == ("refuted" if spent > epsilon * (1 + 1e-9) else "proved")
         meant = privacy(target.but(budget="meant"), "alabi2022.theorem5-budget")
@@ -160,3 +164,70 @@ def test_the_saving_of_the_vector_mechanism_is_proportional_to_m_at_every_epsilo
         shares = [claim.exact(m) / m for m in claim.points]
         assert shares[-1] == pytest.approx(2 * math.tanh(epsilon / 2) / epsilon / math.sqrt(math.pi), rel=2e-3)
         assert all(abs(b - shares[-1]) <= abs(a - shares[-1]) for a, b in pairwise(shares))
+
+
+def test_algorithm_3_is_about_as_many_queries_as_lemma_10_wants(rng):
+    for m in rng.integers(3, 30, 6).tolist():
+        least = math.ceil(10 * m * math.log(m))
+        for cap in (least - 1, least):
+            claim = claim_of(LDPKwikSortInteractive(alternatives=m, cap=cap), "alabi2022.algorithm3-privacy")
+            assert bool(claim.inapplicable) == (cap < least)
+
+
+def rest_at_random(m, cap, rng):
+    """One run on agents who agree, step by step: number of pairs in the wrong order."""
+    asked, order = 0, []
+    parts = [list(range(m))]
+    while parts:
+        part = parts.pop(0)
+        if len(part) < 2:
+            order += part
+        elif asked + len(part) - 1 > cap:
+            for left in (part, *parts):
+                order += rng.permutation(left).tolist()
+            break
+        else:
+            pivot = part[int(rng.integers(len(part)))]
+            asked += len(part) - 1
+            parts[:0] = [[x for x in part if x < pivot], [pivot], [x for x in part if x > pivot]]
+    return sum(a > b for i, a in enumerate(order) for b in order[i + 1 :])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("m", "cap"), [(5, 8), (6, 9), (8, 14)])
+def test_what_is_left_unsorted_costs_whatever_the_number_of_agents(m, cap, rng):
+    target = DPKwikSortCapped(alternatives=m, cap=cap)
+    claim = claim_of(target, "alabi2022.unsorted-rest")
+    costs = np.array([rest_at_random(m, cap, rng) for _ in range(20_000)])
+    assert abs(costs.mean() - claim.exact()) < 5 * costs.std() / math.sqrt(20_000)
+    assert claim.exact() >= claim.bound > 0
+    assert verdict(target, "alabi2022.unsorted-rest") == "proved"
+    if m == 5:
+        assert claim.exact() == pytest.approx(0.3)
+
+
+def test_what_is_left_unsorted_is_nothing_where_the_cap_is_the_number_of_pairs():
+    target = DPKwikSortCapped(alternatives=5, cap=10)
+    assert verdict(target, "alabi2022.unsorted-rest") == "inapplicable"
+
+
+def test_the_core_of_theorem_1_by_brute_force(rng):
+    """Costs by counting inverted pairs, for drawn weights; the bound is met within a few times over."""
+    claim = claim_of(MarginalsReduction(), "alabi2022.theorem1-core")
+    orders = list(itertools.permutations(range(3)))
+    for _ in range(60):
+        alpha, values = float(rng.uniform(1, 5)), rng.uniform(0, 1, (2, 3))
+        w, noisy = (dict(zip(((0, 1), (0, 2), (1, 2)), row, strict=True)) for row in values.tolist())
+
+        def cost(order, weights):
+            place = [order.index(k) for k in range(3)]
+            return sum(1 - v if place[i] < place[j] else v for (i, j), v in weights.items())
+
+        least = min(cost(order, noisy) for order in orders)
+        worst = max(cost(order, w) for order in orders if cost(order, noisy) <= alpha * least)
+        best = min(cost(order, w) for order in orders)
+        bound = alpha * best + (alpha + 1) * 2 * np.abs(values[0] - values[1]).sum()
+        names = [f"{matrix}_{pair}" for matrix in ("w", "w~") for pair in ("01", "02", "12")]
+        given = dict(zip(names, values.ravel().tolist(), strict=True))
+        assert claim.margin(alpha=alpha, **given) == pytest.approx(bound - worst)
+        assert bound >= worst

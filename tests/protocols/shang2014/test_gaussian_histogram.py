@@ -240,7 +240,12 @@ def test_equation_24_is_undefined_at_the_first_point_of_figure_2():
     target = GaussianHistogram(epsilon=0.0540)
     assert "above 2005.26" in claim_of(target, "theorem2-equation24").inapplicable
     assert claim_of(target, "theorem2").bound == 0.5
-    assert decide(target, "equation24").verdict == "inapplicable"
+    refuted = decide(target, "equation24")
+    assert refuted.verdict == "refuted"
+    # The logarithm of 3 (M! - 1) sqrt(pi ln(2 / delta)) / (epsilon N) for M = 3.
+    printed = math.log(3 * 5 * math.sqrt(math.pi * math.log(2 / 5e-4)) * math.sqrt(2) / (0.054 * 2000))
+    assert refuted.witness.details["claimed"] == pytest.approx(-2 * printed)
+    assert decide(target, "equation24-mended").verdict == "inapplicable"
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -354,12 +359,23 @@ def test_the_error_rate_of_copeland_goes_to_that_of_its_ties():
     assert decide(GaussianHistogram(rule="instant-runoff"), "any-rule", 4000).verdict == "certified"
 
 
-@pytest.mark.parametrize(("name", "delta"), [("figure2", 5e-4), ("figure3", "0.1/n")])
-def test_figures_show_the_exact_value_inside_the_simulated_interval(name, delta):
-    evidence = decide(GaussianHistogram(delta=delta, agents=1000), name, 20_000)
+@pytest.mark.parametrize(("name", "delta", "agents"), [("figure2", 5e-4, 2000), ("figure3", "0.1/n", 1000)])
+def test_figures_show_the_exact_value_inside_the_simulated_interval(name, delta, agents):
+    evidence = decide(GaussianHistogram(delta=delta, agents=agents), name, 20_000)
     value, exact = evidence.measured["value"], evidence.measured["exact"].lower
     assert value.lower < exact < value.upper
     assert evidence.measured["bound of theorem 2"].lower >= evidence.measured["bound by the union of the pairs"].lower
+
+
+def test_the_figures_are_about_three_candidates_and_the_rule_of_borda():
+    for setting in ({"alternatives": 4}, {"rule": "plurality"}, {"agents": 500}, {"profiles": "independent"}):
+        target = GaussianHistogram(delta="0.1/n", **setting)
+        assert claim_of(target, "figure2").inapplicable
+        assert claim_of(target, "figure3").inapplicable
+    assert not claim_of(GaussianHistogram(agents=50_000), "figure3").inapplicable
+    assert claim_of(GaussianHistogram(agents=50_000), "figure2").inapplicable
+    assert claim_of(GaussianHistogram(), "figure2-other-m").inapplicable
+    assert not claim_of(GaussianHistogram(alternatives=4), "figure2-other-m").inapplicable
 
 
 def test_delta_may_be_a_tenth_over_the_number_of_agents():

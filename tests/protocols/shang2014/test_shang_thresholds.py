@@ -106,6 +106,10 @@ def test_equation_24_around_where_it_has_no_value():
             target = GaussianHistogram(epsilon=epsilon, delta=delta, alternatives=m, agents=agents)
             claim = claim_of(target, "theorem2-equation24")
             assert bool(claim.inapplicable) == (agents < least)
+            assert decide(target, "equation24", 50).verdict == ("refuted" if agents < least else "consistent")
+            assert decide(target, "equation24-mended", 50).verdict == (
+                "inapplicable" if agents < least else "consistent"
+            )
 
 
 @pytest.mark.slow
@@ -144,8 +148,9 @@ def test_equation_15_around_the_rules_for_which_it_holds():
     rng = np.random.default_rng(SEED)
     for middle in (0.5, 0.5 + 1e-6, 0.5 - 1e-6, *rng.uniform(0, 1, 4)):
         target = GaussianHistogram(rule=f"1:{middle:.9f}:0")
-        assert decide(target, "equation15").verdict == ("proved" if middle == 0.5 else "refuted")
-        assert decide(target, "equation15-mended").verdict == "proved"
+        assert decide(target, "equation15-reversal").verdict == ("proved" if middle == 0.5 else "refuted")
+        assert decide(target, "equation15-reversal-mended").verdict == "proved"
+        assert decide(target, "equation15").verdict == "proved"
     for rule, verdict in (("1:0.7:0.3:0", "proved"), ("2-approval", "proved"), ("1:0.7:0.4:0", "refuted")):
         target = GaussianHistogram(alternatives=4, rule=rule)
         scores = dict(zip(range(4), target.positional.scores, strict=True))
@@ -153,7 +158,54 @@ def test_equation_15_around_the_rules_for_which_it_holds():
             math.isclose(scores[i] - scores[j], scores[3 - j] - scores[3 - i], abs_tol=1e-12)
             for i, j in itertools.permutations(range(4), 2)
         )
-        assert decide(target, "equation15").verdict == verdict == ("proved" if opposite else "refuted")
+        assert decide(target, "equation15-reversal").verdict == verdict == ("proved" if opposite else "refuted")
+
+
+def test_equation_15_against_the_characteristic_function():
+    """The product over all rankings, one after the other, is that of 1 / (1 + β² t²) over those with β > 0."""
+    rng = np.random.default_rng(SEED)
+    for m in (3, 4):
+        scores = np.sort(np.r_[1.0, rng.uniform(0, 1, m - 2), 0.0])[::-1]
+        target = GaussianHistogram(alternatives=m, rule=":".join(map(repr, scores.tolist())))
+        assert decide(target, "equation15").verdict == "proved"
+        gaps = [scores[order.index(0)] - scores[order.index(1)] for order in itertools.permutations(range(m))]
+        beta = np.array(gaps) / np.linalg.norm(gaps)
+        for t in rng.uniform(-20, 20, 5):
+            half = np.prod(1 / (1 + (beta[beta > 0] * t) ** 2))
+            assert np.prod(1 / (1 + 1j * beta * t)) == pytest.approx(half, rel=1e-9)
+
+
+def test_the_noise_for_a_replaced_ranking_is_enough_where_that_for_an_added_one_is():
+    for delta, factor in itertools.product((1e-3, 1e-7), (0.5, 1 - 1e-4, 1 + 1e-4)):
+        limit = brentq(lambda e: delta_of(e, noise_of(e, delta), 1.0) / delta - 1, 1e-4, 60)  # noqa: B023
+        epsilon = limit * factor
+        exact = delta_of(epsilon, math.sqrt(2) * noise_of(epsilon, delta), math.sqrt(2))
+        claim = claim_of(GaussianHistogram(epsilon=epsilon, delta=delta, relation="substitution"), "theorem1-scaled")
+        assert bool(claim.inapplicable) == (exact > delta)
+
+
+def test_a_slice_through_the_origin_has_the_volume_of_equation_12():
+    for rule in ("borda", "plurality", "1:0.3:0"):
+        assert decide(GaussianHistogram(rule=rule), "equation13-mended").verdict == "proved"
+    refuted = decide(GaussianHistogram(), "equation13")
+    assert refuted.verdict == "refuted"
+
+
+@pytest.mark.slow
+def test_rules_that_hardly_ever_tie_err_little_with_little_noise():
+    for rule in ("borda", "instant-runoff", "kemeny"):
+        assert decide(GaussianHistogram(rule=rule), "any-rule-mended", 4000).verdict == "certified"
+    assert decide(GaussianHistogram(rule="copeland"), "any-rule-mended").verdict == "inapplicable"
+
+
+def test_the_error_rate_falls_as_one_over_n_and_so_as_theorem_3_and_equation_27_say():
+    for name in ("theorem3", "equation27-rate"):
+        evidence = decide(GaussianHistogram(), name)
+        assert evidence.verdict == "consistent"
+        assert decide(GaussianHistogram(profiles="independent"), name).verdict == "inapplicable"
+    claim = claim_of(GaussianHistogram(), "theorem3")
+    few, many = (claim.exact(agents) for agents in (1e6, 1e8))
+    assert few / many == pytest.approx(100, rel=1e-3)
 
 
 def test_every_positional_rule_fails_the_condorcet_criterion():

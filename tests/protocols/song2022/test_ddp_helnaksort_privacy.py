@@ -76,13 +76,15 @@ def test_the_papers_own_settings():
     assert decide("theorem3.1-central", central_epsilon=0.5).verdict == "refuted"
     assert decide("theorem3.1-central", central_epsilon=1.0).verdict == "proved"
     for epsilon in (0.5, 1.0, math.log(100 / 6) - 0.01):
+        assert decide("theorem3.1-central-negative", epsilon=epsilon).verdict == "refuted"
         for who in ("", "-by-lot", "-secret-draw"):
-            assert decide(f"theorem3.1-central{who}", epsilon=epsilon).verdict == "refuted"
+            assert decide(f"theorem3.1-central{who}", epsilon=epsilon).verdict == "inapplicable"
+    assert decide("theorem3.1-central-negative", epsilon=math.log(100 / 6) + 0.01).verdict == "inapplicable"
 
 
 def test_a_negative_epsilon_is_refuted_by_all_outputs_together():
     """At ϵ = 1 of the paper's Figure 2: (-1.813, 1e-4)-DP, where 1 <= e^-1.813 + 1e-4 is false."""
-    evidence = decide("theorem3.1-central", epsilon=1.0)
+    evidence = decide("theorem3.1-central-negative", epsilon=1.0)
     claimed = 1.0 - math.log(100 / 6)
     assert claimed == pytest.approx(-1.813, abs=5e-4)
     assert evidence.witness.p == pytest.approx(1.0)
@@ -93,7 +95,7 @@ def test_a_negative_epsilon_is_refuted_by_all_outputs_together():
 
 def test_a_negative_epsilon_may_hold_where_delta_is_large():
     """By hand: of n' = 16 answers and ϵ = ln 16 - 0.05, 1 - e^-0.05 is below δ = 0.4, and so is the divergence."""
-    evidence = decide("theorem3.1-central", epsilon=math.log(16) - 0.05, agents=96, delta=0.4)
+    evidence = decide("theorem3.1-central-negative", epsilon=math.log(16) - 0.05, agents=96, delta=0.4)
     keep = keep_of(math.log(16) - 0.05, 0.4)
     exact = max(delta_of(keep, 16, ones, -0.05) for ones in range(16))
     assert 1 - math.exp(-0.05) < exact < 0.4

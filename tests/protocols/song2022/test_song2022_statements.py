@@ -12,9 +12,10 @@ from dpaudit.auditors import Budget, Streams, audit
 from dpaudit.catalog.ding2018 import HierarchicalRankAggregation
 from dpaudit.catalog.song2022 import DDPHelnaksort
 from dpaudit.catalog.song2022.aggregation import printed_distance
-from dpaudit.catalog.song2022.collection import cast, truths
+from dpaudit.catalog.song2022.collection import cast, collect, truths
 from dpaudit.catalog.song2022.paired import by_levels, opposite, paired
 from dpaudit.catalog.song2022.paper import ERRATA, LEFT_ALONE, PAPER
+from dpaudit.catalog.song2022.score import collect_wins, levels
 
 SEED = 20261122
 FALSE_ALARM = 1e-6
@@ -54,6 +55,78 @@ def test_the_distance_is_normalised_twice():
 def test_the_score_is_the_borda_count_in_disguise():
     assert decide("score-is-borda", HierarchicalRankAggregation).verdict == "consistent"
     assert claim_of(HierarchicalRankAggregation(), "score-is-borda").margin(np.array([[2, 0, 1]])) == 0
+
+
+def test_the_two_scores_by_hand():
+    """A circle that C_aj splits by its margins, 1, 0 and -1, and the Borda count by who was asked about most."""
+    wins = np.array([[0, 5, 1], [1, 0, 2], [3, 1, 0]], dtype=float)
+    margins = wins - wins.T
+    assert (margins.sum(axis=1) == [2, -3, 1]).all()
+    assert (wins.sum(axis=1) == [6, 3, 4]).all()
+    cycle = np.array([[0, 3, 2], [2, 0, 9], [3, 8, 0]], dtype=float)
+    assert ((cycle - cycle.T).sum(axis=1) == [0, 0, 0]).all()
+    assert (cycle.sum(axis=1) == [5, 11, 11]).all()
+    rng = np.random.default_rng(SEED)
+    tops = {borda: set(levels(np.repeat(cycle[None], 200, axis=0), rng, borda=borda)[:, 0]) for borda in (False, True)}
+    assert tops == {False: {0, 1, 2}, True: {1, 2}}
+
+
+def test_levels_by_c_are_hierarchical_rank_aggregation():
+    rng = np.random.default_rng(SEED)
+    wins = rng.integers(0, 3, (3000, 5, 5)).astype(float)
+    margins = wins - np.swapaxes(wins, 1, 2)
+    ours = levels(wins, np.random.default_rng(1), borda=False)
+    assert (ours == rankings.hierarchical(margins, np.random.default_rng(1))).all()
+
+
+def test_answers_are_counted_for_either_side():
+    target = DDPHelnaksort(epsilon=1.0, agents=30)
+    rng = np.random.default_rng(SEED)
+    votes = cast(truths(target.electorates(50, rng)), target.report.response, rng)
+    wins = collect_wins(votes, 2, np.random.default_rng(2))
+    assert (wins - np.swapaxes(wins, 1, 2) == collect(votes, 2, np.random.default_rng(2))).all()
+    assert (wins.sum(axis=(1, 2)) == 60).all()
+
+
+def test_the_score_saves_no_budget():
+    for queries in (1, 3):
+        refuted = decide("score-saves-budget", queries=queries)
+        assert refuted.verdict == "refuted"
+        details = refuted.witness.details
+        x = 1 / queries / (2 * math.sqrt(2 * math.log(12_500)))
+        assert (
+            details["actual"]
+            == details["claimed"]
+            == pytest.approx(queries * math.log(norm.cdf(x) / norm.cdf(-x)), rel=1e-9)
+        )
+
+
+@pytest.mark.slow
+def test_levels_are_nearer_than_pivots_without_noise():
+    """The mean of HRA's and of KwikSort's exact costs over the same agents, against the measured difference."""
+    target = DDPHelnaksort(epsilon=1.0, agents=5)
+    found = claim_of(target, "hra-without-pivots").measure(4000, np.random.default_rng(SEED))
+    profiles = target.electorates(4000, np.random.default_rng(SEED))
+    costs = [rankings.kwiksort_expected_cost(rankings.pairwise_counts(profile)) / 30 for profile in profiles]
+    assert found["KwikSort"].mean() == pytest.approx(np.mean(costs), abs=6 * np.std(costs) / math.sqrt(4000))
+    assert found["value"].mean() < 0
+
+
+@pytest.mark.slow
+def test_without_a_shuffler_half_of_the_budget_is_a_noisier_answer():
+    target = DDPHelnaksort(central_epsilon=4.0, agents=2, alternatives=2, dispersion=40.0, delta=0.1)
+    found = claim_of(target, "figure4-budget-without").measure(20_000, np.random.default_rng(SEED))
+    spread = 2 * math.sqrt(2 * math.log(12.5))
+    for name, epsilon in (("at ϵ", 4.0), ("at ϵ/2", 2.0)):
+        # Two agents who agree, one question: as often wrong as an answer.
+        assert found[name].mean() == pytest.approx(norm.sf(epsilon / spread), abs=0.02)
+    assert claim_of(DDPHelnaksort(epsilon=1.0), "figure4-budget-without").inapplicable
+
+
+def test_the_source_of_a_shuffled_answer_is_any_of_the_agents():
+    assert decide("source-unguessable-meant").verdict == "proved"
+    claim = claim_of(DDPHelnaksort(), "source-unguessable-meant")
+    assert claim.explain(agents=4)["actual"] == pytest.approx(0.25)
 
 
 def test_shuffled_answers_are_as_true_as_before():
@@ -129,4 +202,4 @@ def test_assertions_left_alone_stand_in_order_with_a_reason():
     assert keys == sorted(keys)
     assert all(each.where.paper is PAPER and each.says.endswith(".") and each.reason for each in LEFT_ALONE)
     assert len({each.says for each in LEFT_ALONE}) == len(LEFT_ALONE)
-    assert len(ERRATA) == 11
+    assert len(ERRATA) == 12

@@ -89,7 +89,9 @@ def test_theorem_3_1_on_both_sides_of_the_logarithm(share, gap, log_delta):
         pytest.skip("no budget")
     keep = norm.cdf(0.5 / deviation(local, delta, 1))
     exact = divergence_of_counts(keep, agents // 6, gap)
-    evidence = decide("theorem3.1-central", epsilon=local, agents=agents, delta=delta)
+    name, other = ("theorem3.1-central-negative", "theorem3.1-central")[:: 1 if gap < 0 else -1]
+    evidence = decide(name, epsilon=local, agents=agents, delta=delta)
+    assert decide(other, epsilon=local, agents=agents, delta=delta).verdict == "inapplicable"
     assert evidence.measured["delta"].lower == pytest.approx(exact, rel=1e-8, abs=1e-14)
     assert evidence.verdict == ("refuted" if exact > delta else "proved")
     if exact > delta:
@@ -112,24 +114,31 @@ def test_guessing_the_source_around_one_over_delta(agents):
     assert verdict == ("refuted" if agents < 10_000 else "proved")
 
 
-@pytest.mark.parametrize(("alternatives", "holds"), [(5, True), (15, True), (60, True), (115, None), (200, False)])
-def test_quicksort_against_its_recursion(alternatives, holds):
-    """Expected comparisons by c(m) = m - 1 + 2/m (c(0) + ... + c(m - 1))."""
+def test_quicksort_against_its_recursion():
+    """Expected comparisons by c(m) = m - 1 + 2/m (c(0) + ... + c(m - 1)), which is 2 m ln m in the limit."""
     mean = [0.0]
-    for m in range(1, alternatives + 1):
+    for m in range(1, 1025):
         mean.append(m - 1 + 2 * math.fsum(mean) / m)
-    bound = (alternatives - 1) * math.log2(alternatives)
-    verdict = decide("quicksort-comparisons", LDPQuickSort, alternatives=alternatives).verdict
-    assert verdict == ("proved" if mean[-1] <= bound else "refuted")
-    assert holds is None or (mean[-1] <= bound) == holds
+    claim = next(each for each in LDPQuickSort().claims() if each.id == "song2022.quicksort-comparisons")
+    assert [claim.exact(m) for m in (5, 64, 1024)] == pytest.approx([mean[5], mean[64], mean[1024]])
+    ratios = [mean[m] / claim.shape(m) for m in (64, 1024)]
+    assert ratios[0] < ratios[1] < 2
+    assert decide("quicksort-comparisons", LDPQuickSort).verdict == "consistent"
 
 
 @pytest.mark.parametrize("central", [0.3, 0.69, 0.7, 1.0])
-def test_the_rule_of_yan_rounds(central):
+def test_the_rule_of_yan_by_either_epsilon(central):
+    assert decide("yan-rule", central_epsilon=central).verdict == "proved"
     local = central + math.log(100 / 6)
-    assert decide("yan-rule", central_epsilon=central).verdict == "refuted"
-    assert round(local / 2) == 2
-    assert decide("yan-rule", epsilon=2.9).verdict == "proved"
+
+    def g(k):
+        return local**2 * k / (local + 2 * k) ** 2
+
+    assert (g(2) > g(1)) == (decide("yan-rule-local", central_epsilon=central).verdict == "refuted")
+    # Between 1 and 2 g is larger at 2 where the root of 2 is below half of ϵ.
+    for epsilon in (2 * math.sqrt(2) - 1e-6, 2 * math.sqrt(2) + 1e-6):
+        verdict = decide("yan-rule-local", epsilon=epsilon).verdict
+        assert verdict == ("refuted" if epsilon > 2 * math.sqrt(2) else "proved")
 
 
 def test_a_claim_below_zero_allows_what_its_definition_says():
