@@ -148,7 +148,10 @@ def agent_bits_mended(protocol: LDPKwikSortRR) -> dpaudit.LemmaClaim:
     LDPKwikSortRR,
     kind="rate",
     place=TABLE2,
-    statement="For K >= 2 the curator's memory is O(n log K) bits as n grows: it keeps one tally for each pair.",
+    statement=(
+        "For every K >= 2 and m, the curator needs no more than O(n log K) bits of memory as n grows: one tally for each "
+        "pair is enough (a scheme chosen here; the paper keeps sums for every agent)."
+    ),
 )
 def curator_bits(protocol: LDPKwikSortRR) -> dpaudit.RateClaim:
     return dpaudit.RateClaim(

@@ -52,7 +52,11 @@ HARMONY = dpaudit.Paper(
 
 
 def technical_report(theorem: int, *, note: str = "") -> dpaudit.Place:
-    """Place of a theorem of the technical report, to which Section III-D refers for the guarantees of SAFA."""
+    """Place of a theorem of the technical report, to which Section III-D refers for the guarantees of SAFA.
+
+    The report itself was not at hand: the numbers and formulas of its theorems are quoted at second hand, in the
+    statements of the claims, and nothing is known here of its assumptions or proofs.
+    """
     return PAPER.at(section="III-D", theorem=theorem, note=f"technical report{', ' if note else ''}{note}")
 
 
