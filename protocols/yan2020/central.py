@@ -20,9 +20,9 @@ SYSTEM = PAPER.at(section="5.1.1")
     kind="lemma",
     place=SYSTEM,
     statement=(
-        "At every ϵ, m and n, in one event: DP-KwikSort with noise Lap((m - 1) log m / ϵ) returns a ranking with at most "
-        "e^ϵ times the probability that it has after one agent is exchanged, added or removed, where all margins are "
-        "equal."
+        "At every ϵ, m and n, in one event: DP-KwikSort with noise Lap((m - 1) log m / ϵ) returns a ranking with at "
+        "most e^ϵ times the probability that it has after one agent is exchanged, added or removed, where all margins "
+        "are equal."
     ),
 )
 def one_ranking(protocol: DPKwikSort) -> dpaudit.LemmaClaim:
@@ -71,8 +71,8 @@ def log_probability(protocol: DPKwikSort, margin: int) -> float:
     kind="privacy",
     place=PAPER.at(section="5.1.1", note="with the budget of all comparisons"),
     statement=(
-        "At every ϵ, m and n, DP-KwikSort with noise Lap((m - 1) log m / ϵ) is (ϵ m / log m)-differentially private for "
-        "substitution, and half of that for add-remove; so noise Lap(2 C(m,2) / ϵ), or Lap(C(m,2) / ϵ), keeps ϵ."
+        "At every ϵ, m and n, DP-KwikSort with noise Lap((m - 1) log m / ϵ) is (ϵ m / log m)-differentially private "
+        "for substitution, and half of that for add-remove; so noise Lap(2 C(m,2) / ϵ), or Lap(C(m,2) / ϵ), keeps ϵ."
     ),
     ours=True,
     mends=("yan2020.dp-kwiksort", "yan2020.dp-kwiksort-one-ranking"),

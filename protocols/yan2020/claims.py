@@ -37,8 +37,8 @@ RATIO = 11 / 7
 MU_RR = "μ = 2 C(m,2) exp(-(ϵ^2 K / (ϵ + 2K)^2) θ*^2 n / (m (m - 1))) and θ* = θ / (2 - θ)"
 MU_LAP = "μ = 2 C(m,2) exp(-(1 - e^(-ϵ/2K))^2 K θ*^2 n / (m (m - 1))) and θ* = θ / (2 - θ)"
 BEST_QUERIES = (
-    "At every ϵ and m, of all K from 1 to C(m,2), the integer next to ϵ/2 with the larger g(K) has the largest exponent "
-    'of Equation 4 before its approximation, K (2p - 1)^2 (what "optimal performance" is read as here).'
+    "At every ϵ and m, of all K from 1 to C(m,2), the integer next to ϵ/2 with the larger g(K) has the largest "
+    'exponent of Equation 4 before its approximation, K (2p - 1)^2 (what "optimal performance" is read as here).'
 )
 
 # Section 2.1: KwikSort.
@@ -149,8 +149,8 @@ def theorem2_meant(protocol: LDPKwikSortRR) -> dpaudit.UtilityClaim:
     kind="utility",
     place=PAPER.at(section="4.2.1", equation=4),
     statement=(
-        "For all n, m, K, ϵ and θ and agents of the Mallows model, the estimated order of a pair contradicts the ground "
-        "truth with probability at most 2 exp(-g(K) θ*^2 n / (m (m - 1))), where g(K) = ϵ^2 K / (ϵ + 2K)^2."
+        "For all n, m, K, ϵ and θ and agents of the Mallows model, the estimated order of a pair contradicts the "
+        "ground truth with probability at most 2 exp(-g(K) θ*^2 n / (m (m - 1))), where g(K) = ϵ^2 K / (ϵ + 2K)^2."
     ),
 )
 def pairwise_bound(protocol: LDPKwikSortRR) -> dpaudit.UtilityClaim:
@@ -205,8 +205,8 @@ def theorem3_meant(protocol: LDPKwikSortLap) -> dpaudit.UtilityClaim:
     kind="utility",
     place=PAPER.at(section="4.2.2", equation=4, note="with p_lap for p_rr"),
     statement=(
-        "For all n, m, K, ϵ and θ and agents of the Mallows model, the estimated order of a pair contradicts the ground "
-        "truth with probability at most 2 exp(-g(K) θ*^2 n / (m (m - 1))), where g(K) = (1 - e^(-ϵ/2K))^2 K."
+        "For all n, m, K, ϵ and θ and agents of the Mallows model, the estimated order of a pair contradicts the "
+        "ground truth with probability at most 2 exp(-g(K) θ*^2 n / (m (m - 1))), where g(K) = (1 - e^(-ϵ/2K))^2 K."
     ),
 )
 def pairwise_bound_lap(protocol: LDPKwikSortLap) -> dpaudit.UtilityClaim:
@@ -313,8 +313,8 @@ def rr_beats_lap(protocol: LDPKwikSortRR) -> dpaudit.LemmaClaim:
     kind="privacy",
     place=PAPER.at(section="5.1.1"),
     statement=(
-        "At every ϵ, m and n (here m = 3 and 4), the aggregate ranking of DP-KwikSort with noise Lap((m - 1) log m / ϵ) "
-        "is ϵ-differentially private."
+        "At every ϵ, m and n (here m = 3 and 4), the aggregate ranking of DP-KwikSort with noise Lap((m - 1) log m / "
+        "ϵ) is ϵ-differentially private."
     ),
 )
 def dp_kwiksort(protocol: DPKwikSort) -> dpaudit.PrivacyClaim:
@@ -330,7 +330,8 @@ def dp_kwiksort(protocol: DPKwikSort) -> dpaudit.PrivacyClaim:
     kind="utility",
     place=[PAPER.at(section="5.3", note="at any parameters"), PAPER.at(section="5.7")],
     statement=(
-        "At the stated ϵ, n, m and θ, or on the data: LDP-KwikSort:RR's average normalised Kendall tau distance is at most LDP-KwikSort:Lap's."
+        "At the stated ϵ, n, m and θ, or on the data: LDP-KwikSort:RR's average normalised Kendall tau distance is at "
+        "most LDP-KwikSort:Lap's."
     ),
     ours=True,
     on_data=True,
@@ -345,7 +346,8 @@ def section5_kendall_tau(protocol: LDPKwikSortRR) -> dpaudit.UtilityClaim:
     kind="utility",
     place=[PAPER.at(section="5.3", note="at any parameters"), PAPER.at(section="5.7")],
     statement=(
-        "At the stated ϵ, n, m and θ, or on the data: LDP-KwikSort:RR's error rate (Equation 5) is at most LDP-KwikSort:Lap's."
+        "At the stated ϵ, n, m and θ, or on the data: LDP-KwikSort:RR's error rate (Equation 5) is at most "
+        "LDP-KwikSort:Lap's."
     ),
     ours=True,
     on_data=True,

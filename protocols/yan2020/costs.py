@@ -149,8 +149,8 @@ def agent_bits_mended(protocol: LDPKwikSortRR) -> dpaudit.LemmaClaim:
     kind="rate",
     place=TABLE2,
     statement=(
-        "For every K >= 2 and m, the curator needs no more than O(n log K) bits of memory as n grows: one tally for each "
-        "pair is enough (a scheme chosen here; the paper keeps sums for every agent)."
+        "For every K >= 2 and m, the curator needs no more than O(n log K) bits of memory as n grows: one tally for "
+        "each pair is enough (a scheme chosen here; the paper keeps sums for every agent)."
     ),
 )
 def curator_bits(protocol: LDPKwikSortRR) -> dpaudit.RateClaim:

@@ -27,8 +27,8 @@ LEAST_ERROR = 1e-24
 """Expected number of wrong pairs up to which two are not told apart: errors below 1e-30 are left out of the sums."""
 
 BUDGET = (
-    "As ϵ grows at fixed n, m and θ, and at fixed K or at K = C(m,2), where K = ϵ/2 has to end, μ falls to zero, that is "
-    "below 1e-6 (a constant chosen here)."
+    "As ϵ grows at fixed n, m and θ, and at fixed K or at K = C(m,2), where K = ϵ/2 has to end, μ falls to zero, that "
+    "is below 1e-6 (a constant chosen here)."
 )
 SMALLER = (
     "At every n, m, ϵ and θ, of any two K of Figure 3, ϵ/2 among them, that with the smaller μ has the smaller error, "
@@ -87,7 +87,7 @@ def smaller_where_mu_is(protocol: LDPKwikSort) -> dpaudit.LemmaClaim:
             "its μ": bound[queries],
             "the other's μ": bound[other],
         },
-        scope=f"{setting(protocol)}, and any two of K = {', '.join(map(str, listed))} in its place; both computed exactly",
+        scope=f"{setting(protocol)}, any two of K = {', '.join(map(str, listed))} in its place; exact errors",
     )
 
 

@@ -82,7 +82,7 @@ OF_KWIKSORT = (
         where=PAPER.at(section="2.1"),
         printed="KwikSort achieves an 11/7-approximation [2]; so too in Section 4.2.1",
         meant="2 for KwikSort alone, and 11/7 for the better of its ranking and that of a random agent",
-        reason="that is what the source proves; no profile on which KwikSort is above 11/7 is known here (kwiksort-ratio)",
+        reason="so the source proves it; no profile on which KwikSort is above 11/7 is known here (kwiksort-ratio)",
     ),
 )
 """Errata that concern KwikSort, which the paper cites."""
@@ -237,7 +237,7 @@ LEFT_ALONE = (
     dpaudit.Assertion(
         where=PAPER.at(section="4.2.1", theorem=2, part="proof", lemma=2),
         says="The Chernoff bound P(X >= R) <= 2^(-R), R >= 6 E[X], for independent Poisson trials.",
-        reason="a textbook theorem, and true; its use for pairs that depend on each other is theorem2-independent-pairs",
+        reason="a textbook theorem, and true; its use for pairs that are not independent is theorem2-independent-pairs",
     ),
     dpaudit.Assertion(
         where=PAPER.at(section="4.2.2"),

@@ -51,9 +51,10 @@ def harmony_ldp(harmony: Harmony) -> dpaudit.PrivacyClaim:
     kind="lemma",
     place=PAPER.at(section="III-D"),
     statement=(
-        "At the stated ε' and domain size m, 2 d for Rule I and up to d for Rule II at K = 1, for a value of frequency 0 "
-        "and one of frequency 1/m: of the frequency oracles GRR, unary encoding, local hashing and Hadamard response, GRR "
-        'has the least variance (the paper says "a small number of values", after [5], and not how small).'
+        "At the stated ε' and domain size m, 2 d for Rule I and up to d for Rule II at K = 1, for a value of frequency "
+        "0 and one of frequency 1/m: of the frequency oracles GRR, unary encoding, local hashing and Hadamard "
+        'response, GRR has the least variance (the paper says "a small number of values", after [5], and not how '
+        "small)."
     ),
     ours=True,
 )
@@ -91,7 +92,7 @@ def grr_best(safa: Safa) -> dpaudit.LemmaClaim:
     ours=True,
 )
 def grr_best_mended(safa: Safa) -> dpaudit.LemmaClaim:
-    """Optimised unary encoding has the least variance of the others, 4 e / (e - 1)^2; GRR has (e + m - 2) / (e - 1)^2."""
+    """GRR has the variance (e + m - 2) / (e - 1)^2; the least of the others is 4 e / (e - 1)^2, of unary encoding."""
     crossover = 3 * math.exp(safa.epsilon) + 2
 
     def variances(values: int) -> tuple[float, float]:
@@ -325,8 +326,8 @@ def _variance(report: SafaReport | HarmonyReport, estimate: Callable[[np.ndarray
     kind="utility",
     place=technical_report(4),
     statement=(
-        "For every ε' > 0, |A|, m, n and frequency f, with orthogonal columns: the variance of Harmony's estimate is (2|A| "
-        "- 1)(e + 1)^2 / (n (e - 1)^2), e for e^ε', that is within a factor of 1.1 (a constant chosen here)."
+        "For every ε' > 0, |A|, m, n and frequency f, with orthogonal columns: the variance of Harmony's estimate is "
+        "(2|A| - 1)(e + 1)^2 / (n (e - 1)^2), e for e^ε', that is within a factor of 1.1 (a constant chosen here)."
     ),
 )
 def harmony_printed_variance(harmony: Harmony) -> dpaudit.UtilityClaim:
@@ -344,8 +345,8 @@ def harmony_printed_variance(harmony: Harmony) -> dpaudit.UtilityClaim:
     place=technical_report(4, note="with random signs"),
     statement=(
         "For every ε' > 0, |A|, m, n and frequency f, with fair random signs for the binary matrix: the variance of "
-        "Harmony's estimate is (2|A| - 1)(e + 1)^2 / (n (e - 1)^2), e for e^ε', within a factor of 1.1 (a reading and a "
-        "constant chosen here)."
+        "Harmony's estimate is (2|A| - 1)(e + 1)^2 / (n (e - 1)^2), e for e^ε', within a factor of 1.1 (a reading and "
+        "a constant chosen here)."
     ),
     ours=True,
 )
@@ -360,8 +361,9 @@ def harmony_random_variance(harmony: Harmony) -> dpaudit.UtilityClaim:
     kind="lemma",
     place=technical_report(4),
     statement=(
-        "For every ε' > 0, |A| and n, and a value nobody holds: SAFA's variance is below Harmony's at every domain size "
-        "m below ((2|A| - 1)(e + 1)^2 + 1) / |A| - e + 1, e for e^ε', which is 2 e^2 + 3 e + 3 for many attributes."
+        "For every ε' > 0, |A| and n, and a value nobody holds: SAFA's variance is below Harmony's at every domain "
+        "size m below ((2|A| - 1)(e + 1)^2 + 1) / |A| - e + 1, e for e^ε', which is 2 e^2 + 3 e + 3 for many "
+        "attributes."
     ),
 )
 def safa_theorem4(safa: Safa) -> dpaudit.LemmaClaim:

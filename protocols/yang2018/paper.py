@@ -183,7 +183,7 @@ LEFT_ALONE = (
     ),
     _left(
         "Wang et al. proved that GRR is the best oracle for a small number of values.",
-        "about another paper's theorem; its crossover is audited at the domains that the rules make (grr-best)",
+        "about another paper's theorem, and how small is not said; the crossover is computed (grr-best, grr-best-mended)",
         "III-D",
     ),
     _left(
@@ -194,7 +194,7 @@ LEFT_ALONE = (
     _left(
         "Figures 1 and 2 plot errors on the Sushi data.",
         "the curves are printed without numbers, and the data may not be passed on; what the text says of the curves "
-        "is audited on users of a model, or with `--data` on the data",
+        "is claimed of the data, for `--data`, and audited on users of a model under names of our own",
         "IV-B",
         figure=(1, 2),
     ),
