@@ -172,36 +172,36 @@ def mean_is_mu(protocol: LDPKwikSortRR) -> dpaudit.UtilityClaim:
 @dpaudit.claim(
     "yan2020.theorem2-mean-mended",
     LDPKwikSortRR,
-    kind="utility",
+    kind="lemma",
     place=PAPER.at(section="4.2.1", theorem=2, part="proof", note="the last line, as a bound"),
     statement="At all n, m, K, ϵ and θ the expected number E[X] of wrong pairs is at most μ.",
     ours=True,
     mends=("yan2020.theorem2-mean", "yan2020.smaller-mu-rr"),
 )
-def theorem2_mean_mended(protocol: LDPKwikSortRR) -> dpaudit.UtilityClaim:
+def theorem2_mean_mended(protocol: LDPKwikSortRR) -> dpaudit.LemmaClaim:
     return _mean_below_mu(protocol)
 
 
 @dpaudit.claim(
     "yan2020.theorem3-mean-mended",
     LDPKwikSortLap,
-    kind="utility",
+    kind="lemma",
     place=PAPER.at(section="4.2.2", theorem=3, part="after", note="as a bound"),
     statement="At all n, m, K, ϵ and θ the expected number E[X] of wrong pairs is at most μ.",
     ours=True,
     mends="yan2020.smaller-mu-lap",
 )
-def theorem3_mean_mended(protocol: LDPKwikSortLap) -> dpaudit.UtilityClaim:
+def theorem3_mean_mended(protocol: LDPKwikSortLap) -> dpaudit.LemmaClaim:
     return _mean_below_mu(protocol)
 
 
-def _mean_below_mu(protocol: LDPKwikSort) -> dpaudit.UtilityClaim:
-    return dpaudit.UtilityClaim(
-        bound=mu(protocol),
-        exact=lambda: expected_wrong(protocol),
-        support=(0.0, float(protocol.pairs)),
-        quantity="expected number of pairs that contradict the ground truth, which is to be at most μ",
-        scope=setting(protocol),
+def _mean_below_mu(protocol: LDPKwikSort) -> dpaudit.LemmaClaim:
+    return dpaudit.LemmaClaim(
+        margin=lambda: mu(protocol) - expected_wrong(protocol),
+        instances=[{}],
+        complete=True,
+        explain=lambda: {"claimed": mu(protocol), "actual": expected_wrong(protocol)},
+        scope=f"{setting(protocol)}; expected number of pairs that contradict the ground truth",
     )
 
 

@@ -183,7 +183,7 @@ LEFT_ALONE = (
     ),
     _left(
         "Wang et al. proved that GRR is the best oracle for a small number of values.",
-        "about another paper's theorem, and how small is not said; the crossover is computed (grr-best, grr-best-mended)",
+        "about another paper's theorem, and how small is not said; the crossover is audited (grr-best-mended)",
         "III-D",
     ),
     _left(
