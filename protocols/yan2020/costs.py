@@ -96,6 +96,29 @@ def sorting_time(protocol: LDPKwikSortRR) -> dpaudit.RateClaim:
 
 
 @dpaudit.claim(
+    "yan2020.table3-kwiksort-grows",
+    LDPKwikSortRR,
+    kind="lemma",
+    place=PAPER.at(section="5.6", table=3, note="counted"),
+    statement=(
+        "The time of KwikSort increases with more alternatives, counted as expected comparisons of majorities without "
+        "a cycle, from every m to m + 1."
+    ),
+)
+def kwiksort_grows(protocol: LDPKwikSortRR) -> dpaudit.LemmaClaim:
+    def comparisons(m: int) -> float:
+        return 2 * (m + 1) * math.fsum(1 / i for i in range(1, m + 1)) - 4 * m
+
+    return dpaudit.LemmaClaim(
+        margin=lambda m: comparisons(m + 1) - comparisons(m),
+        instances=[{"m": m} for m in range(2, ALTERNATIVES[-1])],
+        complete=True,
+        explain=lambda m: {"at m": comparisons(m), "at m + 1": comparisons(m + 1)},
+        scope=f"m from 2 to {ALTERNATIVES[-1]}, pivots drawn uniformly",
+    )
+
+
+@dpaudit.claim(
     "yan2020.table2-agent-bits",
     LDPKwikSortRR,
     kind="rate",
