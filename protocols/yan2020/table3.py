@@ -22,7 +22,7 @@ CLEAR_FACTOR = 2.0
 LARGEST_LOGARITHM = 6.0
 """Quotients of two times are taken to be between a millionth and a million."""
 
-NOT_DECIDED = "(Times of one machine: contradicted beyond a factor of 2, chosen here, and otherwise not decided.)"
+NOT_DECIDED = "Times of one machine: contradicted beyond a factor of 2, chosen here, and otherwise not decided."
 """What the verdicts on times mean."""
 
 PRIVATE = ("dp-kwiksort", "ldp-kwiksort-rr", "ldp-kwiksort-lap")
