@@ -2,7 +2,7 @@
 
 # Claims are listed in the order in which their modules are imported.
 # isort: off
-from . import preliminaries, claims, proof_steps, observations, costs
+from . import preliminaries, claims, proof_steps, observations, costs, central
 from . import figure3, figure4, figure5, trends, real_data, table3, controls
 
 # isort: on
@@ -19,6 +19,7 @@ __all__ = [
     "LDPKwikSortRR",
     "LaplaceReport",
     "RandomizedResponseReport",
+    "central",
     "claims",
     "controls",
     "costs",

@@ -14,7 +14,7 @@ from .chunks import batches
 from .comparison import METRICS, compete, four
 from .ldp_kwiksort import LDPKwikSort, LDPKwikSortLap, LDPKwikSortRR
 from .metrics import sign_errors
-from .paper import OF_DP_KWIKSORT, PAPER
+from .paper import OF_DP_KWIKSORT, OF_KWIKSORT, PAPER
 from .profiles import run, setting
 from .utility import (
     best_queries,
@@ -28,10 +28,18 @@ from .utility import (
     response_flip,
 )
 
-# The restatement of Section 5.1.1 leaves open what the parameters of this system choose.
+# What is misprinted or left open of the systems that the paper takes from others.
 DPKwikSort.errata = OF_DP_KWIKSORT
+KwikSort.errata = OF_KWIKSORT
 
 RATIO = 11 / 7
+
+MU_RR = "μ = 2 C(m,2) exp(-(ϵ^2 K / (ϵ + 2K)^2) θ*^2 n / (m (m - 1))) and θ* = θ / (2 - θ)"
+MU_LAP = "μ = 2 C(m,2) exp(-(1 - e^(-ϵ/2K))^2 K θ*^2 n / (m (m - 1))) and θ* = θ / (2 - θ)"
+BEST_QUERIES = (
+    "At every ϵ and m, of all K from 1 to C(m,2), the integer next to ϵ/2 with the larger g(K) has the largest "
+    'exponent of Equation 4 before its approximation, K (2p - 1)^2 (what "optimal performance" is read as here).'
+)
 
 # Section 2.1: KwikSort.
 
@@ -112,7 +120,10 @@ def theorem1_lap(protocol: LDPKwikSortLap) -> dpaudit.PrivacyClaim:
     LDPKwikSortRR,
     kind="utility",
     place=PAPER.at(section="4.2.1", theorem=2),
-    statement=("Fewer than 6 μ pairs contradict the majority of the agents, except with probability at most 2^(-6 μ)."),
+    statement=(
+        "For all n, m, K, ϵ and θ and agents of the Mallows model, fewer than 6 μ pairs contradict the majority of "
+        f"the agents, except with probability at most 2^(-6 μ), where {MU_RR}."
+    ),
 )
 def theorem2(protocol: LDPKwikSortRR) -> dpaudit.UtilityClaim:
     return _many_errors(protocol, against_majority=True)
@@ -123,7 +134,10 @@ def theorem2(protocol: LDPKwikSortRR) -> dpaudit.UtilityClaim:
     LDPKwikSortRR,
     kind="utility",
     place=PAPER.at(section="4.2.1", theorem=2, note="as its proof has it"),
-    statement="Fewer than 6 μ pairs contradict the ground truth, except with probability at most 2^(-6 μ).",
+    statement=(
+        "For all n, m, K, ϵ and θ and agents of the Mallows model, fewer than 6 μ pairs contradict the ground truth, "
+        f"except with probability at most 2^(-6 μ), where {MU_RR}."
+    ),
 )
 def theorem2_meant(protocol: LDPKwikSortRR) -> dpaudit.UtilityClaim:
     return _many_errors(protocol, against_majority=False)
@@ -134,7 +148,10 @@ def theorem2_meant(protocol: LDPKwikSortRR) -> dpaudit.UtilityClaim:
     LDPKwikSortRR,
     kind="utility",
     place=PAPER.at(section="4.2.1", equation=4),
-    statement="The estimated order of a pair contradicts the ground truth with at most this probability.",
+    statement=(
+        "For all n, m, K, ϵ and θ and agents of the Mallows model, the estimated order of a pair contradicts the "
+        "ground truth with probability at most 2 exp(-g(K) θ*^2 n / (m (m - 1))), where g(K) = ϵ^2 K / (ϵ + 2K)^2."
+    ),
 )
 def pairwise_bound(protocol: LDPKwikSortRR) -> dpaudit.UtilityClaim:
     return _one_error(protocol)
@@ -144,8 +161,8 @@ def pairwise_bound(protocol: LDPKwikSortRR) -> dpaudit.UtilityClaim:
     "yan2020.optimal-queries-rr",
     LDPKwikSortRR,
     kind="lemma",
-    place=[PAPER.at(section="4.2.1"), PAPER.at(section="5.2")],
-    statement="Of all K, the integer next to ϵ/2 with the larger g(K) has the smallest error.",
+    place=PAPER.at(section="5.2", note="comparing g(K) at the integers next to ϵ/2"),
+    statement=BEST_QUERIES,
 )
 def optimal_queries_rr(protocol: LDPKwikSortRR) -> dpaudit.LemmaClaim:
     return _optimal_queries(protocol)
@@ -159,7 +176,10 @@ def optimal_queries_rr(protocol: LDPKwikSortRR) -> dpaudit.LemmaClaim:
     LDPKwikSortLap,
     kind="utility",
     place=PAPER.at(section="4.2.2", theorem=3),
-    statement=("Fewer than 6 μ pairs contradict the majority of the agents, except with probability at most 2^(-6 μ)."),
+    statement=(
+        "For all n, m, K, ϵ and θ and agents of the Mallows model, fewer than 6 μ pairs contradict the majority of "
+        f"the agents, except with probability at most 2^(-6 μ), where {MU_LAP}."
+    ),
 )
 def theorem3(protocol: LDPKwikSortLap) -> dpaudit.UtilityClaim:
     return _many_errors(protocol, against_majority=True)
@@ -170,7 +190,10 @@ def theorem3(protocol: LDPKwikSortLap) -> dpaudit.UtilityClaim:
     LDPKwikSortLap,
     kind="utility",
     place=PAPER.at(section="4.2.2", theorem=3, note="as its proof has it"),
-    statement="Fewer than 6 μ pairs contradict the ground truth, except with probability at most 2^(-6 μ).",
+    statement=(
+        "For all n, m, K, ϵ and θ and agents of the Mallows model, fewer than 6 μ pairs contradict the ground truth, "
+        f"except with probability at most 2^(-6 μ), where {MU_LAP}."
+    ),
 )
 def theorem3_meant(protocol: LDPKwikSortLap) -> dpaudit.UtilityClaim:
     return _many_errors(protocol, against_majority=False)
@@ -181,7 +204,10 @@ def theorem3_meant(protocol: LDPKwikSortLap) -> dpaudit.UtilityClaim:
     LDPKwikSortLap,
     kind="utility",
     place=PAPER.at(section="4.2.2", equation=4, note="with p_lap for p_rr"),
-    statement="The estimated order of a pair contradicts the ground truth with at most this probability.",
+    statement=(
+        "For all n, m, K, ϵ and θ and agents of the Mallows model, the estimated order of a pair contradicts the "
+        "ground truth with probability at most 2 exp(-g(K) θ*^2 n / (m (m - 1))), where g(K) = (1 - e^(-ϵ/2K))^2 K."
+    ),
 )
 def pairwise_bound_lap(protocol: LDPKwikSortLap) -> dpaudit.UtilityClaim:
     return _one_error(protocol)
@@ -191,8 +217,8 @@ def pairwise_bound_lap(protocol: LDPKwikSortLap) -> dpaudit.UtilityClaim:
     "yan2020.optimal-queries-lap",
     LDPKwikSortLap,
     kind="lemma",
-    place=[PAPER.at(section="4.2.2"), PAPER.at(section="5.2")],
-    statement="Of all K, the integer next to ϵ/2 with the larger g(K) has the smallest error.",
+    place=PAPER.at(section="5.2", note="comparing g(K) at the integers next to ϵ/2"),
+    statement=BEST_QUERIES,
 )
 def optimal_queries_lap(protocol: LDPKwikSortLap) -> dpaudit.LemmaClaim:
     return _optimal_queries(protocol)
@@ -286,7 +312,10 @@ def rr_beats_lap(protocol: LDPKwikSortRR) -> dpaudit.LemmaClaim:
     DPKwikSort,
     kind="privacy",
     place=PAPER.at(section="5.1.1"),
-    statement="The aggregate ranking of DP-KwikSort is ϵ-differentially private.",
+    statement=(
+        "At every ϵ, m and n (here m = 3 and 4), the aggregate ranking of DP-KwikSort with noise Lap((m - 1) log m / "
+        "ϵ) is ϵ-differentially private."
+    ),
 )
 def dp_kwiksort(protocol: DPKwikSort) -> dpaudit.PrivacyClaim:
     return dpaudit.PrivacyClaim(epsilon=protocol.epsilon)
@@ -299,8 +328,12 @@ def dp_kwiksort(protocol: DPKwikSort) -> dpaudit.PrivacyClaim:
     "yan2020.section5-kendall-tau",
     LDPKwikSortRR,
     kind="utility",
-    place=[PAPER.at(section="5.3"), PAPER.at(section="5.7")],
-    statement="LDP-KwikSort:RR's average normalised Kendall tau distance is at most LDP-KwikSort:Lap's.",
+    place=[PAPER.at(section="5.3", note="at any parameters"), PAPER.at(section="5.7")],
+    statement=(
+        "At the stated ϵ, n, m and θ, or on the data: LDP-KwikSort:RR's average normalised Kendall tau distance is at "
+        "most LDP-KwikSort:Lap's."
+    ),
+    ours=True,
     on_data=True,
 )
 def section5_kendall_tau(protocol: LDPKwikSortRR) -> dpaudit.UtilityClaim:
@@ -311,8 +344,12 @@ def section5_kendall_tau(protocol: LDPKwikSortRR) -> dpaudit.UtilityClaim:
     "yan2020.section5-error-rate",
     LDPKwikSortRR,
     kind="utility",
-    place=[PAPER.at(section="5.3"), PAPER.at(section="5.7")],
-    statement="LDP-KwikSort:RR's error rate (Equation 5) is at most LDP-KwikSort:Lap's.",
+    place=[PAPER.at(section="5.3", note="at any parameters"), PAPER.at(section="5.7")],
+    statement=(
+        "At the stated ϵ, n, m and θ, or on the data: LDP-KwikSort:RR's error rate (Equation 5) is at most "
+        "LDP-KwikSort:Lap's."
+    ),
+    ours=True,
     on_data=True,
 )
 def section5_error_rate(protocol: LDPKwikSortRR) -> dpaudit.UtilityClaim:

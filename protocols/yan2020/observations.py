@@ -1,13 +1,17 @@
 """What Section 4.2 observes of μ: how it depends on the numbers of agents and alternatives, the budget and θ."""
 
+import itertools
 import math
 from collections.abc import Callable
+from functools import cache
 
 import dpaudit
 
+from .evaluation import FEW_QUERIES
 from .ldp_kwiksort import LDPKwikSort, LDPKwikSortLap, LDPKwikSortRR
 from .paper import PAPER
 from .profiles import setting
+from .proof_steps import expected_wrong
 from .utility import mu
 
 AFTER_THEOREM2 = PAPER.at(section="4.2.1", theorem=2, part="after")
@@ -18,6 +22,18 @@ LARGE_BUDGET = 1e12
 
 NO_ERROR = 1e-9
 """What is called zero."""
+
+LEAST_ERROR = 1e-24
+"""Expected number of wrong pairs up to which two are not told apart: errors below 1e-30 are left out of the sums."""
+
+BUDGET = (
+    "As ϵ grows at fixed n, m and θ, and at fixed K or at K = C(m,2), where K = ϵ/2 has to end, μ falls to zero, that "
+    "is below 1e-6 (a constant chosen here)."
+)
+SMALLER = (
+    "At every n, m, ϵ and θ, of any two K of Figure 3, ϵ/2 among them, that with the smaller μ has the smaller error, "
+    "the expected number of pairs that contradict the ground truth."
+)
 
 
 def largest_at_half(protocol: LDPKwikSort) -> dpaudit.LemmaClaim:
@@ -40,6 +56,38 @@ def largest_below_half(protocol: LDPKwikSort) -> dpaudit.LemmaClaim:
         variables={"queries": dpaudit.Reals(half, protocol.epsilon * 1e3)},
         explain=lambda queries: {"best K over ϵ": below / protocol.epsilon, "at this K": protocol.g(queries)},
         scope=f"real K from ϵ/2 to 1000 ϵ at ϵ = {protocol.epsilon:g}, against one below ϵ/2",
+    )
+
+
+def smaller_where_mu_is(protocol: LDPKwikSort) -> dpaudit.LemmaClaim:
+    """The expected number of wrong pairs at any two K of Figure 3, and the order that μ puts them in."""
+    half, pairs = max(1, round(protocol.epsilon / 2)), protocol.pairs
+    listed = sorted({k for k in (*FEW_QUERIES, half, protocol.alternatives + 1, pairs) if k <= pairs})
+    bound = {k: mu(protocol.but(queries=k)) for k in listed}
+
+    @cache
+    def error(queries: int) -> float:
+        return expected_wrong(protocol.but(queries=queries))
+
+    def margin(queries: int, other: int) -> float:
+        small, large = error(queries), error(other)
+        return 0.0 if max(small, large) < LEAST_ERROR else math.log(max(large, LEAST_ERROR) / max(small, LEAST_ERROR))
+
+    return dpaudit.LemmaClaim(
+        margin=margin,
+        instances=[
+            {"queries": k, "other": other}
+            for k, other in itertools.permutations(listed, 2)
+            if bound[k] < bound[other] * (1 - 1e-9)
+        ],
+        complete=True,
+        explain=lambda queries, other: {
+            "actual": error(queries),
+            "claimed": error(other),
+            "its μ": bound[queries],
+            "the other's μ": bound[other],
+        },
+        scope=f"{setting(protocol)}, any two of K = {', '.join(map(str, listed))} in its place; exact errors",
     )
 
 
@@ -71,7 +119,7 @@ def falls_with_budget(protocol: LDPKwikSort, limit: Callable[[LDPKwikSort], floa
         complete=True,
         explain=at_most,
         tolerance=1e-6 * (1 + limit(fixed)),
-        scope=f"{setting(protocol)}; μ at ϵ = {LARGE_BUDGET:g}, K as it is",
+        scope=f"{setting(protocol)}; μ at ϵ = {LARGE_BUDGET:g} and this K, of at most C(m,2) = {fixed.pairs}",
     )
 
 
@@ -120,6 +168,14 @@ dpaudit.claim(
 )(largest_at_half)
 
 dpaudit.claim(
+    "yan2020.smaller-mu-rr",
+    LDPKwikSortRR,
+    kind="lemma",
+    place=AFTER_THEOREM2,
+    statement=SMALLER,
+)(smaller_where_mu_is)
+
+dpaudit.claim(
     "yan2020.mu-agents",
     LDPKwikSortRR,
     kind="lemma",
@@ -132,7 +188,7 @@ dpaudit.claim(
     LDPKwikSortRR,
     kind="lemma",
     place=AFTER_THEOREM2,
-    statement="As ϵ grows at fixed n, K, m and θ, μ falls to zero.",
+    statement=BUDGET,
 )(lambda protocol: falls_with_budget(protocol, lambda fixed: 0.0))
 
 dpaudit.claim(
@@ -169,6 +225,14 @@ dpaudit.claim(
 )(largest_below_half)
 
 dpaudit.claim(
+    "yan2020.smaller-mu-lap",
+    LDPKwikSortLap,
+    kind="lemma",
+    place=AFTER_THEOREM3,
+    statement=SMALLER,
+)(smaller_where_mu_is)
+
+dpaudit.claim(
     "yan2020.mu-agents-lap",
     LDPKwikSortLap,
     kind="lemma",
@@ -181,7 +245,7 @@ dpaudit.claim(
     LDPKwikSortLap,
     kind="lemma",
     place=AFTER_THEOREM3,
-    statement="As ϵ grows at fixed n, K, m and θ, μ falls to zero.",
+    statement=BUDGET,
 )(lambda protocol: falls_with_budget(protocol, lambda fixed: 0.0))
 
 dpaudit.claim(

@@ -57,6 +57,18 @@ PAPER = dpaudit.Paper(
 
 OF_THE_PROTOCOL = (
     dpaudit.Erratum(
+        where=PAPER.at(section="2.1"),
+        printed="K(L, L_i) = |{(a_j, a_l) : a_j < a_l, L has a_j before a_l but L_i has a_l before a_j}|",
+        meant="the number of pairs that the two rankings order differently, whichever of them has a_j first",
+        reason="as printed the aggregate (2, 1) has distance 0 to an agent's (1, 2)",
+    ),
+    dpaudit.Erratum(
+        where=PAPER.at(section="3.2"),
+        printed="K rounds of interactions, in each of which the curator randomly selects K different pairs",
+        meant="K different pairs altogether, one for each of K answers, as Algorithms 1 to 4 and Section 4 have it",
+        reason="taken literally these are K^2 answers of budget ϵ/K each, and so Kϵ",
+    ),
+    dpaudit.Erratum(
         where=PAPER.at(section="5.1.2"),
         printed="synthetic data come from PerMallows with the θ of the theorems",
         meant="two parametrisations: phi = 1 - θ in the theorems, phi = exp(-θ) in PerMallows",
@@ -64,6 +76,16 @@ OF_THE_PROTOCOL = (
     ),
 )
 """Errata that concern both solutions."""
+
+OF_KWIKSORT = (
+    dpaudit.Erratum(
+        where=PAPER.at(section="2.1"),
+        printed="KwikSort achieves an 11/7-approximation [2]; so too in Section 4.2.1",
+        meant="2 for KwikSort alone, and 11/7 for the better of its ranking and that of a random agent",
+        reason="so the source proves it; no profile on which KwikSort is above 11/7 is known here (kwiksort-ratio)",
+    ),
+)
+"""Errata that concern KwikSort, which the paper cites."""
 
 OF_RR = (
     dpaudit.Erratum(
@@ -129,7 +151,7 @@ OF_THE_EVALUATION = (
 )
 """Errata that concern the experiments."""
 
-ERRATA = (*OF_THE_PROTOCOL, *OF_RR, *OF_LAP, *OF_DP_KWIKSORT, *OF_THE_EVALUATION)
+ERRATA = (*OF_KWIKSORT, *OF_THE_PROTOCOL, *OF_RR, *OF_LAP, *OF_DP_KWIKSORT, *OF_THE_EVALUATION)
 
 LEFT_ALONE = (
     dpaudit.Assertion(
@@ -211,6 +233,11 @@ LEFT_ALONE = (
         where=PAPER.at(section="4.2.1", theorem=2, part="proof", lemma=1),
         says="Hoeffding's inequality for Bernoulli trials, and its use for both counters.",
         reason="a textbook theorem; pairwise-bound audits what follows for a random number of answers",
+    ),
+    dpaudit.Assertion(
+        where=PAPER.at(section="4.2.1", theorem=2, part="proof", lemma=2),
+        says="The Chernoff bound P(X >= R) <= 2^(-R), R >= 6 E[X], for independent Poisson trials.",
+        reason="a textbook theorem, and true; its use for pairs that are not independent is theorem2-independent-pairs",
     ),
     dpaudit.Assertion(
         where=PAPER.at(section="4.2.2"),

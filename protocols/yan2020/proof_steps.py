@@ -20,7 +20,7 @@ MOST_AGENTS = 400
 
 BY_MARKOV = 1 / 6
 
-LEMMA2 = PAPER.at(section="4.2.1", theorem=2, part="proof", lemma=2)
+USE_OF_LEMMA2 = PAPER.at(section="4.2.1", theorem=2, part="proof", note="the use of Lemma 2")
 
 
 @dpaudit.claim(
@@ -44,8 +44,8 @@ def equation4_step(protocol: LDPKwikSortRR) -> dpaudit.LemmaClaim:
     "yan2020.theorem2-independent-pairs",
     LDPKwikSortRR,
     kind="lemma",
-    place=LEMMA2,
-    statement="At all n, m, K, ϵ and θ the wrong pairs are independent, as Lemma 2 requires.",
+    place=USE_OF_LEMMA2,
+    statement="At all n, m, K, ϵ and θ it is independent which pairs are wrong, as Lemma 2 requires.",
 )
 def independent_pairs(protocol: LDPKwikSortRR) -> dpaudit.LemmaClaim:
     couples = [
@@ -110,8 +110,12 @@ def _joint_vote(protocol: LDPKwikSort, pair: tuple[int, int], other: tuple[int, 
     "yan2020.theorem2-chernoff",
     LDPKwikSortRR,
     kind="utility",
-    place=LEMMA2,
-    statement="At all n, m, K, ϵ and θ, for R = 6 E[X], at least R pairs are wrong with probability at most 2^(-R).",
+    place=PAPER.at(section="4.2.1", theorem=2, part="proof", note="the use of Lemma 2, with E[X] itself"),
+    statement=(
+        "At all m, ϵ and θ, with one agent who is asked about every pair, for R = 6 E[X]: at least R pairs are wrong "
+        "with probability at most 2^(-R), as Lemma 2 would give it for independent pairs."
+    ),
+    ours=True,
 )
 def chernoff(protocol: LDPKwikSortRR) -> dpaudit.UtilityClaim:
     known = protocol.agents == 1 and protocol.asked == protocol.pairs
@@ -166,15 +170,52 @@ def mean_is_mu(protocol: LDPKwikSortRR) -> dpaudit.UtilityClaim:
 
 
 @dpaudit.claim(
+    "yan2020.theorem2-mean-mended",
+    LDPKwikSortRR,
+    kind="lemma",
+    place=PAPER.at(section="4.2.1", theorem=2, part="proof", note="the last line, as a bound"),
+    statement="At all n, m, K, ϵ and θ the expected number E[X] of wrong pairs is at most μ.",
+    ours=True,
+    mends=("yan2020.theorem2-mean", "yan2020.smaller-mu-rr"),
+)
+def theorem2_mean_mended(protocol: LDPKwikSortRR) -> dpaudit.LemmaClaim:
+    return _mean_below_mu(protocol)
+
+
+@dpaudit.claim(
+    "yan2020.theorem3-mean-mended",
+    LDPKwikSortLap,
+    kind="lemma",
+    place=PAPER.at(section="4.2.2", theorem=3, part="after", note="as a bound"),
+    statement="At all n, m, K, ϵ and θ the expected number E[X] of wrong pairs is at most μ.",
+    ours=True,
+    mends="yan2020.smaller-mu-lap",
+)
+def theorem3_mean_mended(protocol: LDPKwikSortLap) -> dpaudit.LemmaClaim:
+    return _mean_below_mu(protocol)
+
+
+def _mean_below_mu(protocol: LDPKwikSort) -> dpaudit.LemmaClaim:
+    return dpaudit.LemmaClaim(
+        margin=lambda: mu(protocol) - expected_wrong(protocol),
+        instances=[{}],
+        complete=True,
+        explain=lambda: {"claimed": mu(protocol), "actual": expected_wrong(protocol)},
+        scope=f"{setting(protocol)}; expected number of pairs that contradict the ground truth",
+    )
+
+
+@dpaudit.claim(
     "yan2020.theorem2-mended",
     LDPKwikSortRR,
     kind="utility",
     place=PAPER.at(section="4.2.1", theorem=2, note="by Markov's inequality"),
     statement=(
-        "At all n, m, K, ϵ and θ fewer than 6 μ pairs contradict the ground truth, except with probability at most "
-        "1/6, whatever depends on what."
+        "At all n, m, K, ϵ and θ, for agents of the Mallows model, fewer than 6 μ pairs contradict the ground truth, "
+        "except with probability at most 1/6, whether or not pairs are independent; μ as in Theorem 2."
     ),
     ours=True,
+    mends=("yan2020.theorem2", "yan2020.theorem2-independent-pairs", "yan2020.theorem2-chernoff"),
 )
 def theorem2_mended(protocol: LDPKwikSortRR) -> dpaudit.UtilityClaim:
     return _by_markov(protocol)
@@ -186,8 +227,8 @@ def theorem2_mended(protocol: LDPKwikSortRR) -> dpaudit.UtilityClaim:
     kind="utility",
     place=PAPER.at(section="4.2.2", theorem=3, note="by Markov's inequality"),
     statement=(
-        "At all n, m, K, ϵ and θ fewer than 6 μ pairs contradict the ground truth, except with probability at most "
-        "1/6, whatever depends on what."
+        "At all n, m, K, ϵ and θ, for agents of the Mallows model, fewer than 6 μ pairs contradict the ground truth, "
+        "except with probability at most 1/6, whether or not pairs are independent; μ as in Theorem 3."
     ),
     ours=True,
 )

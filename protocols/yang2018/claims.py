@@ -358,11 +358,12 @@ def disagreement(profile: np.ndarray) -> float:
     "yang2018.rule1-consistency-estimates",
     Safari,
     kind="utility",
-    place=PAPER.at(section="III-B"),
+    place=PAPER.at(section="III-B", note="of the estimates"),
     statement=(
-        "At the stated ε, d, n and users: S1 follows from the collected S3 too, as the estimates of two attributes "
-        "agree on Pr[φ] within 0.05."
+        "At the stated ε, d, n and users: the estimates of two attributes of Rule I agree on one Pr[φ] within a "
+        "variation distance of 0.05 on average (a constant chosen here)."
     ),
+    ours=True,
     on_data=True,
 )
 def rule1_consistency_estimates(safari: Safari) -> dpaudit.UtilityClaim:
@@ -385,11 +386,12 @@ def rule1_consistency_estimates(safari: Safari) -> dpaudit.UtilityClaim:
     "yang2018.rule1-sufficient",
     Safari,
     kind="lemma",
-    place=[PAPER.at(section="III-B"), PAPER.at(section="II-B")],
+    place=[PAPER.at(section="III-B", note="of ranks within a set"), PAPER.at(section="II-B")],
     statement=(
-        "For d = 4 and 5: S3 determines the distributions that the splits after the first need, of ranks within the "
-        "set."
+        "For d = 4 and 5, where φ is read as the rank within the set that is split (Definition 1 has the rank among "
+        "all items): S3 determines the distributions that the splits after the first need."
     ),
+    ours=True,
 )
 def rule1_sufficient(safari: Safari) -> dpaudit.LemmaClaim:
     return dpaudit.LemmaClaim(

@@ -52,7 +52,11 @@ HARMONY = dpaudit.Paper(
 
 
 def technical_report(theorem: int, *, note: str = "") -> dpaudit.Place:
-    """Place of a theorem of the technical report, to which Section III-D refers for the guarantees of SAFA."""
+    """Place of a theorem of the technical report, to which Section III-D refers for the guarantees of SAFA.
+
+    The report itself was not at hand: the numbers and formulas of its theorems are quoted at second hand, in the
+    statements of the claims, and nothing is known here of its assumptions or proofs.
+    """
     return PAPER.at(section="III-D", theorem=theorem, note=f"technical report{', ' if note else ''}{note}")
 
 
@@ -179,7 +183,7 @@ LEFT_ALONE = (
     ),
     _left(
         "Wang et al. proved that GRR is the best oracle for a small number of values.",
-        "about another paper's theorem; its crossover is audited at the domains that the rules make (grr-best)",
+        "about another paper's theorem, and how small is not said; the crossover is audited (grr-best-mended)",
         "III-D",
     ),
     _left(
@@ -190,7 +194,7 @@ LEFT_ALONE = (
     _left(
         "Figures 1 and 2 plot errors on the Sushi data.",
         "the curves are printed without numbers, and the data may not be passed on; what the text says of the curves "
-        "is audited on users of a model, or with `--data` on the data",
+        "is claimed of the data, for `--data`, and audited on users of a model under names of our own",
         "IV-B",
         figure=(1, 2),
     ),

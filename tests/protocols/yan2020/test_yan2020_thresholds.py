@@ -11,7 +11,9 @@ from scipy.stats import binom
 
 from dpaudit import rankings
 from dpaudit.auditors import Budget, Streams, audit
+from dpaudit.catalog.hay2017 import DPKwikSort
 from dpaudit.catalog.yan2020 import LDPKwikSortEvaluation, LDPKwikSortLap, LDPKwikSortRR
+from dpaudit.catalog.yan2020.central import log_probability
 from dpaudit.catalog.yan2020.costs import report_bits
 from dpaudit.catalog.yan2020.preliminaries import estimated_yes
 from dpaudit.catalog.yan2020.proof_steps import expected_wrong, wrong_of_one_agent, wrong_together
@@ -252,6 +254,82 @@ def test_k_at_half_the_budget_around_the_dispersions_where_it_is_not_best():
             assert verdict == ("proved" if rates[half] <= best * (1 + 1e-9) else "refuted"), (theta, solution)
             verdicts[verdict] += 1
     assert len(verdicts) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("protocol", "name", "mended"), [(RR, "rr", "theorem2"), (LAP, "lap", "theorem3")])
+def test_a_smaller_mu_against_the_errors_of_all_k_by_convolution(protocol, name, mended):
+    rng = np.random.default_rng(SEED)
+    verdicts = Counter()
+    for epsilon in (2.0, 10.0):
+        for theta in rng.uniform(0.3, 0.9, 4):
+            m, agents = 5, int(rng.integers(100, 300))
+            probability = agree(m, 1 - theta)
+            listed = sorted({1, 2, 3, 4, 6, 10, round(epsilon / 2)})
+            error, bound = {}, {}
+            for k in listed:
+                bias = BIAS[protocol](epsilon / k)
+                error[k] = sum(below_zero(agents, k / 10, 0.5 + (p - 0.5) * bias) for p in probability.values())
+                bound[k] = G[protocol](epsilon, k)
+                target = protocol(epsilon=epsilon, alternatives=m, agents=agents, dispersion=float(theta), queries=k)
+                assert decide(target, f"{mended}-mean-mended").verdict == "proved"
+            holds = all(
+                error[k] <= error[other] * (1 + 1e-9)
+                for k, other in itertools.permutations(listed, 2)
+                if bound[k] > bound[other] * (1 + 1e-9)
+            )
+            verdict = decide(target, f"smaller-mu-{name}").verdict
+            assert verdict == ("proved" if holds else "refuted"), (epsilon, theta)
+            verdicts[verdict] += 1
+    assert verdicts["refuted"] >= 1
+
+
+@pytest.mark.slow
+def test_one_ranking_of_dp_kwiksort_as_its_whole_law_has_it():
+    """The recursion over the numbers of alternatives, against the law over all rankings."""
+    verdicts = Counter()
+    for logarithm, relation, m in itertools.product(("natural", "binary"), ("substitution", "add-remove"), (2, 3, 4)):
+        target = DPKwikSort(epsilon=1.3, alternatives=m, agents=3, logarithm=logarithm, relation=relation)
+        identity = np.arange(m)
+        losses = []
+        for reversed_agents in range(3):
+            before = np.stack([identity] * (3 - reversed_agents) + [identity[::-1]] * reversed_agents)
+            after = before[1:] if relation == "add-remove" else np.concatenate([before[1:], identity[None, ::-1]])
+            one, two = (target.law(each).log_probabilities[0] for each in (before, after))
+            margin = 3 - 2 * reversed_agents
+            assert log_probability(target, margin) == pytest.approx(one, abs=1e-12)
+            step = 1 if relation == "add-remove" else 2
+            assert log_probability(target, margin - step) == pytest.approx(two, abs=1e-12)
+            losses.append(one - two)
+        verdict = decide(target, "dp-kwiksort-one-ranking").verdict
+        if max(losses) > 1.3 + 1e-9:
+            assert verdict == "refuted"
+        verdicts[verdict] += 1
+        claimed = claim_of(target, "dp-kwiksort-mended").epsilon
+        log = math.log(m) if logarithm == "natural" else math.log2(m)
+        assert claimed == pytest.approx(1.3 * m / log / (1 if relation == "substitution" else 2))
+        if m < 4:
+            assert decide(target, "dp-kwiksort-mended").verdict == "proved"
+    assert verdicts["refuted"] >= 4
+    assert verdicts["consistent"] >= 1
+
+
+def test_one_ranking_of_many_alternatives_at_known_values():
+    """Substitution from margins of 0 to -2, and one agent added, at ϵ = 1: worked out apart by sums over intervals."""
+    for m, logarithm, lost in ((10, "natural", 1.96798), (15, "natural", 1.99147), (45, "binary", 1.45967)):
+        target = DPKwikSort(epsilon=1.0, alternatives=m, agents=2, logarithm=logarithm)
+        scale = (m - 1) * (math.log(m) if logarithm == "natural" else math.log2(m))
+        table = {}
+        for margin in (0, -2):
+            right = math.exp(margin / scale) / 2
+            known = [1.0]
+            for length in range(1, m + 1):
+                split = sum(known[place] * known[length - 1 - place] for place in range(length))
+                known.append(right ** (length - 1) * split / length)
+            table[margin] = known[m]
+        assert math.log(table[0] / table[-2]) == pytest.approx(lost, abs=1e-5)
+        assert log_probability(target, 0) - log_probability(target, -2) == pytest.approx(lost, abs=1e-5)
+        assert decide(target, "dp-kwiksort-one-ranking").verdict == "refuted"
 
 
 def test_what_a_large_budget_leaves_of_mu():

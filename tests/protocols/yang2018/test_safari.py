@@ -213,6 +213,8 @@ def verdict(claim, runs, **parameters):
         ("figure2", {"epsilon": 1.0, "items": 7}, "refuted"),
         ("learned-chain", {"epsilon": 1.0, "items": 7}, "refuted"),
         ("figure1a-small", {"items": 5}, "inapplicable"),
+        ("figure1a-sushi", {"items": 7}, "inapplicable"),
+        ("figure1b-nopriv-large", {"epsilon": 1.0, "items": 7}, "certified"),
         ("learned-chain", {"chain": "fixed"}, "inapplicable"),
     ],
 )

@@ -5,8 +5,10 @@ import math
 import numpy as np
 import pytest
 
+from dpaudit import rankings
 from dpaudit.auditors import Budget, Streams, audit
 from dpaudit.catalog.yang2018 import Harmony, RankingGrr, Safa, Safari
+from dpaudit.claims.declarations import declarations_of
 
 SEED = 20261122
 DRAWS = 12
@@ -45,8 +47,16 @@ def test_grr_is_best_where_no_oracle_has_less_variance_at_both_frequencies(rng):
         found = verdict(Safa(epsilon=epsilon, values=m), "grr-best")
         assert found == ("proved" if best else "refuted")
         assert best <= (m <= 3 * e + 2)
+        at_zero, *others = variances(0.0)
+        assert (at_zero < min(others)) == (m < 3 * e + 2)
+        assert min(others) == pytest.approx(4 * e / (e - 1) ** 2)
         seen.add(found)
     assert seen == {"proved", "refuted"}
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.7])
+def test_the_domain_size_from_which_grr_is_not_best(epsilon):
+    assert verdict(Safa(epsilon=epsilon), "grr-best-mended") == "proved"
 
 
 def test_safa_beats_harmony_below_the_true_crossover(rng):
@@ -107,3 +117,18 @@ def test_claims_about_the_papers_data_are_inapplicable_to_others():
     other = {claim.id: claim.inapplicable for claim in Safari(items=7, users="mixture").claims()}
     assert "figure1a-any-users" in other["yang2018.figure1a"]
     assert not other["yang2018.figure1a-any-users"]
+
+
+def test_what_is_said_of_the_sushi_data_is_inapplicable_without_them():
+    claims = declarations_of(Safari)
+    on_data = {each.id: each for each in claims if each.id.endswith("-sushi")}
+    assert len(on_data) == 8
+    model = Safari(items=7)
+    profile = rankings.Profile.from_rankings(np.random.default_rng(1).permuted(np.tile(np.arange(7), (9, 1)), axis=1))
+    data = Safari(items=7, agents=9, profile=profile)
+    known = {each.id: each for each in claims}
+    for name, each in on_data.items():
+        ours = known[name.removesuffix("-sushi")]
+        assert (each.ours, ours.ours) == (False, True)
+        assert "--data" in each.bind(model).inapplicable
+        assert each.bind(data).inapplicable == ours.bind(data).inapplicable
