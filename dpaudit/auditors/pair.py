@@ -22,7 +22,10 @@ LEAST_SAMPLES = 1000
 """Fewest samples per input that an audit may be asked for."""
 
 _SELECTION_SHARE = 0.2
-_MOST_SELECTED = 1_000_000
+_MANY, _MANY_POWER = 1_000_000, 0.75
+"""Samples from which on the part that chooses the event falls, and the power of the samples with which it grows."""
+
+_MOST_SELECTED = 4_000_000
 _FIRST_ROUND = 1000
 """Outputs per input of the first round of a final sample that may stop early; each round doubles them all."""
 
@@ -123,7 +126,9 @@ class PairTask:
     def selection(self) -> int:
         """Samples per input that choose the event."""
         least = min(LEAST_SAMPLES // 5, max(self.samples // 2, _LEAST_SELECTED))
-        return min(max(least, int(self.samples * _SELECTION_SHARE)), self.most_selected)
+        beyond = max(self.samples / _MANY, 1.0)
+        share = _SELECTION_SHARE * beyond ** (_MANY_POWER - 1)
+        return min(max(least, int(self.samples * share)), self.most_selected)
 
     @property
     def final(self) -> int:
