@@ -46,7 +46,7 @@ class LowerBound:
     recipe
         The event as data, from which `dpaudit verify` makes it again; None where it can only be learned again.
     candidate
-        Which of the events chosen this one is: 0 for the safe one, 1 for the rarer one.
+        Which of the events chosen this one is: 0 for the main one, others beside it.
     """
 
     epsilon: float

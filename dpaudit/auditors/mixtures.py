@@ -50,6 +50,7 @@ class MixtureScore:
     """
 
     cost: ClassVar[int] = 4
+    log_ratio: ClassVar[bool] = True
 
     transform: Transform
     edges: tuple[np.ndarray, ...]

@@ -12,7 +12,7 @@ import numpy as np
 from dpaudit.auditors.outputs import Outputs
 from dpaudit.auditors.pace import OutOfTimeError, Pace, clock
 from dpaudit.auditors.sampler import CHUNK, Sampler
-from dpaudit.auditors.selection import BOLD_SHARE, Choice, FinalTest, Selection, select_events
+from dpaudit.auditors.selection import Choice, FinalTest, Selection, select_events
 from dpaudit.claims.guarantees import Guarantee
 from dpaudit.claims.inputs import input_key
 from dpaudit.errors import ParameterError
@@ -76,7 +76,7 @@ class PairBound:
     recipe
         The event as data, from which `dpaudit verify` makes it again; None where it can only be learned again.
     candidate
-        Which of the events chosen this one is: 0 for the safe one, 1 for the rarer one.
+        Which of the events chosen this one is: 0 for the main one, others beside it.
     rounds
         Rounds of a few outputs after which bets refuted the claim; 0 where the bound is that of the counts.
     blind
@@ -254,8 +254,8 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
     sampler = sampler.about(x, y)
     sides = _selection_samples(sampler, x, y, task)
     selection, selected = _choose(sampler, sides, task), len(sides[0])
-    shares = [1.0] if selection.gamble is None else [1 - BOLD_SHARE, BOLD_SHARE]
-    counts = [_Count(choice, task.alpha * share) for choice, share in zip(selection.choices, shares, strict=True)]
+    chosen = zip(selection.choices, selection.shares, strict=True)
+    counts = [_Count(choice, task.alpha * share) for choice, share in chosen]
     at_any_time, stopped, late = task.sequential_share, False, False
     final = task.final
     if task.timed:
@@ -283,7 +283,7 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
         made,
         blind=selection.blind,
         detection_limit=math.inf if late or selection.blind else made.detection_limit,
-        candidate=int(best is not counts[0]),
+        candidate=next(place for place, count in enumerate(counts) if count is best),
         stopped_early=stopped,
         out_of_time=late or (task.timed and final < task.asked - selected and not stopped),
     )

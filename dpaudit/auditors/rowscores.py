@@ -92,6 +92,7 @@ class AdditiveScore:
     """Sum over the columns of a function of each; the log-ratio itself where the columns are independent."""
 
     cost: ClassVar[int] = 2
+    log_ratio: ClassVar[bool] = True
 
     transform: Transform
     tables: tuple[Table, ...]
@@ -192,6 +193,7 @@ class LinearScore:
     """Weighted sum of the columns, each limited to the range where most values lie."""
 
     cost: ClassVar[int] = 2
+    log_ratio: ClassVar[bool] = True
 
     transform: Transform
     low: np.ndarray
@@ -242,6 +244,7 @@ class PairScore:
     """
 
     cost: ClassVar[int] = 3
+    log_ratio: ClassVar[bool] = True
 
     additive: AdditiveScore
     edges: tuple[np.ndarray, ...]
@@ -298,6 +301,7 @@ class ExtremeScore:
     """Largest deviation of any column from its centre, in units of its usual spread."""
 
     cost: ClassVar[int] = 2
+    log_ratio: ClassVar[bool] = False
 
     transform: Transform
     centre: np.ndarray

@@ -32,10 +32,12 @@ _LEAST_BLOCK = 512
 class Score(Protocol):
     """Scores outputs; larger means likelier on the first input.
 
-    ``cost`` ranks how long an evaluation takes: of events that promise as much, the cheapest is taken.
+    ``cost`` ranks how long an evaluation takes: of events that promise as much, the cheapest is taken. ``log_ratio``
+    says whether the score estimates the log likelihood ratio, so that a line relates the two.
     """
 
     cost: ClassVar[int]
+    log_ratio: ClassVar[bool]
 
     def __call__(self, outputs: OutputsLike) -> np.ndarray:
         """Score of every output, shape (size,)."""
@@ -55,6 +57,7 @@ class OutcomeScore:
     """Smoothed log-ratio of the counts of every outcome seen; 0 for others."""
 
     cost: ClassVar[int] = 1
+    log_ratio: ClassVar[bool] = False
 
     coding: Coding
     keys: np.ndarray
@@ -129,6 +132,7 @@ class ColumnScore:
     """One number of the output, or its distance from a centre."""
 
     cost: ClassVar[int] = 0
+    log_ratio: ClassVar[bool] = False
 
     column: int | None
     centre: float | None = None

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.optimize import minimize
+from scipy.special import expit, ndtri
 
 from dpaudit.auditors.learners import Learner, boosted_score, learners
 from dpaudit.auditors.outputs import Outputs, OutputsLike, as_outputs, joined
@@ -31,14 +32,11 @@ _BAND_ERROR = 0.05
 _SIDES = 4
 """Events of a threshold: above or below it, and likelier on the first or on the second input."""
 
-_BOLD = 0.5
-"""Standard errors by which the counts of a rarer event, which is tested beside the main one, are taken to be worse."""
-
-_BOLD_ALONE = 1.5
-"""The same where the main event promises nothing: luck alone would offer a rare event then."""
+_RARE = 0.7
+"""Standard errors of caution for a rare event, which is tested beside the main one."""
 
 _WORTH_ITS_COST, _WORTH_TESTING = 3.0, 0.02
-"""What a rarer event must promise above the main one: times what testing it takes from the bound of the main one, and
+"""What another event must promise above the main one: times what testing it takes from the bound of the main one, and
 as a part of that bound."""
 
 _LEAST_SEEN = 3
@@ -48,11 +46,17 @@ _TO_COMPARE = 1.25
 _CHEAP_ENOUGH = 0.01
 _AS_GOOD = 0.003
 _TELLING_COUNT = 50
+_COMMON = 400
+"""Occurrences on both inputs from which on a fitted line may be trusted instead of the counts."""
+
+_CLOSE = 2.0
+"""Standard errors of a count by which it may be off a fitted line."""
+
 _LEAST_PLANTED, _MOST_PLANTED = 1.0, 3.0
 """Epsilon of a planted difference: as claimed within these limits, so that a few thousand outputs show it."""
 
-BOLD_SHARE = 0.2
-"""Part of the error probability that goes to the rarer of two events."""
+SHARE_OF_OTHERS = 0.15
+"""Part of the error probability that each event has which is tested beside the main one."""
 
 
 Sides = tuple[Outputs, Outputs]
@@ -122,25 +126,32 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """The events that go to the final sample: a safe one, and a rarer one that may prove much more.
+    """The events that go to the final sample.
 
     Attributes
     ----------
-    main, gamble
-        The two events.
+    main
+        The event that all samples speak for.
+    others
+        Events that may prove more: one that a line fitted to its score has found, and a rare one.
     blind
         Whether nothing told the inputs apart and nothing would have: a difference planted in copies of the outputs
         went unnoticed (see `planted`).
     """
 
     main: Choice
-    gamble: Choice | None = None
+    others: tuple[Choice, ...] = ()
     blind: bool = False
 
     @property
     def choices(self) -> list[Choice]:
-        """Both, as far as there are two."""
-        return [self.main] if self.gamble is None else [self.main, self.gamble]
+        """All of them, the main one first."""
+        return [self.main, *self.others]
+
+    @property
+    def shares(self) -> list[float]:
+        """Parts of the error probability, in this order."""
+        return [1 - SHARE_OF_OTHERS * len(self.others), *(SHARE_OF_OTHERS for _ in self.others)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +185,9 @@ def select_events(x: OutputsLike, y: OutputsLike, test: FinalTest) -> Selection:
     -----
     The main event is that whose bound in the final sample would be largest if the truth were at the lower end of a
     simultaneous confidence band over all events looked at (`_caution`): events that are rare, and look best by luck,
-    have wide bands. A second event is tested with a part of the error probability where its counts, taken nearly as
-    they are, promise more than that part costs the main one.
+    have wide bands. Others are tested beside it with parts of the error probability, where they promise more than
+    these parts cost the main one: the best event of a score that a line relates to the log-ratio, for which counts need
+    not be compared threshold by threshold, and a rare one.
     """
     x, y = as_outputs(x), as_outputs(y)
     with np.errstate(over="ignore", invalid="ignore"):  # outputs may be infinite
@@ -185,14 +197,47 @@ def select_events(x: OutputsLike, y: OutputsLike, test: FinalTest) -> Selection:
     most = max(choice.predicted for choice in found)
     enough = most - _CHEAP_ENOUGH * abs(most)
     main = min((c for c in found if c.predicted >= enough), key=lambda c: c.event.score.cost)
-    part = replace(test, alpha=test.alpha * BOLD_SHARE)
-    boldness = _BOLD if main.predicted > 0 else _BOLD_ALONE
-    bold = max((table.best(part, boldness) for table in tables), key=lambda choice: choice.predicted)
-    expected = _expected_of(main, test, boldness)
-    cost = expected - _expected_of(main, replace(test, alpha=test.alpha * (1 - BOLD_SHARE)), boldness)
-    gained = bold.predicted - max(expected, 0.0)
-    worth_it = gained > _WORTH_ITS_COST * cost and gained > _WORTH_TESTING * expected and bold.p_hits >= _LEAST_SEEN
-    return Selection(main=main, gamble=bold if worth_it else None, blind=main.predicted <= 0 and _is_blind(x, y, test))
+    return Selection(main=main, others=_others(main, tables, test), blind=main.predicted <= 0 and _is_blind(x, y, test))
+
+
+def _others(main: Choice, tables: Sequence[_Counts], test: FinalTest) -> tuple[Choice, ...]:
+    """Events whose promise is worth the part of the error probability that testing them takes from the main one."""
+    part = replace(test, alpha=test.alpha * SHARE_OF_OTHERS)
+    rare = max((table.best(part, _RARE) for table in tables), key=lambda choice: choice.predicted)
+    fitted = [choice for table in tables if (choice := table.best_fitted(part)) is not None]
+    line = max(fitted, key=lambda choice: choice.predicted) if fitted else None
+    found: list[Choice] = []
+    for choice, caution in ((line, 0.0), (rare, _RARE)):
+        if choice is None or choice.p_hits < _LEAST_SEEN:
+            continue
+        expected = _expected_of(main, test, caution)
+        cost = expected - _expected_of(main, replace(test, alpha=test.alpha * (1 - SHARE_OF_OTHERS)), caution)
+        # What is found already is not promised again.
+        reached = max([expected, 0.0, *(each.predicted for each in found)])
+        gained = choice.predicted - reached
+        if gained > _WORTH_ITS_COST * cost and gained > _WORTH_TESTING * reached:
+            found.append(choice)
+    return tuple(found)
+
+
+def _promise(tables: Sequence[_Counts], test: FinalTest) -> float:
+    """Bound that the best event promises, or by a fitted line where the counts promise more only by luck."""
+    by_counts = max((table.best(test, _TO_COMPARE) for table in tables), key=lambda choice: choice.predicted)
+    fitted = [choice for table in tables if (choice := table.best_fitted(test)) is not None]
+    if fitted and _is_close(by_counts, tables):
+        return max(choice.predicted for choice in fitted)
+    return by_counts.predicted
+
+
+def _is_close(choice: Choice, tables: Sequence[_Counts]) -> bool:
+    """Whether the occurrences of an event on the other input are as many as the line fitted to its score has them."""
+    (table,) = (table for table in tables if table.score is choice.event.score)
+    line = table.line()
+    if line is None:
+        return False
+    _, modelled = table.modelled(line, above=choice.event.above, reverse=choice.reverse)
+    expected = float(modelled[np.searchsorted(table.thresholds, choice.event.threshold)])
+    return abs(math.log((expected + 0.5) / (choice.q_hits + 0.5))) * math.sqrt(choice.q_hits + 1) <= _CLOSE
 
 
 def _is_blind(x: Outputs, y: Outputs, test: FinalTest) -> bool:
@@ -220,7 +265,7 @@ def promised_bound(x: OutputsLike, y: OutputsLike, test: FinalTest) -> float:
         turns.append((joined([x[half:], x[:half]]), joined([y[half:], y[:half]])))
     with np.errstate(over="ignore", invalid="ignore"):
         promised = [_compete(*sides, test, thorough=False) for sides in turns]
-    return sum(max(table.best(test, _TO_COMPARE).predicted for table in tables) for tables in promised) / len(promised)
+    return sum(_promise(tables, test) for tables in promised) / len(promised)
 
 
 def _compete(x: Outputs, y: Outputs, test: FinalTest, *, thorough: bool) -> list[_Counts]:
@@ -341,10 +386,73 @@ class _Counts:
         ]
         return max(found, key=lambda choice: choice.predicted)
 
+    def best_fitted(self, test: FinalTest) -> Choice | None:
+        """Event of the largest bound where a line relates the score to the log-ratio; None where none does.
+
+        Thresholds then need not be compared by counts of their own, which differ by luck.
+        """
+        line = self.line()
+        if line is None:
+            return None
+        found = []
+        for above, reverse in ((True, False), (False, True)):
+            p_hits, modelled = self.modelled(line, above=above, reverse=reverse)
+            predicted = _predicted(p_hits, modelled, self.rows, test, 0.0)
+            predicted = np.where(p_hits + modelled >= min(_COMMON, self.rows // 5), predicted, -np.inf)
+            found.append(self._chosen(predicted, test, above=above, reverse=reverse))
+        best = max(found, key=lambda choice: choice.predicted)
+        return best if math.isfinite(best.predicted) else None
+
+    def line(self) -> tuple[float, float] | None:
+        """Slope, less a standard error, and intercept of the log-ratio as a line in the score, by logistic regression.
+
+        Scores are grouped between the thresholds, which stand for them. None where the score is no estimate of the
+        log-ratio, or does not rise with it.
+        """
+        if not self.score.log_ratio or len(self.thresholds) < 2:
+            return None
+        counts = np.stack([hits - np.append(hits[1:], 0) for hits in self.above]).astype(float)
+        total = counts.sum(axis=0)
+        centre = float(np.average(self.thresholds, weights=total))
+        spread = float(np.sqrt(np.average((self.thresholds - centre) ** 2, weights=total)))
+        if not (math.isfinite(spread) and spread > 0):
+            return None
+        rows = np.stack([(self.thresholds - centre) / spread, np.ones(len(self.thresholds))])
+
+        def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
+            logit = weights @ rows
+            excess = total * expit(logit) - counts[0]
+            return float(total @ np.logaddexp(0, logit) - counts[0] @ logit), rows @ excess
+
+        weights = minimize(loss, np.zeros(2), jac=True, method="BFGS").x
+        likely = expit(weights @ rows)
+        information = (rows * (total * likely * (1 - likely))) @ rows.T
+        determinant = float(np.linalg.det(information))
+        slope = float(weights[0]) - math.sqrt(information[1, 1] / determinant) if determinant > 0 else 0.0
+        if not (math.isfinite(slope) and slope > 0):
+            return None
+        return slope / spread, float(weights[1]) - slope / spread * centre
+
+    def modelled(self, line: tuple[float, float], *, above: bool, reverse: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Occurrences of every event on its likelier input, and those that the line expects on the other."""
+        likelier = self.above[1 if reverse else 0]
+        each = (likelier - np.append(likelier[1:], 0)).astype(float)
+        sign = 1.0 if reverse else -1.0
+        other = each * np.exp(np.clip(sign * (line[0] * self.thresholds + line[1]), -50, 50))
+        if above:
+            return likelier, np.minimum(np.cumsum(other[::-1])[::-1], self.rows)
+        return self.below[1 if reverse else 0], np.minimum(np.cumsum(other), self.rows)
+
     def _best_of(self, test: FinalTest, caution: float, *, above: bool, reverse: bool) -> Choice:
         counts = self.above if above else self.below
         p_hits, q_hits = counts[::-1] if reverse else counts
         predicted = _predicted(p_hits, q_hits, self.rows, test, caution)
+        return self._chosen(predicted, test, above=above, reverse=reverse)
+
+    def _chosen(self, predicted: np.ndarray, test: FinalTest, *, above: bool, reverse: bool) -> Choice:
+        """Choose the event of the largest prediction."""
+        counts = self.above if above else self.below
+        p_hits, q_hits = counts[::-1] if reverse else counts
         # Of thresholds that promise as much, the strictest: what was not seen yet may be inside the others.
         most = predicted.max()
         as_good = np.flatnonzero(predicted >= most - _AS_GOOD * abs(most))

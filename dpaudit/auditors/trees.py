@@ -22,6 +22,7 @@ class BoostedScore:
     """Log-odds of a gradient-boosted classifier that sees the columns and the other scores."""
 
     cost: ClassVar[int] = 9
+    log_ratio: ClassVar[bool] = True
 
     columns: Columns
     others: tuple[Score, ...]

@@ -275,7 +275,7 @@ def test_alpha_not_split_between_two_events_is_visible(monkeypatch, record_prope
             )
             for centre in (0.0, 1.0)
         ]
-        return Selection(main=choices[0], gamble=choices[1])
+        return Selection(main=choices[0], others=(choices[1],))
 
     monkeypatch.setattr(pair, "select_events", two)
 
