@@ -35,6 +35,10 @@ _SIDES = 4
 _RARE = 0.7
 """Standard errors of caution for a rare event, which is tested beside the main one."""
 
+_LITTLE_CAUTION, _COMMON_SHARE = 1.0, 0.2
+"""Where no event stands out: standard errors of caution, and the least part of the outputs that an event and its
+complement have."""
+
 _WORTH_ITS_COST, _WORTH_TESTING = 3.0, 0.02
 """What another event must promise above the main one: times what testing it takes from the bound of the main one, and
 as a part of that bound."""
@@ -194,6 +198,10 @@ def select_events(x: OutputsLike, y: OutputsLike, test: FinalTest) -> Selection:
         tables = _compete(x, y, test, thorough=True)
     caution = _caution(tables)
     found = [table.best(test, caution) for table in tables]
+    if max(choice.predicted for choice in found) <= 0:
+        # No event stands out. Common ones are few enough that little caution does, and say most of a weak effect.
+        common = [table.best(test, _LITTLE_CAUTION, least=_COMMON_SHARE) for table in tables]
+        found = [choice for choice in common if math.isfinite(choice.predicted)] or found
     most = max(choice.predicted for choice in found)
     enough = most - _CHEAP_ENOUGH * abs(most)
     main = min((c for c in found if c.predicted >= enough), key=lambda c: c.event.score.cost)
@@ -377,10 +385,14 @@ class _Counts:
         rows = len(xs)
         return cls(score, rows, thresholds, (rows - above[0], rows - above[1]), (below[0], below[1]))
 
-    def best(self, test: FinalTest, caution: float) -> Choice:
-        """Event of the largest bound to be expected, its counts being that many standard errors worse than seen."""
+    def best(self, test: FinalTest, caution: float, *, least: float = 0.0) -> Choice:
+        """Event of the largest bound to be expected, its counts being that many standard errors worse than seen.
+
+        Only events count that at least, and at most the other, such part of the outputs is in; the prediction is
+        ``-inf`` where there is none.
+        """
         found = [
-            self._best_of(test, caution, above=above, reverse=reverse)
+            self._best_of(test, caution, least, above=above, reverse=reverse)
             for above in (True, False)
             for reverse in (False, True)
         ]
@@ -443,10 +455,13 @@ class _Counts:
             return likelier, np.minimum(np.cumsum(other[::-1])[::-1], self.rows)
         return self.below[1 if reverse else 0], np.minimum(np.cumsum(other), self.rows)
 
-    def _best_of(self, test: FinalTest, caution: float, *, above: bool, reverse: bool) -> Choice:
+    def _best_of(self, test: FinalTest, caution: float, least: float, *, above: bool, reverse: bool) -> Choice:
         counts = self.above if above else self.below
         p_hits, q_hits = counts[::-1] if reverse else counts
         predicted = _predicted(p_hits, q_hits, self.rows, test, caution)
+        if least:
+            part = (p_hits + q_hits) / (2 * self.rows)
+            predicted = np.where((part >= least) & (part <= 1 - least), predicted, -np.inf)
         return self._chosen(predicted, test, above=above, reverse=reverse)
 
     def _chosen(self, predicted: np.ndarray, test: FinalTest, *, above: bool, reverse: bool) -> Choice:
@@ -455,7 +470,7 @@ class _Counts:
         p_hits, q_hits = counts[::-1] if reverse else counts
         # Of thresholds that promise as much, the strictest: what was not seen yet may be inside the others.
         most = predicted.max()
-        as_good = np.flatnonzero(predicted >= most - _AS_GOOD * abs(most))
+        as_good = np.flatnonzero(predicted >= (most - _AS_GOOD * abs(most) if math.isfinite(most) else most))
         i = int(as_good[-1] if above else as_good[0])
         telling = (p_hits >= _TELLING_COUNT) & (q_hits >= _TELLING_COUNT)
         apart = test.guarantee.apart(p_hits[telling], q_hits[telling], self.rows, errors=1.0)

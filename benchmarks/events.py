@@ -1,0 +1,117 @@
+"""How much of the oracle's bound the chosen events reach, as samples grow, for noise whose probabilities are known.
+
+For each mechanism and number of samples, events are chosen from the samples that an audit would choose from, and
+valued by their exact probabilities: the bound to be expected of the final sample, over the oracle's. So luck in the
+final sample has no part in it. The oracle has all samples, and two Clopper-Pearson bounds, which the auditor's own
+bound on the ratio can beat.
+"""
+
+import argparse
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+from suite.oracle import clopper_pearson_bound
+
+from dpaudit.auditors.pair import PairTask
+from dpaudit.auditors.scores import ColumnScore
+from dpaudit.auditors.selection import FinalTest, select_events
+from dpaudit.claims.guarantees import ApproximateDP
+
+FRESH = 4_000_000
+"""Fresh outputs per input by which an event without a formula is valued."""
+
+
+@dataclass(frozen=True)
+class Noise:
+    """A number with noise, on two inputs that are 1 apart."""
+
+    name: str
+    law: object
+    delta: float = 0.0
+
+    def sample(self, data, size, rng):
+        return self.law.rvs(size=size, random_state=rng) + data
+
+    def tail(self, data, threshold, *, above):
+        """Probability of at least, or at most, a threshold."""
+        at = np.asarray(threshold, float) - data
+        if isinstance(self.law.dist, stats.rv_discrete):
+            return self.law.sf(np.ceil(at) - 1) if above else self.law.cdf(np.floor(at))
+        return self.law.sf(at) if above else self.law.cdf(at)
+
+    def oracle(self, samples, confidence):
+        low, high = self.law.ppf(1e-7), self.law.ppf(1 - 1e-7) + 1
+        discrete = isinstance(self.law.dist, stats.rv_discrete)
+        grid = np.arange(math.floor(low), math.ceil(high)) if discrete else np.linspace(low, high, 4001)
+        best = 0.0
+        for above in (True, False):
+            p, q = (self.tail(data, grid, above=above) for data in (0, 1))
+            for pair in ((p, q), (q, p)):
+                best = max(best, float(clopper_pearson_bound(*pair, samples, 1 - confidence, self.delta).max()))
+        return best
+
+
+def mechanisms():
+    """Laplace, two-sided geometric and Gaussian noise at three levels of privacy."""
+    for epsilon in (0.01, 0.1, 1.0):
+        yield Noise(f"Laplace, epsilon {epsilon}", stats.laplace(scale=1 / epsilon))
+        yield Noise(f"geometric, epsilon {epsilon}", stats.dlaplace(epsilon))
+        yield Noise(f"Gaussian, mu {epsilon}, delta 1e-5", stats.norm(scale=1 / epsilon), 1e-5)
+
+
+def reached(noise, samples, confidence, seed):
+    """Expected bound of the best of the events chosen."""
+    rng = np.random.default_rng([seed, samples])
+    guarantee = ApproximateDP(0.0, noise.delta)
+    task = PairTask(guarantee=guarantee, samples=samples, alpha=1 - confidence)
+    x, y = (noise.sample(data, task.selection, rng) for data in (0, 1))
+    final = samples - task.selection
+    selection = select_events(x, y, FinalTest(guarantee, final, 1 - confidence))
+    return max(
+        _value(noise, choice, final, (1 - confidence) * share)
+        for choice, share in zip(selection.choices, selection.shares, strict=True)
+    )
+
+
+def _value(noise, choice, final, alpha):
+    event = choice.event
+    if isinstance(event.score, ColumnScore) and event.score.centre is None:
+        p, q = (float(noise.tail(data, event.threshold, above=event.above)) for data in (0, 1))
+    else:
+        rng = np.random.default_rng(1)
+        p, q = (float(np.mean(event.contains(noise.sample(data, FRESH, rng)))) for data in (0, 1))
+    if choice.reverse:
+        p, q = q, p
+    hits = [np.array([max(part * final, 1e-3)]) for part in (p, q)]
+    return max(float(ApproximateDP(0.0, noise.delta).expected(*hits, final, alpha)[0]), 0.0)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--samples", type=float, nargs="+", default=[1e4, 1e5, 1e6, 1e7, 1e8])
+    parser.add_argument("--seeds", type=int, default=50, help="at up to 10^6 samples; fewer at more")
+    parser.add_argument("--confidence", type=float, default=0.9)
+    options = parser.parse_args()
+    print("| noise | samples | seeds | oracle | mean | worst |\n|---|---:|---:|---:|---:|---:|")
+    for noise in mechanisms():
+        for samples in map(int, options.samples):
+            oracle = noise.oracle(samples, options.confidence)
+            if oracle <= 0:
+                continue
+            seeds = max(1, round(options.seeds * min(1.0, 1e6 / samples)))
+            ratios = [reached(noise, samples, options.confidence, seed) / oracle for seed in range(seeds)]
+            cells = (
+                noise.name,
+                f"{samples:.0e}",
+                seeds,
+                f"{oracle:.5f}",
+                f"{np.mean(ratios):.3f}",
+                f"{min(ratios):.3f}",
+            )
+            print(f"| {' | '.join(map(str, cells))} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
