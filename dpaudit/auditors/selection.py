@@ -198,7 +198,8 @@ def select_events(x: OutputsLike, y: OutputsLike, test: FinalTest) -> Selection:
         tables = _compete(x, y, test, thorough=True)
     caution = _caution(tables)
     found = [table.best(test, caution) for table in tables]
-    if max(choice.predicted for choice in found) <= 0:
+    stands_out = max(choice.predicted for choice in found) > 0
+    if not stands_out:
         # No event stands out. Common ones are few enough that little caution does, and say most of a weak effect.
         common = [table.best(test, _LITTLE_CAUTION, least=_COMMON_SHARE) for table in tables]
         found = [choice for choice in common if math.isfinite(choice.predicted)] or found
