@@ -206,7 +206,7 @@ def select_events(x: OutputsLike, y: OutputsLike, test: FinalTest) -> Selection:
     most = max(choice.predicted for choice in found)
     enough = most - _CHEAP_ENOUGH * abs(most)
     main = min((c for c in found if c.predicted >= enough), key=lambda c: c.event.score.cost)
-    return Selection(main=main, others=_others(main, tables, test), blind=main.predicted <= 0 and _is_blind(x, y, test))
+    return Selection(main=main, others=_others(main, tables, test), blind=not stands_out and _is_blind(x, y, test))
 
 
 def _others(main: Choice, tables: Sequence[_Counts], test: FinalTest) -> tuple[Choice, ...]:
