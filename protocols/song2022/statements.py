@@ -330,6 +330,7 @@ def quicksort_comparisons(protocol: LDPQuickSort) -> dpaudit.RateClaim:
         "At every ϵ of the experiment, 0.5 and 1 after shuffling, the rule K = ϵ/2 of Yan et al., who compare g(K) = "
         "ϵ^2 K / (ϵ + 2K)^2 at the whole numbers next to it, gives the best K found, 1."
     ),
+    only={"central_epsilon": (0.5, 1.0)},
 )
 def yan_rule(protocol: DDPHelnaksort) -> dpaudit.LemmaClaim:
     return _by_rule(protocol.amplified)
@@ -344,6 +345,7 @@ def yan_rule(protocol: DDPHelnaksort) -> dpaudit.LemmaClaim:
         "At every ϵ of the experiment the same rule, with the ϵ of one agent, as theirs is, gives the best K found, 1."
     ),
     ours=True,
+    only={"central_epsilon": (0.5, 1.0)},
 )
 def yan_rule_local(protocol: DDPHelnaksort) -> dpaudit.LemmaClaim:
     return _by_rule(protocol.local_epsilon)
