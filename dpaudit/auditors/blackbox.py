@@ -281,11 +281,12 @@ def _evidence(
     elif math.isinf(limit):
         verdict, remedy = Verdict.INCONCLUSIVE, Remedy.SAMPLES
         note = "no violation could have been found with so few samples; raise --samples"
-        if bound.hits == bound.trials:
+        if bound.blind:
             remedy = Remedy.FEATURES
             note = (
-                "most outputs came only once, and nothing that they have in common told the inputs apart; "
-                "return numbers or coarser outputs, or define `features`"
+                "nothing told the inputs apart, nor would it have: a difference planted in copies of these outputs "
+                "went unnoticed, because most of them come only once; return numbers or coarser outputs, or define "
+                "`features` or `supports`"
             )
     else:
         verdict = Verdict.CONSISTENT

@@ -52,6 +52,9 @@ _FEW_NUMBERS = 16
 _FEW_OUTCOMES = 64
 """Distinct outputs, at most, for which counting them is all that there is to do."""
 
+_WIDE = 256
+"""Columns up to which they are also looked at in other coordinates, and by trees."""
+
 _REPEAT_CELLS = 2_000_000
 _PAIR_ROWS = 100_000
 _PAIR_CELLS = 16
@@ -109,7 +112,9 @@ def learners(x: OutputsLike, y: OutputsLike, *, thorough: bool = True) -> tuple[
     found.append(Learner(partial(_extreme, identity), rare=True))
     if x.dtype.kind in "biuf" or not columns.numeric:
         found.append(Learner(partial(_best_half_line, columns)))
-    for make in (_identity, _differences, _ordered, _innovations):
+    # Of many columns, what is told of each at all takes long enough to learn.
+    changes = (_identity,) if width > _WIDE else (_identity, _differences, _ordered, _innovations)
+    for make in changes:
         found += [Learner(partial(_additive, make, columns)), Learner(partial(_pooled, make, columns))]
     found += [
         Learner(partial(_linear, identity)),
@@ -310,14 +315,14 @@ def _cell_edges(values: np.ndarray) -> np.ndarray:
 def boosted_score(x: OutputsLike, y: OutputsLike, others: tuple[Score, ...], *, probe: bool) -> BoostedScore | None:
     """Gradient-boosted trees on the columns and the other scores; quickly, to see whether they have anything to add.
 
-    None where there are too few samples, or only one number.
+    None where there are too few samples, only one number, or very many.
     """
     x, y = as_outputs(x), as_outputs(y)
     columns = x.columns_with(y) if len(x) >= _LEAST_BOOSTED_ROWS else None
     if columns is None:
         return None
     width = x[:1].rows(columns).shape[1]
-    if width == 1:
+    if not 1 < width <= _WIDE:
         return None
     rows = _PROBE_ROWS if probe else max(2 * _PROBE_ROWS, _BOOSTED_CELLS // width)
     rounds = _PROBE_ROUNDS if probe else _BOOSTED_ROUNDS

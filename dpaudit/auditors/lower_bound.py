@@ -83,8 +83,8 @@ def epsilon_lower_bound(
 ) -> LowerBound:
     """Bound epsilon from below for one pair of inputs, from samples alone.
 
-    A fifth of the samples (at most a million) chooses an event; the others, which played no part in that, bound its
-    probabilities.
+    A fifth of the samples (a smaller part of more than a million) chooses an event; the others, which played no part in
+    that, bound its probabilities.
 
     Parameters
     ----------

@@ -22,7 +22,10 @@ LEAST_SAMPLES = 1000
 """Fewest samples per input that an audit may be asked for."""
 
 _SELECTION_SHARE = 0.2
-_MOST_SELECTED = 1_000_000
+_MANY, _MANY_POWER = 1_000_000, 0.75
+"""Samples from which on the part that chooses the event falls, and the power of the samples with which it grows."""
+
+_MOST_SELECTED = 4_000_000
 _FIRST_ROUND = 1000
 """Outputs per input of the first round of a final sample that may stop early; each round doubles them all."""
 
@@ -76,6 +79,8 @@ class PairBound:
         Which of the events chosen this one is: 0 for the safe one, 1 for the rarer one.
     rounds
         Rounds of a few outputs after which bets refuted the claim; 0 where the bound is that of the counts.
+    blind
+        Whether nothing told the inputs apart and a planted difference went unnoticed too; the limit is ``inf`` then.
     """
 
     value: float
@@ -92,6 +97,7 @@ class PairBound:
     recipe: dict[str, Any] | None = None
     candidate: int = 0
     rounds: int = 0
+    blind: bool = False
 
 
 def check_samples(samples: int) -> None:
@@ -120,7 +126,9 @@ class PairTask:
     def selection(self) -> int:
         """Samples per input that choose the event."""
         least = min(LEAST_SAMPLES // 5, max(self.samples // 2, _LEAST_SELECTED))
-        return min(max(least, int(self.samples * _SELECTION_SHARE)), self.most_selected)
+        beyond = max(self.samples / _MANY, 1.0)
+        share = _SELECTION_SHARE * beyond ** (_MANY_POWER - 1)
+        return min(max(least, int(self.samples * share)), self.most_selected)
 
     @property
     def final(self) -> int:
@@ -273,7 +281,8 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
     # Of samples that are missing nobody knows what they would have shown.
     return replace(
         made,
-        detection_limit=math.inf if late else made.detection_limit,
+        blind=selection.blind,
+        detection_limit=math.inf if late or selection.blind else made.detection_limit,
         candidate=int(best is not counts[0]),
         stopped_early=stopped,
         out_of_time=late or (task.timed and final < task.asked - selected and not stopped),
@@ -335,11 +344,9 @@ def _final_rounds(
 
 def _pair_bound(best: _Count, bound: float, task: PairTask, selected: int, final: int, fixed: float) -> PairBound:
     choice, guarantee = best.choice, task.guarantee
-    limit = math.inf
-    if not choice.uninformed:
-        rate = max(choice.q_hits, 1) / choice.rows
-        alpha = best.alpha * fixed
-        limit = detection_limit(guarantee, rate, final, alpha=alpha, share=best.share(guarantee, alpha))
+    rate = max(choice.q_hits, 1) / choice.rows
+    alpha = best.alpha * fixed
+    limit = detection_limit(guarantee, rate, final, alpha=alpha, share=best.share(guarantee, alpha))
     apart = float(guarantee.apart(choice.p_hits, choice.q_hits, choice.rows))
     return PairBound(
         value=max(bound, 0.0),

@@ -22,7 +22,7 @@ from dpaudit.errors import CheckError, DpauditError, TargetRaisedError
 CHUNK = 1 << 16
 """Samples drawn in one call; fixed, because it decides which random numbers go into which sample."""
 
-_MOST_SELECTED = 1_000_000
+_MOST_SELECTED = 4_000_000
 _MOST_SELECTED_VALUES = 8_000_000
 _MOST_OBJECTS, _LEAST_OBJECTS = 200_000, 10_000
 _MOST_OBJECT_VALUES = 30_000_000
@@ -160,9 +160,7 @@ class Sampler:
         kind, shape = self.form
         if kind not in "biufc":
             return max(_LEAST_OBJECTS, min(_MOST_OBJECTS, _MOST_OBJECT_VALUES // self._width))
-        # Whole numbers are counted so quickly that more of them can be searched for rare ones.
-        most = _MOST_SELECTED * 2 if kind in "biu" and math.prod(shape) == 1 else _MOST_SELECTED
-        return max(_MOST_OBJECTS, min(most, _MOST_SELECTED_VALUES // math.prod(shape)))
+        return max(_MOST_OBJECTS, min(_MOST_SELECTED, _MOST_SELECTED_VALUES // math.prod(shape)))
 
     def check_deterministic(self, data: Any) -> None:
         """Draw twice from one stream and once from others, as often as it takes, and compare.

@@ -12,8 +12,9 @@ from scipy.special import ndtri
 
 from dpaudit.auditors.learners import Learner, boosted_score, learners
 from dpaudit.auditors.outputs import Outputs, OutputsLike, as_outputs, joined
+from dpaudit.auditors.planted import planted
 from dpaudit.auditors.scores import OutcomeScore, Score, score_from_json, scores_of
-from dpaudit.claims.guarantees import Guarantee
+from dpaudit.claims.guarantees import ApproximateDP, Guarantee
 from dpaudit.errors import CheckError
 
 _THRESHOLDS = 1000
@@ -47,7 +48,8 @@ _TO_COMPARE = 1.25
 _CHEAP_ENOUGH = 0.01
 _AS_GOOD = 0.003
 _TELLING_COUNT = 50
-_MOST_KNOWN = 0.5
+_LEAST_PLANTED, _MOST_PLANTED = 1.0, 3.0
+"""Epsilon of a planted difference: as claimed within these limits, so that a few thousand outputs show it."""
 
 BOLD_SHARE = 0.2
 """Part of the error probability that goes to the rarer of two events."""
@@ -117,19 +119,23 @@ class Choice:
     rows: int
     steepest: float
 
-    @property
-    def uninformed(self) -> bool:
-        """Whether the event is all outputs for want of a score that knows most of them, so that it says nothing."""
-        everything = self.p_hits == self.q_hits == self.rows
-        return everything and isinstance(self.event.score, OutcomeScore) and self.event.score.known < _MOST_KNOWN
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """The events that go to the final sample: a safe one, and a rarer one that may prove much more."""
+    """The events that go to the final sample: a safe one, and a rarer one that may prove much more.
+
+    Attributes
+    ----------
+    main, gamble
+        The two events.
+    blind
+        Whether nothing told the inputs apart and nothing would have: a difference planted in copies of the outputs
+        went unnoticed (see `planted`).
+    """
 
     main: Choice
     gamble: Choice | None = None
+    blind: bool = False
 
     @property
     def choices(self) -> list[Choice]:
@@ -186,7 +192,20 @@ def select_events(x: OutputsLike, y: OutputsLike, test: FinalTest) -> Selection:
     cost = expected - _expected_of(main, replace(test, alpha=test.alpha * (1 - BOLD_SHARE)), boldness)
     gained = bold.predicted - max(expected, 0.0)
     worth_it = gained > _WORTH_ITS_COST * cost and gained > _WORTH_TESTING * expected and bold.p_hits >= _LEAST_SEEN
-    return Selection(main=main, gamble=bold if worth_it else None)
+    return Selection(main=main, gamble=bold if worth_it else None, blind=main.predicted <= 0 and _is_blind(x, y, test))
+
+
+def _is_blind(x: Outputs, y: Outputs, test: FinalTest) -> bool:
+    """Whether a planted difference, about as large as the claim allows, is not told from none."""
+    allowed = test.guarantee.claimed if test.guarantee.by_ratio else _LEAST_PLANTED
+    copies = planted(x, y, min(max(allowed, _LEAST_PLANTED), _MOST_PLANTED))
+    if copies is None:
+        return False
+    pure = FinalTest(ApproximateDP(0.0), test.size, test.alpha)
+    with np.errstate(over="ignore", invalid="ignore"):
+        tables = _compete(*copies, pure, thorough=True)
+    caution = _caution(tables)
+    return max(table.best(pure, caution).predicted for table in tables) <= 0
 
 
 def promised_bound(x: OutputsLike, y: OutputsLike, test: FinalTest) -> float:

@@ -161,7 +161,7 @@ def test_outputs_that_never_vary_are_consistent_and_outputs_that_cannot_be_learn
     assert verdict(lambda d, s, r: np.zeros(s))[0] == "consistent"
     found, note = verdict(lambda d, s, r: [f"{d + number!r}" * 300 for number in r.laplace(size=s).tolist()])
     assert found == "inconclusive"
-    assert "came only once" in note
+    assert "come only once" in note
 
 
 def test_a_negative_zero_is_seen_in_the_bits():

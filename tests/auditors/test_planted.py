@@ -1,0 +1,116 @@
+"""What is consistent, and what is inconclusive, where nothing told the inputs apart."""
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import dpaudit
+from dpaudit.auditors.outputs import Outputs
+from dpaudit.auditors.planted import planted
+
+SEED = 20261122
+
+
+@dataclass(frozen=True)
+class Report:
+    identifier: int
+    value: int
+
+
+def objects(values):
+    made = np.empty(len(values), dtype=object)
+    made[:] = values
+    return made
+
+
+def pad(data, size, rng):
+    """A key, and a hash of it and of the input: together they tell all, and each is random."""
+    key = rng.integers(0, 1 << 62, size)
+    mixed = (key + data).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+    return np.column_stack([key, (mixed >> np.uint64(2)).astype(np.int64)])
+
+
+def signed_text(data, size, rng):
+    words = rng.integers(0, 1 << 60, size)
+    return [f"{word:x}{hashlib.sha256(f'{word}{data}'.encode()).hexdigest()[0]}" for word in words.tolist()]
+
+
+def hash_report(data, size, rng):
+    seeds = rng.integers(0, 1 << 40, size)
+    return [Report(s, hashlib.sha256(f"{s} {data}".encode()).digest()[0] % 4) for s in seeds.tolist()]
+
+
+def laplace(data, size, rng):
+    return rng.laplace(0.002 * data, size=size)
+
+
+def counts(data, size, rng):
+    return rng.geometric(1e-7, size) + data
+
+
+def coins(data, size, rng):
+    return rng.integers(0, 2, size)
+
+
+def rows(data, size, rng):
+    return rng.normal(size=(size, 5))
+
+
+def constant(data, size, rng):
+    return np.zeros(size)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sample", [pad, signed_text, hash_report])
+def test_what_hides_its_input_from_every_score_is_inconclusive(sample):
+    found = dpaudit.epsilon_lower_bound(sample, 0, 1, samples=20_000, seed=SEED, claimed=1.0)
+    assert (found.epsilon < 0.2, found.detection_limit) == (True, np.inf)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sample", [laplace, counts, coins, rows, constant])
+def test_what_would_have_been_told_apart_has_a_limit(sample):
+    found = dpaudit.epsilon_lower_bound(sample, 0, 1, samples=20_000, seed=SEED, claimed=1.0)
+    assert found.epsilon < 0.2
+    assert 1.0 < found.detection_limit < 2.0
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
+@pytest.mark.parametrize("sample", [coins, laplace, rows])
+def test_a_planted_difference_has_its_size(sample, epsilon):
+    rng = np.random.default_rng(SEED)
+    copies = planted(*(Outputs(np.asarray(sample(0, 20_000, rng))) for _ in range(2)), epsilon)
+    first, second = (np.asarray(side.raw).reshape(len(side), -1) for side in copies)
+    share = max(np.mean(first[:, i] > np.median(second[:, i])) for i in range(first.shape[1]))
+    if sample is coins:
+        share = max(first.mean(), 1 - first.mean())
+        assert share == pytest.approx(np.exp(epsilon) / (1 + np.exp(epsilon)), abs=0.02)
+    assert share > 0.55
+
+
+def test_nothing_can_be_planted_where_all_outputs_are_alike():
+    same = Outputs(np.zeros(1000))
+    assert planted(same, same, 1.0) is None
+
+
+@pytest.mark.slow
+def test_the_note_says_what_would_help():
+    class Pad(dpaudit.Mechanism):
+        name = "pad"
+        epsilon: float = 1.0
+
+        def sample(self, data, size, rng):
+            return pad(data, size, rng)
+
+        def neighbours(self):
+            return dpaudit.Neighbouring(relation="substitution", pairs=[(0, 1)], complete=True, scope="two words")
+
+        def claims(self):
+            return [dpaudit.PrivacyClaim(id="pad.privacy", statement="", epsilon=self.epsilon)]
+
+    (result,) = dpaudit.check(Pad(), samples=20_000).results
+    assert result.verdict == "inconclusive"
+    assert "`features`" in result.reason or "`features`" in str(result)
