@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
 
 import dpaudit
 
@@ -22,9 +21,6 @@ RISING = (
     "On Figure 3's Mallows profiles (n = 5000, m = 15, θ = 0.25, 0.5 and 0.75), at ϵ = 1 and 2, the error of {} grows "
     "with K."
 )
-PROFILES: Mapping[str, Any] = {"agents": 5000, "alternatives": 15, "dispersion": (0.25, 0.5, 0.75)}
-"""Parameters of Figure 3's Mallows profiles."""
-
 MEASURED = "On Figure 3's profiles, of all its K the error of {} is least at K = ϵ/2, or at 1 where ϵ is at most 2."
 
 
@@ -106,7 +102,7 @@ for _id, _solution, _metric in (
         statement=MEASURED.format(TITLES[_solution]),
         on_data=True,
         reproduces="Figure 3",
-        only=PROFILES,
+        only={"agents": 5000, "alternatives": 15, "dispersion": (0.25, 0.5, 0.75)},
     )(partial(least_measured, solution=_solution, metric=_metric))
 
 for _id, _solution, _statement, _function in (
@@ -122,5 +118,5 @@ for _id, _solution, _statement, _function in (
         place=PLACE,
         statement=_statement.format(TITLES[_solution]),
         reproduces="Figure 3",
-        only=PROFILES,
+        only={"agents": 5000, "alternatives": 15, "dispersion": (0.25, 0.5, 0.75)},
     )(partial(_function, solution=_solution))
