@@ -79,8 +79,8 @@ def audit_exact(
 
     Notes
     -----
-    **Guarantee.** Exact up to rounding: a value is equal to a claimed one that it exceeds by a relative 1e-9 and, except
-    for delta, 1e-13.
+    **Guarantee.** Exact up to rounding: a value counts as equal to a claimed one that it exceeds by no more than a
+    relative 1e-9 and, except for delta, 1e-13.
     **Checked against** closed forms, brute-force enumeration of events, and sampling.
     """
     laws: dict[Any, Law] = {}

@@ -69,9 +69,7 @@ def grr_best(safa: Safa) -> dpaudit.LemmaClaim:
         margin=margin,
         instances=[{}],
         complete=True,
-        explain=lambda: {
-            name: float(oracle.variance(safa.frequency, safa.agents)) for name, oracle in oracles.items()
-        },
+        explain=lambda: {name: float(oracle.variance(safa.frequency, safa.agents)) for name, oracle in oracles.items()},
         scope=(
             f"ε' = {safa.epsilon:g}, m = {safa.values}, f = {safa.frequency:g}; the users who are asked for one "
             "attribute, their counts debiased by their number, so for any |A|"
