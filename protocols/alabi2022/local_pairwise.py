@@ -35,7 +35,7 @@ class LocalPairwise(dpaudit.Mechanism):
     model = "local"
     errata = (TIES, FACT_2)
 
-    epsilon: float = dpaudit.parameter(1.0, minimum=1e-6, maximum=1e6, doc="ϵ, the budget of one agent")
+    epsilon: float = dpaudit.parameter(1.0, maximum=1e6, doc="ϵ, the budget of one agent")
     alternatives: int = dpaudit.parameter(4, minimum=2, role="alternatives", doc="m")
     agents: int = dpaudit.parameter(10_000, minimum=1, role="agents", doc="n, for the utility claims")
     randomizer: Literal["vector", "entrywise"] = dpaudit.parameter(

@@ -19,6 +19,9 @@ TABLE2 = PAPER.at(section=RESULTS, table=2)
 MANY_AGENTS = 900_000_000
 """Agents in whose presence the noise stays below the weights, for rates in the budget."""
 
+LEAST_EPSILON = 1e-9
+"""Least budget at which errors are computed."""
+
 
 @dpaudit.claim(
     "alabi2022.theorem8-privacy",
@@ -178,6 +181,7 @@ def entrywise_entry(system: LocalPairwise) -> dpaudit.UtilityClaim:
     ),
 )
 def theorem8_saving(system: LocalPairwise) -> dpaudit.LemmaClaim:
+    _check_range(system)
     m = system.alternatives
     saved = saving(system)
     return dpaudit.LemmaClaim(
@@ -200,6 +204,7 @@ def theorem8_saving(system: LocalPairwise) -> dpaudit.LemmaClaim:
     ),
 )
 def theorem8_saving_rate(system: LocalPairwise) -> dpaudit.RateClaim:
+    _check_range(system)
     return dpaudit.RateClaim(
         variable="alternatives",
         points=(64, 128, 256, 512, 1024, 2048, 4096),
@@ -349,7 +354,14 @@ def _entry_claim(system: LocalPairwise, randomizer: str, bound: float) -> dpaudi
 
 def _unless(randomizer: str, system: LocalPairwise) -> str:
     """Why a claim about one randomizer says nothing of the other."""
+    _check_range(system)
     return "" if system.randomizer == randomizer else f"it is about randomizer = {randomizer}"
+
+
+def _check_range(system: LocalPairwise) -> None:
+    """Raise ParameterError where errors, which go by 1 / ϵ^2, leave the range of double precision."""
+    if system.epsilon < LEAST_EPSILON:
+        raise dpaudit.ParameterError(f"parameter 'epsilon' must be at least {LEAST_EPSILON:g}, got {system.epsilon:g}")
 
 
 def saving(system: LocalPairwise) -> float:
