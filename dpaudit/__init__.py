@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dpaudit.auditors.features import float_bits
     from dpaudit.claims.claims import Claim, FigureClaim, LemmaClaim, PrivacyClaim, RateClaim, UtilityClaim
     from dpaudit.claims.datasets import Dataset, DatasetLoader
-    from dpaudit.claims.declarations import Declaration, claim
+    from dpaudit.claims.declarations import Between, Declaration, claim
     from dpaudit.claims.domains import Integers, RankingProfiles, Reals
     from dpaudit.claims.evidence import Counterexample, Curves, Evidence, Interval, Remedy, Role, Violation
     from dpaudit.claims.guarantees import ApproximateDP, Guarantee
@@ -70,6 +70,7 @@ __all__ = [
     "AnyTwo",
     "ApproximateDP",
     "Assertion",
+    "Between",
     "CheckError",
     "Claim",
     "Counterexample",
@@ -155,7 +156,7 @@ _HOMES = {
             "UtilityClaim",
         ),
         "dpaudit.claims.datasets": ("Dataset", "DatasetLoader"),
-        "dpaudit.claims.declarations": ("Declaration", "claim"),
+        "dpaudit.claims.declarations": ("Between", "Declaration", "claim"),
         "dpaudit.claims.domains": ("Integers", "RankingProfiles", "Reals"),
         "dpaudit.claims.evidence": (
             "Counterexample",

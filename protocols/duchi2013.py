@@ -3,7 +3,7 @@
 The mechanism itself is `dpaudit.randomizers.HypercubeResponse`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -77,17 +77,13 @@ class VectorReport(dpaudit.Mechanism):
 
 
 class VectorMechanism(VectorReport):
-    """The vector mechanism: one report of d signs at ϵ, with its ties split between the half-spaces."""
+    """The vector mechanism: one report of d signs at ϵ, with its ties split between the half-spaces or in both."""
 
     name = "vector-mechanism"
     places = (VECTOR_MECHANISM,)
     model = "local"
     trust = "Nobody is trusted: every user randomizes its vector."
     errata = (TIES,)
-
-    def views(self) -> Mapping[str, dpaudit.Mechanism]:
-        report: dict[str, Any] = {"epsilon": self.epsilon, "dimensions": self.dimensions}
-        return {"output": self, "printed-report": VectorReport(**report, ties="both")}
 
 
 @dpaudit.claim(
@@ -98,7 +94,8 @@ class VectorMechanism(VectorReport):
     statement="For every ϵ > 0 and d: one report, with ties in both half-spaces as printed, is ϵ-LDP.",
 )
 def vector_mechanism(mechanism: VectorMechanism) -> dpaudit.PrivacyClaim:
-    return dpaudit.PrivacyClaim(epsilon=mechanism.epsilon, view="printed-report")
+    both = mechanism.ties == "both"
+    return dpaudit.PrivacyClaim(epsilon=mechanism.epsilon, inapplicable="" if both else "it is about ties = both")
 
 
 @dpaudit.claim(

@@ -119,12 +119,13 @@ def _decide(claim: RateClaim, fits: Mapping[str, Exponent]) -> tuple[Verdict, st
         wanted = "raise --samples, or take a wider range of points" if claim.measure else "take a wider range of points"
         note = f"an exponent {resolution:g} beyond the claimed one is not excluded; {wanted}"
         return Verdict.INCONCLUSIVE, note, Remedy.SAMPLES if claim.measure else Remedy.POINTS
-    slower = claim.direction == "at-most" and below
-    note = (
-        f"an exponent of {highest:.3g} or more{' beside the claimed factor' if claim.shape else ''} is excluded over "
-        "this range" + ("; grows slower than claimed" * slower)
-    )
-    return Verdict.CONSISTENT, note, None
+    beside = " beside the claimed factor" if claim.shape else ""
+    note = f"an exponent of {highest:.3g} or more{beside} is excluded over this range"
+    if claim.direction == "equal":
+        note = f"exponents of {highest:.3g} or more and {lowest:.3g} or less{beside} are excluded over this range"
+    elif below:
+        note += "; grows slower than claimed"
+    return Verdict.CONSISTENT, f"{note}; exponents are told apart where they differ by {resolution:g}", None
 
 
 def _counterexample(claim: RateClaim, means: np.ndarray, fits: Mapping[str, Exponent]) -> Counterexample:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, get_args
@@ -50,6 +51,9 @@ class Declaration:
         Ids of the claims that this one corrects: what they say with the formula or the assumption that makes it true.
     bug
         What is broken, for a control; empty for any other claim.
+    only
+        Values of parameters that the statement names: one, a collection such as a tuple, a range or `Between`. At
+        others the claim is ``inapplicable``. On data, what the data decide or make meaningless does not count.
     function
         Binds the claim to a mechanism: returns the claim at its parameters, without what is declared here.
     module, line
@@ -66,6 +70,7 @@ class Declaration:
     reproduces: str = ""
     mends: tuple[str, ...] = ()
     bug: str = ""
+    only: Mapping[str, Any] = field(default_factory=dict)
     function: Callable[[Any], Claim] = field(repr=False)
     module: str
     line: int
@@ -110,14 +115,25 @@ class Declaration:
                 f"claim {self.id} is declared to be of kind {self.kind}, but its function returned "
                 f"{type(made).__name__}; return a claim of that kind"
             )
+        taken = type(mechanism).dataset_parameter()
+        on_data = taken is not None and getattr(mechanism, taken[0]) is not None
         return replace(
             made,
+            inapplicable=made.inapplicable or self.outside(type(mechanism), mechanism.parameters(), on_data=on_data),
             id=self.id,
             statement=self.statement,
             source=self.source,
             on_data=self.on_data,
             reproduces=self.reproduces,
         )
+
+    def outside(self, target: type[Mechanism], parameters: Mapping[str, Any], *, on_data: bool = False) -> str:
+        """Return what the statement is about where these parameters of a mechanism are not; empty where they are."""
+        for name, wanted in self.only.items():
+            decided = on_data and (name in target.synthetic or target.roles().get(name) in ("agents", "alternatives"))
+            if name in parameters and not decided and not _among(parameters[name], wanted):
+                return f"it is about {name} = {_in_words(wanted)}"
+        return ""
 
     def __call__(self, mechanism: Mechanism) -> Claim:
         """Return the claim at the parameters of a mechanism, as `bind` does."""
@@ -139,6 +155,7 @@ def claim(
     reproduces: str = "",
     mends: str | Sequence[str] = (),
     bug: str = "",
+    only: Mapping[str, Any] | None = None,
     at: tuple[Callable[..., Any], int] | None = None,
 ) -> Callable[[Callable[[M], Claim]], Declaration]:
     """Declare a claim about a mechanism; decorates the function that binds it to the mechanism's parameters.
@@ -149,7 +166,7 @@ def claim(
         Identifier, a literal of its own, so that a text search finds it.
     target
         The mechanism's class, or several.
-    kind, statement, place, ours, on_data, reproduces, mends, bug
+    kind, statement, place, ours, on_data, reproduces, mends, bug, only
         As the attributes of `Declaration`; ``place`` is one place or several. A claim whose id is that of another one
         with ``-mended`` at its end mends that one, unless ``mends`` names others.
     at
@@ -176,6 +193,10 @@ def claim(
     for about in targets:
         if not (isinstance(about, type) and hasattr(about, "parameter_names")):
             raise TargetError(f"claim {id}: target must be a class of mechanisms, got {about!r}")
+    for about in targets:
+        unknown = [name for name in only or {} if name not in about.parameter_names()]
+        if unknown:
+            raise TargetError(f"claim {id}: only: {about.name} has no parameter {unknown[0]!r}")
     if kind not in get_args(Kind):
         raise TargetError(f"claim {id}: kind must be one of {', '.join(get_args(Kind))}, got {kind!r}")
 
@@ -191,6 +212,7 @@ def claim(
             reproduces=reproduces,
             mends=_mended(id, mends),
             bug=bug,
+            only=only or {},
             function=function,
             module=module,
             line=line,
@@ -208,6 +230,42 @@ def claim(
         return declaration
 
     return declare
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """Numbers from ``low`` to ``high``, for ``only`` of a claim."""
+
+    low: float
+    high: float
+
+    def __contains__(self, value: object) -> bool:
+        return isinstance(value, int | float) and _is_most(self.low, value) and _is_most(value, self.high)
+
+
+def _is_most(low: float, high: float) -> bool:
+    return low <= high or math.isclose(low, high)
+
+
+def _among(value: Any, wanted: Any) -> bool:
+    """Whether the value of a parameter is one that a statement names."""
+    if isinstance(wanted, range | Between):
+        return value in wanted
+    named = wanted if isinstance(wanted, Collection) and not isinstance(wanted, str) else (wanted,)
+    numbers = isinstance(value, int | float)
+    return any(
+        math.isclose(value, each) if numbers and isinstance(each, int | float) else value == each for each in named
+    )
+
+
+def _in_words(wanted: Any) -> str:
+    """The same, as a reader would say it."""
+    if isinstance(wanted, Between):
+        return f"{wanted.low:g} to {wanted.high:g}"
+    if isinstance(wanted, range):
+        return f"{wanted[0]} to {wanted[-1]}"
+    named = wanted if isinstance(wanted, Collection) and not isinstance(wanted, str) else (wanted,)
+    return " or ".join(f"{each:g}" if isinstance(each, float) else str(each) for each in named)
 
 
 def declarations_of(target: type[Mechanism]) -> list[Declaration]:

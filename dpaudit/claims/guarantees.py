@@ -23,7 +23,14 @@ if TYPE_CHECKING:
     from dpaudit.laws.base import Comparison, Event
 
 ROUNDING = 1e-9
-"""Relative excess over a claimed number that double precision cannot tell from rounding."""
+"""Relative excess over a claimed number that is put down to rounding."""
+
+ABSOLUTE_ROUNDING = 1e-13
+"""Excess over any claimed number, however small, that is put down to rounding.
+
+Where claims of the catalogue are met with equality, what is computed from sums of probabilities exceeds them by at most
+3e-14.
+"""
 
 _ANY_DELTA = 1e-300
 _FLOOR = 1e-9
@@ -34,7 +41,12 @@ _LOG_LEAST = -700.0
 
 def exceeds(value: float, limit: float) -> bool:
     """Whether a value is above a limit by more than rounding."""
-    return value > limit + ROUNDING * max(1.0, limit)
+    return value > rounded_up(limit)
+
+
+def rounded_up(limit: float) -> float:
+    """Return the largest value that may differ from a limit by rounding alone."""
+    return limit + ROUNDING * abs(limit) + ABSOLUTE_ROUNDING
 
 
 PART_OF_PROBABILITY = 0.05
@@ -302,8 +314,7 @@ class ApproximateDP(Guarantee):
         With ``frequent`` always the latter, because the outcome of the largest ratio alone may be rare.
         """
         if frequent:
-            above = self.epsilon + ROUNDING * max(1.0, self.epsilon)
-            return comparison.worst_event(above, max(self.delta, _ANY_DELTA))
+            return comparison.worst_event(rounded_up(self.epsilon), max(self.delta, _ANY_DELTA))
         return comparison.worst_event(self.epsilon, self.delta)
 
     @property

@@ -165,8 +165,26 @@ def run(
         again = "; the same command goes on from there" if output is not None else ""
         say(f"interrupted; {len(done.record.results)} of {len(done.prepared.cells)} results are kept{again}")
         raise typer.Exit(EXIT_INTERRUPTED)
+    from dpaudit.runner.instances import OtherFileText
+
+    lacking = _lacking(done, request)
+    for problem in lacking:
+        say(problem)
     status = _status(done.record)
-    raise typer.Exit(worst_status([status, EXIT_UNUSABLE]) if problems else status)
+    unusable = problems or lacking or any(isinstance(why, OtherFileText) for why in done.missing)
+    raise typer.Exit(worst_status([status, EXIT_UNUSABLE]) if unusable else status)
+
+
+def _lacking(done: Run, request: Request) -> list[str]:
+    """Say which claims that were asked for by name have no result, because the data that the plan names are missing."""
+    from dpaudit.runner.instances import DATA_FOLDER
+
+    found = {result.claim for result in done.record.results}
+    without = [name for name in dict.fromkeys(request.claims) if name not in found]
+    if not done.missing or (found and not without):
+        return []
+    named = f"claim {', '.join(without)}: " if without else ""
+    return [f"{named}nothing was checked, for want of data; put the files where {DATA_FOLDER} says, or name others"]
 
 
 def _tell(done: Run, output: Path | None) -> None:

@@ -9,12 +9,17 @@ from pathlib import PurePosixPath
 from urllib.parse import quote
 
 from dpaudit.claims.evidence import Counterexample, Interval, Remedy, Violation
+from dpaudit.claims.guarantees import ABSOLUTE_ROUNDING, ROUNDING
 from dpaudit.claims.record import METHOD_ENDED, METHOD_UNUSABLE, Record, Result, plain
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.escapes import visible
 from dpaudit.reporting.numbers import DIGITS, format_interval, format_number, relation, telling_digits
 
 _MEASURED_AS = {"bound": "value", "published": "value"}
+EXPONENTS = ("exponent", "exponent_at_most")
+"""Names of a claimed exponent: of growth that is just so, and of growth that is no faster."""
+
+_EXPONENT_IN_THE_LIMIT = "exponent_in_the_limit"
 _LIMIT = "detection_limit"
 _CONTEXT = ("tightness", "slack", _LIMIT, "trivial")
 """Quantities that say how to read the decisive one."""
@@ -36,7 +41,6 @@ _REMEDIES = {
 }
 _SIDES = {"at-most": "at most ", "at-least": "at least ", "equal": ""}
 _NO_PASS = (Verdict.INCONCLUSIVE, Verdict.ERROR)
-_ROUNDING = 1e-9
 _LONGEST_WITNESS = 20_000
 
 
@@ -52,12 +56,12 @@ class Quantity:
 
 def quantities(result: Result) -> tuple[Quantity, ...]:
     """Return what is claimed and what was measured, the claimed quantities first."""
-    claimed = {_MEASURED_AS.get(name, name): value for name, value in result.claimed.items()}
+    claimed = {_measured_as(result, name): value for name, value in result.claimed.items()}
     names = dict.fromkeys([*claimed, *result.measured])
     rows = []
     for name in names:
         measured, claim = result.measured.get(name), claimed.get(name)
-        digits = _digits(result, measured, claim)
+        digits = _digits(result, name, measured, claim)
         rows.append(
             Quantity(
                 name=name,
@@ -297,7 +301,7 @@ def quoted(text: str) -> str:
 
 
 def _main_quantity(result: Result) -> str | None:
-    names = [_MEASURED_AS.get(name, name) for name in result.claimed]
+    names = [_measured_as(result, name) for name in result.claimed]
     if result.kind == "privacy":
         # The last parameter of a guarantee is decisive, unless nothing is granted there.
         names = [*(name for name in reversed(names) if result.claimed[name]), *names]
@@ -310,7 +314,9 @@ def _comparison(result: Result, row: Quantity) -> str:
         return start
     measured, claim = result.measured[row.name], _claimed(result, row.name)
     claimed = "published" if "published" in result.claimed else "claimed"
-    if _equal_but_for_rounding(result, measured, claim):
+    if "exponent_at_most" in result.claimed:
+        return f"{start}, claimed at most {row.claimed}"
+    if _equal_but_for_rounding(result, row.name, measured, claim):
         return f"{start} = {claimed} {row.claimed}, up to rounding"
     # Of exponents neither is the better side: the verdict weighs three of them.
     sign = "" if result.kind == "rate" else relation(measured, claim)
@@ -318,22 +324,36 @@ def _comparison(result: Result, row: Quantity) -> str:
 
 
 def _claimed(result: Result, name: str) -> float:
-    return next(value for key, value in result.claimed.items() if _MEASURED_AS.get(key, key) == name)
+    return next(value for key, value in result.claimed.items() if _measured_as(result, key) == name)
 
 
-def _digits(result: Result, measured: Interval | None, claim: float | None) -> int:
-    if measured is None or claim is None or result.kind == "rate" or _equal_but_for_rounding(result, measured, claim):
+def _measured_as(result: Result, claimed: str) -> str:
+    """Name of the quantity that is held against a claimed one."""
+    if claimed in EXPONENTS:
+        # All three exponents are beyond a claim that is refuted; others are decided by what growth tends to.
+        limit = _EXPONENT_IN_THE_LIMIT
+        return limit if result.verdict is not Verdict.REFUTED and limit in result.measured else EXPONENTS[0]
+    return _MEASURED_AS.get(claimed, claimed)
+
+
+def _digits(result: Result, name: str, measured: Interval | None, claim: float | None) -> int:
+    if measured is None or claim is None or result.kind == "rate":
+        return DIGITS
+    if _equal_but_for_rounding(result, name, measured, claim):
         return DIGITS
     return telling_digits(measured, claim)
 
 
-def _equal_but_for_rounding(result: Result, measured: Interval, claim: float) -> bool:
+def _equal_but_for_rounding(result: Result, name: str, measured: Interval, claim: float) -> bool:
     """Whether floating point alone tells the two apart; never so where the verdict says that they differ."""
     if result.verdict is Verdict.REFUTED or measured.lower is None or measured.upper is None:
         return False
     if measured.lower == measured.upper == claim:
         return False
-    allowed = _ROUNDING * (abs(claim) or 1.0)
+    allowed = ROUNDING * (abs(claim) or 1.0)
+    if result.kind == "privacy" and name != "delta" and measured.upper > claim:
+        # What the verdict takes to be equal.
+        allowed = ROUNDING * abs(claim) + ABSOLUTE_ROUNDING
     return max(abs(measured.lower - claim), abs(measured.upper - claim)) <= allowed
 
 

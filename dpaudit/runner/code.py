@@ -391,8 +391,8 @@ class _Module:
 _DESCRIPTIONS: Final = frozenset({"source", "places", "trust", "errata", "notation"})
 """Attributes of a mechanism's class that describe it and decide no number."""
 
-_WORDS: Final = {"parameter": {"doc"}, "control": {"paper", "statement"}}
-"""Arguments that are words, by the name of the function."""
+_WORDS: Final = {"parameter": {"doc"}, "control": {"paper", "statement"}, "claim": {"only"}}
+"""Arguments that are words, by the name of the function, or that keys hold apart."""
 
 
 class _WithoutDocstrings(ast.NodeTransformer):

@@ -74,6 +74,12 @@ def found_data(name: str) -> str:
     return name
 
 
+class OtherFileText(str):
+    """Why a data file cannot be used where another file lies in its place, which is an error and no lack of data."""
+
+    __slots__ = ()
+
+
 def located(planned: PlannedData) -> tuple[str, str]:
     """Path of a data file that a plan names, and why it cannot be used; one of the two is empty."""
     folder = os.environ.get(DATA_FOLDER)
@@ -83,7 +89,8 @@ def located(planned: PlannedData) -> tuple[str, str]:
     if not path.is_file():
         return "", f"{planned.file}: there is no such file in {folder}, the folder that {DATA_FOLDER} names"
     if digest_of(str(path)) != planned.sha256:
-        return "", f"{path}: not the file that the plan means, which has the SHA-256 {planned.sha256}"
+        words = f"{path}: not the file that the plan means, which has the SHA-256 {planned.sha256}"
+        return "", OtherFileText(words)
     return str(path), ""
 
 

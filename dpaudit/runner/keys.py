@@ -128,6 +128,11 @@ class Keys:
             "timed": cell.timed,
             "seed": self._seed,
         }
+        declaration = cell.declaration()
+        if declaration is not None:
+            target = cell.reference.load()
+            outside = declaration.outside(target, cell.described, on_data=cell.data is not None)
+            parts |= {"outside": outside} if outside else {}
         text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_LENGTH]
 

@@ -317,7 +317,7 @@ def _result(
         name = "published" if claim.direction == "equal" else "bound"
         claimed = {} if claim.published is None else {name: claim.published}
     elif isinstance(claim, RateClaim):
-        claimed = {"exponent": claim.exponent}
+        claimed = {"exponent" if claim.direction == "equal" else "exponent_at_most": claim.exponent}
     sampled = evidence.samples and cell.kind != LemmaClaim.kind and evidence.verdict is not Verdict.ERROR
     return Result(
         target=cell.target,

@@ -68,7 +68,7 @@ def theorem2_1(protocol: DDPHelnaksort) -> dpaudit.PrivacyClaim:
         view="received",
         epsilon=max(0.0, protocol.amplified),
         delta=protocol.delta,
-        inapplicable=_below_zero(protocol) or _no_premise(protocol),
+        inapplicable=_no_shuffler(protocol) or _below_zero(protocol) or _no_premise(protocol),
     )
 
 
@@ -130,7 +130,7 @@ def theorem2_1_meant(protocol: DDPHelnaksort) -> dpaudit.LemmaClaim:
         explain=explain,
         tolerance=1e-9,
         scope=f"this randomizer at this δ; {setting}",
-        inapplicable=_no_exact_law(protocol),
+        inapplicable=_no_shuffler(protocol) or _no_exact_law(protocol),
     )
 
 
@@ -188,7 +188,7 @@ def theorem3_1_central_negative(protocol: DDPHelnaksort) -> dpaudit.PrivacyClaim
     return dpaudit.PrivacyClaim(
         view="received",
         guarantee=claimed_after_shuffling(protocol.amplified, protocol.delta),
-        inapplicable=_several_answers(protocol) or _another_randomizer(protocol) or above,
+        inapplicable=_no_shuffler(protocol) or _several_answers(protocol) or _another_randomizer(protocol) or above,
     )
 
 
@@ -285,7 +285,10 @@ def other_mechanisms_secret_draw(protocol: DDPHelnaksort) -> dpaudit.PrivacyClai
     return dpaudit.PrivacyClaim(
         view="received-of-secret-draws",
         guarantee=claimed_after_shuffling(protocol.amplified, protocol.delta),
-        inapplicable=_several_answers(protocol) or _no_exact_law(protocol) or _no_premise(protocol),
+        inapplicable=_no_shuffler(protocol)
+        or _several_answers(protocol)
+        or _no_exact_law(protocol)
+        or _no_premise(protocol),
     )
 
 
@@ -295,7 +298,8 @@ def _amplified(protocol: DDPHelnaksort, view: str) -> dpaudit.PrivacyClaim:
     return dpaudit.PrivacyClaim(
         view=view,
         guarantee=claimed_after_shuffling(protocol.amplified, protocol.delta),
-        inapplicable=_several_answers(protocol)
+        inapplicable=_no_shuffler(protocol)
+        or _several_answers(protocol)
         or _another_randomizer(protocol)
         or (below if protocol.amplified < 0 else ""),
     )
@@ -307,7 +311,7 @@ def _bounded(protocol: DDPHelnaksort, view: str, users: int) -> dpaudit.PrivacyC
         view=view,
         epsilon=protocol.proved(users),
         delta=protocol.delta,
-        inapplicable=_several_answers(protocol) or _no_exact_law(protocol),
+        inapplicable=_no_shuffler(protocol) or _several_answers(protocol) or _no_exact_law(protocol),
     )
 
 
@@ -317,6 +321,10 @@ def thresholded_epsilon(epsilon: float, delta: float) -> float:
 
     x = epsilon / (2 * math.sqrt(2 * math.log(1.25 / delta)))
     return float(log_ndtr(x) - log_ndtr(-x))
+
+
+def _no_shuffler(protocol: DDPHelnaksort) -> str:
+    return "" if protocol.shuffle else "the claim is about shuffled answers, and there is no shuffler"
 
 
 def _several_answers(protocol: DDPHelnaksort) -> str:

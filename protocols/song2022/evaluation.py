@@ -64,6 +64,7 @@ def not_above(
     ),
     on_data=True,
     reproduces="Figure 2",
+    only={"epsilon": 1.0, "delta": 1e-4, "agents": 100, "alternatives": 4, "queries": (1, 4, 6), "dispersion": 0.25},
 )
 def figure2_kwiksort(protocol: DDPHelnaksort) -> dpaudit.FigureClaim:
     return _against(protocol, "LDP-KwikSort", by_pivots(protocol.queries))
@@ -80,6 +81,7 @@ def figure2_kwiksort(protocol: DDPHelnaksort) -> dpaudit.FigureClaim:
     ),
     on_data=True,
     reproduces="Figure 2",
+    only={"epsilon": 1.0, "delta": 1e-4, "agents": 100, "alternatives": 4, "queries": (1, 4, 6), "dispersion": 0.25},
 )
 def figure2_quicksort(protocol: DDPHelnaksort) -> dpaudit.FigureClaim:
     def curve(votes: Votes, preferred: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -112,6 +114,7 @@ def _against(protocol: DDPHelnaksort, title: str, curve: Curve) -> dpaudit.Figur
         "ranking."
     ),
     on_data=True,
+    only={"agents": 100, "alternatives": 4},
 )
 def more_answers(protocol: DDPHelnaksort) -> dpaudit.FigureClaim:
     response = response_at(protocol, protocol.local_epsilon, 1)
@@ -131,6 +134,7 @@ def more_answers(protocol: DDPHelnaksort) -> dpaudit.FigureClaim:
     place=PAPER.at(section="4.1.2"),
     statement="At m = 4, n = 100, δ = 1e-4 and local ϵ = 1 the utility of LDP-KwikSort is the highest at K = 1.",
     on_data=True,
+    only={"epsilon": 1.0, "delta": 1e-4, "agents": 100, "alternatives": 4},
 )
 def kwiksort_best_at_one(protocol: DDPHelnaksort) -> dpaudit.FigureClaim:
     return _one_against(protocol, by_pivots, "LDP-KwikSort with ")
@@ -147,6 +151,7 @@ def kwiksort_best_at_one(protocol: DDPHelnaksort) -> dpaudit.FigureClaim:
     ),
     on_data=True,
     reproduces="Figure 3",
+    only={"central_epsilon": (0.5, 1.0), "delta": 1e-4, "agents": 100, "alternatives": 4, "dispersion": 0.25},
 )
 def figure3(protocol: DDPHelnaksort) -> dpaudit.FigureClaim:
     return _one_against(protocol, by_levels)
@@ -162,6 +167,7 @@ def figure3(protocol: DDPHelnaksort) -> dpaudit.FigureClaim:
         "every K > 1, DDP-Helnaksort is at least as near to the agents with K = 1."
     ),
     reproduces="Figure 3",
+    only={"central_epsilon": (0.5, 1.0), "delta": 1e-4, "agents": 100, "alternatives": 15, "dispersion": 0.25},
 )
 def figure3_synthetic(protocol: DDPHelnaksort) -> dpaudit.FigureClaim:
     return _one_against(protocol, by_levels)
@@ -192,6 +198,7 @@ def figure3_beyond(protocol: DDPHelnaksort) -> dpaudit.FigureClaim:
     ),
     on_data=True,
     reproduces="Figure 3",
+    only={"central_epsilon": (0.5, 1.0), "delta": 1e-4, "agents": 100, "alternatives": 4, "dispersion": 0.25},
 )
 def figure3_monotone(protocol: DDPHelnaksort) -> dpaudit.FigureClaim:
     return _fewer_against(protocol, protocol.queries - 1, by_levels)

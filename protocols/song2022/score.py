@@ -25,6 +25,7 @@ HIGHER = PAPER.at(section=("1", "3.3", "5"), note="on the utility of the score")
         "pairs of n = 100 agents over m = 4 and m = 15 alternatives is at least as near to them as KwikSort."
     ),
     on_data=True,
+    only={"agents": 100, "alternatives": (4, 15), "dispersion": 0.25},
 )
 def hra_without_pivots(protocol: DDPHelnaksort) -> dpaudit.FigureClaim:
     true = randomizers.RandomizedResponse(1.0)
@@ -79,6 +80,7 @@ def score_saves_budget(protocol: DDPHelnaksort) -> dpaudit.LemmaClaim:
         "same answers, the sum of C_aj,ai over the other alternatives of the level."
     ),
     on_data=True,
+    only={"epsilon": 1.0, "delta": 1e-4, "agents": 100, "alternatives": 4, "queries": 1, "dispersion": 0.25},
 )
 def score_utility(protocol: DDPHelnaksort) -> dpaudit.FigureClaim:
     response = response_at(protocol, protocol.local_epsilon, protocol.queries)

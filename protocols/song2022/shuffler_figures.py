@@ -34,6 +34,7 @@ PANEL_B = 15
     ),
     on_data=True,
     reproduces="Figure 4",
+    only={"central_epsilon": (0.5, 1.0), "delta": 1e-4, "agents": 100, "alternatives": (4, 15), "dispersion": 0.25},
 )
 def figure4(protocol: DDPHelnaksort) -> dpaudit.FigureClaim:
     return _with_and_without(protocol, as_claimed(protocol), f"with a shuffler n' = {protocol.share:.4g} times e^ϵ")
@@ -62,6 +63,7 @@ def figure4_mended(protocol: DDPHelnaksort) -> dpaudit.LemmaClaim:
         "At every equal ϵ, and n = 100 with m = 4 (a) and m = 15 (b), an answer carries no more noise with the "
         "shuffler than without."
     ),
+    only={"agents": 100, "alternatives": (4, 15)},
 )
 def figure4_noise(protocol: DDPHelnaksort) -> dpaudit.LemmaClaim:
     return _no_more_noise(protocol)
@@ -90,6 +92,7 @@ def _no_more_noise(protocol: DDPHelnaksort, inapplicable: str = "") -> dpaudit.L
     ),
     on_data=True,
     reproduces="Figure 4",
+    only={"central_epsilon": (0.5, 1.0), "delta": 1e-4, "agents": 100, "alternatives": 4, "dispersion": 0.25},
 )
 def figure4_panels(protocol: DDPHelnaksort) -> dpaudit.FigureClaim:
     def measure(runs: int, rng: np.random.Generator) -> Mapping[str, np.ndarray]:
@@ -127,6 +130,7 @@ def _panel_b(protocol: DDPHelnaksort) -> DDPHelnaksort:
     ),
     on_data=True,
     reproduces="Figure 4",
+    only={"central_epsilon": 1.0, "delta": 1e-4, "agents": 100, "alternatives": (4, 15), "dispersion": 0.25},
 )
 def figure4_budget(protocol: DDPHelnaksort) -> dpaudit.FigureClaim:
     full, half = (response_at(protocol, _local(protocol, protocol.amplified / part), 1) for part in (1, 2))
@@ -150,6 +154,7 @@ def figure4_budget(protocol: DDPHelnaksort) -> dpaudit.FigureClaim:
     ),
     on_data=True,
     reproduces="Figure 4",
+    only={"central_epsilon": 1.0, "delta": 1e-4, "agents": 100, "alternatives": (4, 15), "dispersion": 0.25},
 )
 def figure4_budget_without(protocol: DDPHelnaksort) -> dpaudit.FigureClaim:
     axis = max(protocol.amplified, 1e-6)

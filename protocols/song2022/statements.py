@@ -41,6 +41,7 @@ def shuffling_keeps_utility(protocol: DDPHelnaksort) -> dpaudit.LemmaClaim:
         ],
         complete=True,
         scope="all answers of 4 agents about a pair in all orders; the ranking is made of the margins alone",
+        inapplicable=_no_shuffler(protocol),
     )
 
 
@@ -63,6 +64,7 @@ def source_unguessable(protocol: DDPHelnaksort) -> dpaudit.LemmaClaim:
         complete=True,
         explain=lambda: {"actual": 1 / protocol.voters, "claimed": protocol.delta},
         scope=f"the best guess is right with at least 1/n (actual), n = {protocol.voters}; δ is claimed",
+        inapplicable=_no_shuffler(protocol),
     )
 
 
@@ -95,7 +97,7 @@ def source_unguessable_meant(protocol: DDPHelnaksort) -> dpaudit.LemmaClaim:
         explain=lambda agents: {"actual": best_guess(agents), "claimed": 1 / agents},
         tolerance=1e-9,
         scope="all answers of up to 6 agents in all orders",
-        inapplicable="the claim is about bits" if protocol.randomizer == "gaussian" else "",
+        inapplicable=_no_shuffler(protocol) or ("the claim is about bits" if protocol.randomizer == "gaussian" else ""),
     )
 
 
@@ -123,7 +125,8 @@ def shuffling_amplifies(protocol: DDPHelnaksort) -> dpaudit.LemmaClaim:
         complete=True,
         explain=numbers,
         scope=f"local ϵ = {protocol.local_epsilon:.4g}, n' = {protocol.on_a_pair}, δ = {protocol.delta:g}",
-        inapplicable=(
+        inapplicable=_no_shuffler(protocol)
+        or (
             "one answer has nothing to be shuffled with"
             if protocol.on_a_pair < 2
             else "real answers in random order have no exact law here"
@@ -131,6 +134,14 @@ def shuffling_amplifies(protocol: DDPHelnaksort) -> dpaudit.LemmaClaim:
             else ""
         ),
     )
+
+
+def _no_shuffler(protocol: DDPHelnaksort) -> str:
+    return "" if protocol.shuffle else "the claim is about shuffled answers, and there is no shuffler"
+
+
+def _no_exact_law(protocol: DDPHelnaksort) -> str:
+    return "no exact law of real answers" if protocol.randomizer == "gaussian" else ""
 
 
 def exact_epsilon(protocol: DDPHelnaksort, agents: int) -> float:
@@ -161,6 +172,7 @@ def amplification_proportional(protocol: DDPHelnaksort) -> dpaudit.LemmaClaim:
         complete=True,
         explain=lambda: {"actual": more, "claimed": 2 * bound},
         scope=f"n' = {protocol.share:.4g} and twice as many",
+        inapplicable=_no_shuffler(protocol),
     )
 
 
@@ -183,7 +195,7 @@ def amplification_grows(protocol: DDPHelnaksort) -> dpaudit.LemmaClaim:
         explain=numbers,
         tolerance=1e-9,
         scope=f"local ϵ = {protocol.local_epsilon:.4g}, δ = {protocol.delta:g}, n' = {protocol.on_a_pair} and twice it",
-        inapplicable="no exact law of real answers" if protocol.randomizer == "gaussian" else "",
+        inapplicable=_no_shuffler(protocol) or _no_exact_law(protocol),
     )
 
 
@@ -219,7 +231,8 @@ def shuffling_as_noise(protocol: DDPHelnaksort) -> dpaudit.LemmaClaim:
             f"probability that an answer is true, after shuffling (actual) and with noise for what is left (claimed); "
             f"local ϵ = {protocol.local_epsilon:.4g}, n' = {protocol.share:.4g}"
         ),
-        inapplicable="the claim is about bits" if protocol.randomizer == "gaussian" else problem,
+        inapplicable=_no_shuffler(protocol)
+        or ("the claim is about bits" if protocol.randomizer == "gaussian" else problem),
     )
 
 
@@ -255,7 +268,7 @@ def shuffling_as_noise_meant(protocol: DDPHelnaksort) -> dpaudit.LemmaClaim:
         complete=True,
         tolerance=1e-9,
         scope=f"all answers of {protocol.on_a_pair} agents on a pair, local ϵ = {protocol.local_epsilon:.4g}",
-        inapplicable="no exact law of real answers" if protocol.randomizer == "gaussian" else "",
+        inapplicable=_no_shuffler(protocol) or _no_exact_law(protocol),
     )
 
 
@@ -317,6 +330,7 @@ def quicksort_comparisons(protocol: LDPQuickSort) -> dpaudit.RateClaim:
         "At every ϵ of the experiment, 0.5 and 1 after shuffling, the rule K = ϵ/2 of Yan et al., who compare g(K) = "
         "ϵ^2 K / (ϵ + 2K)^2 at the whole numbers next to it, gives the best K found, 1."
     ),
+    only={"central_epsilon": (0.5, 1.0)},
 )
 def yan_rule(protocol: DDPHelnaksort) -> dpaudit.LemmaClaim:
     return _by_rule(protocol.amplified)
@@ -331,6 +345,7 @@ def yan_rule(protocol: DDPHelnaksort) -> dpaudit.LemmaClaim:
         "At every ϵ of the experiment the same rule, with the ϵ of one agent, as theirs is, gives the best K found, 1."
     ),
     ours=True,
+    only={"central_epsilon": (0.5, 1.0)},
 )
 def yan_rule_local(protocol: DDPHelnaksort) -> dpaudit.LemmaClaim:
     return _by_rule(protocol.local_epsilon)

@@ -102,6 +102,7 @@ for _id, _solution, _metric in (
         statement=MEASURED.format(TITLES[_solution]),
         on_data=True,
         reproduces="Figure 3",
+        only={"agents": 5000, "alternatives": 15, "dispersion": (0.25, 0.5, 0.75)},
     )(partial(least_measured, solution=_solution, metric=_metric))
 
 for _id, _solution, _statement, _function in (
@@ -117,4 +118,5 @@ for _id, _solution, _statement, _function in (
         place=PLACE,
         statement=_statement.format(TITLES[_solution]),
         reproduces="Figure 3",
+        only={"agents": 5000, "alternatives": 15, "dispersion": (0.25, 0.5, 0.75)},
     )(partial(_function, solution=_solution))

@@ -138,6 +138,7 @@ def gap_grows_with_alternatives(evaluation: LDPKwikSortEvaluation) -> dpaudit.Fi
         "At n = 5000 utility is acceptable with ϵ = 1 up to m = 15 and ϵ = 3 above: RR's distance is nearer to "
         "KwikSort's than to 1/2, which a random ranking has (a reading chosen here)."
     ),
+    only={"agents": 5000, "epsilon": (1.0, 3.0)},
 )
 def recommended_epsilon(evaluation: LDPKwikSortEvaluation) -> dpaudit.FigureClaim:
     wanted = 1.0 if evaluation.alternatives <= 15 else 3.0

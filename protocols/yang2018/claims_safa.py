@@ -51,31 +51,28 @@ def harmony_ldp(harmony: Harmony) -> dpaudit.PrivacyClaim:
     kind="lemma",
     place=PAPER.at(section="III-D"),
     statement=(
-        "At the stated ε' and domain size m, 2 d for Rule I and up to d for Rule II at K = 1, for a value of frequency "
-        "0 and one of frequency 1/m: of the frequency oracles GRR, unary encoding, local hashing and Hadamard "
-        'response, GRR has the least variance (the paper says "a small number of values", after [5], and not how '
-        "small)."
+        "At the stated ε', domain size m, 2 d for Rule I and up to d for Rule II at K = 1, and frequency of a value: "
+        "of the frequency oracles GRR, unary encoding, local hashing and Hadamard response, GRR has the least variance "
+        '(the paper says "a small number of values", after [5], and not how small).'
     ),
     ours=True,
 )
 def grr_best(safa: Safa) -> dpaudit.LemmaClaim:
     oracles = frequency_oracles(safa.values, safa.epsilon)
 
-    def margin(frequency: float) -> float:
-        variances = {name: float(oracle.variance(frequency, 1)) for name, oracle in oracles.items()}
+    def margin() -> float:
+        variances = {name: float(oracle.variance(safa.frequency, 1)) for name, oracle in oracles.items()}
         grr = variances.pop("grr")
         return min(variances.values()) / grr - 1
 
     return dpaudit.LemmaClaim(
         margin=margin,
-        instances=[{"frequency": 0.0}, {"frequency": 1 / safa.values}],
+        instances=[{}],
         complete=True,
-        explain=lambda frequency: {
-            name: float(oracle.variance(frequency, safa.agents)) for name, oracle in oracles.items()
-        },
+        explain=lambda: {name: float(oracle.variance(safa.frequency, safa.agents)) for name, oracle in oracles.items()},
         scope=(
-            f"ε' = {safa.epsilon:g}, m = {safa.values}; a value of frequency 0, and one of frequency 1/m; the "
-            "users who are asked for one attribute, their counts debiased by their number, so for any |A|"
+            f"ε' = {safa.epsilon:g}, m = {safa.values}, f = {safa.frequency:g}; the users who are asked for one "
+            "attribute, their counts debiased by their number, so for any |A|"
         ),
     )
 
@@ -116,7 +113,13 @@ def grr_best_mended(safa: Safa) -> dpaudit.LemmaClaim:
         explain=explain,
         tolerance=1e-9,
         scope=f"ε' = {safa.epsilon:g}, {domain_sizes_text(4 * crossover)}, four times the crossover; one user",
+        inapplicable=_held(safa),
     )
+
+
+def _held(safa: Safa) -> str:
+    """Why a claim about a value that nobody holds says nothing here."""
+    return "" if safa.frequency == 0 else f"it is about a value of frequency 0, not {safa.frequency:g}"
 
 
 def frequency_oracles(values: int, epsilon: float) -> dict[str, randomizers.FrequencyOracle]:
@@ -395,6 +398,7 @@ def safa_theorem4(safa: Safa) -> dpaudit.LemmaClaim:
             f"{collected(safa)}, n = {safa.agents}, {domain_sizes_text(crossover)}; Harmony with "
             f"{safa.projection} signs"
         ),
+        inapplicable=_held(safa),
     )
 
 
@@ -417,7 +421,8 @@ def safa_theorem4_meant(safa: Safa) -> dpaudit.LemmaClaim:
         return gain if values < crossover else -gain
 
     return dpaudit.LemmaClaim(
-        inapplicable="" if safa.projection == "hadamard" else "it is the crossover for orthogonal columns",
+        inapplicable=("" if safa.projection == "hadamard" else "it is the crossover for orthogonal columns")
+        or _held(safa),
         margin=margin,
         instances=[{"values": values} for values in domain_sizes(4 * crossover)],
         complete=4 * crossover <= MOST_SIZES,

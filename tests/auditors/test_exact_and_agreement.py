@@ -260,3 +260,42 @@ def test_an_audit_of_finite_laws_does_not_load_scipy_stats():
         "assert 'scipy.stats' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+class Tiny(dpaudit.Mechanism):
+    """Randomized response with odds e^actual, however small."""
+
+    actual: float = 1e-10
+
+    def law(self, data):
+        half = self.actual / 2
+        logs = np.array([half, -half]) - np.logaddexp(half, -half)
+        return dpaudit.FiniteLaw([0, 1], logs if data else logs[::-1])
+
+    def neighbours(self):
+        return dpaudit.Neighbouring(relation="any", pairs=[(0, 1)], complete=True, scope="both")
+
+
+@pytest.mark.parametrize("epsilon", [1e-12, 1e-10, 1e-6, 1e-3, 1.0])
+def test_an_excess_that_is_no_rounding_refutes_however_small_the_claim_is(epsilon):
+    assert decide(Tiny(actual=1.2 * epsilon), epsilon).verdict == "refuted"
+    assert decide(Tiny(actual=epsilon * (1 + 1e-8) + 2e-13), epsilon).verdict == "refuted"
+    for equal in (epsilon, epsilon * (1 + 5e-10), epsilon + 5e-14):
+        assert decide(Tiny(actual=equal), epsilon).verdict == "proved"
+
+
+@pytest.mark.parametrize("epsilon", [1e-10, 1e-6])
+def test_the_witness_of_a_tiny_excess_is_that_pair(epsilon):
+    class Three(Tiny):
+        """As there; the last pair is well within the claim."""
+
+        def law(self, data):
+            return Tiny(actual=self.actual).law(data) if data < 2 else Tiny(actual=self.actual / 2).law(data % 2)
+
+        def neighbours(self):
+            return dpaudit.Neighbouring(relation="any", pairs=[(0, 1), (2, 3)], complete=True, scope="all")
+
+    evidence = decide(Three(actual=1.5 * epsilon), epsilon)
+    assert evidence.verdict == "refuted"
+    assert {evidence.witness.data, evidence.witness.neighbour} == {0, 1}
+    assert evidence.witness.p / evidence.witness.q - 1 == pytest.approx(1.5 * epsilon, rel=1e-4)

@@ -159,7 +159,18 @@ def test_a_rate_goes_from_claim_to_record():
 
     true, false = (dpaudit.check(Grower(power=power)) for power in (2.0, 3.0))
     assert true.results[0].verdict == "consistent"
-    assert true.results[0].claimed == {"exponent": 2.0}
+    assert true.results[0].claimed == {"exponent_at_most": 2.0}
     assert false.results[0].kind == "rate"
     assert false.results[0].verdict == "refuted"
     assert json.loads(false.to_json())["results"][0]["witness"]["measured"] == pytest.approx(3)
+
+
+def test_the_note_says_which_sides_were_tested():
+    def note(direction):
+        return decide(exact=lambda m: m**2 + m, exponent=2, direction=direction).note
+
+    assert note("at-most").startswith("an exponent of ")
+    assert " or more and " not in note("at-most")
+    assert " or less are excluded over this range" in note("equal")
+    for direction in ("at-most", "equal"):
+        assert note(direction).endswith("exponents are told apart where they differ by 0.25")

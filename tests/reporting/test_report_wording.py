@@ -4,6 +4,7 @@ from collections.abc import Callable
 import pytest
 
 from dpaudit.claims.evidence import Counterexample, Interval, Remedy
+from dpaudit.claims.guarantees import ApproximateDP
 from dpaudit.claims.record import Record, Result
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.groups import group_results
@@ -66,6 +67,21 @@ def test_headline(make_result: Callable[..., Result], verdict: Verdict, measured
     assert headline(make_result(verdict, measured={"epsilon": measured})) == text
 
 
+@pytest.mark.parametrize(
+    ("measured", "claimed", "text"),
+    [
+        (1.5e-13, 1e-13, "epsilon 1.5e-13 = claimed 1e-13, up to rounding"),
+        (0.5e-13, 1e-13, "epsilon 5e-14 < claimed 1e-13"),
+        (1e-10 * (1 + 5e-10), 1e-10, "epsilon 1e-10 = claimed 1e-10, up to rounding"),
+        (5e-14, 0.0, "epsilon 5e-14 = claimed 0, up to rounding"),
+    ],
+)
+def test_what_the_verdict_takes_for_rounding_is_called_so(make_result, measured, claimed, text):
+    assert not ApproximateDP(claimed).exceeds(measured)
+    values = {"claimed": {"epsilon": claimed}, "measured": {"epsilon": Interval.exact(measured)}}
+    assert headline(make_result(Verdict.PROVED, **values)) == text
+
+
 def test_headline_is_delta_where_delta_decides(make_result: Callable[..., Result]) -> None:
     measured = {"epsilon": Interval.exact(1.2), "delta": Interval.exact(0.02), "tightness": Interval.exact(0.8)}
     result = make_result(Verdict.REFUTED, claimed={"epsilon": 1.0, "delta": 0.01}, measured=measured)
@@ -117,8 +133,20 @@ def test_a_lemmas_two_numbers_stand_together(make_result):
 def test_what_a_rate_found_besides_is_said(make_result):
     measured = {"exponent": Interval.exact(2.0), "exponent_in_the_limit": Interval.exact(1.9)}
     result = make_result(kind="rate", claimed={"exponent": 2.0}, measured=measured)
-    assert headline(result) == "exponent 2, claimed 2"
-    assert also_measured(result) == "exponent in the limit 1.9"
+    assert headline(result) == "exponent in the limit 1.9, claimed 2"
+    assert also_measured(result) == "exponent 2"
+
+
+def test_a_rate_that_may_be_slower_is_claimed_at_most(make_result):
+    measured = {
+        "exponent": Interval(lower=4.07, estimate=4.21, upper=4.36),
+        "exponent_in_the_limit": Interval(lower=2.94, estimate=3.64, upper=4.33),
+    }
+    fields = {"kind": "rate", "claimed": {"exponent_at_most": 4.0}, "measured": measured}
+    assert headline(make_result(**fields)) == "exponent in the limit 3.64 (2.94 to 4.33), claimed at most 4"
+    # What refutes is all three exponents; that over all points is held against the claim.
+    rows = {row.name: row.claimed for row in quantities(make_result(Verdict.REFUTED, **fields))}
+    assert rows == {"exponent": "4", "exponent_in_the_limit": ""}
 
 
 def test_what_is_not_ok_has_a_next_step(full_record: Record, make_result: Callable[..., Result]) -> None:

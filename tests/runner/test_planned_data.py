@@ -142,13 +142,30 @@ def test_cells_on_data_have_the_data_s_name_and_hash_and_no_synthetic_parameters
 def test_without_the_data_their_cells_are_left_out_with_a_word(folder, run, monkeypatch):
     (folder / "data" / "votes.soc").write_text(VOTES.replace("5: 2,1,3", "5: 1,2,3"), encoding="utf-8")
     status, results, err = checked(run)
-    assert (status, len(results)) == (0, 2)
+    # Another file in its place is an error, and no lack of data.
+    assert (status, len(results)) == (2, 2)
     assert "2 audits on real data were left out" in err
     assert "not the file that the plan means" in err
     (folder / "data" / "votes.soc").unlink()
-    assert "2 audits on real data were left out: votes.soc: there is no such file" in checked(run)[2]
+    status, results, err = checked(run)
+    assert (status, len(results)) == (0, 2)
+    assert "2 audits on real data were left out: votes.soc: there is no such file" in err
     monkeypatch.delenv(DATA_FOLDER)
     assert "2 audits on real data were left out: votes.soc: set DPAUDIT_DATA" in checked(run)[2]
+
+
+@pytest.mark.slow
+def test_a_claim_that_is_asked_for_and_has_no_data_is_an_error(folder, run, monkeypatch):
+    text = (folder / "votes.toml").read_text(encoding="utf-8")
+    synthetic = text.index('[[audit]]\ntarget = "votes"\nclaim = "few"\nset = { spread')
+    on_data = text.index("[[audit]]", synthetic + 1)
+    (folder / "votes.toml").write_text(text[:synthetic] + text[on_data:], encoding="utf-8")
+    monkeypatch.delenv(DATA_FOLDER)
+    status, results, err = checked(run, "--claim", "few")
+    assert (status, results) == (2, [])
+    assert "claim few: nothing was checked, for want of data" in err
+    assert checked(run, "--claim", "few", "--claim", "made-up")[0] == 2
+    assert checked(run)[0] == 0
 
 
 @pytest.mark.slow

@@ -17,17 +17,19 @@ from dpaudit.reporting.figures.drawing import (
 )
 from dpaudit.reporting.groups import ClaimGroup
 from dpaudit.reporting.numbers import format_interval, format_number
+from dpaudit.reporting.wording import EXPONENTS
 
 _FIT = "exponent"
 
 
 def rate_figures(claim: ClaimGroup) -> Figures | None:
     """Return the figure of the cell that says most: a refuted one, or else the last."""
-    cells = [cell for cell in claim.cells if cell.result.growth and "exponent" in cell.result.claimed]
+    cells = [cell for cell in claim.cells if cell.result.growth and set(EXPONENTS) & set(cell.result.claimed)]
     if not cells:
         return None
     cell = max(cells, key=lambda cell: (cell.result.verdict is Verdict.REFUTED, cell.number))
-    growth, exponent = cell.result.growth, cell.result.claimed["exponent"]
+    growth = cell.result.growth
+    exponent = next(cell.result.claimed[name] for name in EXPONENTS if name in cell.result.claimed)
     assert growth is not None
     if not all(0 < value < float("inf") for value in (*growth.points, *growth.values, *growth.shape)):
         return None

@@ -19,6 +19,9 @@ TABLE2 = PAPER.at(section=RESULTS, table=2)
 MANY_AGENTS = 900_000_000
 """Agents in whose presence the noise stays below the weights, for rates in the budget."""
 
+LEAST_EPSILON = 1e-9
+"""Least budget at which errors are computed."""
+
 
 @dpaudit.claim(
     "alabi2022.theorem8-privacy",
@@ -32,7 +35,7 @@ MANY_AGENTS = 900_000_000
 )
 def theorem8_privacy(system: LocalPairwise) -> dpaudit.PrivacyClaim:
     """Theorem 8 takes the privacy of the mechanism as given; as it was published, see `duchi2013.vector-mechanism`."""
-    return dpaudit.PrivacyClaim(epsilon=system.epsilon, view="report")
+    return dpaudit.PrivacyClaim(epsilon=system.epsilon, view="report", inapplicable=_unless("vector", system))
 
 
 @dpaudit.claim(
@@ -55,6 +58,7 @@ def theorem8_worst_pair(system: LocalPairwise) -> dpaudit.LemmaClaim:
         complete=True,
         explain=lambda inversions: {"actual": worst(inversions), "claimed": worst(printed.pairs)},
         scope=f"every number of differently ordered pairs of {system.alternatives} alternatives",
+        inapplicable=_unless("vector", system),
     )
 
 
@@ -71,7 +75,7 @@ def theorem8_worst_pair(system: LocalPairwise) -> dpaudit.LemmaClaim:
 )
 def theorem8_entry(system: LocalPairwise) -> dpaudit.UtilityClaim:
     bound = 1.5 * system.alternatives / (system.epsilon * math.sqrt(system.agents))
-    return _entry_claim(system, "report", bound)
+    return _entry_claim(system, "vector", bound)
 
 
 @dpaudit.claim(
@@ -87,7 +91,7 @@ def theorem8_entry(system: LocalPairwise) -> dpaudit.UtilityClaim:
 )
 def theorem8_entry_meant(system: LocalPairwise) -> dpaudit.UtilityClaim:
     bound = 1.5 * system.alternatives / (min(1.0, system.epsilon) * math.sqrt(system.agents))
-    return _entry_claim(system, "report", bound)
+    return _entry_claim(system, "vector", bound)
 
 
 @dpaudit.claim(
@@ -109,6 +113,7 @@ def theorem8_rate_epsilon(system: LocalPairwise) -> dpaudit.RateClaim:
         exact=lambda point: system.but(epsilon=point).report.error(system.agents),
         quantity="root mean squared error of an entry",
         scope=f"n = {system.agents}, m = {system.alternatives}",
+        inapplicable=_unless("vector", system),
     )
 
 
@@ -133,6 +138,7 @@ def theorem8_against_one_pair(system: LocalPairwise) -> dpaudit.LemmaClaim:
         complete=True,
         explain=lambda: {"actual": vector, "claimed": one_pair, "ratio": _quotient(vector, one_pair)},
         scope=f"ϵ = {system.epsilon:g}, m = {m}, n = {n}",
+        inapplicable=_unless("vector", system),
     )
 
 
@@ -144,7 +150,8 @@ def theorem8_against_one_pair(system: LocalPairwise) -> dpaudit.LemmaClaim:
     statement="For every ϵ > 0 and m: randomized response on every comparison, at ϵ / C(m, 2) each, is ϵ-LDP.",
 )
 def entrywise_privacy(system: LocalPairwise) -> dpaudit.PrivacyClaim:
-    return dpaudit.PrivacyClaim(epsilon=system.epsilon, view="entrywise-report")
+    inapplicable = _unless("entrywise", system)
+    return dpaudit.PrivacyClaim(epsilon=system.epsilon, view="entrywise-report", inapplicable=inapplicable)
 
 
 @dpaudit.claim(
@@ -159,7 +166,7 @@ def entrywise_privacy(system: LocalPairwise) -> dpaudit.PrivacyClaim:
 )
 def entrywise_entry(system: LocalPairwise) -> dpaudit.UtilityClaim:
     m = system.alternatives
-    return _entry_claim(system, "entrywise-report", 0.5 * m * m / (system.epsilon * math.sqrt(system.agents)))
+    return _entry_claim(system, "entrywise", 0.5 * m * m / (system.epsilon * math.sqrt(system.agents)))
 
 
 @dpaudit.claim(
@@ -174,6 +181,7 @@ def entrywise_entry(system: LocalPairwise) -> dpaudit.UtilityClaim:
     ),
 )
 def theorem8_saving(system: LocalPairwise) -> dpaudit.LemmaClaim:
+    _check_range(system)
     m = system.alternatives
     saved = saving(system)
     return dpaudit.LemmaClaim(
@@ -196,6 +204,7 @@ def theorem8_saving(system: LocalPairwise) -> dpaudit.LemmaClaim:
     ),
 )
 def theorem8_saving_rate(system: LocalPairwise) -> dpaudit.RateClaim:
+    _check_range(system)
     return dpaudit.RateClaim(
         variable="alternatives",
         points=(64, 128, 256, 512, 1024, 2048, 4096),
@@ -219,7 +228,7 @@ def theorem8_saving_rate(system: LocalPairwise) -> dpaudit.RateClaim:
     ),
 )
 def entrywise_rate_alternatives(system: LocalPairwise) -> dpaudit.RateClaim:
-    return proven_rate(system.but(randomizer="entrywise"), 4.0)
+    return proven_rate(system, "entrywise", 4.0)
 
 
 @dpaudit.claim(
@@ -244,6 +253,7 @@ def corollary9(system: LocalPairwise) -> dpaudit.UtilityClaim:
         trivial_reason="a random ranking never exceeds the least score by more than C(m, 2) / 2 in expectation",
         quantity=f"Kemeny score above the least, {system.instance} instance",
         scope=f"n = {n}, m = {m}, error per entry {system.report.error(n):.4g}; exact Kemeny rankings, so ξ = 0",
+        inapplicable=_unless("vector", system),
     )
 
 
@@ -264,6 +274,7 @@ def corollary9_rate_agents(system: LocalPairwise) -> dpaudit.RateClaim:
         runs=400,
         quantity=f"Kemeny score above the least, {system.instance} instances",
         scope=f"m = {system.alternatives}",
+        inapplicable=_unless("vector", system),
     )
 
 
@@ -285,6 +296,7 @@ def corollary9_rate_epsilon(system: LocalPairwise) -> dpaudit.RateClaim:
         runs=20_000,
         quantity=f"Kemeny score above the least, {system.instance} instances",
         scope=f"n = {MANY_AGENTS}, m = {system.alternatives}",
+        inapplicable=_unless("vector", system),
     )
 
 
@@ -299,10 +311,10 @@ def corollary9_rate_epsilon(system: LocalPairwise) -> dpaudit.RateClaim:
     ),
 )
 def corollary9_rate_alternatives(system: LocalPairwise) -> dpaudit.RateClaim:
-    return proven_rate(system.but(randomizer="vector"), 3.0)
+    return proven_rate(system, "vector", 3.0)
 
 
-def proven_rate(system: LocalPairwise, exponent: float) -> dpaudit.RateClaim:
+def proven_rate(system: LocalPairwise, randomizer: str, exponent: float) -> dpaudit.RateClaim:
     """Exact rate, over the number of alternatives, of the additive error that the proof of Theorem 8 allows."""
     return dpaudit.RateClaim(
         variable="alternatives",
@@ -312,6 +324,7 @@ def proven_rate(system: LocalPairwise, exponent: float) -> dpaudit.RateClaim:
         exact=lambda point: _proven_excess(system.but(alternatives=int(point))),
         quantity="twice the sum of the entries' root mean squared errors",
         scope=f"ϵ = {system.epsilon:g}, n = {system.agents}",
+        inapplicable=_unless(randomizer, system),
     )
 
 
@@ -327,15 +340,28 @@ def _proven_excess(system: LocalPairwise) -> float:
     return 2 * system.report.pairs * system.report.error(system.agents)
 
 
-def _entry_claim(system: LocalPairwise, report: str, bound: float) -> dpaudit.UtilityClaim:
+def _entry_claim(system: LocalPairwise, randomizer: str, bound: float) -> dpaudit.UtilityClaim:
     m, n = system.alternatives, system.agents
     return dpaudit.UtilityClaim(
         bound=bound,
-        exact=lambda: system.reports()[report].error(n),
+        exact=lambda: system.report.error(n),
         support=(0.0, math.inf),
         quantity="root mean squared error of an entry",
         scope=f"n = {n}, m = {m}; every w_jl has this error",
+        inapplicable=_unless(randomizer, system),
     )
+
+
+def _unless(randomizer: str, system: LocalPairwise) -> str:
+    """Why a claim about one randomizer says nothing of the other."""
+    _check_range(system)
+    return "" if system.randomizer == randomizer else f"it is about randomizer = {randomizer}"
+
+
+def _check_range(system: LocalPairwise) -> None:
+    """Raise ParameterError where errors, which go by 1 / ϵ^2, leave the range of double precision."""
+    if system.epsilon < LEAST_EPSILON:
+        raise dpaudit.ParameterError(f"parameter 'epsilon' must be at least {LEAST_EPSILON:g}, got {system.epsilon:g}")
 
 
 def saving(system: LocalPairwise) -> float:

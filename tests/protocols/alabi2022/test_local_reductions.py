@@ -516,3 +516,19 @@ def test_the_excess_of_two_alternatives_in_closed_form(instance, agents):
         expected = (2 * first / agents - 1) * ones[: agents // 2 + 1].sum()
     found = local.measured_excess(target, runs, np.random.default_rng(SEED))
     assert abs(found.mean() - expected) < 6 * found.std() / math.sqrt(runs) + 1e-3 * expected
+
+
+def test_claims_of_one_randomizer_say_nothing_of_the_other():
+    about = {"vector": ["theorem8-privacy", "theorem8-entry", "corollary9"], "entrywise": ["entrywise-privacy"]}
+    for randomizer, names in about.items():
+        for other in about:
+            claims = {claim.id: claim for claim in LocalPairwise(randomizer=other).claims()}
+            for name in names:
+                assert bool(claims[f"alabi2022.{name}"].inapplicable) == (other != randomizer)
+
+
+def test_budgets_at_which_errors_overflow_are_refused():
+    for epsilon in (1e-200, 1e-10):
+        with pytest.raises(dpaudit.ParameterError, match="'epsilon' must be at least 1e-09"):
+            LocalPairwise(epsilon=epsilon).claims()
+    assert dpaudit.check(LocalPairwise(epsilon=1e-9), claims=["alabi2022.theorem8-entry"]).status == 0

@@ -94,8 +94,11 @@ def test_corollary_4_fails_from_its_threshold_on_and_the_mended_noise_never(rng)
 def test_the_vector_mechanism_fails_at_every_even_dimension_and_mended_at_none(rng):
     for d, epsilon in zip(rng.integers(1, 40, DRAWS).tolist(), rng.uniform(0.1, 6, DRAWS).tolist(), strict=True):
         target = VectorMechanism(epsilon=epsilon, dimensions=d)
+        printed = target.but(ties="both")
+        assert "ties = both" in claim_of(target, "duchi2013.vector-mechanism").inapplicable
+        assert "ties = split" in claim_of(printed, "duchi2013.vector-mechanism-mended").inapplicable
         loss = epsilon if d % 2 else math.log1p(math.exp(epsilon))
-        found = privacy(target, "duchi2013.vector-mechanism")
+        found = privacy(printed, "duchi2013.vector-mechanism")
         assert found.measured["epsilon"].upper == pytest.approx(loss, rel=1e-9)
         assert found.verdict == ("proved" if d % 2 else "refuted")
         assert privacy(target, "duchi2013.vector-mechanism-mended").verdict == "proved"

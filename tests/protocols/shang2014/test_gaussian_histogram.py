@@ -372,7 +372,7 @@ def test_the_figures_are_about_three_candidates_and_the_rule_of_borda():
         target = GaussianHistogram(delta="0.1/n", **setting)
         assert claim_of(target, "figure2").inapplicable
         assert claim_of(target, "figure3").inapplicable
-    assert not claim_of(GaussianHistogram(agents=50_000), "figure3").inapplicable
+    assert not claim_of(GaussianHistogram(agents=50_000, delta="0.1/n"), "figure3").inapplicable
     assert claim_of(GaussianHistogram(agents=50_000), "figure2").inapplicable
     assert claim_of(GaussianHistogram(), "figure2-other-m").inapplicable
     assert not claim_of(GaussianHistogram(alternatives=4), "figure2-other-m").inapplicable

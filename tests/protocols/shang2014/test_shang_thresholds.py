@@ -242,4 +242,4 @@ def test_scores_of_independent_agents_differ_by_the_root_of_their_number():
 def test_the_printed_equations_of_section_iv():
     assert decide(GaussianHistogram(), "equations29-34").verdict == "proved"
     assert decide(GaussianHistogram(), "figure2-delta").verdict == "refuted"
-    assert decide(GaussianHistogram(), "figure2-delta-mended").verdict == "proved"
+    assert decide(GaussianHistogram(delta=5e-5), "figure2-delta-mended").verdict == "proved"

@@ -191,9 +191,34 @@ def test_the_number_of_other_agents_on_a_pair_is_binomial():
 
 
 def test_without_a_shuffler_the_answer_itself_is_seen():
-    evidence = decide("theorem3.1-central", central_epsilon=0.25, agents=96, shuffle=False)
-    keep = keep_of(0.25 + math.log(16), 1e-4)
-    assert evidence.measured["delta"].lower == pytest.approx(keep - math.exp(0.25) * (1 - keep))
+    target = DDPHelnaksort(central_epsilon=0.25, agents=96, shuffle=False)
+    shown = {view for name, view in target.views().items() if name.startswith("received")}
+    assert shown == {target.report}
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "theorem2.1",
+        "theorem2.1-meant",
+        "theorem3.1-central",
+        "theorem3.1-central-mended",
+        "theorem3.1-central-by-lot",
+        "theorem3.1-central-secret-draw",
+        "theorem3.1-central-secret-draw-mended",
+        "other-mechanisms-secret-draw",
+        "shuffling-amplifies",
+        "shuffling-as-noise",
+        "amplification-proportional",
+        "source-unguessable",
+    ],
+)
+def test_claims_about_shuffled_answers_say_nothing_without_a_shuffler(claim):
+    evidence = decide(claim, central_epsilon=0.25, agents=96, shuffle=False)
+    assert evidence.verdict == "inapplicable"
+    assert "no shuffler" in evidence.note
+    negative = decide("theorem3.1-central-negative", epsilon=1.0, agents=96, shuffle=False)
+    assert negative.verdict == "inapplicable"
 
 
 @pytest.mark.slow

@@ -84,7 +84,7 @@ def test_crossovers_are_where_the_variances_meet(epsilon, attributes):
 
 
 def test_the_claims_say_what_was_derived():
-    assert verdict_of(Safa(epsilon=0.5, attributes=360), "yang2018.safa-theorem4").verdict == "refuted"
+    assert verdict_of(Safa(epsilon=0.5, attributes=360, frequency=0.0), "yang2018.safa-theorem4").verdict == "refuted"
     result = verdict_of(Harmony(epsilon=0.5, attributes=360, values=20), "yang2018.harmony-variance")
     assert result.verdict == "refuted"
     assert result.measured["value"].lower == pytest.approx(2 - 1 / 360, abs=1e-3)
