@@ -65,7 +65,10 @@ class Columns:
                 found.update(dict.fromkeys(paths(structure)))
             if len(found) > _MOST_PATHS:
                 return None
-        common = sorted(texts, key=lambda text: (-texts[text], text))[:_MOST_CATEGORIES]
+        # Of very many, those that come once are names of outputs, and which of them come first is luck.
+        many = len(texts) > _MOST_CATEGORIES
+        again = [text for text, count in texts.items() if count > 1 or not many]
+        common = sorted(again, key=lambda text: (-texts[text], text))[:_MOST_CATEGORIES]
         everything = cls(None, tuple(common), tuple(found), tuple(range(1 + 2 * len(found))))
         return cls(None, tuple(common), tuple(found), everything._varying(outputs[:seen]))
 

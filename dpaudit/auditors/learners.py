@@ -101,7 +101,8 @@ def learners(x: OutputsLike, y: OutputsLike, *, thorough: bool = True) -> tuple[
     identity = Transform("identity", columns)
     if width == 1:
         column = ColumnScore(None if x.ndim == 1 else 0) if columns.numeric else ColumnScore(0, columns=columns)
-        found.append(Learner(partial(_half_line, column), rare=True, learns=False))
+        # Which categories there are is learned, too.
+        found.append(Learner(partial(_half_line, column), rare=True, learns=not columns.numeric))
         found += [Learner(partial(_distance, column)), Learner(partial(_whole_table, identity))]
         return found + _bits(columns, x), 1
     if not thorough:

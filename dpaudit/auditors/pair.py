@@ -278,11 +278,12 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
     whole = not (stopped or late)
     bound, best = _best(counts, task, 1 - at_any_time if whole else at_any_time, whole=whole)
     made = _pair_bound(best, bound, task, selected, final, 1 - at_any_time)
+    blind = selection.blind and made.value <= 0
     # Of samples that are missing nobody knows what they would have shown.
     return replace(
         made,
-        blind=selection.blind,
-        detection_limit=math.inf if late or selection.blind else made.detection_limit,
+        blind=blind,
+        detection_limit=math.inf if late or blind else made.detection_limit,
         candidate=next(place for place, count in enumerate(counts) if count is best),
         stopped_early=stopped,
         out_of_time=late or (task.timed and final < task.asked - selected and not stopped),

@@ -66,15 +66,17 @@ def _event(x: Outputs, y: Outputs, both: Outputs) -> np.ndarray:
 def _identifies(both: Outputs, rows: np.ndarray) -> bool:
     """Whether outputs name themselves instead of describing something.
 
-    Texts and structured outputs without fractions do that where most of them are new; arrays of whole numbers do it
-    where most values of a column are new and spread evenly.
+    Texts do that where most of them are new, and structured outputs where most of them are new by what is no number in
+    them; otherwise a column of whole numbers does it, most of whose values are new and spread evenly.
     """
-    if both.dtype.kind in "fc" or not np.array_equal(rows, np.floor(rows)):
+    if both.dtype.kind in "fc":
         return False
-    if both.dtype.kind not in "biu":
-        return _share_of_new(outcome_keys(both, coding_of(both))) > _MOSTLY_NEW
+    if both.dtype.kind not in "biu" and _share_of_new(outcome_keys(both, coding_of(both))) > _MOSTLY_NEW:
+        is_text = both.dtype.kind in "US" or isinstance(both.raw.ravel()[0], str | bytes)
+        if is_text or _share_of_new(outcome_keys(rows, "row")) <= _MOSTLY_NEW:
+            return True
     for column in rows.T:
-        if _share_of_new(column) > _MOSTLY_NEW:
+        if np.array_equal(column, np.floor(column)) and _share_of_new(column) > _MOSTLY_NEW:
             counts, _ = np.histogram(column, bins=_BINS)
             if counts.max() < _EVEN * counts.min():
                 return True

@@ -31,6 +31,9 @@ _MOST_OBJECT_VALUES = 30_000_000
 _COMPARED = 64
 """Outputs of a call that only serves to compare it with another."""
 
+_ALONE = 8
+"""Outputs that a function which must look at every output on its own is given one by one."""
+
 _TIMED = 320
 """Outputs of a call that only serves to tell what calls take from what outputs take."""
 
@@ -115,6 +118,7 @@ class Sampler:
         self._own_randomness = own_randomness
         self._features = features
         self._supports = supports
+        self._supports_known = False
         self._pair: tuple[Any, Any] | None = None
         self._forms: tuple[list[Form], list[Form]] = ([], [])
         self._compared: set[Any] = set()
@@ -236,8 +240,10 @@ class Sampler:
             if self._features is not None and len(outputs) > 1:
                 half = len(outputs) // 2
                 parts = [self._mapped(part.copy()) for part in (outputs[:half], outputs[half:])]
+                alone = [self._mapped(outputs[i : i + 1].copy()) for i in range(min(_ALONE, len(outputs)))]
                 outputs = self._mapped(outputs)
-                if not _close(outputs, np.concatenate(parts)):
+                among_others = [np.concatenate(parts), np.concatenate([*alone, outputs[len(alone) :]])]
+                if not all(_close(outputs, each) for each in among_others):
                     raise CheckError(
                         "`features` gave an output other features among other outputs; "
                         "look at every output on its own, or no bound holds"
@@ -273,30 +279,45 @@ class Sampler:
         return _objects([Supported(*parts) for parts in zip(mapped.tolist(), x.tolist(), y.tolist(), strict=True)])
 
     def _support(self, outputs: np.ndarray, data: Any) -> np.ndarray | None:
-        assert self._supports is not None
         where = f"{self._name}: `supports`"
+        found = self._supported(outputs, data, where)
+        if found is None:
+            if self._supports_known:
+                raise CheckError(
+                    f"{where} returned None for some outputs and an answer for others; answer for all or none"
+                )
+            return None
+        self._supports_known = True
+        tail = max(len(outputs) - _COMPARED, 0)
+        among_others = [
+            (slice(tail, None), found[tail:]),
+            *((slice(i, i + 1), found[i : i + 1]) for i in range(_ALONE)),
+        ]
+        for some, expected in among_others:
+            again = self._supported(outputs[some], data, where) if len(expected) else expected
+            if again is None or not np.array_equal(again, expected):
+                raise CheckError(
+                    f"{where} said something else of an output among other outputs; "
+                    "look at every output on its own, or no bound holds"
+                )
+        return found
+
+    def _supported(self, outputs: np.ndarray, data: Any, where: str) -> np.ndarray | None:
+        """What `supports` says of outputs, checked."""
+        assert self._supports is not None
         try:
-            found = self._supports(outputs.copy(), copy.deepcopy(data))
-            half = max(len(outputs) - _COMPARED, 0)
-            alone = None if found is None else self._supports(outputs[half:].copy(), copy.deepcopy(data))
+            raw = self._supports(outputs.copy(), copy.deepcopy(data))
+            found = None if raw is None else np.asarray(raw)
         except DpauditError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise TargetRaisedError(
                 f"{where} raised {type(error).__name__}: {error} (input {short_repr(data)})"
             ) from error
-        if found is None:
-            return None
-        found = np.asarray(found)
-        if found.dtype.kind != "b" or found.shape != (len(outputs),):
+        if found is not None and (found.dtype.kind != "b" or found.shape != (len(outputs),)):
             raise CheckError(
                 f"{where} returned an array of {found.dtype} of shape {found.shape} for {len(outputs)} outputs; "
                 "return whether each output supports the input, an array of bool"
-            )
-        if alone is not None and not np.array_equal(alone, found[half:]):
-            raise CheckError(
-                f"{where} said something else of an output among other outputs; "
-                "look at every output on its own, or no bound holds"
             )
         return found
 

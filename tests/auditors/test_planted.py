@@ -114,3 +114,41 @@ def test_the_note_says_what_would_help():
     (result,) = dpaudit.check(Pad(), samples=20_000).results
     assert result.verdict == "inconclusive"
     assert "`features`" in result.reason or "`features`" in str(result)
+
+
+def disjoint(data, size, rng):
+    return objects([{"v": f"{x + 2 * data:.9f}"} for x in rng.random(size)])
+
+
+def four_counts(data, size, rng):
+    shape = (size, 4)
+    noisy = rng.geometric(0.05, shape) - rng.geometric(0.05, shape)
+    return objects([{"a": a, "b": b, "c": c, "d": d} for a, b, c, d in noisy.tolist()])
+
+
+@pytest.mark.slow
+def test_texts_that_never_come_again_are_no_categories():
+    found = dpaudit.epsilon_lower_bound(disjoint, 0, 1, samples=20_000, seed=SEED, claimed=0.9)
+    assert (found.epsilon, found.detection_limit) == (0.0, np.inf)
+
+
+@pytest.mark.slow
+def test_counts_in_a_dict_are_counts():
+    found = dpaudit.epsilon_lower_bound(four_counts, 0, 1, samples=20_000, seed=SEED, claimed=1.0)
+    assert 1.0 < found.detection_limit < 2.0
+
+
+@pytest.mark.parametrize(
+    "features",
+    [
+        lambda outputs: np.full(len(outputs), outputs.mean() > 0.5).astype(int),
+        lambda outputs: outputs - round(float(outputs.mean())),
+    ],
+    ids=["mean", "less the mean"],
+)
+def test_features_of_a_whole_batch_are_refused(features):
+    def response(data, size, rng):
+        return np.where(rng.random(size) < 0.731, data, 1 - data)
+
+    with pytest.raises(dpaudit.CheckError, match="on its own"):
+        dpaudit.epsilon_lower_bound(response, 0, 1, samples=5000, seed=SEED, features=features)
