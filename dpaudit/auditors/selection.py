@@ -43,6 +43,7 @@ _WORTH_ITS_COST, _WORTH_TESTING = 3.0, 0.02
 """What another event must promise above the main one: times what testing it takes from the bound of the main one, and
 as a part of that bound."""
 
+_HALF_A_HIT = 0.5
 _LEAST_SEEN = 3
 _TO_COMPARE = 1.25
 """Standard errors of caution where pairs of inputs are compared by a few samples each."""
@@ -59,7 +60,7 @@ _CLOSE = 2.0
 _LEAST_PLANTED, _MOST_PLANTED = 1.0, 3.0
 """Epsilon of a planted difference: as claimed within these limits, so that a few thousand outputs show it."""
 
-SHARE_OF_OTHERS = 0.15
+SHARE_OF_OTHERS = 0.12
 """Part of the error probability that each event has which is tested beside the main one."""
 
 
@@ -137,7 +138,8 @@ class Selection:
     main
         The event that all samples speak for.
     others
-        Events that may prove more: one that a line fitted to its score has found, and a rare one.
+        Events that may prove more: one that a line fitted to its score has found, a rare one, and one that was never
+        seen on the other input.
     blind
         Whether nothing told the inputs apart and nothing would have: a difference planted in copies of the outputs
         went unnoticed (see `planted`).
@@ -216,8 +218,9 @@ def _others(main: Choice, tables: Sequence[_Counts], test: FinalTest) -> tuple[C
     fitted = [choice for table in tables if (choice := table.best_fitted(part)) is not None]
     line = max(fitted, key=lambda choice: choice.predicted) if fitted else None
     found: list[Choice] = []
-    for choice, caution in ((line, 0.0), (rare, _RARE)):
-        if choice is None or choice.p_hits < _LEAST_SEEN:
+    unseen = max((table.best_unseen(part) for table in tables), key=lambda choice: choice.predicted)
+    for choice, caution in ((line, 0.0), (rare, _RARE), (unseen, 0.0)):
+        if choice is None or choice.p_hits < _LEAST_SEEN or any(choice.event == each.event for each in found):
             continue
         expected = _expected_of(main, test, caution)
         cost = expected - _expected_of(main, replace(test, alpha=test.alpha * (1 - SHARE_OF_OTHERS)), caution)
@@ -399,6 +402,16 @@ class _Counts:
         ]
         return max(found, key=lambda choice: choice.predicted)
 
+    def best_unseen(self, test: FinalTest) -> Choice:
+        """Event that promises most of those that never occurred on the other input; ``-inf`` where there is none."""
+        found = []
+        for above, reverse in ((True, False), (True, True), (False, False), (False, True)):
+            counts = self.above if above else self.below
+            p_hits, q_hits = counts[::-1] if reverse else counts
+            predicted = _predicted(p_hits, q_hits + _HALF_A_HIT, self.rows, test, 0.0)
+            found.append(self._chosen(np.where(q_hits == 0, predicted, -np.inf), test, above=above, reverse=reverse))
+        return max(found, key=lambda choice: choice.predicted)
+
     def best_fitted(self, test: FinalTest) -> Choice | None:
         """Event of the largest bound where a line relates the score to the log-ratio; None where none does.
 
@@ -411,7 +424,9 @@ class _Counts:
         for above, reverse in ((True, False), (False, True)):
             p_hits, modelled = self.modelled(line, above=above, reverse=reverse)
             predicted = _predicted(p_hits, modelled, self.rows, test, 0.0)
-            predicted = np.where(p_hits + modelled >= min(_COMMON, self.rows // 5), predicted, -np.inf)
+            q_hits = (self.above if above else self.below)[0 if reverse else 1]
+            close = np.abs(np.log((modelled + 0.5) / (q_hits + 0.5))) * np.sqrt(q_hits + 1) <= _CLOSE
+            predicted = np.where(close & (p_hits + modelled >= min(_COMMON, self.rows // 5)), predicted, -np.inf)
             found.append(self._chosen(predicted, test, above=above, reverse=reverse))
         best = max(found, key=lambda choice: choice.predicted)
         return best if math.isfinite(best.predicted) else None

@@ -293,7 +293,7 @@ def _ranges(witness: WitnessFile) -> list[tuple[str, bool, str]]:
         ("audit.seed", audit.seed >= 0, "at least 0"),
         ("audit.samples", audit.samples is None or audit.samples >= 1, "null or at least 1"),
         ("audit.confidence", 0 < audit.confidence < 1, "above 0 and below 1"),
-        ("audit.candidate", audit.candidate in (0, 1, 2), "0, 1 or 2"),
+        ("audit.candidate", audit.candidate in (0, 1, 2, 3), "0, 1, 2 or 3"),
         ("audit.pair_samples", witness.event is not None or audit.pair_samples >= LEAST_SAMPLES, "a number of samples"),
         ("event", witness.event is not None or witness.method == "black-box", "an event with this method"),
     ]

@@ -171,7 +171,17 @@ def test_dp_kwiksort_of_the_issue(dpaudit):
 def test_expectations_hold_for_the_parameters_they_name(dpaudit):
     options = ["--set", "epsilon=1,1.5", "--set", "alternatives=3", "--set", "agents=2", "--set", "logarithm=natural"]
     outcome = dpaudit(
-        "check", "dp-kwiksort", *options, "--set", "relation=substitution", "--method", "exact", "--format", "json"
+        "check",
+        "dp-kwiksort",
+        "--claim",
+        "yan2020.dp-kwiksort",
+        *options,
+        "--set",
+        "relation=substitution",
+        "--method",
+        "exact",
+        "--format",
+        "json",
     )
     assert outcome.status == 1
     expected = {r["parameters"]["epsilon"]: r["expected"] for r in json.loads(outcome.out)["results"]}
