@@ -220,7 +220,7 @@ def _others(main: Choice, tables: Sequence[_Counts], test: FinalTest) -> tuple[C
     found: list[Choice] = []
     unseen = max((table.best_unseen(part) for table in tables), key=lambda choice: choice.predicted)
     for choice, caution in ((line, 0.0), (rare, _RARE), (unseen, 0.0)):
-        if choice is None or choice.p_hits < _LEAST_SEEN or any(choice.event == each.event for each in found):
+        if choice is None or choice.p_hits < _LEAST_SEEN:
             continue
         expected = _expected_of(main, test, caution)
         cost = expected - _expected_of(main, replace(test, alpha=test.alpha * (1 - SHARE_OF_OTHERS)), caution)
