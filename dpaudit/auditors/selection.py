@@ -44,7 +44,11 @@ _WORTH_ITS_COST, _WORTH_TESTING = 3.0, 0.02
 as a part of that bound."""
 
 _HALF_A_HIT = 0.5
+"""What stands for the occurrences on the other input of an event that never occurred there."""
+
 _LEAST_SEEN = 3
+"""Occurrences from which on another event is tested."""
+
 _TO_COMPARE = 1.25
 """Standard errors of caution where pairs of inputs are compared by a few samples each."""
 
@@ -193,7 +197,7 @@ def select_events(x: OutputsLike, y: OutputsLike, test: FinalTest) -> Selection:
     simultaneous confidence band over all events looked at (`_caution`): events that are rare, and look best by luck,
     have wide bands. Others are tested beside it with parts of the error probability, where they promise more than
     these parts cost the main one: the best event of a score that a line relates to the log-ratio, for which counts need
-    not be compared threshold by threshold, and a rare one.
+    not be compared threshold by threshold, a rare one, and one that never occurred on the other input.
     """
     x, y = as_outputs(x), as_outputs(y)
     with np.errstate(over="ignore", invalid="ignore"):  # outputs may be infinite
@@ -217,8 +221,8 @@ def _others(main: Choice, tables: Sequence[_Counts], test: FinalTest) -> tuple[C
     rare = max((table.best(part, _RARE) for table in tables), key=lambda choice: choice.predicted)
     fitted = [choice for table in tables if (choice := table.best_fitted(part)) is not None]
     line = max(fitted, key=lambda choice: choice.predicted) if fitted else None
-    found: list[Choice] = []
     unseen = max((table.best_unseen(part) for table in tables), key=lambda choice: choice.predicted)
+    found: list[Choice] = []
     for choice, caution in ((line, 0.0), (rare, _RARE), (unseen, 0.0)):
         if choice is None or choice.p_hits < _LEAST_SEEN:
             continue
@@ -248,8 +252,13 @@ def _is_close(choice: Choice, tables: Sequence[_Counts]) -> bool:
     if line is None:
         return False
     _, modelled = table.modelled(line, above=choice.event.above, reverse=choice.reverse)
-    expected = float(modelled[np.searchsorted(table.thresholds, choice.event.threshold)])
-    return abs(math.log((expected + 0.5) / (choice.q_hits + 0.5))) * math.sqrt(choice.q_hits + 1) <= _CLOSE
+    expected = modelled[np.searchsorted(table.thresholds, choice.event.threshold)]
+    return bool(_fits(expected, choice.q_hits))
+
+
+def _fits(expected: Any, hits: Any) -> Any:
+    """Whether counts are as many as a line has them expected, but for chance."""
+    return np.abs(np.log((expected + 0.5) / (hits + 0.5))) * np.sqrt(hits + 1) <= _CLOSE
 
 
 def _is_blind(x: Outputs, y: Outputs, test: FinalTest) -> bool:
@@ -425,8 +434,9 @@ class _Counts:
             p_hits, modelled = self.modelled(line, above=above, reverse=reverse)
             predicted = _predicted(p_hits, modelled, self.rows, test, 0.0)
             q_hits = (self.above if above else self.below)[0 if reverse else 1]
-            close = np.abs(np.log((modelled + 0.5) / (q_hits + 0.5))) * np.sqrt(q_hits + 1) <= _CLOSE
-            predicted = np.where(close & (p_hits + modelled >= min(_COMMON, self.rows // 5)), predicted, -np.inf)
+            predicted = np.where(
+                _fits(modelled, q_hits) & (p_hits + modelled >= min(_COMMON, self.rows // 5)), predicted, -np.inf
+            )
             found.append(self._chosen(predicted, test, above=above, reverse=reverse))
         best = max(found, key=lambda choice: choice.predicted)
         return best if math.isfinite(best.predicted) else None
