@@ -27,6 +27,25 @@ _TELLING = 1 << 13
 _CALL_SHARE = 0.03
 """Part of the time left that a call may take, so that the deadline is not missed by much."""
 
+_GROWTH = 8
+"""How many times as many outputs as any call before a call may ask for: what they take is not known before."""
+
+_WORTH = 3.0
+"""How many times as long as a call takes whatever its size its outputs may take, where that is more than the part of
+the time left: shorter calls would spend most of the time on what does not depend on their size."""
+
+_LAST = 0.9
+"""Part of what is left that the outputs of the last call may take that fits."""
+
+_REST = 1.5
+"""How many times as many outputs as fit into a call are drawn at once instead of in two calls."""
+
+_NOISE = 0.05
+"""Part of a call's time that its outputs are taken to need at least, since equal calls do not take equally long."""
+
+_FALLEN = 1.5
+"""How many times as long as a larger call a small one takes that had something to prepare, which does not come again."""
+
 _UNSEEN = 4.0
 """How many times as slow as others an input is taken to be at first."""
 
@@ -40,6 +59,41 @@ def clock() -> float:
 
 class OutOfTimeError(Exception):
     """The deadline has passed; auditors catch it and say what they know by then."""
+
+
+@dataclass(slots=True)
+class _Calls:
+    """What calls on one input took: a smallest and a large one, each as its size and its seconds."""
+
+    small: tuple[int, float]
+    large: tuple[int, float]
+
+    def add(self, size: int, seconds: float) -> None:
+        """Take note of a call."""
+        if size < self.small[0] or (size == self.small[0] and seconds < self.small[1]):
+            self.small = size, seconds
+        if 2 * size >= self.large[0]:
+            self.large = max(size, self.large[0]), seconds * max(1.0, self.large[0] / size)
+            if self.small[1] > _FALLEN * self.large[1]:
+                self.small = self.large
+
+    @property
+    def each(self) -> float:
+        """Seconds that one more output takes: all that a call took where there was only one size."""
+        (few, short), (many, long) = self.small, self.large
+        if many == few:
+            return self.at_most
+        return min(max((long - short) / (many - few), _NOISE * self.at_most), self.at_most)
+
+    @property
+    def at_most(self) -> float:
+        """Seconds that an output takes if calls take no time of their own."""
+        return self.large[1] / self.large[0]
+
+    @property
+    def fixed(self) -> float:
+        """Seconds that a call takes whatever its size."""
+        return max(0.0, self.large[1] - self.each * self.large[0])
 
 
 @dataclass(slots=True, kw_only=True)
@@ -77,7 +131,7 @@ class Pace:
     found: str = ""
     extra: float = 0.0
     _predicted: bool = False
-    _each: dict[Any, float] = field(default_factory=dict)
+    _calls: dict[Any, _Calls] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.asked = self.planned
@@ -97,15 +151,28 @@ class Pace:
             self._predict(self.seconds + max(self.planned - self.drawn, 0) * seconds / size)
 
     def note_speed(self, key: Any, size: int, seconds: float) -> None:
-        """Take note of what outputs on one input took, whether or not the call counts."""
-        self._each[key] = max(seconds, _LEAST_SECONDS) / size
+        """Take note of what a call on one input took, whether or not it counts."""
+        seconds = max(seconds, _LEAST_SECONDS)
+        if key in self._calls:
+            self._calls[key].add(size, seconds)
+        else:
+            self._calls[key] = _Calls((size, seconds), (size, seconds))
 
     def each(self, key: Any) -> float:
         """Seconds that an output on one input takes, about; infinite before the first call."""
-        known = self._each.get(key)
-        if known is not None:
-            return known
-        return _UNSEEN * max(self._each.values()) if self._each else float("inf")
+        if key in self._calls:
+            return self._calls[key].each
+        return _UNSEEN * max((calls.each for calls in self._calls.values()), default=float("inf"))
+
+    def fixed(self, key: Any) -> float:
+        """Seconds that a call on one input takes whatever its size, about."""
+        if key in self._calls:
+            return self._calls[key].fixed
+        return max((calls.fixed for calls in self._calls.values()), default=0.0)
+
+    def is_split(self, key: Any) -> bool:
+        """Whether calls of two sizes have told apart what calls on one input take from what their outputs take."""
+        return key in self._calls and self._calls[key].large[0] > self._calls[key].small[0]
 
     # What fits before the deadline.
 
@@ -120,12 +187,54 @@ class Pace:
         return float("inf") if self.deadline is None else max(0.0, self.deadline - clock())
 
     def outputs_within(self, share: float, *keys: Any) -> float:
-        """How many outputs on each of these inputs take this share of the time left; infinite without a deadline."""
-        return self.left * share / sum(self.each(key) + self.extra for key in keys) if self.timed else float("inf")
+        """How many outputs on each of these inputs take this share of the time left; infinite without a deadline.
+
+        They are drawn in calls as large as they may be in the end.
+        """
+        if not self.timed:
+            return float("inf")
+        fixed, each = self._needed(keys)
+        time = share * self.left
+        in_call = max(1.0, min(_CALL, self._spare(_CALL_SHARE, fixed) / each))
+        calls = time / (fixed + in_call * each)
+        return calls * in_call if calls >= 1 else max(0.0, time - fixed) / each
+
+    def outputs_in_call(self, share: float, *keys: Any) -> float:
+        """How many outputs to draw at a time from each of these inputs; infinite without a deadline.
+
+        As many as take this share of the time left, or more where the calls themselves take long; but no call asks for
+        many more than those before it, unless it fits even if all of their time was that of their outputs.
+        """
+        if not self.timed:
+            return float("inf")
+        fixed, each = self._needed(keys)
+        largest = max((calls.large[0] for calls in self._calls.values()), default=1)
+        most = min(self._calls[key].large[0] if key in self._calls else largest for key in keys)
+        at_most = sum(self._at_most(key) + self.extra for key in keys)
+        return min(self._spare(share, fixed) / each, max(_GROWTH * most, share * self.left / at_most))
 
     def call_size(self, size: int, *keys: Any) -> int:
         """How many outputs, of so many, to draw at a time from each of these inputs."""
-        return size if not self.timed else max(1, int(min(size, self.outputs_within(_CALL_SHARE, *keys))))
+        if not self.timed:
+            return size
+        fitting = max(1, int(min(size, self.outputs_in_call(_CALL_SHARE, *keys))))
+        # A small rest is not worth a call of its own.
+        return size if size <= _REST * fitting else fitting
+
+    def _at_most(self, key: Any) -> float:
+        """Seconds that an output on one input takes if calls take no time of their own."""
+        if key in self._calls:
+            return self._calls[key].at_most
+        return _UNSEEN * max((calls.at_most for calls in self._calls.values()), default=float("inf"))
+
+    def _needed(self, keys: tuple[Any, ...]) -> tuple[float, float]:
+        """Seconds that a call on each of these inputs takes whatever its size, and that an output on each takes."""
+        return sum(map(self.fixed, keys)), sum(self.each(key) + self.extra for key in keys)
+
+    def _spare(self, share: float, fixed: float) -> float:
+        """Seconds that the outputs of a call may take beside what the call takes."""
+        rest = max(0.0, self.left - fixed)
+        return max(share * self.left - fixed, min(_WORTH * fixed, rest / 2 if rest > 2 * fixed else _LAST * rest))
 
     def plan(self, outputs: int) -> None:
         """Plan so many outputs, and say so where it is fewer than were asked for."""

@@ -12,7 +12,8 @@ import numpy as np
 from dpaudit.auditors.outputs import Outputs
 from dpaudit.auditors.pace import OutOfTimeError, Pace, clock
 from dpaudit.auditors.sampler import CHUNK, Sampler
-from dpaudit.auditors.selection import Choice, FinalTest, Selection, select_events
+from dpaudit.auditors.scores import Score
+from dpaudit.auditors.selection import Choice, FinalTest, Selection, ThresholdEvent, select_events
 from dpaudit.claims.guarantees import Guarantee
 from dpaudit.claims.inputs import input_key
 from dpaudit.errors import ParameterError
@@ -198,6 +199,29 @@ def _choose_in_time(sides: tuple[Outputs, Outputs], task: PairTask, pace: Pace) 
     return selection
 
 
+class _Scored:
+    """Outputs of one call with the scores of them that were asked for: events of one score share these."""
+
+    __slots__ = ("_outputs", "_scores")
+
+    def __init__(self, outputs: Outputs | None) -> None:
+        self._outputs = outputs
+        self._scores: list[tuple[Score, np.ndarray]] = []
+
+    def __len__(self) -> int:
+        return 0 if self._outputs is None else len(self._outputs)
+
+    def occurrences(self, event: ThresholdEvent) -> int:
+        """How many of the outputs are in an event."""
+        if self._outputs is None:
+            return 0
+        scores = next((scores for score, scores in self._scores if score is event.score), None)
+        if scores is None:
+            scores = event.scores(self._outputs)
+            self._scores.append((event.score, scores))
+        return int(np.count_nonzero(event.contains_scores(scores)))
+
+
 @dataclass(slots=True)
 class _Count:
     """Occurrences of one event in the final sample so far, on its likelier input and on the other."""
@@ -207,10 +231,10 @@ class _Count:
     hits: tuple[int, int] = (0, 0)
     trials: tuple[int, int] = (0, 0)
 
-    def add(self, outputs: tuple[Outputs | None, Outputs | None]) -> None:
+    def add(self, outputs: tuple[_Scored, _Scored]) -> None:
         """Count in outputs on the first and on the second input."""
-        counts = [0 if side is None else int(np.count_nonzero(self.choice.event.contains(side))) for side in outputs]
-        sizes = [0 if side is None else len(side) for side in outputs]
+        counts = [side.occurrences(self.choice.event) for side in outputs]
+        sizes = [len(side) for side in outputs]
         if self.choice.reverse:
             counts, sizes = counts[::-1], sizes[::-1]
         self.hits = (self.hits[0] + counts[0], self.hits[1] + counts[1])
@@ -319,7 +343,7 @@ def bound_event(
 
 def _final_rounds(
     sampler: Sampler, x: Any, y: Any, samples: int, guarantee: Guarantee, *, growing: bool
-) -> Iterator[tuple[Outputs | None, Outputs | None]]:
+) -> Iterator[tuple[_Scored, _Scored]]:
     """Yield the final sample in rounds of about ``CHUNK`` outputs per input; fewer where sampling may stop soon."""
     coins = sampler.coins("assignment")
     keys = (input_key(x), input_key(y)) if sampler.pace.timed else (None, None)
@@ -335,7 +359,7 @@ def _final_rounds(
             first = int(coins.binomial(2 * size, 0.5))
             sizes = (first, 2 * size - first)
         on_x, on_y = (
-            Outputs(sampler.draw_once(data, count, "final", side, number)) if count else None
+            _Scored(Outputs(sampler.draw_once(data, count, "final", side, number)) if count else None)
             for side, (data, count) in enumerate(zip((x, y), sizes, strict=True))
         )
         yield on_x, on_y

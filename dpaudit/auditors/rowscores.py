@@ -11,12 +11,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpaudit.auditors.columns import Columns
+from dpaudit.auditors.lookup import Lookup
 from dpaudit.auditors.outputs import OutputsLike, as_outputs
 from dpaudit.auditors.tables import Table
 
 _STEPS = 8
 _LARGEST = 1e300
 _EXACT_INTEGERS = 1 << 53
+_DOUBLE = 8
+"""Bytes of a number in double precision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +100,11 @@ class AdditiveScore:
     transform: Transform
     tables: tuple[Table, ...]
     steps: _Steps | None = field(init=False)
+    lookup: Lookup | None = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "steps", _steps(self.tables))
+        object.__setattr__(self, "lookup", None if self.steps is not None else Lookup.of(self.tables))
 
     def __call__(self, outputs: OutputsLike) -> np.ndarray:
         return self.of_rows(self.transform(outputs))
@@ -114,6 +119,8 @@ class AdditiveScore:
             for edge, weight in zip(edges, weights, strict=True):
                 score += (rows >= edge) @ weight
             return score
+        if self.lookup is not None and rows.dtype.itemsize <= _DOUBLE:
+            return self.lookup(rows)
         score = np.zeros(len(rows))
         for column, table in enumerate(self.tables):
             score += table(rows[:, column]) if table.spread > 0 else table.values[0]

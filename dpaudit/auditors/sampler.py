@@ -45,6 +45,10 @@ _TRIAL_SHARE = 0.01
 _TRIAL_GROWTH = 8
 """Part of the time left that a call may take that only measures the sampler's speed, and the steps to its size."""
 
+_TRIALS_SHARE, _SPLIT_SHARE = 0.1, 0.25
+"""Part of the time left that all these calls may take, and that the second one may take by what the first has taken: it
+tells what outputs take from what a call takes."""
+
 _SLOW = 2.0
 """Seconds of a call from which on an input is compared less thoroughly, if it is not the first."""
 
@@ -133,8 +137,8 @@ class Sampler:
             yield self._draw(data, count, self._streams.generator(*purpose, chunk))
 
     def draw_once(self, data: Any, size: int, *purpose: str | int) -> np.ndarray:
-        """Return ``size`` outputs of one call."""
-        return self._draw(data, size, self._streams.generator(*purpose))
+        """Return ``size`` outputs of one call, whose size suits the time left."""
+        return self._draw(data, size, self._streams.generator(*purpose), at_once=True)
 
     def draw(self, data: Any, size: int, *purpose: str | int) -> np.ndarray:
         """Return ``size`` outputs at once, drawn in chunks."""
@@ -185,7 +189,7 @@ class Sampler:
             if is_first:
                 self._measure_speed(data)
             share = _CHECK_SHARE / len(self._compared)
-            size = max(1, int(min(_COMPARED, self.pace.outputs_within(share, key))))
+            size = max(1, int(min(_COMPARED, self.pace.outputs_in_call(share, key))))
         first = self._keys(data, "one", size)
         if is_first:
             self._time_calls(data)
@@ -225,12 +229,16 @@ class Sampler:
             self.pace.compare_calls((_COMPARED, seconds), (_TIMED, self._seconds))
 
     def _measure_speed(self, data: Any) -> None:
-        """Call with more and more outputs, until a call takes a part of the time left that makes itself felt."""
-        size = 1
+        """Call with more and more outputs, until their time, or that of the calls, is a part of the time left."""
+        key, size, until = input_key(data), 1, clock() + _TRIALS_SHARE * self.pace.left
         while True:
             self._outputs(data, size, self._streams.generator("time", size))
-            size *= _TRIAL_GROWTH
-            if size > min(CHUNK, self.pace.outputs_within(_TRIAL_SHARE, input_key(data))):
+            fitting = min(CHUNK, self.pace.outputs_in_call(_TRIAL_SHARE, key))
+            if size * _TRIAL_GROWTH <= fitting and clock() <= until:
+                size *= _TRIAL_GROWTH
+            elif not self.pace.is_split(key) and 2 * size * self.pace.each(key) <= _SPLIT_SHARE * self.pace.left:
+                size *= 2
+            else:
                 return
 
     def _keys(self, data: Any, purpose: str, size: int) -> np.ndarray:
@@ -255,11 +263,11 @@ class Sampler:
             named = str(error) if str(error).startswith(self._name) else f"{self._name}: {error}"
             raise CheckError(named) from error.__cause__
 
-    def _draw(self, data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+    def _draw(self, data: Any, size: int, rng: np.random.Generator, *, at_once: bool = False) -> np.ndarray:
         parts: list[np.ndarray] = []
         left, key = size, input_key(data) if self.pace.timed else None
         while left or not parts:
-            count = self.pace.call_size(left, key)
+            count = left if at_once else self.pace.call_size(left, key)
             parts.append(self._outputs(data, count, rng))
             self.pace.end_call(count, self._seconds)
             left -= count

@@ -82,12 +82,20 @@ class ThresholdEvent:
 
     def contains(self, outputs: OutputsLike) -> np.ndarray:
         """Whether each output is in the event, shape (size,)."""
+        return self.contains_scores(self.scores(outputs))
+
+    def scores(self, outputs: OutputsLike) -> np.ndarray:
+        """Score of every output, shape (size,)."""
         scores = scores_of(self.score, outputs)
         if scores.shape != (len(outputs),):
             raise CheckError(
                 f"the event's score has shape {scores.shape} for {len(outputs)} outputs of shape {outputs.shape[1:]}; "
                 "it belongs to outputs of another form"
             )
+        return scores
+
+    def contains_scores(self, scores: np.ndarray) -> np.ndarray:
+        """Whether outputs of these scores are in the event, shape (size,)."""
         return np.asarray(scores >= self.threshold if self.above else scores <= self.threshold)
 
     def describe(self) -> Any:
