@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -21,6 +21,9 @@ _ALL_CELLS = 1 << 17
 
 _WITHIN = 0.1
 """Part of the edges on either end that the even cells need not reach: a few far edges would make them too wide."""
+
+_NARROW = 1e9
+"""Cells to a unit, or to the size of the edge, where there is only one: hardly a number is in the cell of the edge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,7 @@ class Lookup:
 
     @classmethod
     def of(cls, tables: Sequence[Table]) -> Self | None:
-        """Prepare tables; None where their edges do not divide into even cells, or none varies."""
+        """Prepare tables; None where none varies."""
         columns = np.array([i for i, table in enumerate(tables) if table.spread > 0], dtype=np.intp)
         if not len(columns):
             return None
@@ -71,13 +74,10 @@ class Lookup:
         low, factor = np.empty((len(columns), 1)), np.empty((len(columns), 1))
         for place, table in enumerate(varying):
             low[place], factor[place] = _even(table.edges[np.isfinite(table.edges)].astype(float), within)
-        if not (np.isfinite(low).all() and np.isfinite(factor).all() and (factor > 0).all()):
-            return None
         cells = within + 3
         edges = np.concatenate([table.edges for table in varying]).astype(float)
         column_of = np.repeat(np.arange(len(columns)), [len(table.edges) for table in varying])
-        with np.errstate(over="ignore"):
-            numbers = _cell_numbers(edges, low[column_of, 0], factor[column_of, 0], cells) + column_of * cells
+        numbers = _cell_numbers(edges, low[column_of, 0], factor[column_of, 0], cells) + column_of * cells
         first = np.r_[0, np.cumsum(np.bincount(numbers, minlength=len(columns) * cells))]
         values = np.concatenate([table.values for table in varying])
         known = values[first[:-1] + np.repeat(np.arange(len(columns)), cells)]
@@ -87,12 +87,25 @@ class Lookup:
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
         """Sum for every row, shape (size,)."""
-        size, count = len(rows), len(self.columns)
+        score = np.empty(len(rows))
+        for at, found in self._found(rows):
+            score[at] = found.sum(axis=0)
+        return score + self.base if self.base else score
+
+    def each(self, rows: np.ndarray, dtype: Any = float) -> np.ndarray:
+        """Value of every column that varies, shape (size, k)."""
+        made = np.empty((len(rows), len(self.columns)), dtype=dtype)
+        for at, found in self._found(rows):
+            made[at] = found.T
+        return made
+
+    def _found(self, rows: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield the values of the columns, shape (k, rows), for some rows at a time."""
+        count = len(self.columns)
         some = None if count == rows.shape[1] else self.columns
-        score = np.empty(size)
         step = max(1, _BLOCK_VALUES // count)
         begins = (np.arange(count) * self.cells)[:, None]
-        for start in range(0, size, step):
+        for start in range(0, len(rows), step):
             block = rows[start : start + step]
             turned = (block if some is None else block[:, some]).T.astype(float, order="C")
             at = _cell_numbers(turned, self.low, self.factor, self.cells)
@@ -101,8 +114,7 @@ class Lookup:
             inside = np.flatnonzero(np.isnan(found))
             if len(inside):
                 found.ravel()[inside] = self._searched(turned.ravel()[inside], at.ravel()[inside])
-            score[start : start + step] = found.sum(axis=0)
-        return score + self.base if self.base else score
+            yield slice(start, start + step), found
 
     def _searched(self, numbers: np.ndarray, cells: np.ndarray) -> np.ndarray:
         """Value at numbers in cells with edges, by bisection."""
@@ -116,20 +128,25 @@ class Lookup:
 
 
 def _even(edges: np.ndarray, cells: int) -> tuple[float, float]:
-    """Return where the cells of a column begin and how many there are to a unit."""
+    """Return where the cells of a column begin and how many there are to a unit.
+
+    Any answer is right; a good one leaves few numbers in the cells of edges.
+    """
     if not len(edges):
         return 0.0, 1.0
-    near, far = edges[int(_WITHIN * (len(edges) - 1))], edges[-1 - int(_WITHIN * (len(edges) - 1))]
-    margin = far - near
-    low, high = max(edges[0], near - margin), min(edges[-1], far + margin)
-    factor = cells / (high - low) if high > low else 1.0
-    # The first cell is for what lies below all edges, or all but a few.
-    return float(low - 1 / factor) if factor > 0 else low, float(factor)
+    far = int(_WITHIN * (len(edges) - 1))
+    near, middle = edges[far], edges[-1 - far]
+    with np.errstate(over="ignore", invalid="ignore"):
+        low, high = max(edges[0], 2 * near - middle), min(edges[-1], 2 * middle - near)
+        factor = cells / (high - low) if high > low else _NARROW / max(abs(low), 1.0)
+        low -= 1 / factor  # the first cell is for what lies below all edges, or all but a few
+    return (float(low), float(factor)) if np.isfinite(low) and 0 < factor < np.inf else (0.0, 1.0)
 
 
 def _cell_numbers(numbers: np.ndarray, low: np.ndarray, factor: np.ndarray, cells: int) -> np.ndarray:
     """Cells of numbers: a rising function, so that an edge in another cell is below or above a number for certain."""
-    at = numbers - low
-    at *= factor
+    with np.errstate(over="ignore", invalid="ignore"):  # numbers may be infinite
+        at = numbers - low
+        at *= factor
     np.fmin(np.fmax(at, 0, out=at), cells - 1, out=at)
     return at.astype(np.intp)

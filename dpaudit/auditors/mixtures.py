@@ -7,13 +7,16 @@ the inputs differ in is then estimated class by class.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import csr_array
 
+from dpaudit.auditors.lookup import Lookup
 from dpaudit.auditors.outputs import OutputsLike
-from dpaudit.auditors.rowscores import Transform, cell_numbers
+from dpaudit.auditors.rowscores import Transform
+from dpaudit.auditors.tables import Table
 
 _CLASSES = 8
 _ROUNDS, _MORE_ROUNDS = 25, 6
@@ -57,6 +60,10 @@ class MixtureScore:
     columns: np.ndarray
     weights: np.ndarray
     laws: np.ndarray
+    cells: _Cells = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cells", _Cells(self.edges, self.columns))
 
     @classmethod
     def fit(
@@ -66,19 +73,20 @@ class MixtureScore:
         columns = np.array([i for i, edge in enumerate(edges) if len(edge)], dtype=int)
         if len(columns) < 2 or sum(len(edges[i]) + 1 for i in columns) > _MOST_CELLS:
             return None
-        sides = [_cells(edges, columns, side[:_MOST_ROWS]) for side in (x, y)]
-        size = sum(len(edges[i]) + 1 for i in columns)
-        some = np.concatenate([side[:_FEW_ROWS] for side in sides])
-        weights, laws = _improved(some, _first_parts(some), size, _ROUNDS)
-        every = np.concatenate(sides)
-        weights, laws = _improved(every, _parts(every, weights, laws)[0], size, _MORE_ROUNDS)
-        return cls(transform, edges, columns, *_differences(sides, weights, laws, _column_of(edges, columns)))
+        cells = _Cells(edges, columns)
+        sides = [cells.numbers(side[:_MOST_ROWS]) for side in (x, y)]
+        numbers = np.concatenate([side[:_FEW_ROWS] for side in sides])
+        some = cells.counted(numbers)
+        weights, laws = _improved(some, _first_parts(numbers), _ROUNDS)
+        every = cells.counted(np.concatenate(sides))
+        weights, laws = _improved(every, _parts(every, weights, laws)[0], _MORE_ROUNDS)
+        counted = [every[: len(sides[0])], every[len(sides[0]) :]]
+        return cls(transform, edges, columns, *_differences(counted, weights, laws, _column_of(edges, columns)))
 
     def __call__(self, outputs: OutputsLike) -> np.ndarray:
         """Log-ratio of every output, shape (size,)."""
-        rows = self.transform(outputs)
-        cells = _cells(self.edges, self.columns, rows)
-        found = [_log_mixture(cells, weights, laws) for weights, laws in zip(self.weights, self.laws, strict=True)]
+        cells = self.cells.counted(self.cells.numbers(self.transform(outputs)))
+        found = [_scaled(_joint(cells, *law))[1] for law in zip(self.weights, self.laws, strict=True)]
         return np.asarray(found[0] - found[1])
 
     def describe(self, threshold: float, *, above: bool) -> Any:
@@ -111,14 +119,27 @@ class MixtureScore:
         )
 
 
-def _cells(edges: tuple[np.ndarray, ...], columns: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Number of the cell of each column, among those of all columns; shape (size, k)."""
-    numbers = np.empty((len(rows), len(columns)), dtype=np.int64)
-    offset = 0
-    for place, column in enumerate(columns.tolist()):
-        numbers[:, place] = cell_numbers(edges[column], rows[:, column]) + offset
-        offset += len(edges[column]) + 1
-    return numbers
+class _Cells:
+    """Cells of the columns that take part, numbered one column after the other."""
+
+    __slots__ = ("_lookup", "_size")
+
+    def __init__(self, edges: tuple[np.ndarray, ...], columns: np.ndarray) -> None:
+        tables, begins = [Table(np.empty(0), np.zeros(1)) for _ in edges], 0
+        for column in columns.tolist():
+            tables[column] = Table(edges[column], begins + np.arange(len(edges[column]) + 1.0))
+            begins += len(edges[column]) + 1
+        self._lookup, self._size = Lookup.of(tables), begins
+
+    def numbers(self, rows: np.ndarray) -> np.ndarray:
+        """Cell of every column of rows, shape (size, k)."""
+        assert self._lookup is not None
+        return self._lookup.each(rows, np.int32)
+
+    def counted(self, numbers: np.ndarray) -> csr_array:
+        """Matrix of outputs and cells with a 1 where an output is in a cell."""
+        ends = np.arange(0, numbers.size + 1, numbers.shape[1], dtype=np.int32)
+        return csr_array((np.ones(numbers.size), numbers.ravel(), ends), shape=(len(numbers), self._size))
 
 
 def _column_of(edges: tuple[np.ndarray, ...], columns: np.ndarray) -> np.ndarray:
@@ -126,32 +147,23 @@ def _column_of(edges: tuple[np.ndarray, ...], columns: np.ndarray) -> np.ndarray
     return np.repeat(np.arange(len(columns)), [len(edges[i]) + 1 for i in columns.tolist()])
 
 
-def _joint(cells: np.ndarray, weights: np.ndarray, laws: np.ndarray) -> np.ndarray:
-    """Logarithm of the probability of every output together with every class, shape (size, classes)."""
-    found = np.tile(weights, (len(cells), 1))
-    for column in cells.T:
-        found += laws[column]
-    return found
+def _joint(cells: csr_array, weights: np.ndarray, laws: np.ndarray) -> np.ndarray:
+    """Logarithm of the probability of every output together with every class, shape (classes, size)."""
+    return np.ascontiguousarray((cells @ laws).T) + weights[:, None]
 
 
-def _log_mixture(cells: np.ndarray, weights: np.ndarray, laws: np.ndarray) -> np.ndarray:
-    return np.asarray(np.logaddexp.reduce(_joint(cells, weights, laws), axis=1))
+def _scaled(joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Probability of every class given the output, shape (classes, size), and the log-probability of the output."""
+    largest = joint.max(axis=0)
+    parts = np.exp(joint - largest)
+    total = parts.sum(axis=0)
+    return parts / total, largest + np.log(total)
 
 
-def _counted(cells: np.ndarray, parts: np.ndarray, size: int) -> np.ndarray:
-    """Sum of the parts that outputs have in each class, over the outputs in each cell; shape (cells, classes)."""
-    counts = np.zeros((size, parts.shape[1]))
-    for number in range(parts.shape[1]):
-        for column in cells.T:
-            counts[:, number] += np.bincount(column, weights=parts[:, number], minlength=size)
-    return counts
-
-
-def _parts(cells: np.ndarray, weights: np.ndarray, laws: np.ndarray) -> tuple[np.ndarray, float]:
-    """Probability of every class given the output, and the mean log-likelihood."""
-    joint = _joint(cells, weights, laws)
-    total = np.logaddexp.reduce(joint, axis=1)
-    return np.exp(joint - total[:, None]), float(total.mean())
+def _parts(cells: csr_array, weights: np.ndarray, laws: np.ndarray) -> tuple[np.ndarray, float]:
+    """Probability of every class given the output, shape (size, classes), and the mean log-likelihood."""
+    parts, likelihood = _scaled(_joint(cells, weights, laws))
+    return np.ascontiguousarray(parts.T), float(likelihood.mean())
 
 
 def _first_parts(cells: np.ndarray) -> np.ndarray:
@@ -165,13 +177,13 @@ def _first_parts(cells: np.ndarray) -> np.ndarray:
     return parts
 
 
-def _improved(cells: np.ndarray, parts: np.ndarray, size: int, rounds: int) -> tuple[np.ndarray, np.ndarray]:
+def _improved(cells: csr_array, parts: np.ndarray, rounds: int) -> tuple[np.ndarray, np.ndarray]:
     """Weights and laws of the classes, after so many rounds of expectation-maximisation."""
     before = -np.inf
     weights = laws = np.empty(0)
     for _ in range(rounds):
         weights = np.log(parts.mean(axis=0))
-        laws = np.log(_counted(cells, parts, size) + _SMOOTHED) - np.log(parts.sum(axis=0) + 1)
+        laws = np.log(cells.T @ parts + _SMOOTHED) - np.log(parts.sum(axis=0) + 1)
         parts, likelihood = _parts(cells, weights, laws)
         if likelihood - before < _CONVERGED:
             break
@@ -180,7 +192,7 @@ def _improved(cells: np.ndarray, parts: np.ndarray, size: int, rounds: int) -> t
 
 
 def _differences(
-    sides: list[np.ndarray], weights: np.ndarray, laws: np.ndarray, column_of: np.ndarray
+    sides: list[csr_array], weights: np.ndarray, laws: np.ndarray, column_of: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Weights and laws of either input: the common ones, and half of what the inputs differ by in each class.
 
@@ -189,7 +201,7 @@ def _differences(
     """
     parts = [_parts(side, weights, laws)[0] for side in sides]
     shares = [np.log(part.mean(axis=0)) for part in parts]
-    counts = [_counted(side, part, len(laws)) + _SMOOTHED for side, part in zip(sides, parts, strict=True)]
+    counts = [side.T @ part + _SMOOTHED for side, part in zip(sides, parts, strict=True)]
     ratios = np.log(counts[0]) - np.log(counts[1]) - (shares[0] - shares[1])
     surprise = ratios**2 / (1 / counts[0] + 1 / counts[1])
     for column in range(column_of[-1] + 1):

@@ -166,7 +166,7 @@ def _selection_samples(sampler: Sampler, x: Any, y: Any, task: PairTask) -> tupl
     while drawn < task.selection and (clock() < until or drawn < _LEAST_SELECTED):
         size = sampler.pace.call_size(min(CHUNK, task.selection - drawn), input_key(x), input_key(y))
         for side, data in enumerate((x, y)):
-            parts[side].append(sampler.draw_once(data, size, "selection", side, len(parts[side])))
+            parts[side].append(sampler.draw_once(data, size, "selection", side, len(parts[side]), sized=True))
         drawn += size
     return Outputs(np.concatenate(parts[0])), Outputs(np.concatenate(parts[1]))
 
@@ -359,7 +359,7 @@ def _final_rounds(
             first = int(coins.binomial(2 * size, 0.5))
             sizes = (first, 2 * size - first)
         on_x, on_y = (
-            _Scored(Outputs(sampler.draw_once(data, count, "final", side, number)) if count else None)
+            _Scored(Outputs(sampler.draw_once(data, count, "final", side, number, sized=True)) if count else None)
             for side, (data, count) in enumerate(zip((x, y), sizes, strict=True))
         )
         yield on_x, on_y

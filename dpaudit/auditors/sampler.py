@@ -136,9 +136,9 @@ class Sampler:
             count = min(CHUNK, size - chunk * CHUNK)
             yield self._draw(data, count, self._streams.generator(*purpose, chunk))
 
-    def draw_once(self, data: Any, size: int, *purpose: str | int) -> np.ndarray:
-        """Return ``size`` outputs of one call, whose size suits the time left."""
-        return self._draw(data, size, self._streams.generator(*purpose), at_once=True)
+    def draw_once(self, data: Any, size: int, *purpose: str | int, sized: bool = False) -> np.ndarray:
+        """Return ``size`` outputs of one call; of several under a deadline, unless the size is one that suits it."""
+        return self._draw(data, size, self._streams.generator(*purpose), sized=sized)
 
     def draw(self, data: Any, size: int, *purpose: str | int) -> np.ndarray:
         """Return ``size`` outputs at once, drawn in chunks."""
@@ -263,11 +263,11 @@ class Sampler:
             named = str(error) if str(error).startswith(self._name) else f"{self._name}: {error}"
             raise CheckError(named) from error.__cause__
 
-    def _draw(self, data: Any, size: int, rng: np.random.Generator, *, at_once: bool = False) -> np.ndarray:
+    def _draw(self, data: Any, size: int, rng: np.random.Generator, *, sized: bool = False) -> np.ndarray:
         parts: list[np.ndarray] = []
         left, key = size, input_key(data) if self.pace.timed else None
         while left or not parts:
-            count = left if at_once else self.pace.call_size(left, key)
+            count = left if sized else self.pace.call_size(left, key)
             parts.append(self._outputs(data, count, rng))
             self.pace.end_call(count, self._seconds)
             left -= count
