@@ -1,4 +1,4 @@
-"""Throughput of the black-box auditor against the bare samplers, and of structured outputs against rows."""
+"""CPU of the black-box auditor against that of the bare samplers, and of structured outputs against rows."""
 
 import argparse
 import time
@@ -11,6 +11,10 @@ import dpaudit
 SAMPLES = 2_000_000
 CHUNK = 1 << 16
 WIDTH = 11
+WIDE = 20
+SLOW_SAMPLES = 100_000
+SLOW_SECONDS = 50e-6
+WARM_UP = 50_000
 
 
 def main() -> None:
@@ -20,23 +24,24 @@ def main() -> None:
     options = parser.parse_args()
     if not options.structured:
         _overhead(options.samples)
-    _structured(options.samples // 2)
+    for samples in (options.samples // 20, options.samples // 2):
+        _structured(samples)
 
 
 def _overhead(samples):
-    print(f"{'mechanism':26s} {'sampler':>12s} {'auditor':>12s} {'overhead':>9s}")
-    print(f"{'':26s} {'samples/s':>12s} {'samples/s':>12s}")
-    for name, mechanism, (x, y) in _mechanisms():
-        start = time.perf_counter()
+    """What an audit takes beside drawing as many outputs in a bare loop, in CPU seconds."""
+    print(f"{'mechanism':26s} {'outputs':>10s} {'sampler':>9s} {'audit':>9s} {'overhead':>9s}")
+    for name, sample, (x, y), size in _samplers(samples):
+        dpaudit.epsilon_lower_bound(sample, x, y, samples=min(WARM_UP, size), seed=0)  # imports
+        begun = time.process_time()
         for data in (x, y):
-            for chunk in range(samples // CHUNK):
-                mechanism.sample(data, CHUNK, np.random.default_rng(chunk))
-        bare = time.perf_counter() - start
-        drawn = 2 * (samples // CHUNK) * CHUNK
-        start = time.perf_counter()
-        bound = dpaudit.epsilon_lower_bound(mechanism.sample, x, y, samples=drawn // 2, seed=0)
-        audit = time.perf_counter() - start
-        print(f"{name:26s} {drawn / bare:12,.0f} {bound.samples / audit:12,.0f} {audit / bare - 1:8.0%}")
+            for start in range(0, size, CHUNK):
+                sample(data, min(CHUNK, size - start), np.random.default_rng(start))
+        bare = time.process_time() - begun
+        begun = time.process_time()
+        dpaudit.epsilon_lower_bound(sample, x, y, samples=size, seed=0)
+        audit = time.process_time() - begun
+        print(f"{name:26s} {size:10,d} {bare:8.2f}s {audit:8.2f}s {audit / bare - 1:8.2f}x")
 
 
 class Report(NamedTuple):
@@ -69,9 +74,10 @@ STRUCTURES = {
 
 
 def _structured(samples):
-    """Audit the same numbers in other forms; making these is subtracted, since it is the sampler's own work."""
+    """Audit the same numbers in other forms: in total, and without the sampler, whose own work it is to make these."""
+    print(f"{samples:,} outputs per input")
     print(f"{'outputs of 11 numbers':26s} {'sampler':>10s} {'audit':>10s} {'of rows':>9s} {'without sampler':>16s}")
-    _audit(STRUCTURES["rows"], 20_000)  # imports
+    _audit(STRUCTURES["rows"], WARM_UP)  # imports
     first = None
     for name, wrap in STRUCTURES.items():
         bare, audit = _audit(wrap, samples)
@@ -101,6 +107,36 @@ class _Laplace(dpaudit.Mechanism):
 
     def sample(self, data, size, rng):
         return data + rng.laplace(size=size)
+
+
+def _samplers(samples):
+    for name, mechanism, pair in _mechanisms():
+        yield name, mechanism.sample, pair, samples
+    for size in (samples // 2, 5 * samples):
+        yield "20 numbers, normal", _normal, (0.0, 0.1), size
+        yield "20 numbers, Laplace", _laplace, (0.0, 0.1), size
+        yield "20 numbers, one shifted", _one_shifted, (0.0, 0.5), size
+    yield "20 numbers, 50 us each", _slow, (0.0, 0.1), SLOW_SAMPLES
+
+
+def _normal(data, size, rng):
+    return data + rng.normal(size=(size, WIDE))
+
+
+def _laplace(data, size, rng):
+    return data + rng.laplace(size=(size, WIDE))
+
+
+def _one_shifted(data, size, rng):
+    return data * (np.arange(WIDE) == 3) + rng.laplace(size=(size, WIDE))
+
+
+def _slow(data, size, rng):
+    """Normal rows, after CPU time that a slow sampler takes for each."""
+    until = time.process_time() + SLOW_SECONDS * size
+    while time.process_time() < until:
+        pass
+    return _normal(data, size, rng)
 
 
 def _mechanisms():

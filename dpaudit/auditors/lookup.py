@@ -136,7 +136,7 @@ def _even(edges: np.ndarray, cells: int) -> tuple[float, float]:
         return 0.0, 1.0
     far = int(_WITHIN * (len(edges) - 1))
     near, middle = edges[far], edges[-1 - far]
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         low, high = max(edges[0], 2 * near - middle), min(edges[-1], 2 * middle - near)
         factor = cells / (high - low) if high > low else _NARROW / max(abs(low), 1.0)
         low -= 1 / factor  # the first cell is for what lies below all edges, or all but a few

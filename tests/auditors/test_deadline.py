@@ -130,6 +130,81 @@ def test_calls_that_take_long_whatever_their_size(clock):
     assert clock.now <= 66.0
 
 
+@pytest.mark.parametrize(
+    ("seconds", "each", "samples"), [(20.0, 1e-6, 100), (60.0, 1e-6, 20_000), (60.0, 1e-3, 10_000), (300.0, 0.01, 10_000)]
+)
+def test_calls_grow_where_a_call_takes_two_seconds_whatever_its_size(clock, seconds, each, samples):
+    target, claim = slow(clock, 1.0, 1.0, each=each, call=2.0)
+    evidence = decide(target, claim, seconds)
+    assert evidence.verdict == "inconclusive"
+    assert evidence.samples >= samples
+    assert clock.now <= max(1.1 * seconds, seconds + 2.0 + 64 * each)
+
+
+@pytest.fixture
+def paced(clock):
+    """Pace with 100 seconds left, on whose inputs calls take what a line in their size says."""
+    made = Pace(planned=1000, deadline=100.0)
+
+    def note(key, fixed, each, *sizes):
+        for size in sizes:
+            made.note_speed(key, size, fixed + each * size)
+        return made
+
+    return note
+
+
+def test_a_line_through_calls_of_two_sizes(paced):
+    known = paced("x", 2.0, 0.25, 1, 8, 9)
+    assert known.each("x") == pytest.approx(0.25)
+    assert known.fixed("x") == pytest.approx(2.0)
+    # An input not seen yet is taken to be four times as slow, in calls that take as long.
+    assert known.each("y") == pytest.approx(1.0)
+    assert known.fixed("y") == pytest.approx(2.0)
+
+
+def test_what_a_single_call_took_is_all_taken_by_its_outputs(paced):
+    known = paced("x", 2.0, 0.25, 4)
+    assert not known.is_split("x")
+    assert (known.each("x"), known.fixed("x")) == (0.75, 0.0)
+    assert paced("x", 2.0, 0.25, 5).is_split("x")
+
+
+def test_calls_of_equal_time_leave_a_twentieth_to_their_outputs(paced):
+    known = paced("x", 2.0, 0.0, 1, 10)
+    assert known.each("x") == pytest.approx(0.05 * 2.0 / 10)
+    assert known.fixed("x") == pytest.approx(1.9)
+
+
+def test_a_first_call_that_had_to_prepare_is_forgotten(paced):
+    known = paced("x", 0.0, 5.0, 1)
+    known = paced("x", 0.0, 0.1, 8)
+    assert (known.each("x"), known.fixed("x")) == pytest.approx((0.1, 0.0))
+
+
+def test_a_call_is_as_long_as_the_time_left_allows(paced):
+    # 3 % of 100 seconds without time of its own; three times its own time where that is more.
+    assert paced("x", 0.0, 0.01, 100, 1000).call_size(10**6, "x") == 300
+    assert paced("z", 2.0, 0.01, 100, 1000).call_size(10**6, "z") == 600
+    # The rest is not worth a call of its own.
+    assert paced("z", 2.0, 0.01, 1000).call_size(899, "z") == 899
+    assert paced("z", 2.0, 0.01, 1000).call_size(901, "z") == 600
+
+
+def test_a_call_asks_for_eight_times_as_many_outputs_as_any_before_at_most(paced):
+    known = paced("x", 2.0, 0.0, 1, 10)
+    assert known.call_size(10**6, "x") == 80
+    # All that calls took is 0.001 seconds per output: more fit into 3 seconds for certain.
+    assert paced("y", 0.0, 0.001, 10, 11).call_size(10**6, "y") == 3000
+
+
+def test_outputs_within_a_time_pay_for_their_calls(paced):
+    """Calls of 600 outputs take 8 seconds, 6 of these for outputs; 80 seconds are ten of them."""
+    assert paced("x", 2.0, 0.01, 100, 1000).outputs_within(0.8, "x") == pytest.approx(6000)
+    assert paced("x", 2.0, 0.01, 1000).outputs_within(0.03, "x") == pytest.approx(100)
+    assert paced("x", 2.0, 0.01, 1000).outputs_within(0.01, "x") == 0
+
+
 def test_many_pairs_share_the_time(clock):
     target, claim = slow(clock, 1.0, 1.0, each=0.005, values=12)
     evidence = decide(target, claim, 20.0)
