@@ -124,7 +124,7 @@ class Lookup:
             open_ = low < high
             reached = open_ & (numbers >= self.edges[np.minimum(middle, len(self.edges) - 1)])
             low, high = np.where(reached, middle + 1, low), np.where(open_ & ~reached, middle, high)
-        return self.values[low + cells // self.cells]
+        return np.asarray(self.values[low + cells // self.cells])
 
 
 def _even(edges: np.ndarray, cells: int) -> tuple[float, float]:
@@ -149,4 +149,4 @@ def _cell_numbers(numbers: np.ndarray, low: np.ndarray, factor: np.ndarray, cell
         at = numbers - low
         at *= factor
     np.fmin(np.fmax(at, 0, out=at), cells - 1, out=at)
-    return at.astype(np.intp)
+    return np.asarray(at.astype(np.intp))

@@ -149,7 +149,7 @@ def _column_of(edges: tuple[np.ndarray, ...], columns: np.ndarray) -> np.ndarray
 
 def _joint(cells: csr_array, weights: np.ndarray, laws: np.ndarray) -> np.ndarray:
     """Logarithm of the probability of every output together with every class, shape (classes, size)."""
-    return np.ascontiguousarray((cells @ laws).T) + weights[:, None]
+    return np.asarray(np.ascontiguousarray((cells @ laws).T) + weights[:, None])
 
 
 def _scaled(joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -44,7 +44,7 @@ _NOISE = 0.05
 """Part of a call's time that its outputs are taken to need at least, since equal calls do not take equally long."""
 
 _FALLEN = 1.5
-"""How many times as long as a larger call a small one takes that had something to prepare, which does not come again."""
+"""How many times as long as a larger call a small one takes that had to prepare something, once and for all."""
 
 _UNSEEN = 4.0
 """How many times as slow as others an input is taken to be at first."""

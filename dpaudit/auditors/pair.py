@@ -199,7 +199,7 @@ def _choose_in_time(sides: tuple[Outputs, Outputs], task: PairTask, pace: Pace) 
     return selection
 
 
-class _Scored:
+class Scored:
     """Outputs of one call with the scores of them that were asked for: events of one score share these."""
 
     __slots__ = ("_outputs", "_scores")
@@ -231,7 +231,7 @@ class _Count:
     hits: tuple[int, int] = (0, 0)
     trials: tuple[int, int] = (0, 0)
 
-    def add(self, outputs: tuple[_Scored, _Scored]) -> None:
+    def add(self, outputs: tuple[Scored, Scored]) -> None:
         """Count in outputs on the first and on the second input."""
         counts = [side.occurrences(self.choice.event) for side in outputs]
         sizes = [len(side) for side in outputs]
@@ -343,7 +343,7 @@ def bound_event(
 
 def _final_rounds(
     sampler: Sampler, x: Any, y: Any, samples: int, guarantee: Guarantee, *, growing: bool
-) -> Iterator[tuple[_Scored, _Scored]]:
+) -> Iterator[tuple[Scored, Scored]]:
     """Yield the final sample in rounds of about ``CHUNK`` outputs per input; fewer where sampling may stop soon."""
     coins = sampler.coins("assignment")
     keys = (input_key(x), input_key(y)) if sampler.pace.timed else (None, None)
@@ -359,7 +359,7 @@ def _final_rounds(
             first = int(coins.binomial(2 * size, 0.5))
             sizes = (first, 2 * size - first)
         on_x, on_y = (
-            _Scored(Outputs(sampler.draw_once(data, count, "final", side, number, sized=True)) if count else None)
+            Scored(Outputs(sampler.draw_once(data, count, "final", side, number, sized=True)) if count else None)
             for side, (data, count) in enumerate(zip((x, y), sizes, strict=True))
         )
         yield on_x, on_y

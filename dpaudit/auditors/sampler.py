@@ -453,7 +453,7 @@ def _as_numbers(raw: Sequence[Any]) -> np.ndarray | None:
     if kind not in _NUMBERS and not issubclass(kind, np.number | np.bool_):
         return None
     try:
-        array = np.array(level)
+        array = np.fromiter(level, float, len(level)) if kind is float else np.array(level)
     except (ValueError, OverflowError):
         return None
     rounded = kind is int and array.dtype.kind == "f"  # integers too large for one integer type

@@ -9,7 +9,9 @@ from scipy.stats import binom
 import dpaudit
 from dpaudit.auditors import Budget, Streams
 from dpaudit.auditors.blackbox import audit_black_box
-from dpaudit.auditors.outputs import Coder
+from dpaudit.auditors.outputs import Coder, Outputs
+from dpaudit.auditors.pair import Scored
+from dpaudit.auditors.selection import ThresholdEvent
 
 FALSE_ALARM = 1e-6
 SEED = 20261125
@@ -279,3 +281,20 @@ def test_no_pair_and_too_few_samples_are_said():
         audit_black_box(target, claim, none, budget=Budget(), streams=Streams(1))
     with pytest.raises(dpaudit.ParameterError, match="at least 1000"):
         search(target, 1.0, 999)
+
+
+def test_events_of_one_score_count_what_each_contains_and_score_outputs_once():
+    scored = []
+
+    class Own:
+        def __call__(self, outputs):
+            scored.append(len(outputs))
+            return outputs.raw.astype(float)
+
+    score, other = Own(), Own()
+    events = [ThresholdEvent(score, 2.0, True), ThresholdEvent(score, 1.0, False), ThresholdEvent(other, 0.0, False)]
+    outputs = Scored(Outputs(np.arange(5)))
+    assert [outputs.occurrences(event) for event in events] == [3, 2, 1]
+    assert scored == [5, 5]
+    assert [Scored(None).occurrences(event) for event in events] == [0, 0, 0]
+    assert scored == [5, 5]

@@ -131,7 +131,8 @@ def test_calls_that_take_long_whatever_their_size(clock):
 
 
 @pytest.mark.parametrize(
-    ("seconds", "each", "samples"), [(20.0, 1e-6, 100), (60.0, 1e-6, 20_000), (60.0, 1e-3, 10_000), (300.0, 0.01, 10_000)]
+    ("seconds", "each", "samples"),
+    [(20.0, 1e-6, 100), (60.0, 1e-6, 20_000), (60.0, 1e-3, 10_000), (300.0, 0.01, 10_000)],
 )
 def test_calls_grow_where_a_call_takes_two_seconds_whatever_its_size(clock, seconds, each, samples):
     target, claim = slow(clock, 1.0, 1.0, each=each, call=2.0)
