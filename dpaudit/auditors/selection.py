@@ -20,7 +20,7 @@ from dpaudit.errors import CheckError
 
 _THRESHOLDS = 1000
 _FINALISTS = 3
-_CELLS, _FEW_CELLS = 4_000_000, 200_000
+_CELLS, _FEW_CELLS = 4_000_000, 1_000_000
 """Numbers, per input, that a score is fitted and judged on in the end, and to compete with others."""
 
 _LEAST_ROWS, _MOST_ROWS = 10_000, 200_000
