@@ -11,7 +11,7 @@ import numpy as np
 from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget
 from dpaudit.auditors.features import FEATURES, FeatureMap
 from dpaudit.auditors.pair import PairTask, bound_pair, check_samples
-from dpaudit.auditors.sampler import SampleFunction, Sampler
+from dpaudit.auditors.sampler import SampleFunction, Sampler, SupportFunction
 from dpaudit.auditors.sequential import EarlyTest
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.guarantees import ApproximateDP
@@ -78,6 +78,7 @@ def epsilon_lower_bound(
     claimed: float = 0.0,
     stop_early: bool = False,
     features: FeatureMap | str | None = None,
+    supports: SupportFunction | None = None,
     name: str = "the mechanism",
     own_randomness: bool = False,
 ) -> LowerBound:
@@ -110,6 +111,10 @@ def epsilon_lower_bound(
         Function of an array of outputs that returns an array of what to look at, one row per output; or
         ``"float-bits"`` for the bit patterns of floating-point outputs. As long as it looks at every output on its
         own, it cannot make a bound invalid.
+    supports
+        ``supports(outputs, data)`` returns whether each output speaks for the input ``data``, an array of bool of shape
+        (size,), or None where that is not known (see `Mechanism.supports`). What the outputs support is looked at
+        besides the outputs, or their features, themselves.
     name
         Name of the mechanism in messages.
     own_randomness
@@ -122,9 +127,10 @@ def epsilon_lower_bound(
     Raises
     ------
     ParameterError
-        A number is out of range.
+        A number is out of range, ``features`` has no such name, or ``supports`` is not a function.
     CheckError
-        The sampler raises, returns the wrong shape or NaN, changes its input, or takes randomness from elsewhere.
+        The sampler raises, returns the wrong shape or NaN, changes its input, or takes randomness from elsewhere; or
+        ``supports`` returns something else than one bool per output, or says something else of an output among others.
 
     Notes
     -----
@@ -144,12 +150,15 @@ def epsilon_lower_bound(
         raise ParameterError(f"claimed must be a finite number >= 0, got {claimed}")
     if isinstance(features, str) and features not in FEATURES:
         raise ParameterError(f"features must be a function or one of {', '.join(FEATURES)}, got {features!r}")
+    if supports is not None and not callable(supports):
+        raise ParameterError(f"supports must be a function of outputs and an input, got {supports!r}")
     sampler = Sampler(
         sample,
         name,
         Streams(seed, ("epsilon_lower_bound",)),
         own_randomness=own_randomness,
         features=FEATURES[features] if isinstance(features, str) else features,
+        supports=supports,
     )
     task = PairTask(
         guarantee=ApproximateDP(float(claimed), float(delta)),

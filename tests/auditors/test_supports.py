@@ -75,6 +75,38 @@ def test_reports_that_keep_their_promise_are_not_refuted():
         assert found.verdict == "consistent"
 
 
+@pytest.mark.slow
+def test_the_bound_of_one_pair_looks_at_what_outputs_support():
+    """A report of four buckets supports its own value e^epsilon times as often as it would another's."""
+    mechanism = Supported(form="rows", epsilon=1.0)
+    arguments = {"samples": 5000, "confidence": 1 - 1e-6, "seed": 3}
+    seen = dpaudit.epsilon_lower_bound(mechanism.sample, 0, 1, supports=mechanism.supports, **arguments)
+    assert 0.5 < seen.epsilon <= 1.0
+    unseen = dpaudit.epsilon_lower_bound(mechanism.sample, 0, 1, **arguments)
+    assert unseen.epsilon < 0.1
+    unknown = dpaudit.epsilon_lower_bound(mechanism.sample, 0, 1, supports=lambda outputs, data: None, **arguments)
+    assert unknown == unseen
+
+
+@pytest.mark.slow
+def test_bets_on_one_pair_look_at_what_outputs_support():
+    mechanism = Supported(form="rows", epsilon=1.0)
+    arguments = {"samples": 2000, "claimed": 0.2, "stop_early": True, "seed": 3}
+    assert dpaudit.epsilon_lower_bound(mechanism.sample, 0, 1, supports=mechanism.supports, **arguments).stopped_early
+    assert not dpaudit.epsilon_lower_bound(mechanism.sample, 0, 1, **arguments).stopped_early
+
+
+def test_the_bound_of_one_pair_refuses_supports_that_look_at_other_outputs():
+    def ranked(outputs, data):
+        return np.argsort(np.argsort(outputs[:, 0])) % 2 == 0
+
+    sample = LocalHashing(form="rows").sample
+    with pytest.raises(dpaudit.CheckError, match="on its own"):
+        dpaudit.epsilon_lower_bound(sample, 0, 1, samples=1000, supports=ranked)
+    with pytest.raises(dpaudit.ParameterError, match="supports must be a function"):
+        dpaudit.epsilon_lower_bound(sample, 0, 1, samples=1000, supports="bucket")
+
+
 def draw(supports, form="rows"):
     sampler = Sampler(LocalHashing(form=form).sample, "thing", Streams(1), supports=supports)
     return sampler.about(0, 1).draw(0, 200, "final")
