@@ -7,17 +7,16 @@ The held-out suite is there to report on: what it shows must not decide how the 
 import argparse
 import math
 import os
-import platform
 import shlex
 import statistics
 import sys
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
 
 from suite import SUITES, case_named, cases
 from suite.audit import audit_case, false_refutations, sampling_time
+from tables import aligned, markdown, versions
 
 from dpaudit.statistics import clopper_pearson
 
@@ -56,7 +55,7 @@ def main(arguments=None) -> int:
         lines = _rates([name for name in names if math.isfinite(suite[name].truth())], options)
     else:
         lines = _audits(names, options)
-    print("\n".join(_aligned(lines)))
+    print("\n".join(aligned(lines)))
     if options.write:
         Path(options.write).write_text(_markdown(lines, options), encoding="utf-8")
     return 0
@@ -151,27 +150,15 @@ def _number(value):
     return "infinite" if math.isinf(value) else f"{value:.4f}"
 
 
-def _aligned(lines):
-    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-    for line in lines:
-        yield "  ".join(
-            cell.ljust(width) if i == 0 else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-
-
 def _markdown(lines, options):
-    header, *rows = lines
-    table = [header, ("---", *["---:"] * (len(header) - 1)), *rows]
-    versions = [f"Python {platform.python_version()}", *(f"{name} {version(name)}" for name in LIBRARIES)]
-    sources = [f"- `{row[0]}`: {case_named(row[0]).source}" for row in rows if row[0] in cases(options.suite)]
+    sources = [f"- `{line[0]}`: {case_named(line[0]).source}" for line in lines if line[0] in cases(options.suite)]
     return "\n".join(
         [
             f"# {TITLES[options.suite]}",
             "",
-            f"`{_command(options)}` with {', '.join(versions)}",
+            f"`{_command(options)}` with {versions(LIBRARIES)}",
             "",
-            *("| " + " | ".join(line) + " |" for line in table),
+            *markdown(lines),
             "",
             "Sources:",
             "",
