@@ -25,6 +25,7 @@ from tables import aligned, markdown, versions
 
 from dpaudit.auditors.blackbox import sampler_of
 from dpaudit.auditors.budget import Budget
+from dpaudit.auditors.outputs import Outputs
 from dpaudit.auditors.pair import EventBound, PairTask, bound_event, choose_for_pair
 from dpaudit.auditors.selection import Choice
 from dpaudit.auditors.streams import Streams
@@ -33,10 +34,12 @@ from dpaudit.statistics import best_share, clopper_pearson, detection_limit
 
 LIBRARIES = ("dpaudit", "numpy", "scipy", "scikit-learn")
 POWER = 0.95
-POOL = 200_000
-"""Fresh outputs per input by which the chosen events are valued."""
+POOL, SMALL_POOL = 200_000, 50_000
+"""Fresh outputs per input by which the chosen events are valued; the fewer where outputs are structured or wide."""
 
-LEAST_AUDITS = 10
+WIDE = 10
+
+LEAST_AUDITS = 6
 DIGITS = 1e-4
 COLUMNS = (
     "mechanism",
@@ -61,6 +64,7 @@ class Audit:
     alpha: float
     final: int
     forced: float
+    blind: bool
 
     @property
     def stated_shortfall(self) -> float:
@@ -78,8 +82,11 @@ class Audit:
         return detection_limit(guarantee, rate, self.final, alpha=self.alpha, share=share)
 
     def claim_for(self, limit: float, delta: float) -> float:
-        """Largest claim with a limit, without the shortfall, of at most that; NaN where there is none."""
-        if not self.limit(0.0, delta) <= limit:
+        """Largest claim with a limit, without the shortfall, of at most that; NaN where there is none.
+
+        An audit that was blind to a planted difference states no limit.
+        """
+        if self.blind or not self.limit(0.0, delta) <= limit:
             return math.nan
         low, high = 0.0, limit
         while high - low > DIGITS * limit:
@@ -139,8 +146,15 @@ def audited(row: Given, samples: int, confidence: float, seed: int, pool) -> Aud
     p, q = (float(np.mean(choice.event.contains(side))) for side in pool)
     if choice.reverse:
         p, q = q, p
-    forced = float(guarantee.forces(p, max(q, 0.5 / POOL)))
-    return Audit(choice=choice, bound=found.value, alpha=alpha, final=task.final, forced=forced)
+    forced = float(guarantee.forces(p, max(q, 0.5 / len(pool[0]))))
+    return Audit(
+        choice=choice,
+        bound=found.value,
+        alpha=alpha,
+        final=task.final,
+        forced=forced,
+        blind=selection.blind and found.value <= 0,
+    )
 
 
 def power_of(name: str, samples: int, confidence: float, seeds: int, seconds: float) -> Power:
@@ -149,7 +163,9 @@ def power_of(name: str, samples: int, confidence: float, seeds: int, seconds: fl
     delta = row.mechanism.delta
     budget = Budget(samples=samples, confidence=confidence)
     pool_sampler = sampler_of(row.mechanism, budget, Streams(0, ("detection", "pool", name))).about(*row.pair)
-    pool = [pool_sampler.draw(data, POOL // 4 if row.case.most else POOL, side) for side, data in enumerate(row.pair)]
+    first = np.asarray(pool_sampler.draw(row.pair[0], 1, "form"))
+    size = POOL if first.dtype.kind in "biuf" and first.size <= WIDE else SMALL_POOL
+    pool = [Outputs(pool_sampler.draw(data, size, side)) for side, data in enumerate(row.pair)]
     audits: list[Audit] = []
     until = time.process_time() + seconds
     while len(audits) < seeds and (time.process_time() < until or len(audits) < LEAST_AUDITS):
@@ -168,8 +184,8 @@ def main(arguments=None) -> int:
     parser.add_argument("--suite", choices=list(SUITES), nargs="+", default=list(SUITES), help="(default: all)")
     parser.add_argument("--samples", type=int, default=20_000, help="per input (default: 20,000)")
     parser.add_argument("--confidence", type=float, default=0.9)
-    parser.add_argument("--seeds", type=int, default=100, help="audits of a row (default: 100)")
-    parser.add_argument("--seconds", type=float, default=3.0, help="processor time of a row's audits, about, at most")
+    parser.add_argument("--seeds", type=int, default=60, help="audits of a row (default: 60)")
+    parser.add_argument("--seconds", type=float, default=1.5, help="processor time of a row's audits, about, at most")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="these cases alone")
     parser.add_argument("--write", metavar="FILE", help="write the tables as Markdown")
     options = parser.parse_args(arguments)

@@ -124,9 +124,9 @@ def _page(bounds, times, summary, options) -> str:
         "",
         f"Lower bounds on epsilon at {options.confidence:.0%} confidence from {options.samples:,} samples per input, "
         "for one pair of inputs that all are given; in brackets, parts of the oracle's bound. A blank says that the "
-        "method does not apply. A two-sample test has a p-value for equal laws, the largest of the seeds: a small one shows "
-        f"that epsilon is above 0, and refutes no other claim. The kernel test takes {twosample.KERNEL_SAMPLES:,} "
-        "samples per input, since its cost is quadratic.",
+        "method does not apply. A two-sample test has a p-value for equal laws, the largest of the seeds: a small one "
+        f"shows that epsilon is above 0, and refutes no other claim. The kernel test takes "
+        f"{twosample.KERNEL_SAMPLES:,} samples per input, since its cost is quadratic.",
         "",
         *markdown(bounds),
         "",

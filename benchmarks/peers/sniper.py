@@ -1,8 +1,8 @@
 """DP-Sniper: a classifier of the inputs, and the event of a fixed probability that it thinks decisive.
 
 Bichsel, Steffen, Bogunovic, Vechev, "DP-Sniper: black-box discovery of differential privacy violations using
-classifiers", S&P 2021, Algorithms 1 and 2, written from the paper. As published: c = 0.01; logistic regression with a
-squared penalty of 0.001, or a network with hidden layers of 10 and 5 and one of 0.0001; columns scaled to unit
+classifiers", S&P 2021, Algorithms 1 and 2. As in the paper and its authors' code: c = 0.01; logistic regression with
+a squared penalty of 0.001, or a network with hidden layers of 10 and 5 and one of 0.0001; columns scaled to unit
 variance; probabilities rounded to three decimals; a threshold and a probability for ties such that the event has
 probability c on the input where it is rarer; both directions; two Clopper-Pearson bounds at half the error each; flags
 for the special answers of sparse vectors.
