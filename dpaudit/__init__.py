@@ -18,7 +18,16 @@ if TYPE_CHECKING:
     from dpaudit.claims.declarations import Between, Declaration, claim
     from dpaudit.claims.domains import Integers, RankingProfiles, Reals
     from dpaudit.claims.evidence import Counterexample, Curves, Evidence, Interval, Remedy, Role, Violation
-    from dpaudit.claims.guarantees import ApproximateDP, Guarantee
+    from dpaudit.claims.guarantees import (
+        ApproximateDP,
+        GaussianDP,
+        Guarantee,
+        PrivacyProfile,
+        RenyiCurve,
+        RenyiDP,
+        TradeOff,
+        ZeroConcentratedDP,
+    )
     from dpaudit.claims.inputs import AnyTwo, DrawnPairs, InputDomain, Records, Vectors
     from dpaudit.claims.neighbouring import Neighbouring
     from dpaudit.claims.papers import Assertion, Erratum, Paper, Place
@@ -85,6 +94,7 @@ __all__ = [
     "Evidence",
     "FigureClaim",
     "FiniteLaw",
+    "GaussianDP",
     "GaussianLaw",
     "Guarantee",
     "InputDomain",
@@ -103,6 +113,7 @@ __all__ = [
     "Place",
     "PlanError",
     "PrivacyClaim",
+    "PrivacyProfile",
     "ProductLaw",
     "Profiles",
     "PublicMixtureLaw",
@@ -113,10 +124,13 @@ __all__ = [
     "RecordError",
     "Records",
     "Remedy",
+    "RenyiCurve",
+    "RenyiDP",
     "Result",
     "Role",
     "TargetError",
     "TargetRaisedError",
+    "TradeOff",
     "Transcript",
     "UtilityClaim",
     "Vectors",
@@ -124,6 +138,7 @@ __all__ = [
     "Verification",
     "Violation",
     "WitnessError",
+    "ZeroConcentratedDP",
     "check",
     "claim",
     "compare",
@@ -167,7 +182,16 @@ _HOMES = {
             "Role",
             "Violation",
         ),
-        "dpaudit.claims.guarantees": ("ApproximateDP", "Guarantee"),
+        "dpaudit.claims.guarantees": (
+            "ApproximateDP",
+            "GaussianDP",
+            "Guarantee",
+            "PrivacyProfile",
+            "RenyiCurve",
+            "RenyiDP",
+            "TradeOff",
+            "ZeroConcentratedDP",
+        ),
         "dpaudit.claims.inputs": ("AnyTwo", "DrawnPairs", "InputDomain", "Records", "Vectors"),
         "dpaudit.claims.neighbouring": ("Neighbouring",),
         "dpaudit.claims.papers": ("Assertion", "Erratum", "Paper", "Place"),

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from dpaudit.claims.evidence import Interval
 from dpaudit.errors import ParameterError
 
 if TYPE_CHECKING:
+    from dpaudit.claims.evidence import Interval
     from dpaudit.laws.base import Comparison, Event
 
 ROUNDING = 1e-9
@@ -32,8 +32,12 @@ Where claims of the catalogue are met with equality, what is computed from sums 
 3e-14.
 """
 
-_ANY_DELTA = 1e-300
-_FLOOR = 1e-9
+ANY_DELTA = 1e-300
+"""A delta above 0, so that `Comparison.worst_event` returns all outputs whose loss exceeds its epsilon."""
+
+_TRIALS, _ALPHA, _LEAST_HITS = 100_000, 1e-3, 1e-3
+"""Samples and error probability for which an event is chosen that is to be counted, and what stands for no hits."""
+
 _STEP = 1e-6
 _HALVINGS = 50
 _LOG_LEAST = -700.0
@@ -82,6 +86,17 @@ class Guarantee(ABC):
     def parameters(self) -> Mapping[str, float]:
         """The claimed parameters, by name."""
         return {item.name: getattr(self, item.name) for item in fields(self)}
+
+    @classmethod
+    def from_parameters(cls, parameters: Mapping[str, float]) -> Self:
+        """Make the guarantee of which `parameters` are these, as records and witness files hold them.
+
+        Raises
+        ------
+        ParameterError, TypeError
+            They are no parameters of such a guarantee.
+        """
+        return cls(**parameters)
 
     @property
     def claimed(self) -> float:
@@ -160,6 +175,19 @@ class Guarantee(ABC):
         """
         return None
 
+    def by_samples(self, p: Any, q: Any) -> Any:
+        """Value to be expected of so many samples as an audit has, of which exact audits choose an event to be counted.
+
+        ``p`` and ``q`` are probabilities of events, in arrays of equal shape.
+        """
+        trials = _TRIALS
+        return self.expected(
+            np.maximum(np.asarray(p) * trials, _LEAST_HITS),
+            np.maximum(np.asarray(q) * trials, _LEAST_HITS),
+            trials,
+            _ALPHA,
+        )
+
     # What guides sampling. None of this can make a statement invalid.
 
     def largest(self, q: float) -> float:
@@ -226,138 +254,38 @@ class Guarantee(ABC):
         return f"{self.kind}({', '.join(f'{name}={value:g}' for name, value in self.parameters.items())})"
 
 
-@dataclass(frozen=True, slots=True)
-class ApproximateDP(Guarantee):
-    """(epsilon, delta)-differential privacy; pure differential privacy where delta is 0.
+def listed(what: str, points: Iterable[Iterable[float]], form: str) -> tuple[tuple[float, float], ...]:
+    """Return points as pairs of numbers, ascending; ParameterError where they are none."""
+    try:
+        pairs = tuple(sorted((float(x), float(y)) for x, y in points))
+    except (TypeError, ValueError):
+        raise ParameterError(f"{what} needs points {form}, got {points!r}") from None
+    if not pairs:
+        raise ParameterError(f"{what} needs at least one point {form}")
+    if len({x for x, _ in pairs}) < len(pairs):
+        raise ParameterError(f"{what}: points {form} must differ in their first number")
+    return pairs
 
-    Parameters
-    ----------
-    epsilon
-        Finite, at least 0.
-    delta
-        In [0, 1].
 
-    Raises
-    ------
-    ParameterError
-        A parameter is out of its range.
+def numbered(x: str, y: str, points: Iterable[tuple[float, float]]) -> dict[str, float]:
+    """Parameters of points, by two names and a number."""
+    return {
+        f"{name}_{number}": value
+        for number, point in enumerate(points, start=1)
+        for name, value in zip((x, y), point, strict=True)
+    }
 
-    References
-    ----------
-    Dwork, Roth, "The algorithmic foundations of differential privacy", 2014, Definition 2.4.
-    """
 
-    kind: ClassVar[str] = "approximate-dp"
-    forced: ClassVar[str] = "epsilon"
-
-    epsilon: float
-    delta: float = 0.0
-
-    def __post_init__(self) -> None:
-        if not (math.isfinite(self.epsilon) and self.epsilon >= 0):
-            raise ParameterError(f"epsilon must be a finite number >= 0, got {self.epsilon}")
-        if not 0 <= self.delta <= 1:
-            raise ParameterError(f"delta must be in [0, 1], got {self.delta}")
-
-    def most(self, q: float) -> float:
-        """Return e^epsilon q + delta, at most 1."""
-        return min(1.0, math.exp(min(0.0, self.epsilon + math.log(q))) + self.delta) if q else self.delta
-
-    def forces(self, p: Any, q: Any) -> Any:
-        """Return log((p - delta) / q), at least 0."""
-        if type(p) is float and type(q) is float:
-            if p - self.delta <= q:
-                return 0.0
-            return math.log(p - self.delta) - math.log(q) if q > 0 else math.inf
-        low = np.asarray(p) - self.delta
-        with np.errstate(divide="ignore", invalid="ignore"):
-            bound = np.log(low) - np.log(q)
-        return np.where(low > q, bound, 0.0)[()]
-
-    @property
-    def by_ratio(self) -> bool:
-        """True: an event forces log(p / q) + log(1 - delta / p)."""
-        return True
-
-    def forces_by_ratio(self, ratio: Any, p: Any) -> Any:
-        """Return ratio + log(1 - delta / p), at least 0."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            found = ratio + np.log1p(-self.delta / np.asarray(p)) if self.delta else np.asarray(ratio)
-        return np.where(np.greater(p, self.delta) & (found > 0), found, 0.0)[()]
-
-    @property
-    def ratio_alone(self) -> bool:
-        """Whether delta is 0."""
-        return self.delta == 0
-
-    def exceeds(self, value: float, parameter: str | None = None) -> bool:
-        """As for any guarantee; an excess of delta is relative to delta, which may be tiny."""
-        if parameter == "delta":
-            return value > self.delta * (1 + ROUNDING)
-        return exceeds(value, self.epsilon)
-
-    @property
-    def decisive(self) -> str:
-        """Epsilon of pure differential privacy, otherwise delta at the claimed epsilon."""
-        return "epsilon" if self.delta == 0 else "delta"
-
-    def measure(self, comparison: Comparison) -> Mapping[str, Interval]:
-        """Return epsilon at the claimed delta, and delta at the claimed epsilon."""
-        delta = Interval.exact(0.0)  # where no privacy loss exceeds the claimed epsilon
-        if self.delta > 0 or self.exceeds(comparison.max_divergence()):
-            delta = comparison.delta(self.epsilon)
-        return {"epsilon": comparison.epsilon(self.delta), "delta": delta}
-
-    def worst_event(self, comparison: Comparison, *, frequent: bool = False) -> Event:
-        """Return the outcome of the largest likelihood ratio (delta = 0), or all outcomes with a ratio above e^epsilon.
-
-        With ``frequent`` always the latter, because the outcome of the largest ratio alone may be rare.
-        """
-        if frequent:
-            return comparison.worst_event(rounded_up(self.epsilon), max(self.delta, _ANY_DELTA))
-        return comparison.worst_event(self.epsilon, self.delta)
-
-    @property
-    def profile_point(self) -> ProfilePoint:
-        """Epsilon and delta."""
-        return ProfilePoint(self.epsilon, self.delta)
-
-    def largest(self, q: float) -> float:
-        """Return log((1 - delta) / q)."""
-        return math.log((1 - self.delta) / q)
-
-    @property
-    def balanced(self) -> float:
-        """(1 - delta) / (1 + e^epsilon), as for randomized response."""
-        return (1 - self.delta) * math.exp(-self.epsilon) / (1 + math.exp(-self.epsilon))
-
-    def steps(self, p: Any, q: Any) -> tuple[Any, Any]:
-        """Return p - delta and q."""
-        return p - self.delta, q
-
-    def expected(self, hits_p: np.ndarray, hits_q: np.ndarray, trials: int, alpha: float) -> np.ndarray:
-        """As for any guarantee, with the standard error of the logarithm of the ratio."""
-        from scipy.special import ndtri
-
-        p, q = hits_p, hits_q
-        by_ratio = np.log(p / q) + ndtri(alpha) * np.sqrt(1 / p + 1 / q)
-        if self.ratio_alone:
-            return np.asarray(by_ratio)
-        excess = p / trials - self.delta
-        spread = np.sqrt(p * np.maximum(1 - p / trials, 1 / trials)) / trials
-        ratio = np.log(np.maximum(excess, _FLOOR) * trials / q)
-        penalty = ndtri(alpha / 2) * (spread / np.maximum(excess, _FLOOR) + 1 / np.sqrt(q))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            least = p / trials + ndtri(alpha * PART_OF_PROBABILITY) * spread
-            with_delta = np.where(least > self.delta, by_ratio + np.log1p(-self.delta / least), -np.inf)
-        return np.where(excess > _FLOOR, np.maximum(ratio + penalty, with_delta), -1e6 + excess)
-
-    def apart(self, hits_p: Any, hits_q: Any, trials: int, *, errors: float = 0.0) -> Any:
-        """Return the logarithm of the ratio of the counts, less so many of its standard errors."""
-        if isinstance(hits_p, int) and isinstance(hits_q, int) and not errors:
-            return math.log(max(hits_p, 1) / max(hits_q, 1))
-        return np.log(hits_p / hits_q) - errors * np.sqrt(1 / hits_p + 1 / hits_q)
-
-    def __str__(self) -> str:
-        """The guarantee as papers write it."""
-        return f"({self.epsilon:g}, {self.delta:g})-DP" if self.delta else f"{self.epsilon:g}-DP"
+def numbered_points(
+    x: str, y: str, parameters: Mapping[str, float], *, other: str
+) -> tuple[tuple[tuple[float, float], ...], float]:
+    """Points that `numbered` made parameters of, and the one parameter beside them."""
+    count = (len(parameters) - 1) // 2
+    try:
+        points = tuple((parameters[f"{x}_{n}"], parameters[f"{y}_{n}"]) for n in range(1, count + 1))
+        rest = parameters[other]
+    except KeyError as error:
+        raise ParameterError(f"{error.args[0]} is missing") from None
+    if len(parameters) != 2 * count + 1:
+        raise ParameterError(f"parameters must be {other} and numbered {x} and {y}")
+    return points, rest

@@ -1,0 +1,129 @@
+"""A privacy profile as a guarantee."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import InitVar, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from dpaudit.claims.evidence import Interval
+from dpaudit.claims.guarantees.base import ROUNDING, Guarantee, listed, numbered, numbered_points
+from dpaudit.claims.guarantees.decisions import decisions_of
+from dpaudit.errors import ParameterError
+
+if TYPE_CHECKING:
+    from dpaudit.laws.base import Comparison, Event
+
+
+@dataclass(frozen=True, slots=True)
+class PrivacyProfile(Guarantee):
+    """(epsilon, delta)-differential privacy at several epsilons at once.
+
+    Parameters
+    ----------
+    points
+        Pairs (epsilon, delta), at least one, epsilons distinct, finite and at least 0, deltas in [0, 1]; a mapping of
+        epsilon to delta; or a function of epsilon, together with ``epsilons``.
+    shift
+        At least 0: what is promised is each delta at its epsilon plus ``shift``. The forced parameter, 0 as claimed.
+    epsilons
+        Where a function is promised. Between these points nothing is audited beyond what they imply.
+
+    Raises
+    ------
+    ParameterError
+        A parameter is out of its range, or a function comes without ``epsilons``.
+
+    Notes
+    -----
+    A shift is the smallest number that must be added to every epsilon for the promise to hold. As parameters, a record
+    holds ``shift``, ``epsilon_1``, ``delta_1``, ``epsilon_2`` and so on, by ascending epsilon.
+
+    Examples
+    --------
+    >>> PrivacyProfile({0.0: 0.3, 1.0: 0.1}).most(0.5)
+    0.8
+
+    References
+    ----------
+    Balle, Barthe, Gaboardi, "Privacy profiles and amplification by subsampling", JPC 10(1), 2020.
+    """
+
+    kind: ClassVar[str] = "privacy-profile"
+    forced: ClassVar[str] = "shift"
+
+    points: Any
+    shift: float = 0.0
+    epsilons: InitVar[Sequence[float] | None] = None
+
+    def __post_init__(self, epsilons: Sequence[float] | None) -> None:
+        given: Any = self.points
+        if callable(given):
+            if epsilons is None:
+                raise ParameterError("a privacy profile that is a function needs `epsilons` at which it is promised")
+            given = [(float(epsilon), float(given(float(epsilon)))) for epsilon in epsilons]
+        elif isinstance(given, Mapping):
+            given = given.items()
+        points = listed("PrivacyProfile", given, "(epsilon, delta)")
+        for epsilon, delta in points:
+            if not (math.isfinite(epsilon) and epsilon >= 0):
+                raise ParameterError(f"epsilon must be a finite number >= 0, got {epsilon}")
+            if not 0 <= delta <= 1:
+                raise ParameterError(f"delta at epsilon {epsilon:g} must be in [0, 1], got {delta}")
+        if not (math.isfinite(self.shift) and self.shift >= 0):
+            raise ParameterError(f"shift must be a finite number >= 0, got {self.shift}")
+        object.__setattr__(self, "points", points)
+
+    @property
+    def parameters(self) -> Mapping[str, float]:
+        """``shift``, and the points."""
+        return {"shift": self.shift, **numbered("epsilon", "delta", self.points)}
+
+    @classmethod
+    def from_parameters(cls, parameters: Mapping[str, float]) -> Self:
+        """Make the guarantee of its parameters."""
+        return cls(*numbered_points("epsilon", "delta", parameters, other="shift"))
+
+    def most(self, q: float) -> float:
+        """Return the least of all e^(epsilon + shift) q + delta, at most 1."""
+        if not q:
+            return min(delta for _, delta in self.points)
+        log_q = math.log(q)
+        return min(
+            math.exp(min(0.0, epsilon + self.shift + log_q)) + delta for epsilon, delta in (*self.points, (0, 1))
+        )
+
+    def forces(self, p: Any, q: Any) -> Any:
+        """Return the largest of all log((p - delta) / q) - epsilon, at least 0."""
+        p, q = np.broadcast_arrays(np.asarray(p, float), np.asarray(q, float))
+        shift = np.zeros(p.shape)
+        for epsilon, delta in self.points:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                needed = np.log(p - delta) - np.log(q) - epsilon
+            shift = np.where((p - delta > q) & (needed > shift), needed, shift)
+        return shift[()]
+
+    def exceeds(self, value: float, parameter: str | None = None) -> bool:
+        """Whether a shift is above the claimed one by more than 1e-9: a relative 1e-9 of e^epsilon is rounding."""
+        return value > self.shift + ROUNDING
+
+    def measure(self, comparison: Comparison) -> Mapping[str, Interval]:
+        """Return the shift."""
+        lower = upper = 0.0
+        for epsilon, delta in self.points:
+            needed = comparison.epsilon(delta)
+            lower = max(lower, (needed.lower or 0.0) - epsilon)
+            upper = max(upper, (math.inf if needed.upper is None else needed.upper) - epsilon)
+        return {"shift": Interval(lower=lower, upper=upper)}
+
+    def worst_event(self, comparison: Comparison, *, frequent: bool = False) -> Event:
+        """Return the event that forces the largest shift."""
+        return decisions_of(comparison).likeliest_event(self.by_samples if frequent else self.forces)
+
+    def __str__(self) -> str:
+        """The guarantee as papers write it."""
+        points = ", ".join(f"({epsilon + self.shift:g}, {delta:g})" for epsilon, delta in self.points)
+        return f"privacy profile {points}"

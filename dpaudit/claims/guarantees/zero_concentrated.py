@@ -1,0 +1,118 @@
+"""Zero-concentrated differential privacy, and its approximate form."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from dpaudit.claims.evidence import Interval
+from dpaudit.claims.guarantees.base import Guarantee
+from dpaudit.claims.guarantees.bits import largest_allowed, rate_of_bits
+from dpaudit.claims.guarantees.decisions import decisions_of
+from dpaudit.errors import ParameterError
+
+if TYPE_CHECKING:
+    from dpaudit.laws.base import Comparison, Event
+
+
+@dataclass(frozen=True, slots=True)
+class ZeroConcentratedDP(Guarantee):
+    """rho-zero-concentrated differential privacy; delta-approximate where delta is above 0.
+
+    Every Renyi divergence, of order alpha > 1, is at most rho alpha. In the approximate form, each of two inputs has an
+    event of probability at least 1 - delta, and the outputs given these events have such divergences.
+
+    Parameters
+    ----------
+    rho
+        Finite, at least 0.
+    delta
+        In [0, 1).
+
+    Raises
+    ------
+    ParameterError
+        A parameter is out of its range.
+
+    Notes
+    -----
+    What one event S forces, with probability p on one input and q on the other: the bit that says whether S occurred
+    has Renyi divergences no larger than the outputs' (data processing), so that rho is at least the supremum over
+    orders of that divergence over the order, in either direction.
+
+    With delta > 0 let E and E' be the two events. From P(S) <= 1 - P(E) + P(E) P(S | E), which rises as P(E) falls, p
+    is at most delta + (1 - delta) p' with p' = P(S | E); and from Q(S) >= Q(E') Q(S | E'), q is at least
+    (1 - delta) q' with q' = Q(S | E'). So p' is at least (p - delta) / (1 - delta) and q' at most q / (1 - delta),
+    and what p' and q' force rises with p' and falls with q'.
+
+    References
+    ----------
+    Bun, Steinke, "Concentrated differential privacy", TCC 2016, Definitions 1.1 and 8.1.
+    """
+
+    kind: ClassVar[str] = "zero-concentrated-dp"
+    forced: ClassVar[str] = "rho"
+
+    rho: float
+    delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.rho) and self.rho >= 0):
+            raise ParameterError(f"rho must be a finite number >= 0, got {self.rho}")
+        if not 0 <= self.delta < 1:
+            raise ParameterError(f"delta must be in [0, 1), got {self.delta}")
+
+    @classmethod
+    def of_pure(cls, epsilon: float) -> Self:
+        """Return what epsilon-differential privacy implies: rho = epsilon tanh(epsilon / 2), at most epsilon^2 / 2.
+
+        It is the relative entropy of randomized response, of which every such mechanism is a post-processing.
+
+        References
+        ----------
+        Bun, Steinke, "Concentrated differential privacy", TCC 2016, Proposition 1.4, for epsilon^2 / 2; Harrison,
+        Manurangsi, "Exact zCDP characterizations for fundamental differentially private mechanisms", 2025.
+        """
+        return cls(epsilon * math.tanh(epsilon / 2))
+
+    @classmethod
+    def of_exponential_mechanism(cls, epsilon: float) -> Self:
+        """Return what an exponential mechanism satisfies that is epsilon-differentially private: rho = epsilon^2 / 8.
+
+        Its privacy loss has a range of epsilon.
+
+        References
+        ----------
+        Cesar, Rogers, "Bounding, concentrating, and truncating: unifying privacy loss composition for data analytics",
+        ALT 2021, Lemma 3.2.
+        """
+        return cls(epsilon**2 / 8)
+
+    def most(self, q: float) -> float:
+        """Return the largest p of two bits with these divergences."""
+        part = largest_allowed(rate_of_bits, self.rho, min(1.0, q / (1 - self.delta)))
+        return min(1.0, self.delta + (1 - self.delta) * part)
+
+    def forces(self, p: Any, q: Any) -> Any:
+        """Return the largest quotient of a Renyi divergence of two bits and its order."""
+        if not self.delta:
+            return rate_of_bits(p, q)
+        rest = 1 - self.delta
+        return rate_of_bits(np.maximum(np.asarray(p) - self.delta, 0.0) / rest, np.minimum(np.asarray(q) / rest, 1.0))
+
+    def measure(self, comparison: Comparison) -> Mapping[str, Interval] | None:
+        """Return rho, exact or enclosed."""
+        rho = decisions_of(comparison).concentrated(self.delta)
+        return None if rho is None else {"rho": rho}
+
+    def worst_event(self, comparison: Comparison, *, frequent: bool = False) -> Event:
+        """Return the event that forces the largest rho."""
+        return decisions_of(comparison).likeliest_event(self.by_samples if frequent else self.forces)
+
+    def __str__(self) -> str:
+        """The guarantee as papers write it."""
+        return f"{self.delta:g}-approximate {self.rho:g}-zCDP" if self.delta else f"{self.rho:g}-zCDP"
