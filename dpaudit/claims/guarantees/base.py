@@ -180,13 +180,8 @@ class Guarantee(ABC):
 
         ``p`` and ``q`` are probabilities of events, in arrays of equal shape.
         """
-        trials = _TRIALS
-        return self.expected(
-            np.maximum(np.asarray(p) * trials, _LEAST_HITS),
-            np.maximum(np.asarray(q) * trials, _LEAST_HITS),
-            trials,
-            _ALPHA,
-        )
+        hits = (np.maximum(np.asarray(side) * _TRIALS, _LEAST_HITS) for side in (p, q))
+        return self.expected(next(hits), next(hits), _TRIALS, _ALPHA)
 
     # What guides sampling. None of this can make a statement invalid.
 

@@ -16,6 +16,7 @@ _EXCESSES: Final = np.geomspace(1e-2, 1e4, 31)
 """Orders less one at which a supremum over all orders is looked for."""
 
 _LEAST_LOGIT, _MOST_LOGIT = -745.0, 45.0
+_LEAST_LOG = -700.0
 _PARTS, _ROUNDS = 65, 8
 
 
@@ -122,9 +123,8 @@ def largest_allowed(forces: Callable[[Any, Any], Any], limit: float, q: float) -
         return q
     for _ in range(_ROUNDS):
         logits = np.linspace(low, high, _PARTS)
-        p = np.where(
-            logits > 0, 1 / (1 + np.exp(-np.abs(logits))), np.exp(-np.abs(logits)) / (1 + np.exp(-np.abs(logits)))
-        )
+        odds = np.exp(-np.abs(logits))
+        p = np.where(logits > 0, 1.0, odds) / (1 + odds)
         allowed = np.asarray(forces(np.maximum(p, q), q)) <= limit
         if allowed.all():
             return 1.0 if high >= _MOST_LOGIT else float(p[-1])
@@ -133,3 +133,17 @@ def largest_allowed(forces: Callable[[Any, Any], Any], limit: float, q: float) -
             return q
         low, high = float(logits[first - 1]), float(logits[first])
     return max(q, float(p[first - 1]))
+
+
+def balanced(forces: Callable[[Any, Any], Any], limit: float) -> float:
+    """Probability q at which an event that has 1 - q on the other input forces a limit."""
+    low, high = _LEAST_LOG, -math.log(2)
+    for _ in range(_ROUNDS):
+        logs = np.linspace(low, high, _PARTS)
+        q = np.exp(logs)
+        above = np.asarray(forces(1 - q, q)) > limit
+        last = int(np.count_nonzero(above)) - 1
+        if last < 0:
+            return 0.0
+        low, high = float(logs[last]), float(logs[min(last + 1, _PARTS - 1)])
+    return math.exp(low)

@@ -55,7 +55,7 @@ class PrivacyProfile(Guarantee):
     kind: ClassVar[str] = "privacy-profile"
     forced: ClassVar[str] = "shift"
 
-    points: Any
+    points: tuple[tuple[float, float], ...]
     shift: float = 0.0
     epsilons: InitVar[Sequence[float] | None] = None
 
@@ -90,11 +90,9 @@ class PrivacyProfile(Guarantee):
     def most(self, q: float) -> float:
         """Return the least of all e^(epsilon + shift) q + delta, at most 1."""
         if not q:
-            return min(delta for _, delta in self.points)
+            return float(min(delta for _, delta in self.points))
         log_q = math.log(q)
-        return min(
-            math.exp(min(0.0, epsilon + self.shift + log_q)) + delta for epsilon, delta in (*self.points, (0, 1))
-        )
+        return min(1.0, *(math.exp(min(0.0, each + self.shift + log_q)) + delta for each, delta in self.points))
 
     def forces(self, p: Any, q: Any) -> Any:
         """Return the largest of all log((p - delta) / q) - epsilon, at least 0."""

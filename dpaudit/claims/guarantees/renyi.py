@@ -11,7 +11,7 @@ import numpy as np
 
 from dpaudit.claims.evidence import Interval
 from dpaudit.claims.guarantees.base import Guarantee, listed, numbered, numbered_points
-from dpaudit.claims.guarantees.bits import largest_allowed, renyi_of_bits
+from dpaudit.claims.guarantees.bits import balanced, largest_allowed, renyi_of_bits
 from dpaudit.claims.guarantees.decisions import decisions_of
 from dpaudit.errors import ParameterError
 
@@ -67,6 +67,11 @@ class RenyiDP(Guarantee):
     def forces(self, p: Any, q: Any) -> Any:
         """Return the divergence of two bits, at least 0."""
         return renyi_of_bits(p, q, self.alpha)
+
+    @property
+    def balanced(self) -> float:
+        """The probability q at which `most` is 1 - q."""
+        return balanced(self.forces, self.epsilon)
 
     def measure(self, comparison: Comparison) -> Mapping[str, Interval] | None:
         """Return the divergence."""
@@ -147,6 +152,11 @@ class RenyiCurve(Guarantee):
     def forces(self, p: Any, q: Any) -> Any:
         """Return the largest quotient of a divergence of two bits and the epsilon of its order."""
         return np.max([renyi_of_bits(p, q, alpha) / epsilon for alpha, epsilon in self.points], axis=0)[()]
+
+    @property
+    def balanced(self) -> float:
+        """The probability q at which `most` is 1 - q."""
+        return balanced(self.forces, self.scale)
 
     def measure(self, comparison: Comparison) -> Mapping[str, Interval] | None:
         """Return the largest quotient of a divergence and the epsilon of its order."""

@@ -54,7 +54,7 @@ class TradeOff(Guarantee):
     kind: ClassVar[str] = "trade-off"
     forced: ClassVar[str] = "shift"
 
-    points: Any
+    points: tuple[tuple[float, float], ...]
     shift: float = 0.0
     type_one: InitVar[Sequence[float] | None] = None
 
@@ -72,7 +72,7 @@ class TradeOff(Guarantee):
                 raise ParameterError(f"a type I error must be in (0, 1), got {first}")
             if not 0 < second <= (1 - first) * (1 + ROUNDING):
                 raise ParameterError(
-                    f"the type II error at type I error {first:g} must be above 0 and at most {1 - first:g}, got {second}"
+                    f"type II error at {first:g} must be above 0 and at most {1 - first:g}, got {second}"
                 )
         if not (math.isfinite(self.shift) and self.shift >= 0):
             raise ParameterError(f"shift must be a finite number >= 0, got {self.shift}")

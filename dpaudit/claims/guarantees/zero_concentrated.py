@@ -11,7 +11,7 @@ import numpy as np
 
 from dpaudit.claims.evidence import Interval
 from dpaudit.claims.guarantees.base import Guarantee
-from dpaudit.claims.guarantees.bits import largest_allowed, rate_of_bits
+from dpaudit.claims.guarantees.bits import balanced, largest_allowed, rate_of_bits
 from dpaudit.claims.guarantees.decisions import decisions_of
 from dpaudit.errors import ParameterError
 
@@ -103,6 +103,11 @@ class ZeroConcentratedDP(Guarantee):
             return rate_of_bits(p, q)
         rest = 1 - self.delta
         return rate_of_bits(np.maximum(np.asarray(p) - self.delta, 0.0) / rest, np.minimum(np.asarray(q) / rest, 1.0))
+
+    @property
+    def balanced(self) -> float:
+        """The probability q at which `most` is 1 - q."""
+        return balanced(self.forces, self.rho)
 
     def measure(self, comparison: Comparison) -> Mapping[str, Interval] | None:
         """Return rho, exact or enclosed."""
