@@ -46,7 +46,17 @@ if TYPE_CHECKING:
         TargetRaisedError,
         WitnessError,
     )
-    from dpaudit.laws import FiniteLaw, GaussianLaw, LaplaceLaw, Law, ProductLaw, PublicMixtureLaw, compare
+    from dpaudit.laws import (
+        DiscreteGaussianLaw,
+        DiscreteLaplaceLaw,
+        FiniteLaw,
+        GaussianLaw,
+        LaplaceLaw,
+        Law,
+        ProductLaw,
+        PublicMixtureLaw,
+        compare,
+    )
     from dpaudit.mechanism import Mechanism, parameter
     from dpaudit.messages import Message, Transcript
     from dpaudit.rankings import Profiles
@@ -88,6 +98,8 @@ __all__ = [
     "Dataset",
     "DatasetLoader",
     "Declaration",
+    "DiscreteGaussianLaw",
+    "DiscreteLaplaceLaw",
     "DpauditError",
     "DrawnPairs",
     "Erratum",
@@ -211,6 +223,8 @@ _HOMES = {
             "WitnessError",
         ),
         "dpaudit.laws": (
+            "DiscreteGaussianLaw",
+            "DiscreteLaplaceLaw",
             "FiniteLaw",
             "GaussianLaw",
             "LaplaceLaw",

@@ -16,7 +16,7 @@ from dpaudit.claims.claims import PrivacyClaim
 from dpaudit.claims.evidence import Evidence, Interval, Role
 from dpaudit.claims.guarantees import exceeds
 from dpaudit.claims.neighbouring import Neighbouring
-from dpaudit.laws import FiniteLaw, Law
+from dpaudit.laws import DiscreteGaussianLaw, DiscreteLaplaceLaw, FiniteLaw, Law
 from dpaudit.laws.joint import flattened
 from dpaudit.mechanism import Mechanism
 
@@ -71,7 +71,7 @@ def find_disagreement(
     sampler = Sampler(view.sample, view.name, streams, own_randomness=view.own_randomness, pace=pace)
     for data in worst:
         sampler.check_deterministic(data)
-    laws = [None if law is None else flattened(law) or law for law in map(view.law, worst)]
+    laws = [None if law is None else _listed(law) or law for law in map(view.law, worst)]
     fits: list[Fit | None] = []
     for side, (data, law) in enumerate(zip(worst, laws, strict=True)):
         samples = _samples(law)
@@ -123,6 +123,10 @@ def find_violation(
             f"{guarantee.claimed:.6g} holds by `log_likelihood` (false-alarm rate {ALPHA:g})"
         )
     return ""
+
+
+def _listed(law: Law) -> FiniteLaw | None:
+    return law.listed() if isinstance(law, DiscreteLaplaceLaw | DiscreteGaussianLaw) else flattened(law)
 
 
 def _samples(law: Law | None) -> int:

@@ -13,12 +13,22 @@ from dpaudit.claims.inputs import input_key
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import CheckError
-from dpaudit.laws import Comparison, GaussianLaw, LaplaceLaw, Law, compare
+from dpaudit.laws import (
+    Comparison,
+    DiscreteGaussianLaw,
+    DiscreteLaplaceLaw,
+    GaussianLaw,
+    LaplaceLaw,
+    Law,
+    compare,
+)
 from dpaudit.laws.joint import flattened
 from dpaudit.laws.privacy_profile import privacy_curves
 from dpaudit.mechanism import Mechanism
 
 _CACHED_LAWS = 4096
+_ON_A_LINE = (LaplaceLaw, GaussianLaw, DiscreteLaplaceLaw, DiscreteGaussianLaw)
+"""Laws of one number, whose events are half-lines."""
 
 
 class UndecidedError(CheckError):
@@ -160,9 +170,11 @@ def _finding(worst: _Worst, p: Law, q: Law, guarantee: Guarantee) -> Finding | N
     comparison = compare(flat[0], flat[1]) if flat[0] is not None and flat[1] is not None else worst.comparison
     assert comparison is not None
     event = guarantee.worst_event(comparison, frequent=True)
+    if guarantee.profile_point is None and not guarantee.exceeds(float(guarantee.forces(event.p, event.q))):
+        return None  # the divergence of all outputs breaks it, and no single event does
     if event.members is not None:
         recipe: dict[str, Any] = {"kind": "outcomes", "outcomes": list(event.members)}
-    elif isinstance(event.outcomes, dict) and len(event.outcomes) == 1 and isinstance(p, LaplaceLaw | GaussianLaw):
+    elif isinstance(event.outcomes, dict) and len(event.outcomes) == 1 and isinstance(p, _ON_A_LINE):
         ((side, threshold),) = event.outcomes.items()
         score = {"kind": "column", "column": 0, "centre": None}
         recipe = {"kind": "score", "score": score, "threshold": threshold, "above": side == "at least"}

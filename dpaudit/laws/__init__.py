@@ -10,22 +10,29 @@ from dpaudit.laws.amplification import (
 from dpaudit.laws.base import Comparison, Event, Law, compare
 from dpaudit.laws.continuous import GaussianLaw, LaplaceLaw
 from dpaudit.laws.counts import Bit, HockeyStick, hockey_stick, log_count_law
+from dpaudit.laws.decisions import LawDecisions
+from dpaudit.laws.discrete import DiscreteGaussianLaw, DiscreteLaplaceLaw
 from dpaudit.laws.finite import FiniteLaw
 from dpaudit.laws.joint import ProductLaw, PublicMixtureLaw
 from dpaudit.laws.loss import PrivacyLoss
 from dpaudit.laws.privacy_profile import PrivacyProfileBounds
+from dpaudit.laws.renyi import concentration, renyi_divergence
 from dpaudit.laws.shuffle import Shuffle, ShuffleLoss
+from dpaudit.laws.trade_off import gaussian_shift, trade_off
 from dpaudit.laws.worst import worst_others
 
 __all__ = [
     "Bit",
     "Comparison",
+    "DiscreteGaussianLaw",
+    "DiscreteLaplaceLaw",
     "Event",
     "FiniteLaw",
     "GaussianLaw",
     "HockeyStick",
     "LaplaceLaw",
     "Law",
+    "LawDecisions",
     "PrivacyLoss",
     "PrivacyProfileBounds",
     "ProductLaw",
@@ -37,8 +44,12 @@ __all__ = [
     "clones_delta",
     "clones_epsilon",
     "compare",
+    "concentration",
+    "gaussian_shift",
     "hockey_stick",
     "log_count_law",
+    "renyi_divergence",
     "stronger_clones_epsilon",
+    "trade_off",
     "worst_others",
 ]

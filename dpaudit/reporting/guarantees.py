@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from dpaudit.claims.guarantees import ApproximateDP, Guarantee
+from dpaudit.claims.guarantees import ApproximateDP, GaussianDP, Guarantee
 from dpaudit.claims.record import Result
 from dpaudit.errors import ParameterError
 from dpaudit.reporting.numbers import format_number
@@ -15,7 +15,7 @@ def guarantee_of(result: Result) -> Guarantee | None:
     """Return the guarantee that a result is about; None where it is about none, or of a kind that is not known here."""
     kind = next((each for each in _kinds(Guarantee) if each.kind == result.guarantee), None)
     try:
-        return None if kind is None else kind(**result.claimed)
+        return None if kind is None else kind.from_parameters(result.claimed)
     except (TypeError, ParameterError):
         return None
 
@@ -38,4 +38,11 @@ def approximate_in_words(parameters: Mapping[str, float]) -> str:
     return f"e^{format_number(parameters['epsilon'])} × q{plus}"
 
 
-_FORMULAS: Mapping[str, Callable[[Mapping[str, float]], str]] = {ApproximateDP.kind: approximate_in_words}
+def _gaussian_in_words(parameters: Mapping[str, float]) -> str:
+    return f"Φ(Φ⁻¹(q) + {format_number(parameters['mu'])})"
+
+
+_FORMULAS: Mapping[str, Callable[[Mapping[str, float]], str]] = {
+    ApproximateDP.kind: approximate_in_words,
+    GaussianDP.kind: _gaussian_in_words,
+}

@@ -326,7 +326,7 @@ def _guarantee(path: str | Path, witness: WitnessFile, claim: PrivacyClaim) -> G
         problem = f"{min(known - given)} is missing" if known - given else f"{kind.kind} has no {min(given - known)}"
         raise WitnessError(f"{path}: key 'claimed.parameters': {problem}; audit the target again")
     try:
-        return kind(**witness.claimed.parameters)
+        return kind.from_parameters(witness.claimed.parameters)
     except ParameterError as error:
         raise WitnessError(f"{path}: key 'claimed.parameters': {error}; audit the target again") from None
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from dpaudit.claims.evidence import Interval
 from dpaudit.errors import CheckError
 
 if TYPE_CHECKING:
+    from dpaudit.claims.guarantees.base import Guarantee
     from dpaudit.laws.base import Comparison, Event
 
 
@@ -34,6 +36,9 @@ class Decisions(Protocol):
         """Return the event of Neyman and Pearson whose two probabilities have the largest value."""
 
 
+NO_SINGLE_EVENT: Final = "all outputs together break the claim, no single event does; the one that comes nearest"
+"""What stands before the outcomes of an event whose own probabilities the guarantee allows."""
+
 _makers: list[Callable[[Comparison], Decisions]] = []
 
 
@@ -47,3 +52,17 @@ def decisions_of(comparison: Comparison) -> Decisions:
     if not _makers:
         raise CheckError("import dpaudit.laws before guarantees are held against laws")
     return _makers[0](comparison)
+
+
+def worst_event_of(
+    guarantee: Guarantee, comparison: Comparison, *, frequent: bool, value: Callable[[Any, Any], Any] | None = None
+) -> Event:
+    """Return the event that forces most of a guarantee; see `Guarantee.worst_event`.
+
+    ``value`` is what to look for in place of `Guarantee.forces`, where that is 0 almost everywhere. Divergences of all
+    outputs may break what no single event does; the outcomes then say so.
+    """
+    event = decisions_of(comparison).likeliest_event(guarantee.by_samples if frequent else value or guarantee.forces)
+    if frequent or guarantee.exceeds(float(guarantee.forces(event.p, event.q))):
+        return event
+    return replace(event, outcomes={NO_SINGLE_EVENT: event.outcomes}, members=None)

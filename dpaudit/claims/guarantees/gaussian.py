@@ -11,7 +11,7 @@ import numpy as np
 
 from dpaudit.claims.evidence import Interval
 from dpaudit.claims.guarantees.base import Guarantee
-from dpaudit.claims.guarantees.decisions import decisions_of
+from dpaudit.claims.guarantees.decisions import decisions_of, worst_event_of
 from dpaudit.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class GaussianDP(Guarantee):
 
     def worst_event(self, comparison: Comparison, *, frequent: bool = False) -> Event:
         """Return the event that forces the largest mu."""
-        return decisions_of(comparison).likeliest_event(self.by_samples if frequent else self.forces)
+        return worst_event_of(self, comparison, frequent=frequent)
 
     def __str__(self) -> str:
         """The guarantee as papers write it."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpaudit.claims.evidence import Interval
 from dpaudit.claims.guarantees.base import ROUNDING, Guarantee, listed, numbered, numbered_points
-from dpaudit.claims.guarantees.decisions import decisions_of
+from dpaudit.claims.guarantees.decisions import worst_event_of
 from dpaudit.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class PrivacyProfile(Guarantee):
     kind: ClassVar[str] = "privacy-profile"
     forced: ClassVar[str] = "shift"
 
-    points: tuple[tuple[float, float], ...]
+    points: Any
     shift: float = 0.0
     epsilons: InitVar[Sequence[float] | None] = None
 
@@ -92,17 +92,21 @@ class PrivacyProfile(Guarantee):
         if not q:
             return float(min(delta for _, delta in self.points))
         log_q = math.log(q)
-        return min(1.0, *(math.exp(min(0.0, each + self.shift + log_q)) + delta for each, delta in self.points))
+        return float(min(1.0, *(math.exp(min(0.0, each + self.shift + log_q)) + delta for each, delta in self.points)))
 
     def forces(self, p: Any, q: Any) -> Any:
         """Return the largest of all log((p - delta) / q) - epsilon, at least 0."""
+        return np.where(np.greater(p, q), np.maximum(self._needed(p, q), 0.0), 0.0)[()]
+
+    def _needed(self, p: Any, q: Any) -> Any:
+        """Shift that an event needs, below 0 where there is room for more."""
         p, q = np.broadcast_arrays(np.asarray(p, float), np.asarray(q, float))
-        shift = np.zeros(p.shape)
-        for epsilon, delta in self.points:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                needed = np.log(p - delta) - np.log(q) - epsilon
-            shift = np.where((p - delta > q) & (needed > shift), needed, shift)
-        return shift[()]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            each = [
+                np.where(p > delta, np.log(np.maximum(p - delta, 0.0)) - np.log(q) - epsilon, -np.inf)
+                for epsilon, delta in self.points
+            ]
+        return np.max(each, axis=0)
 
     def exceeds(self, value: float, parameter: str | None = None) -> bool:
         """Whether a shift is above the claimed one by more than 1e-9: a relative 1e-9 of e^epsilon is rounding."""
@@ -119,7 +123,7 @@ class PrivacyProfile(Guarantee):
 
     def worst_event(self, comparison: Comparison, *, frequent: bool = False) -> Event:
         """Return the event that forces the largest shift."""
-        return decisions_of(comparison).likeliest_event(self.by_samples if frequent else self.forces)
+        return worst_event_of(self, comparison, frequent=frequent, value=self._needed)
 
     def __str__(self) -> str:
         """The guarantee as papers write it."""

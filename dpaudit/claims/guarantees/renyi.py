@@ -12,7 +12,7 @@ import numpy as np
 from dpaudit.claims.evidence import Interval
 from dpaudit.claims.guarantees.base import Guarantee, listed, numbered, numbered_points
 from dpaudit.claims.guarantees.bits import balanced, largest_allowed, renyi_of_bits
-from dpaudit.claims.guarantees.decisions import decisions_of
+from dpaudit.claims.guarantees.decisions import decisions_of, worst_event_of
 from dpaudit.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class RenyiDP(Guarantee):
 
     def worst_event(self, comparison: Comparison, *, frequent: bool = False) -> Event:
         """Return the event that forces the largest divergence."""
-        return decisions_of(comparison).likeliest_event(self.by_samples if frequent else self.forces)
+        return worst_event_of(self, comparison, frequent=frequent)
 
     def __str__(self) -> str:
         """The guarantee as papers write it."""
@@ -121,7 +121,7 @@ class RenyiCurve(Guarantee):
     kind: ClassVar[str] = "renyi-curve"
     forced: ClassVar[str] = "scale"
 
-    points: tuple[tuple[float, float], ...]
+    points: Any
     scale: float = 1.0
 
     def __post_init__(self) -> None:
@@ -174,7 +174,7 @@ class RenyiCurve(Guarantee):
 
     def worst_event(self, comparison: Comparison, *, frequent: bool = False) -> Event:
         """Return the event that forces the largest scale."""
-        return decisions_of(comparison).likeliest_event(self.by_samples if frequent else self.forces)
+        return worst_event_of(self, comparison, frequent=frequent)
 
     def __str__(self) -> str:
         """The guarantee as papers write it."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpaudit.claims.evidence import Interval
 from dpaudit.claims.guarantees.base import ROUNDING, Guarantee, listed, numbered, numbered_points
-from dpaudit.claims.guarantees.decisions import decisions_of
+from dpaudit.claims.guarantees.decisions import decisions_of, worst_event_of
 from dpaudit.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class TradeOff(Guarantee):
     kind: ClassVar[str] = "trade-off"
     forced: ClassVar[str] = "shift"
 
-    points: tuple[tuple[float, float], ...]
+    points: Any
     shift: float = 0.0
     type_one: InitVar[Sequence[float] | None] = None
 
@@ -101,16 +101,19 @@ class TradeOff(Guarantee):
 
     def forces(self, p: Any, q: Any) -> Any:
         """Return the largest shift that a test and its mixtures force, at least 0."""
+        return np.where(np.greater(p, q), np.maximum(self._needed(p, q), 0.0), 0.0)[()]
+
+    def _needed(self, p: Any, q: Any) -> Any:
+        """Shift that an event needs, below 0 where there is room for more."""
         from scipy.special import ndtri
 
         p, q = np.broadcast_arrays(np.asarray(p, float), np.asarray(q, float))
-        shift = np.zeros(p.shape)
+        each = []
         for first, second in self.points:
             with np.errstate(divide="ignore", invalid="ignore"):
                 reached = np.where(q <= first, (1 - p) * (1 - first) / (1 - q), 1 - p * first / q)
-            needed = ndtri(second) - ndtri(np.clip(reached, 0.0, 1.0))
-            shift = np.where((p > q) & (needed > shift), needed, shift)
-        return shift[()]
+            each.append(ndtri(second) - ndtri(np.clip(reached, 0.0, 1.0)))
+        return np.max(each, axis=0)
 
     def exceeds(self, value: float, parameter: str | None = None) -> bool:
         """Whether a shift is above the claimed one by more than 1e-9, which is rounding."""
@@ -132,7 +135,7 @@ class TradeOff(Guarantee):
 
     def worst_event(self, comparison: Comparison, *, frequent: bool = False) -> Event:
         """Return the event that forces the largest shift."""
-        return decisions_of(comparison).likeliest_event(self.by_samples if frequent else self.forces)
+        return worst_event_of(self, comparison, frequent=frequent, value=self._needed)
 
     def __str__(self) -> str:
         """The guarantee in words."""

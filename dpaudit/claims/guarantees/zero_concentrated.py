@@ -12,7 +12,7 @@ import numpy as np
 from dpaudit.claims.evidence import Interval
 from dpaudit.claims.guarantees.base import Guarantee
 from dpaudit.claims.guarantees.bits import balanced, largest_allowed, rate_of_bits
-from dpaudit.claims.guarantees.decisions import decisions_of
+from dpaudit.claims.guarantees.decisions import decisions_of, worst_event_of
 from dpaudit.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class ZeroConcentratedDP(Guarantee):
 
     def worst_event(self, comparison: Comparison, *, frequent: bool = False) -> Event:
         """Return the event that forces the largest rho."""
-        return decisions_of(comparison).likeliest_event(self.by_samples if frequent else self.forces)
+        return worst_event_of(self, comparison, frequent=frequent)
 
     def __str__(self) -> str:
         """The guarantee as papers write it."""

@@ -1,0 +1,152 @@
+"""What two laws say of guarantees: the decisions that `dpaudit.claims.guarantees` asks for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpaudit.claims.evidence import Interval
+from dpaudit.claims.guarantees.base import ANY_DELTA
+from dpaudit.claims.guarantees.bits import rate_of_bits
+from dpaudit.claims.guarantees.decisions import provide
+from dpaudit.errors import CheckError
+from dpaudit.laws.base import Comparison, Event
+from dpaudit.laws.finite import FiniteComparison
+from dpaudit.laws.joint import ProductComparison, PublicMixtureComparison
+from dpaudit.laws.loss import PrivacyLoss
+from dpaudit.laws.renyi import concentration, renyi_divergence
+from dpaudit.laws.trade_off import gaussian_shift, tails, trade_off
+
+_LEVELS, _ROUNDS = 65, 5
+_EQUAL = 1e-8
+_RARE = 1e-6
+"""Divergence beyond which events are too rare to be looked for, where losses are unbounded."""
+
+
+@dataclass(frozen=True, slots=True)
+class LawDecisions:
+    """The decisions of one comparison; see `dpaudit.claims.guarantees.decisions.Decisions`."""
+
+    comparison: Comparison
+
+    def renyi(self, order: float) -> Interval | None:
+        """Renyi divergence; see `renyi_divergence`."""
+        return renyi_divergence(self.comparison, order)
+
+    def concentrated(self, delta: float) -> Interval | None:
+        """Rho of zero-concentrated DP; see `concentration`.
+
+        Notes
+        -----
+        With ``delta`` above 0: from below by events; from above by the exact form, and for finite laws by what is left
+        when outcomes of probability ``delta`` are given up on either side, those of the largest losses under P and of
+        the smallest under Q.
+        """
+        exact = concentration(self.comparison)
+        if delta == 0 or exact is None:
+            return exact
+        rest = 1 - delta
+
+        def forced(p: Any, q: Any) -> Any:
+            return rate_of_bits(np.maximum(p - delta, 0.0) / rest, np.minimum(q / rest, 1.0))
+
+        event = self.likeliest_event(forced)
+        lower = max(0.0, float(forced(event.p, event.q)))
+        upper = math.inf if exact.upper is None else exact.upper
+        if isinstance(self.comparison, FiniteComparison):
+            trimmed = concentration(_trimmed(self.comparison, delta))
+            upper = min(upper, math.inf if trimmed is None or trimmed.upper is None else trimmed.upper)
+        return Interval(lower=min(lower, upper), upper=upper)
+
+    def gaussian(self) -> Interval | None:
+        """Mu of Gaussian DP; see `gaussian_shift`."""
+        return gaussian_shift(self.comparison)
+
+    def trade_off(self, type_one: float) -> Interval | None:
+        """Least type II error; see `trade_off`."""
+        return trade_off(self.comparison, type_one)
+
+    def likeliest_event(self, value: Callable[[Any, Any], Any]) -> Event:
+        """Return the event of a privacy loss above some level whose two probabilities have the largest value."""
+        comparison = self.comparison
+        losses = _losses(comparison)
+        if losses is not None:
+            log_p, log_q, *_ = tails(losses)
+            best = _best(value, np.exp(log_p), np.exp(log_q))
+            # Events are of losses above a level.
+            return comparison.worst_event(float(np.nextafter(losses.losses[best], -math.inf)), ANY_DELTA)
+        if isinstance(comparison, PublicMixtureComparison):
+            return _of_one_choice(comparison, value)
+        if isinstance(comparison, ProductComparison):
+            comparison = comparison._gaussian() or comparison
+        low, high = self._levels()
+        event = comparison.worst_event(0.0, ANY_DELTA)
+        for _ in range(_ROUNDS):
+            levels = np.linspace(low, high, _LEVELS)
+            events = [comparison.worst_event(float(level), ANY_DELTA) for level in levels]
+            best = _best(value, *(np.array(side) for side in zip(*((each.p, each.q) for each in events), strict=True)))
+            event = events[best]
+            low, high = float(levels[max(best - 1, 0)]), float(levels[min(best + 1, _LEVELS - 1)])
+        return event
+
+    def _levels(self) -> tuple[float, float]:
+        most = self.comparison.max_divergence()
+        if not math.isfinite(most):
+            most = self.comparison.epsilon(_RARE).upper or 0.0
+        most = most if math.isfinite(most) and most > 0 else 1.0
+        # A law is at its own largest loss: beyond it there is no event.
+        return -most, most * (1 - 1e-12)
+
+
+def _losses(comparison: Comparison) -> PrivacyLoss | None:
+    """Privacy loss of finite laws, or that which bounds it from below; None where there is none."""
+    if isinstance(comparison, FiniteComparison):
+        return comparison.loss()
+    if isinstance(comparison, ProductComparison | PublicMixtureComparison):
+        with suppress(CheckError):
+            return comparison.bounding_losses()[0]
+    return None
+
+
+def _of_one_choice(comparison: PublicMixtureComparison, value: Callable[[Any, Any], Any]) -> Event:
+    """Return the best event among those of one public choice."""
+    events = []
+    for label, weight, part in zip(comparison.labels, comparison.log_weights, comparison.parts, strict=True):
+        if weight > -np.inf:
+            event = LawDecisions(part).likeliest_event(value)
+            events.append(
+                Event(
+                    outcomes={"public choice": label, "then": event.outcomes},
+                    log_p=float(weight) + event.log_p,
+                    log_q=float(weight) + event.log_q,
+                )
+            )
+    return events[_best(value, np.array([event.p for event in events]), np.array([event.q for event in events]))]
+
+
+def _best(value: Callable[[Any, Any], Any], p: np.ndarray, q: np.ndarray) -> int:
+    """Which events have the largest value; of equal ones that which is seen and missed most often."""
+    found = np.nan_to_num(value(p, q), nan=-np.inf, posinf=np.inf, neginf=-np.inf)
+    most = float(found.max())
+    equal = found >= (most - _EQUAL * abs(most) if math.isfinite(most) else most)
+    return int(np.argmax(np.where(equal, np.minimum(p, 1 - q), -1.0)))
+
+
+def _trimmed(comparison: FiniteComparison, delta: float) -> FiniteComparison:
+    """Laws given events of probability 1 - delta: the largest losses left out of P, the smallest out of Q."""
+    loss = comparison.loss()
+    kept = []
+    for log_masses, step in ((loss.log_p, -1), (loss.log_q, 1)):
+        masses = np.exp(log_masses)[::step]
+        left = np.clip(np.cumsum(masses) - delta, 0.0, masses)
+        with np.errstate(divide="ignore"):
+            kept.append(np.log(left[::step]) - math.log1p(-delta))
+    return FiniteComparison(range(len(loss.losses)), kept[0], kept[1])
+
+
+provide(LawDecisions)
