@@ -262,25 +262,18 @@ def listed(what: str, points: Iterable[Iterable[float]], form: str) -> tuple[tup
     return pairs
 
 
-def numbered(x: str, y: str, points: Iterable[tuple[float, float]]) -> dict[str, float]:
-    """Parameters of points, by two names and a number."""
-    return {
-        f"{name}_{number}": value
-        for number, point in enumerate(points, start=1)
-        for name, value in zip((x, y), point, strict=True)
-    }
+def named_points(name: str, points: Iterable[tuple[float, float]]) -> dict[str, float]:
+    """Parameters of points: the second number of each, by a name that holds the first one."""
+    return {f"{name}_at_{x!r}".removesuffix(".0"): y for x, y in points}
 
 
-def numbered_points(
-    x: str, y: str, parameters: Mapping[str, float], *, other: str
+def points_of(
+    name: str, parameters: Mapping[str, float], *, other: str
 ) -> tuple[tuple[tuple[float, float], ...], float]:
-    """Points that `numbered` made parameters of, and the one parameter beside them."""
-    count = (len(parameters) - 1) // 2
+    """Points that `named_points` made parameters of, and the one parameter beside them."""
+    start = f"{name}_at_"
     try:
-        points = tuple((parameters[f"{x}_{n}"], parameters[f"{y}_{n}"]) for n in range(1, count + 1))
-        rest = parameters[other]
-    except KeyError as error:
-        raise ParameterError(f"{error.args[0]} is missing") from None
-    if len(parameters) != 2 * count + 1:
-        raise ParameterError(f"parameters must be {other} and numbered {x} and {y}")
-    return points, rest
+        points = tuple((float(key.removeprefix(start)), y) for key, y in parameters.items() if key != other)
+        return points, parameters[other]
+    except (KeyError, ValueError):
+        raise ParameterError(f"parameters must be {other!r} and names that begin with {start!r}") from None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from dpaudit.claims.evidence import Interval
-from dpaudit.claims.guarantees.base import ROUNDING, Guarantee, listed, numbered, numbered_points
+from dpaudit.claims.guarantees.base import ROUNDING, Guarantee, listed, named_points, points_of
 from dpaudit.claims.guarantees.decisions import worst_event_of
 from dpaudit.errors import ParameterError
 
@@ -40,7 +40,7 @@ class PrivacyProfile(Guarantee):
     Notes
     -----
     A shift is the smallest number that must be added to every epsilon for the promise to hold. As parameters, a record
-    holds ``shift``, ``epsilon_1``, ``delta_1``, ``epsilon_2`` and so on, by ascending epsilon.
+    holds ``shift``, and each delta by its epsilon: ``delta_at_0.5`` for epsilon 0.5.
 
     Examples
     --------
@@ -80,12 +80,12 @@ class PrivacyProfile(Guarantee):
     @property
     def parameters(self) -> Mapping[str, float]:
         """``shift``, and the points."""
-        return {"shift": self.shift, **numbered("epsilon", "delta", self.points)}
+        return {"shift": self.shift, **named_points("delta", self.points)}
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, float]) -> Self:
         """Make the guarantee of its parameters."""
-        return cls(*numbered_points("epsilon", "delta", parameters, other="shift"))
+        return cls(*points_of("delta", parameters, other="shift"))
 
     def most(self, q: float) -> float:
         """Return the least of all e^(epsilon + shift) q + delta, at most 1."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from dpaudit.claims.evidence import Interval
-from dpaudit.claims.guarantees.base import Guarantee, listed, numbered, numbered_points
+from dpaudit.claims.guarantees.base import Guarantee, listed, named_points, points_of
 from dpaudit.claims.guarantees.bits import balanced, largest_allowed, renyi_of_bits
 from dpaudit.claims.guarantees.decisions import decisions_of, worst_event_of
 from dpaudit.errors import ParameterError
@@ -106,7 +106,7 @@ class RenyiCurve(Guarantee):
 
     Notes
     -----
-    As parameters, a record holds ``scale``, ``alpha_1``, ``epsilon_1``, ``alpha_2`` and so on, by ascending order.
+    As parameters, a record holds ``scale``, and each epsilon by its order: ``epsilon_at_2`` for alpha 2.
 
     Examples
     --------
@@ -138,12 +138,12 @@ class RenyiCurve(Guarantee):
     @property
     def parameters(self) -> Mapping[str, float]:
         """``scale``, and the points."""
-        return {"scale": self.scale, **numbered("alpha", "epsilon", self.points)}
+        return {"scale": self.scale, **named_points("epsilon", self.points)}
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, float]) -> Self:
         """Make the guarantee of its parameters."""
-        return cls(*numbered_points("alpha", "epsilon", parameters, other="scale"))
+        return cls(*points_of("epsilon", parameters, other="scale"))
 
     def most(self, q: float) -> float:
         """Return the largest p of two bits with these divergences."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from dpaudit.claims.evidence import Interval
-from dpaudit.claims.guarantees.base import ROUNDING, Guarantee, listed, numbered, numbered_points
+from dpaudit.claims.guarantees.base import ROUNDING, Guarantee, listed, named_points, points_of
 from dpaudit.claims.guarantees.decisions import decisions_of, worst_event_of
 from dpaudit.errors import ParameterError
 
@@ -44,7 +44,7 @@ class TradeOff(Guarantee):
     A test with type I error q and type II error 1 - p, mixed with tests that always or never accept, has at a type I
     error a >= q a type II error of (1 - p) (1 - a) / (1 - q), and at a <= q of 1 - p a / q. An event forces the shift
     that makes room for these. For Gaussian DP the shift is an excess of mu. As parameters, a record holds ``shift``,
-    ``type_one_1``, ``type_two_1``, ``type_one_2`` and so on, by ascending type I error.
+    and each type II error by its type I error: ``type_two_at_0.05`` for 0.05.
 
     References
     ----------
@@ -81,12 +81,12 @@ class TradeOff(Guarantee):
     @property
     def parameters(self) -> Mapping[str, float]:
         """``shift``, and the points."""
-        return {"shift": self.shift, **numbered("type_one", "type_two", self.points)}
+        return {"shift": self.shift, **named_points("type_two", self.points)}
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, float]) -> Self:
         """Make the guarantee of its parameters."""
-        return cls(*numbered_points("type_one", "type_two", parameters, other="shift"))
+        return cls(*points_of("type_two", parameters, other="shift"))
 
     def most(self, q: float) -> float:
         """Return the least that the points leave to the probability of an event, by the lines of the notes."""
