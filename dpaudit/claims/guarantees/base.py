@@ -20,6 +20,7 @@ from dpaudit.errors import ParameterError
 
 if TYPE_CHECKING:
     from dpaudit.claims.evidence import Interval
+    from dpaudit.claims.guarantees.approximate import ApproximateDP
     from dpaudit.laws.base import Comparison, Event
 
 ROUNDING = 1e-9
@@ -145,6 +146,62 @@ class Guarantee(ABC):
     def exceeds(self, value: float, parameter: str | None = None) -> bool:
         """Whether a value of a parameter, by default the forced one, is above the claimed one by more than rounding."""
         return exceeds(value, self.parameters[parameter or self.forced])
+
+    def to_approximate(self, delta: float) -> ApproximateDP:
+        """Return the (epsilon, delta)-differential privacy that the guarantee implies, with the smallest epsilon.
+
+        For reading only: auditors decide every guarantee as it is.
+
+        Parameters
+        ----------
+        delta
+            In [0, 1].
+
+        Raises
+        ------
+        ParameterError
+            delta is out of its range, or no finite epsilon follows, as for Gaussian DP at delta 0.
+
+        Notes
+        -----
+        (epsilon, delta)-DP is about single events, and so is what follows for it: epsilon is the supremum over q of
+        log((p - delta) / q), with the largest p that `most` allows in both directions. No smaller one follows where, as
+        for all guarantees of dpaudit, a mechanism whose output is one bit meets the guarantee if its events do. It is
+        rounded up by a relative 1e-9.
+        **Checked against** the closed form for Gaussian DP, and the bounds of Canonne, Kamath and Steinke.
+
+        References
+        ----------
+        Upper bounds on the same: Canonne, Kamath, Steinke, "The discrete Gaussian for differential privacy", NeurIPS
+        2020, Proposition 12; Asoodeh, Liao, Calmon, Kosut, Sankar, "Three variants of differential privacy: lossless
+        conversion and applications", IEEE JSAIT 2, 2021, whose lossless conversion this is for a single order.
+
+        Examples
+        --------
+        >>> from dpaudit import GaussianDP
+        >>> print(GaussianDP(1.0).to_approximate(1e-6))
+        (4.88655, 1e-06)-DP
+        """
+        from dpaudit.claims.guarantees.approximate import ApproximateDP
+        from dpaudit.claims.guarantees.conversions import implied_epsilon
+
+        if not 0 <= delta <= 1:
+            raise ParameterError(f"delta must be in [0, 1], got {delta}")
+        epsilon = implied_epsilon(self, delta)
+        if math.isinf(epsilon):
+            raise ParameterError(f"{self} implies no differential privacy with delta {delta:g}; give a larger delta")
+        return ApproximateDP(epsilon, delta)
+
+    def delta_at(self, epsilon: float) -> float:
+        """Smallest delta with which the guarantee implies (``epsilon``, delta)-differential privacy.
+
+        As `to_approximate`, with ``epsilon`` finite and at least 0.
+        """
+        from dpaudit.claims.guarantees.conversions import implied_delta
+
+        if not (math.isfinite(epsilon) and epsilon >= 0):
+            raise ParameterError(f"epsilon must be a finite number >= 0, got {epsilon}")
+        return implied_delta(self, epsilon)
 
     # What two laws say.
 

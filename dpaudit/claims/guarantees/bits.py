@@ -12,8 +12,13 @@ from typing import Any, Final
 
 import numpy as np
 
-_EXCESSES: Final = np.geomspace(1e-2, 1e4, 31)
+_EXCESSES: Final = np.geomspace(1e-2, 1e4, 25)
 """Orders less one at which a supremum over all orders is looked for."""
+
+_STEP: Final = math.log(_EXCESSES[1] / _EXCESSES[0])
+_AROUND: Final = np.linspace(-1, 1, 9)
+_REFINEMENTS: Final = 4
+"""Where orders are looked at around the best one, in steps of the last search, and how many searches there are."""
 
 _LEAST_LOGIT, _MOST_LOGIT = -745.0, 45.0
 _LEAST_LOG = -700.0
@@ -49,23 +54,19 @@ def rate_of_bits(p: Any, q: Any) -> Any:
     Notes
     -----
     **Guarantee.** The value is the divergence at some order, over that order, and so at most the supremum. It is found
-    on a grid of orders, the limit at 1 included, and refined by a parabola; it falls short of the supremum by a
+    on a grid of orders, the limit at 1 included, which is refined three times; it falls short of the supremum by a
     relative 1e-4 at most.
-    **Checked against** minimisation over the order.
+    **Checked against** finer grids.
     """
     bits = _Bits(p, q, axis=True)
-    excesses = _EXCESSES
-    rates = bits.moment(excesses) / (excesses * (1 + excesses))
-    best = np.argmax(rates, axis=-1)[..., None]
-    inner = np.clip(best, 1, len(excesses) - 2)
-    left, middle, right = (np.take_along_axis(rates, inner + step, axis=-1) for step in (-1, 0, 1))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shift = (left - right) / (2 * (left - 2 * middle + right))
-    shift = np.where(np.isfinite(shift), np.clip(shift, -1.0, 1.0), 0.0)
-    step = math.log(excesses[1] / excesses[0])
-    refined = excesses[inner] * np.exp(shift * step)
-    refined_rates = bits.moment(refined) / (refined * (1 + refined))
-    return bits.masked(np.maximum(np.maximum(rates.max(axis=-1), refined_rates[..., 0]), bits.relative_entropy()))
+    excesses, step = np.broadcast_to(_EXCESSES, (*bits.above.shape, len(_EXCESSES))), _STEP
+    most = bits.relative_entropy()
+    for _ in range(_REFINEMENTS):
+        rates = bits.moment(excesses) / (excesses * (1 + excesses))
+        most = np.maximum(most, rates.max(axis=-1))
+        best = np.take_along_axis(excesses, np.argmax(rates, axis=-1)[..., None], axis=-1)
+        excesses, step = best * np.exp(step * _AROUND), step * (_AROUND[1] - _AROUND[0])
+    return bits.masked(most)
 
 
 class _Bits:

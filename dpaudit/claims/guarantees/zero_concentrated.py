@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from dpaudit.claims.evidence import Interval
+from dpaudit.claims.guarantees.approximate import ApproximateDP
 from dpaudit.claims.guarantees.base import Guarantee
 from dpaudit.claims.guarantees.bits import balanced, largest_allowed, rate_of_bits
+from dpaudit.claims.guarantees.conversions import epsilon_of_concentration
 from dpaudit.claims.guarantees.decisions import decisions_of, worst_event_of
 from dpaudit.errors import ParameterError
 
@@ -91,6 +93,13 @@ class ZeroConcentratedDP(Guarantee):
         ALT 2021, Lemma 3.2.
         """
         return cls(epsilon**2 / 8)
+
+    def to_approximate(self, delta: float) -> ApproximateDP:
+        """As for any guarantee; where delta of the guarantee is 0, no more than the bound on all orders gives."""
+        found = Guarantee.to_approximate(self, delta)
+        if self.delta or not 0 < delta < 1:
+            return found
+        return ApproximateDP(min(found.epsilon, epsilon_of_concentration(self.rho, delta)), delta)
 
     def most(self, q: float) -> float:
         """Return the largest p of two bits with these divergences."""
