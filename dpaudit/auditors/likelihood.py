@@ -10,6 +10,7 @@ import numpy as np
 
 from dpaudit.auditors.budget import DEFAULT_SAMPLES, Budget
 from dpaudit.auditors.losses import Losses, check_rows, sampled_losses
+from dpaudit.auditors.match import LargeLosses, Levels, check_match
 from dpaudit.auditors.pace import OutOfTimeError, Pace
 from dpaudit.auditors.sampler import CHUNK, Sampler
 from dpaudit.auditors.streams import Streams
@@ -24,9 +25,6 @@ from dpaudit.laws import PrivacyProfileBounds
 from dpaudit.laws.privacy_profile import LARGEST_EPSILON, short
 from dpaudit.mechanism import Mechanism
 from dpaudit.statistics import BettingMeans
-
-MISMATCH_ALPHA = 1e-6
-"""Probability, at most, with which a log-likelihood that belongs to its sampler is reported as one that does not."""
 
 _MAX_PAIRS = 256
 _LEAST = 200
@@ -43,7 +41,6 @@ _TIMED_STEPS, _LEAST_STEP = 32, 64
 
 _POINTS = 18
 _NEAR = 3
-_LEVELS = 6
 _POWER = 0.95
 _NO_LOSS = 1e-9
 """Losses below it are rounding."""
@@ -61,8 +58,8 @@ class _Setting:
         Epsilons at which the privacy profile is bounded, ascending.
     at
         Which of them is the claimed one.
-    levels, width
-        Privacy losses from which on samples on either input are held against each other, and their distance.
+    levels
+        Privacy losses from which on samples on either input are held against each other.
     """
 
     mechanism: Mechanism
@@ -72,15 +69,8 @@ class _Setting:
     epsilons: np.ndarray
     at: int
     alpha: np.ndarray
-    levels: np.ndarray
-    width: float
-    mismatch_alpha: float
+    levels: Levels
     horizon: int
-
-    def ramp(self, loss: np.ndarray, level: float) -> np.ndarray:
-        """Rise from 0 at the level to 1; not a step, on whose edge rounding would decide where losses repeat."""
-        height: np.ndarray = np.minimum((loss - level) / self.width, 1.0)
-        return height
 
 
 class _Direction:
@@ -89,10 +79,8 @@ class _Direction:
     def __init__(self, index: int, p_input: Any, q_input: Any, setting: _Setting) -> None:
         self.p_input, self.q_input = p_input, q_input
         self._index, self._setting, self._draws = index, setting, 0
-        mismatch = np.full(len(setting.levels), setting.mismatch_alpha)
         self.divergences = BettingMeans(setting.alpha, horizon=setting.horizon)
-        self.weighted = BettingMeans(mismatch, horizon=setting.horizon)
-        self.reverse = BettingMeans(mismatch, horizon=setting.horizon)
+        self.large = LargeLosses(setting.levels, horizon=setting.horizon)
         self.lower, self.upper = self.divergences.bounds()
         self.excess = -math.inf
         self.example: tuple[Any, float, float] | None = None
@@ -126,11 +114,7 @@ class _Direction:
             self.divergences.update(
                 rows, [-np.expm1(e - part[i:]) for e, i in zip(setting.epsilons, above, strict=True)]
             )
-            above = np.searchsorted(part, setting.levels, side="right")
-            tails = [(t, part[k:]) for t, k in zip(setting.levels, above, strict=True)]
-            self.weighted.update(rows, [np.exp(t - tail) * setting.ramp(tail, t) for t, tail in tails])
-            below = np.searchsorted(part, -setting.levels, side="left")
-            self.reverse.update(rows, [setting.ramp(-part[:k], t) for t, k in zip(setting.levels, below, strict=True)])
+            self.large.update(part)
         excess = losses.beyond(setting.point.epsilon)
         largest = int(np.argmax(excess))
         if self.example is None or excess[largest] > self.excess:
@@ -282,7 +266,9 @@ def audit_likelihood(
             _spend(directions, setting, 2 * samples - pilot * len(directions), timed=budget.deadline is not None)
     except OutOfTimeError:
         late = True
-    _check_match(directions, setting)
+    for i, direction in enumerate(directions):
+        other = directions[i ^ 1]
+        check_match(mechanism, (direction.p_input, other.p_input), direction.large, other.large)
     searched = f"{len(pairs)} of {total}" if len(pairs) < total else f"{total}"
     scope = f"{neighbouring.scope}; {searched} pair{'s' if total != 1 else ''} in both directions"
     drawn = pilot * len(directions) + sum(direction.count for direction in directions)
@@ -332,10 +318,7 @@ def _setting(
         epsilons=epsilons,
         at=at,
         alpha=alpha / sides * weights,
-        levels=np.arange(_LEVELS) * top / _LEVELS,
-        width=top / _LEVELS,
-        # Each level has two intervals, of the frequency and of the weighted samples, with two sides each.
-        mismatch_alpha=MISMATCH_ALPHA / (2 * sides * _LEVELS),
+        levels=Levels.up_to(top, directions=2 * len(pairs)),
         horizon=max(_LEAST, samples // len(pairs)),
     )
 
@@ -369,27 +352,6 @@ def _spend(directions: list[_Direction], setting: _Setting, left: int, *, timed:
         size = min(worst.count, left)
         worst.draw(size)
         left -= size
-
-
-def _check_match(directions: list[_Direction], setting: _Setting) -> None:
-    """Hold the frequency of losses above each level on one input against the weighted samples of the other."""
-    for i, direction in enumerate(directions):
-        other = directions[i ^ 1]
-        factor = np.exp(-setting.levels)
-        weighted = [bound * factor for bound in direction.weighted.bounds()]
-        observed = other.reverse.bounds()
-        gap = np.maximum(weighted[0] - observed[1], observed[0] - weighted[1])
-        worst = int(np.argmax(gap))
-        if gap[worst] > 0:
-            intervals = [f"{lower[worst]:.6g} to {upper[worst]:.6g}" for lower, upper in (observed, weighted)]
-            raise CheckError(
-                f"{setting.mechanism.name}: `log_likelihood` does not belong to `sample` for the inputs "
-                f"{direction.p_input!r} and {other.p_input!r}: outputs whose log-likelihood on the first is more than "
-                f"{setting.levels[worst]:.4g} above that on the second (counted in full from "
-                f"{setting.levels[worst] + setting.width:.4g}) have probability {intervals[0]} in samples on the "
-                f"second, but {intervals[1]} by likelihoods in samples on the first (false-alarm rate "
-                f"{MISMATCH_ALPHA:g}); mend whichever is wrong"
-            )
 
 
 def _evidence(directions: list[_Direction], setting: _Setting, scope: str, samples: int, late: Pace | None) -> Evidence:
