@@ -12,6 +12,7 @@ from dpaudit.auditors.exact import UndecidedError, audit_exact
 from dpaudit.auditors.figures import audit_figure
 from dpaudit.auditors.lemma import audit_lemma
 from dpaudit.auditors.likelihood import audit_likelihood
+from dpaudit.auditors.likelihood_bounds import audit_by_likelihood_bounds, serves
 from dpaudit.auditors.losses import knows_likelihood
 from dpaudit.auditors.pace import OutOfTimeError, Pace
 from dpaudit.auditors.rates import audit_rate
@@ -126,7 +127,9 @@ def _audit_view(
             if method == "exact" or not _can_sample(view):
                 raise
     if method in ("auto", "likelihood") and _serves_likelihood(view, claim, first[0], method, streams):
-        evidence = audit_likelihood(view, claim, neighbouring, budget=budget, streams=streams)
+        by_point = claim.guarantee.profile_point is not None
+        by_likelihood = audit_likelihood if by_point else audit_by_likelihood_bounds
+        evidence = by_likelihood(view, claim, neighbouring, budget=budget, streams=streams)
         return _held_against_samples(view, claim, neighbouring, evidence, budget, streams)
     return audit_black_box(view, claim, neighbouring, budget=budget, streams=streams)
 
@@ -134,7 +137,7 @@ def _audit_view(
 def _serves_likelihood(view: Mechanism, claim: PrivacyClaim, data: Any, method: Method, streams: Streams) -> bool:
     """Whether likelihoods can decide the claim; CheckError where they cannot and the method insists on them."""
     problem = ""
-    if claim.guarantee.profile_point is None:
+    if claim.guarantee.profile_point is None and not serves(claim.guarantee):
         problem = f"likelihoods bound one point of the privacy profile, which does not decide {claim.guarantee}; "
     elif not knows_likelihood(view, data, streams):
         problem = f"the likelihood of {view.name} is not known; define `log_likelihood(outputs, data)`, or "

@@ -30,7 +30,7 @@ _MAX_PAIRS = 256
 _LEAST = 200
 _PILOT_SHARE = 0.02
 _FIRST_SHARE = 0.25
-_ENOUGH, _FEWEST = 1000, 20
+ENOUGH, _FEWEST = 1000, 20
 """Samples per input that may be asked for, and that are planned however little time there is."""
 
 _SAMPLING_SHARE = 0.8
@@ -217,8 +217,8 @@ def audit_likelihood(
     **Checked against** closed forms, exact audits of finite laws, and the measured rates of false verdicts.
     """
     samples = budget.samples or DEFAULT_SAMPLES
-    if samples < _ENOUGH:
-        raise ParameterError(f"samples must be at least {_ENOUGH} for an audit by sampling, got {samples}")
+    if samples < ENOUGH:
+        raise ParameterError(f"samples must be at least {ENOUGH} for an audit by sampling, got {samples}")
     pace = budget.pace(2 * samples)
     sampler = Sampler(
         mechanism.sample,
@@ -227,13 +227,7 @@ def audit_likelihood(
         own_randomness=mechanism.own_randomness,
         pace=pace,
     )
-    pairs = list(neighbouring)
-    if not pairs:
-        raise CheckError(f"{mechanism.name}: `neighbours` lists no pair; list at least one")
-    total = len(pairs)
-    if total > _MAX_PAIRS:
-        chosen = streams.generator("pairs").choice(total, _MAX_PAIRS, replace=False)
-        pairs = [pairs[i] for i in sorted(chosen)]
+    pairs, total = chosen_pairs(mechanism, neighbouring, streams)
     try:
         for pair in pairs:
             for data in pair:
@@ -244,7 +238,7 @@ def audit_likelihood(
             fitting = int(pace.outputs_within(_SAMPLING_SHARE, *keys)) * len(pairs)
             samples = min(samples, max(fitting, _FEWEST))
             pace.plan(2 * samples)
-        pilot = max(_LEAST if samples >= _ENOUGH else 1, int(2 * samples * _PILOT_SHARE) // (2 * len(pairs)))
+        pilot = max(_LEAST if samples >= ENOUGH else 1, int(2 * samples * _PILOT_SHARE) // (2 * len(pairs)))
         setting = _setting(mechanism, sampler, claim, pairs, pilot, samples, budget.alpha)
     except OutOfTimeError:
         return Evidence(
@@ -273,6 +267,18 @@ def audit_likelihood(
     scope = f"{neighbouring.scope}; {searched} pair{'s' if total != 1 else ''} in both directions"
     drawn = pilot * len(directions) + sum(direction.count for direction in directions)
     return _evidence(directions, setting, scope, drawn, pace if late else None)
+
+
+def chosen_pairs(mechanism: Mechanism, neighbouring: Neighbouring, streams: Streams) -> tuple[list[Pair], int]:
+    """Return all listed pairs, or 256 chosen at random among more, and how many there are."""
+    pairs = list(neighbouring)
+    if not pairs:
+        raise CheckError(f"{mechanism.name}: `neighbours` lists no pair; list at least one")
+    total = len(pairs)
+    if total > _MAX_PAIRS:
+        chosen = streams.generator("pairs").choice(total, _MAX_PAIRS, replace=False)
+        pairs = [pairs[i] for i in sorted(chosen)]
+    return pairs, total
 
 
 def _setting(

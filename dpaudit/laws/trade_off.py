@@ -166,7 +166,7 @@ def _shift_by_profile(comparison: Comparison) -> Interval | None:
         below, above = comparison.privacy_profile(epsilons)
     except CheckError:
         return None
-    lower = float(_shift_at(epsilons, below).max())
+    lower = float(shift_at(epsilons, below).max())
     upper = _shift_of_parts(comparison)
     if math.isfinite(comparison.max_divergence()) and end < LARGEST_EPSILON:
         above[-1] = 0.0
@@ -174,7 +174,7 @@ def _shift_by_profile(comparison: Comparison) -> Interval | None:
         z = np.exp(epsilons)
         fine = np.concatenate([np.linspace(*ends, _FINE, endpoint=False) for ends in pairwise(z.tolist())])
         chord = np.interp(fine, z, above)
-        upper = min(upper, float(_shift_at(np.log(np.r_[fine[1:], z[-1]]), chord).max()))
+        upper = min(upper, float(shift_at(np.log(np.r_[fine[1:], z[-1]]), chord).max()))
     return Interval(lower=lower, upper=max(lower, upper))
 
 
@@ -186,7 +186,7 @@ def _shift_of_parts(comparison: Comparison) -> float:
     return math.hypot(*each) if isinstance(comparison, ProductComparison) else max(each)
 
 
-def _shift_at(epsilons: np.ndarray, deltas: np.ndarray) -> np.ndarray:
+def shift_at(epsilons: np.ndarray, deltas: np.ndarray) -> np.ndarray:
     """Mu of the Gaussian laws with these points of their privacy profile; 0 where that is less than nothing."""
     from scipy.special import log_ndtr
 
