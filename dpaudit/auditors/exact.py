@@ -147,7 +147,8 @@ def audit_exact(
         finding = _finding(worst, law_of(worst.p_input), law_of(worst.q_input), guarantee)
     elif guarantee.exceeds(worst.upper, guarantee.decisive):
         verdict, remedy = Verdict.INCONCLUSIVE, Remedy.EXACT
-        note = "the bounds on the privacy profile enclose the claim"
+        of = "the privacy profile" if guarantee.profile_point is not None else guarantee.decisive
+        note = f"the bounds on {of} enclose the claim"
     else:
         verdict = Verdict.PROVED if neighbouring.complete else Verdict.CERTIFIED
     evidence = Evidence(

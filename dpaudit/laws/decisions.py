@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from dpaudit.claims.evidence import Interval
-from dpaudit.claims.guarantees.base import ANY_DELTA
+from dpaudit.claims.guarantees.base import ANY_DELTA, ROUNDING
 from dpaudit.claims.guarantees.bits import rate_of_bits
 from dpaudit.claims.guarantees.decisions import provide
+from dpaudit.claims.guarantees.zero_concentrated import inside
 from dpaudit.errors import CheckError
 from dpaudit.laws.base import Comparison, Event
 from dpaudit.laws.finite import FiniteComparison
@@ -50,10 +51,9 @@ class LawDecisions:
         exact = concentration(self.comparison)
         if delta == 0 or exact is None:
             return exact
-        rest = 1 - delta
 
         def forced(p: Any, q: Any) -> Any:
-            return rate_of_bits(np.maximum(p - delta, 0.0) / rest, np.minimum(q / rest, 1.0))
+            return rate_of_bits(*inside(p, q, delta))
 
         event = self.likeliest_event(forced)
         lower = max(0.0, float(forced(event.p, event.q)))
@@ -143,7 +143,7 @@ def _trimmed(comparison: FiniteComparison, delta: float) -> FiniteComparison:
     kept = []
     for log_masses, step in ((loss.log_p, -1), (loss.log_q, 1)):
         masses = np.exp(log_masses)[::step]
-        left = np.clip(np.cumsum(masses) - delta, 0.0, masses)
+        left = np.clip(np.cumsum(masses) - delta * (1 + ROUNDING), 0.0, masses)
         with np.errstate(divide="ignore"):
             kept.append(np.log(left[::step]) - math.log1p(-delta))
     return FiniteComparison(range(len(loss.losses)), kept[0], kept[1])

@@ -15,6 +15,7 @@ import numpy as np
 _EXCESSES: Final = np.geomspace(1e-2, 1e4, 25)
 """Orders less one at which a supremum over all orders is looked for."""
 
+_FEW: Final = np.geomspace(0.05, 500, 11)
 _STEP: Final = math.log(_EXCESSES[1] / _EXCESSES[0])
 _AROUND: Final = np.linspace(-1, 1, 9)
 _REFINEMENTS: Final = 4
@@ -46,10 +47,10 @@ def renyi_of_bits(p: Any, q: Any, order: float) -> Any:
     return bits.masked(bits.moment(order - 1) / (order - 1))
 
 
-def rate_of_bits(p: Any, q: Any) -> Any:
+def rate_of_bits(p: Any, q: Any, *, about: bool = False) -> Any:
     """Supremum over orders a of the Renyi divergence between two bits over a: the rho that they force.
 
-    Parameters and shape are those of `renyi_of_bits`.
+    Parameters and shape are those of `renyi_of_bits`; with ``about``, few orders are looked at.
 
     Notes
     -----
@@ -59,8 +60,10 @@ def rate_of_bits(p: Any, q: Any) -> Any:
     **Checked against** finer grids.
     """
     bits = _Bits(p, q, axis=True)
-    excesses, step = np.broadcast_to(_EXCESSES, (*bits.above.shape, len(_EXCESSES))), _STEP
     most = bits.relative_entropy()
+    if about:
+        return bits.masked(np.maximum(most, (bits.moment(_FEW) / (_FEW * (1 + _FEW))).max(axis=-1)))
+    excesses, step = np.broadcast_to(_EXCESSES, (*bits.above.shape, len(_EXCESSES))), _STEP
     for _ in range(_REFINEMENTS):
         rates = bits.moment(excesses) / (excesses * (1 + excesses))
         most = np.maximum(most, rates.max(axis=-1))

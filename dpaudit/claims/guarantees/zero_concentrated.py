@@ -11,7 +11,7 @@ import numpy as np
 
 from dpaudit.claims.evidence import Interval
 from dpaudit.claims.guarantees.approximate import ApproximateDP
-from dpaudit.claims.guarantees.base import Guarantee
+from dpaudit.claims.guarantees.base import ROUNDING, Guarantee
 from dpaudit.claims.guarantees.bits import balanced, largest_allowed, rate_of_bits
 from dpaudit.claims.guarantees.conversions import epsilon_of_concentration
 from dpaudit.claims.guarantees.decisions import decisions_of, worst_event_of
@@ -19,6 +19,15 @@ from dpaudit.errors import ParameterError
 
 if TYPE_CHECKING:
     from dpaudit.laws.base import Comparison, Event
+
+
+def inside(p: Any, q: Any, delta: float) -> tuple[Any, Any]:
+    """Least probability p' and largest q' of an event given events of probability 1 - delta; see the notes below.
+
+    What of p is above delta by rounding alone counts for nothing.
+    """
+    rest = 1 - delta
+    return np.maximum(np.asarray(p) - delta * (1 + ROUNDING), 0.0) / rest, np.minimum(np.asarray(q) / rest, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +117,17 @@ class ZeroConcentratedDP(Guarantee):
 
     def forces(self, p: Any, q: Any) -> Any:
         """Return the largest quotient of a Renyi divergence of two bits and its order."""
+        return rate_of_bits(*self._inside(p, q))
+
+    def forces_about(self, p: Any, q: Any) -> Any:
+        """As `forces`, from few orders."""
+        return rate_of_bits(*self._inside(p, q), about=True)
+
+    def _inside(self, p: Any, q: Any) -> tuple[Any, Any]:
+        """Probabilities at least and at most given the events of the approximate form."""
         if not self.delta:
-            return rate_of_bits(p, q)
-        rest = 1 - self.delta
-        return rate_of_bits(np.maximum(np.asarray(p) - self.delta, 0.0) / rest, np.minimum(np.asarray(q) / rest, 1.0))
+            return p, q
+        return inside(p, q, self.delta)
 
     @property
     def balanced(self) -> float:
