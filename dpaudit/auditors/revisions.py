@@ -18,14 +18,20 @@ from dpaudit.writing import write_file
 
 FILE: Final = Path(__file__).with_name("revisions.json")
 
+_APPROXIMATE: Final = ("dpaudit.claims.guarantees.approximate", "ApproximateDP")
+
 ENTRIES: Final = {
-    "exact": (("dpaudit.auditors.exact", "audit_exact"), ("dpaudit.claims.guarantees", "ApproximateDP")),
+    "exact": (("dpaudit.auditors.exact", "audit_exact"), ("dpaudit.laws.decisions", "LawDecisions"), _APPROXIMATE),
     "agreement": (
         ("dpaudit.auditors.agreement", "find_disagreement"),
         ("dpaudit.auditors.agreement", "find_violation"),
     ),
-    "likelihood": (("dpaudit.auditors.likelihood", "audit_likelihood"), ("dpaudit.claims.guarantees", "ApproximateDP")),
-    "black-box": (("dpaudit.auditors.blackbox", "audit_black_box"), ("dpaudit.claims.guarantees", "ApproximateDP")),
+    "likelihood": (
+        ("dpaudit.auditors.likelihood", "audit_likelihood"),
+        ("dpaudit.auditors.likelihood_bounds", "audit_by_likelihood_bounds"),
+        _APPROXIMATE,
+    ),
+    "black-box": (("dpaudit.auditors.blackbox", "audit_black_box"), _APPROXIMATE),
     "messages": (
         ("dpaudit.auditors.recorded", "find_deviation"),
         ("dpaudit.auditors.recorded", "find_view_deviation"),

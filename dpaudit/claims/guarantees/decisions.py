@@ -36,7 +36,7 @@ class Decisions(Protocol):
         """Return the event of Neyman and Pearson whose two probabilities have the largest value."""
 
 
-NO_SINGLE_EVENT: Final = "all outputs together break the claim, no single event does; the one that comes nearest"
+NO_SINGLE_EVENT: Final = "the divergence of all outputs breaks the claim; of single events this one comes nearest"
 """What stands before the outcomes of an event whose own probabilities the guarantee allows."""
 
 _makers: list[Callable[[Comparison], Decisions]] = []
