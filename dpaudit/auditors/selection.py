@@ -209,7 +209,13 @@ def select_events(x: OutputsLike, y: OutputsLike, test: FinalTest) -> Selection:
     """
     x, y = as_outputs(x), as_outputs(y)
     with np.errstate(over="ignore", invalid="ignore"):  # outputs may be infinite
-        tables = _compete(x, y, test, thorough=True)
+        tables = compete(x, y, test, thorough=True)
+    selection = choose_from(tables, test)
+    return replace(selection, blind=_is_blind(x, y, test)) if selection.blind else selection
+
+
+def choose_from(tables: Sequence[Counts], test: FinalTest) -> Selection:
+    """As :func:`select_events`, of scores that have competed; ``blind`` where no event stands out."""
     caution = _caution(tables)
     found = [table.best(test, caution) for table in tables]
     stands_out = max(choice.predicted for choice in found) > 0
@@ -220,10 +226,10 @@ def select_events(x: OutputsLike, y: OutputsLike, test: FinalTest) -> Selection:
     most = max(choice.predicted for choice in found)
     enough = most - _CHEAP_ENOUGH * abs(most)
     main = min((c for c in found if c.predicted >= enough), key=lambda c: c.event.score.cost)
-    return Selection(main=main, others=_others(main, tables, test), blind=not stands_out and _is_blind(x, y, test))
+    return Selection(main=main, others=_others(main, tables, test), blind=not stands_out)
 
 
-def _others(main: Choice, tables: Sequence[_Counts], test: FinalTest) -> tuple[Choice, ...]:
+def _others(main: Choice, tables: Sequence[Counts], test: FinalTest) -> tuple[Choice, ...]:
     """Events whose promise is worth the part of the error probability that testing them takes from the main one."""
     part = replace(test, alpha=test.alpha * SHARE_OF_OTHERS)
     rare = max((table.best(part, _RARE) for table in tables), key=lambda choice: choice.predicted)
@@ -244,7 +250,7 @@ def _others(main: Choice, tables: Sequence[_Counts], test: FinalTest) -> tuple[C
     return tuple(found)
 
 
-def _promise(tables: Sequence[_Counts], test: FinalTest) -> float:
+def _promise(tables: Sequence[Counts], test: FinalTest) -> float:
     """Bound that the best event promises, or by a fitted line where the counts promise more only by luck."""
     by_counts = max((table.best(test, _TO_COMPARE) for table in tables), key=lambda choice: choice.predicted)
     fitted = [choice for table in tables if (choice := table.best_fitted(test)) is not None]
@@ -253,7 +259,7 @@ def _promise(tables: Sequence[_Counts], test: FinalTest) -> float:
     return by_counts.predicted
 
 
-def _is_close(choice: Choice, tables: Sequence[_Counts]) -> bool:
+def _is_close(choice: Choice, tables: Sequence[Counts]) -> bool:
     """Whether the occurrences of an event on the other input are as many as the line fitted to its score has them."""
     (table,) = (table for table in tables if table.score is choice.event.score)
     line = table.line()
@@ -277,7 +283,7 @@ def _is_blind(x: Outputs, y: Outputs, test: FinalTest) -> bool:
         return False
     pure = FinalTest(ApproximateDP(0.0), test.size, test.alpha)
     with np.errstate(over="ignore", invalid="ignore"):
-        tables = _compete(*copies, pure, thorough=True)
+        tables = compete(*copies, pure, thorough=True)
     caution = _caution(tables)
     return max(table.best(pure, caution).predicted for table in tables) <= 0
 
@@ -293,11 +299,11 @@ def promised_bound(x: OutputsLike, y: OutputsLike, test: FinalTest) -> float:
         half = len(x) // 2
         turns.append((joined([x[half:], x[:half]]), joined([y[half:], y[:half]])))
     with np.errstate(over="ignore", invalid="ignore"):
-        promised = [_compete(*sides, test, thorough=False) for sides in turns]
+        promised = [compete(*sides, test, thorough=False) for sides in turns]
     return sum(_promise(tables, test) for tables in promised) / len(promised)
 
 
-def _compete(x: Outputs, y: Outputs, test: FinalTest, *, thorough: bool) -> list[_Counts]:
+def compete(x: Outputs, y: Outputs, test: FinalTest, *, thorough: bool) -> list[Counts]:
     """Scores learned on one half, with counts of their events on the other; trees only where ``thorough``."""
     half = len(x) // 2
     learn, judge = (x[:half], y[:half]), (x[half:], y[half:])
@@ -313,17 +319,17 @@ def _compete(x: Outputs, y: Outputs, test: FinalTest, *, thorough: bool) -> list
         score = way.fit(*(learn if way.rare else some_learn))
         if score is not None:
             # What is not learned may be judged on all samples.
-            tables.append(_Counts.of(score, judge if way.learns else (x, y)))
+            tables.append(Counts.of(score, judge if way.learns else (x, y)))
     if not tables:
-        return [_Counts.of(_anything(), judge)]
+        return [Counts.of(_anything(), judge)]
     if thorough and width > 1:
         trees = _boosted(learn, quick, tables, test)
         if trees is not None:
-            tables.append(_Counts.of(trees, judge))
+            tables.append(Counts.of(trees, judge))
     return tables
 
 
-def _caution(tables: Sequence[_Counts]) -> float:
+def _caution(tables: Sequence[Counts]) -> float:
     """Standard errors by which all events looked at may be too good at once, with probability `_BAND_ERROR` at most.
 
     Thresholds are nested, so that those whose events differ in size by less than a factor of two say nearly the same:
@@ -347,14 +353,14 @@ def _finalists(competing: list[Learner], few: Sides, quick: Sides, test: FinalTe
             apart = [scores_of(score, side) for side in quick]
             shift = apart[0].mean() - apart[1].mean()
             spread = np.sqrt((apart[0].var() + apart[1].var()) / len(quick[0]))
-            promised = _Counts.of(score, quick).best(test, _TO_COMPARE).predicted
+            promised = Counts.of(score, quick).best(test, _TO_COMPARE).predicted
             marks.append((promised, shift / spread if spread > 0 else 0.0, i))
     kept = {i for *_, i in sorted(marks, reverse=True)[:_FINALISTS]}
     kept |= {i for *_, i in sorted(marks, key=lambda mark: -mark[1])[:_FINALISTS]}
     return [way for i, way in enumerate(competing) if i in kept]
 
 
-def _boosted(learn: Sides, quick: Sides, tables: list[_Counts], test: FinalTest) -> Score | None:
+def _boosted(learn: Sides, quick: Sides, tables: list[Counts], test: FinalTest) -> Score | None:
     """Trees, where a quick attempt shows that they see more than the scores tried so far."""
     caution = _caution(tables)
     best = sorted(tables, key=lambda table: -table.best(test, caution).predicted)[:_FINALISTS]
@@ -362,8 +368,8 @@ def _boosted(learn: Sides, quick: Sides, tables: list[_Counts], test: FinalTest)
     probe = boosted_score(*learn, others, probe=True)
     if probe is None:
         return None
-    promised = _Counts.of(probe, quick).best(test, caution).predicted
-    reached = max(_Counts.of(score, quick).best(test, caution).predicted for score in others)
+    promised = Counts.of(probe, quick).best(test, caution).predicted
+    reached = max(Counts.of(score, quick).best(test, caution).predicted for score in others)
     if promised <= max(reached, 0.0) * (1 + 2 * _CHEAP_ENOUGH) + _CHEAP_ENOUGH:
         return None
     return boosted_score(*learn, others, probe=False)
@@ -376,7 +382,7 @@ def _anything() -> Score:
 
 
 @dataclass(frozen=True, slots=True)
-class _Counts:
+class Counts:
     """How often the events of a score occurred in the samples that judge it.
 
     Attributes
