@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dpaudit import laws, messages, randomizers, rankings, testing
-    from dpaudit.auditors import LowerBound, epsilon_lower_bound
+    from dpaudit.auditors import LowerBound, PrivacyBounds, epsilon_lower_bound, privacy_bounds
     from dpaudit.auditors.features import float_bits
     from dpaudit.claims.claims import Claim, FigureClaim, LemmaClaim, PrivacyClaim, RateClaim, UtilityClaim
     from dpaudit.claims.datasets import Dataset, DatasetLoader
@@ -124,6 +124,7 @@ __all__ = [
     "ParameterError",
     "Place",
     "PlanError",
+    "PrivacyBounds",
     "PrivacyClaim",
     "PrivacyProfile",
     "ProductLaw",
@@ -161,6 +162,7 @@ __all__ = [
     "load",
     "messages",
     "parameter",
+    "privacy_bounds",
     "randomizers",
     "rankings",
     "read_record",
@@ -171,7 +173,7 @@ __all__ = [
 _HOMES = {
     name: home
     for home, names in {
-        "dpaudit.auditors": ("LowerBound", "epsilon_lower_bound"),
+        "dpaudit.auditors": ("LowerBound", "PrivacyBounds", "epsilon_lower_bound", "privacy_bounds"),
         "dpaudit.auditors.features": ("float_bits",),
         "dpaudit.registry": ("load",),
         "dpaudit.claims.claims": (

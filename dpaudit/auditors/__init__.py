@@ -3,6 +3,7 @@
 from dpaudit.auditors.audit import audit
 from dpaudit.auditors.blackbox import audit_black_box
 from dpaudit.auditors.budget import Budget
+from dpaudit.auditors.curve_bounds import PrivacyBounds, privacy_bounds
 from dpaudit.auditors.exact import audit_exact
 from dpaudit.auditors.lemma import audit_lemma
 from dpaudit.auditors.likelihood import audit_likelihood
@@ -13,6 +14,7 @@ from dpaudit.auditors.utility import audit_utility
 __all__ = [
     "Budget",
     "LowerBound",
+    "PrivacyBounds",
     "Streams",
     "audit",
     "audit_black_box",
@@ -21,4 +23,5 @@ __all__ = [
     "audit_likelihood",
     "audit_utility",
     "epsilon_lower_bound",
+    "privacy_bounds",
 ]

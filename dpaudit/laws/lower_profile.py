@@ -14,7 +14,7 @@ _ROUNDING = 1e-9
 _ROOT = 1e-12
 """Relative distance of a point before a root, above rounding, so that the bound there is not below 0."""
 
-_ORDERS, _REFINEMENTS = 64, 4
+_ORDERS, _REFINEMENTS = 24, 4
 _LEAST_ORDER, _LARGEST_ORDER = 1e-3, 1e3
 """Orders, less 1, between which the best one for zero-concentrated privacy is looked for."""
 
@@ -76,11 +76,11 @@ class Segments:
         low, width, total = self.z[:-1][kept], width[kept], total[kept]
         place = (self.left[kept] + 2 * self.right[kept]) / (6 * total)
         mass, power = np.log(total * width), powers[:, None]
-        jensen = power * np.log(low + place * width)
-        chord = np.logaddexp(
-            power * np.log(low) + np.log1p(-place), power * np.log(low + width) + np.log(np.maximum(place, 1e-300))
-        )
-        terms = np.where((power > 0) & (power < 1), chord, jensen) + mass
+        terms = power * np.log(low + place * width) + mass
+        concave = (powers > 0) & (powers < 1)
+        if concave.any():
+            ends = power[concave] * np.log(low), power[concave] * np.log(low + width)
+            terms[concave] = np.logaddexp(ends[0] + np.log1p(-place), ends[1] + np.log(place)) + mass
         most = terms.max(axis=1)
         summed: np.ndarray = most + np.log(np.exp(terms - most[:, None]).sum(axis=1))
         return summed

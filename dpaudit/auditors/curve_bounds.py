@@ -19,7 +19,7 @@ from dpaudit.auditors.scores import Score, scores_of
 from dpaudit.auditors.selection import FinalTest
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.evidence import Curves
-from dpaudit.claims.guarantees import ApproximateDP
+from dpaudit.claims.guarantees import ApproximateDP, GaussianDP, Guarantee, RenyiDP, ZeroConcentratedDP
 from dpaudit.errors import ParameterError
 from dpaudit.laws.lower_profile import LowerProfile
 from dpaudit.statistics.corners import Corners, joint_corners
@@ -110,26 +110,17 @@ class PrivacyBounds:
         """
         if not 0 <= delta <= 1:
             raise ParameterError(f"delta must be in [0, 1], got {delta}")
-        ratio = max(
-            float((np.maximum(each.p - delta, 0.0) / each.q).min(axis=1).max()) for each in self._directions
-        )
-        return math.log(ratio) * (1 - _ROUNDING) if ratio > 1 else 0.0
+        return self.forces(ApproximateDP(0.0, float(delta)))
 
     @cached_property
     def mu(self) -> float:
         """Lower bound on mu of Gaussian differential privacy."""
-        from scipy.special import ndtri
-
-        # Small probabilities, and those of complements, each to full precision.
-        c = self._forward
-        p = np.where(c.p < 0.5, ndtri(c.p), -ndtri(c.p_complement))
-        q = np.where(c.q < 0.5, ndtri(c.q), -ndtri(c.q_complement))
-        return max(0.0, float((p - q).min(axis=1).max()) * (1 - _ROUNDING))
+        return self.forces(GaussianDP(0.0))
 
     @cached_property
     def rho(self) -> float:
         """Lower bound on rho of zero-concentrated differential privacy."""
-        return self._profile.concentration()
+        return max(self._profile.concentration(), self.forces(ZeroConcentratedDP(0.0)))
 
     def renyi(self, alpha: float) -> float:
         """Lower bound on the Renyi divergence of an order >= 1; of order 1 Kullback and Leibler's, infinity allowed.
@@ -143,7 +134,16 @@ class PrivacyBounds:
             raise ParameterError(f"alpha must be at least 1, got {alpha}")
         if math.isinf(alpha):
             return self.epsilon(0.0)
-        return float(self._profile.renyi(np.array([float(alpha)]))[0])
+        found = float(self._profile.renyi(np.array([float(alpha)]))[0])
+        return found if alpha == 1 else max(found, self.forces(RenyiDP(float(alpha), 0.0)))
+
+    def forces(self, guarantee: Guarantee) -> float:
+        """Lower bound on the forced parameter of any guarantee, the others being as claimed, from one event alone.
+
+        `epsilon`, `mu` and `delta` are of this kind; `rho` and `renyi` may be larger, because they look at all events.
+        """
+        found = (np.asarray(guarantee.forces(each.p, each.q)).min(axis=1).max() for each in self._directions)
+        return max(0.0, float(max(found))) * (1 - _ROUNDING)
 
     def trade_off(self, type_one: float) -> float:
         """Upper bound on the least type II error of a test with a type I error in [0, 1].
