@@ -268,9 +268,9 @@ def privacy_bounds(
     task = PairTask(
         guarantee=pure, samples=samples, alpha=complement(confidence), most_selected=sampler.selection_limit
     )
-    sides = [Outputs(sampler.draw(data, task.selection, "selection", side)) for side, data in enumerate((x, y))]
-    family = choose_family(*sides, FinalTest(pure, task.final, task.alpha))
-    del sides
+    of_x, of_y = (Outputs(sampler.draw(data, task.selection, "selection", side)) for side, data in enumerate((x, y)))
+    family = choose_family(of_x, of_y, FinalTest(pure, task.final, task.alpha))
+    del of_x, of_y
     hits = np.stack([_count(sampler, data, task.final, side, family) for side, data in enumerate((x, y))])
     reverse = np.array([each.reverse for each in family])
     # A reversed event is likelier on the second input, so that its complement is likelier on the first.

@@ -19,7 +19,7 @@ _WORTH_A_SCORE = 0.01
 """How much more the events of another score must promise altogether, as a part of what is promised already."""
 
 _CAUTION = 0.7
-"""Standard errors of the sample that judges by which events may be worse than they look; see `docs/privacy-bounds.md`."""
+"""Standard errors of the sample that judges by which events may be worse than they look."""
 
 _PURE_SHARE = 0.25
 """Part of the error probability that goes to the events chosen for epsilon at delta = 0."""
@@ -136,8 +136,8 @@ def _scores(values: Sequence[np.ndarray]) -> list[int]:
 class _Sides:
     """Events above, then below, each threshold of a score, as likelier on one of the inputs.
 
-    ``p`` and ``q`` are their frequencies there and on the other input, ``errors`` the standard errors of both, times how
-    many of them events may be worse, and ``end`` the largest epsilon at which an event bounds anything.
+    ``p`` and ``q`` are their frequencies there and on the other input, ``errors`` what may be taken off p and added to
+    q, each alone, and ``end`` the largest epsilon at which an event bounds anything.
     """
 
     p: np.ndarray

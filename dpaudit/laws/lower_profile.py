@@ -104,8 +104,8 @@ class LowerProfile:
 
     Notes
     -----
-    **Guarantee.** Where both are true, so is everything that follows from them. Every f-divergence is an integral of the
-    hockey-stick divergences with weights that are not negative.
+    **Guarantee.** Where both are true, so is everything that follows from them. Every f-divergence is an integral of
+    the hockey-stick divergences with weights that are not negative.
     **Checked against** closed forms for Gaussian laws and randomized response.
 
     References
@@ -181,4 +181,5 @@ class LowerProfile:
         for z, delta in ((both.z[:-1], both.left), (both.z[1:], both.right), (both.z[-1:], np.zeros(1))):
             for value in (1 - delta - z * a, (1 - delta - a) / z):
                 most = np.maximum(most, value.max(axis=1, initial=0.0))
-        return np.minimum(most * (1 + _ROUNDING), 1 - type_one)
+        limited: np.ndarray = np.minimum(most * (1 + _ROUNDING), 1 - type_one)
+        return limited

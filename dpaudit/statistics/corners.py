@@ -10,7 +10,7 @@ import numpy as np
 from dpaudit.statistics.proportions import proportion_lower, proportion_upper
 
 _STEPS = 64
-"""Corners by which the edge of a region is enclosed; four times as many change a bound by less than 1 % of its error."""
+"""Corners by which the edge of a region is enclosed. Four times as many move a bound by 1 % of its distance to the truth."""
 
 _ROUNDING = 1e-12
 

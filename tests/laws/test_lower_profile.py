@@ -92,7 +92,9 @@ def test_an_event_of_the_other_direction_counts():
 
 
 def test_the_worst_of_several_corners_counts():
-    one = LowerProfile.from_corners((np.array([[0.5, 0.6]]), np.array([[0.2, 0.3]])), (np.zeros((1, 2)), np.ones((1, 2))))
+    one = LowerProfile.from_corners(
+        (np.array([[0.5, 0.6]]), np.array([[0.2, 0.3]])), (np.zeros((1, 2)), np.ones((1, 2)))
+    )
     # p - z q is 0.5 - 0.2 z or 0.6 - 0.3 z: the first below z = 1, the second above.
     assert one.forward.z[-1] == pytest.approx(2.0)
     assert one.forward.left[0] == pytest.approx(0.3)
