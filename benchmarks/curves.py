@@ -13,7 +13,18 @@ import numpy as np
 from suite.closed import EPSILONS, KNOWN, TYPE_ONE
 
 import dpaudit
-from dpaudit.reporting.figures.drawing import BOTTOM, DASHED, LEFT, RIGHT, TOP, Axis, Line, svg
+from dpaudit.reporting.figures.drawing import (
+    BOTTOM,
+    DASHED,
+    HEIGHT,
+    LEFT,
+    RIGHT,
+    TOP,
+    WIDTH,
+    Axis,
+    Line,
+    svg,
+)
 
 COLUMNS = ("epsilon(0)", "epsilon(1e-5)", "epsilon(1e-2)", "mu", "rho", "renyi(2)", "renyi(10)")
 
@@ -69,9 +80,17 @@ def figure(samples):
         Line(name="upper bound", points=[(t, bounds.trade_off(t)) for t in TYPE_ONE], dashes=DASHED),
     ]
     about = f"of Gaussian noise with mu 1, and what {samples:,} samples say of it"
-    return (
+    panels = (
         svg("profile", "Privacy profile", f"Privacy profile {about}.", *left, profile),
-        svg("trade-off", "Trade-off function", f"Trade-off function {about}.", *right, trade_off),
+        svg("trade-off", "Trade-off function", f"Trade-off function {about}.", *right, trade_off).replace(
+            "<svg ", f'<svg x="{WIDTH + 20}" ', 1
+        ),
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{2 * WIDTH + 20}" height="{HEIGHT}" color="#1b1b1b" '
+        'font-family="system-ui, sans-serif" font-size="11">\n'
+        "<style>text { fill: currentColor; stroke: none }</style>\n"
+        '<rect width="100%" height="100%" fill="#ffffff"/>\n' + "\n".join(panels) + "\n</svg>\n"
     )
 
 
@@ -85,8 +104,7 @@ def main():
     parser.add_argument("--figure", type=Path)
     given = parser.parse_args()
     if given.figure:
-        for path, drawn in zip(("profile", "trade-off"), figure(given.samples[0]), strict=True):
-            given.figure.with_name(f"{given.figure.stem}-{path}.svg").write_text(drawn)
+        given.figure.write_text(figure(given.samples[0]))
         return
     for samples in given.samples:
         if given.runs:

@@ -10,7 +10,7 @@ import numpy as np
 from dpaudit.statistics.proportions import proportion_lower, proportion_upper
 
 _STEPS = 64
-"""Corners by which the edge of a region is enclosed. Four times as many move a bound by 1 % of its distance to the truth."""
+"""Corners that enclose the edge of a region. With four times as many a bound is 1 % nearer to the truth."""
 
 _ROUNDING = 1e-12
 

@@ -2,6 +2,8 @@
 
 import math
 import pickle
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -172,3 +174,13 @@ def test_calls_that_cannot_be_used(arguments, message):
 def test_questions_that_have_no_answer(bounds, ask, message):
     with pytest.raises(dpaudit.ParameterError, match=message):
         ask(bounds)
+
+
+def test_the_example_of_the_docs_runs(capsys):
+    page = (Path(__file__).parents[2] / "docs" / "privacy-bounds.md").read_text()
+    (example,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    exec(compile(example, "example", "exec"), {})
+    first, second, third, *_ = capsys.readouterr().out.splitlines()
+    assert first.startswith("<PrivacyBounds epsilon >= 2.")
+    assert 1.9 < float(second.split()[0]) < 2.32
+    assert [float(number) > part for number, part in zip(third.split(), (0.96, 0.44, 0.84), strict=True)] == [True] * 3
