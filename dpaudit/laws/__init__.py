@@ -8,6 +8,7 @@ from dpaudit.laws.amplification import (
     stronger_clones_epsilon,
 )
 from dpaudit.laws.base import Comparison, Event, Law, compare
+from dpaudit.laws.composed import ComposedComparison
 from dpaudit.laws.continuous import GaussianLaw, LaplaceLaw
 from dpaudit.laws.counts import Bit, HockeyStick, hockey_stick, log_count_law
 from dpaudit.laws.decisions import LawDecisions
@@ -15,41 +16,63 @@ from dpaudit.laws.discrete import DiscreteGaussianLaw, DiscreteLaplaceLaw
 from dpaudit.laws.finite import FiniteLaw
 from dpaudit.laws.joint import ProductLaw, PublicMixtureLaw
 from dpaudit.laws.loss import PrivacyLoss
+from dpaudit.laws.mixture import GaussianMixtureLaw
 from dpaudit.laws.privacy_profile import PrivacyProfileBounds
 from dpaudit.laws.renyi import concentration, renyi_divergence
+from dpaudit.laws.repeated import ComposedLaw, composition
 from dpaudit.laws.shuffle import Shuffle, ShuffleLoss
+from dpaudit.laws.sources import (
+    FiniteLoss,
+    GaussianLoss,
+    LaplaceLoss,
+    LossSource,
+    SplicedLoss,
+    SubstitutedGaussianLoss,
+    subsampled,
+)
 from dpaudit.laws.trade_off import gaussian_shift, trade_off
 from dpaudit.laws.worst import worst_others
 
 __all__ = [
     "Bit",
     "Comparison",
+    "ComposedComparison",
+    "ComposedLaw",
     "DiscreteGaussianLaw",
     "DiscreteLaplaceLaw",
     "Event",
     "FiniteLaw",
+    "FiniteLoss",
     "GaussianLaw",
+    "GaussianLoss",
+    "GaussianMixtureLaw",
     "HockeyStick",
     "LaplaceLaw",
+    "LaplaceLoss",
     "Law",
     "LawDecisions",
+    "LossSource",
     "PrivacyLoss",
     "PrivacyProfileBounds",
     "ProductLaw",
     "PublicMixtureLaw",
     "Shuffle",
     "ShuffleLoss",
+    "SplicedLoss",
+    "SubstitutedGaussianLoss",
     "blanket_delta",
     "blanket_hoeffding_delta",
     "clones_delta",
     "clones_epsilon",
     "compare",
+    "composition",
     "concentration",
     "gaussian_shift",
     "hockey_stick",
     "log_count_law",
     "renyi_divergence",
     "stronger_clones_epsilon",
+    "subsampled",
     "trade_off",
     "worst_others",
 ]

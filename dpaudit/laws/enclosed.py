@@ -1,0 +1,75 @@
+"""A privacy loss between two finite ones, or equal to one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpaudit.claims.evidence import Interval
+from dpaudit.laws.base import Comparison, Event
+from dpaudit.laws.loss import PrivacyLoss
+
+_MOST_SUMS = 1 << 12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EnclosedLoss(Comparison):
+    """Two laws whose privacy loss lies between two finite ones.
+
+    Parameters
+    ----------
+    below, above
+        Losses of a pair of laws that the two laws dominate, and of one that dominates them; the same one where the
+        loss is known.
+    """
+
+    below: PrivacyLoss
+    above: PrivacyLoss
+
+    def max_divergence(self) -> float:
+        """Largest loss of the upper side."""
+        return self.above.max_divergence()
+
+    def delta(self, epsilon: float) -> Interval:
+        """Hockey-stick divergences of both sides."""
+        return Interval(lower=self.below.delta(epsilon), upper=self.above.delta(epsilon))
+
+    def privacy_profile(self, epsilons: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Hockey-stick divergences of both sides at many epsilons."""
+        return self.below.privacy_profile(epsilons), self.above.privacy_profile(epsilons)
+
+    def epsilon(self, delta: float) -> Interval:
+        """Smallest epsilons of both sides."""
+        return Interval(lower=self.below.epsilon(delta), upper=self.above.epsilon(delta))
+
+    def worst_event(self, epsilon: float, delta: float) -> Event:
+        """All outputs whose privacy loss exceeds ``epsilon``; those of the largest loss where delta is 0."""
+        loss = self.below
+        possible = loss.losses[loss.log_p > -np.inf]
+        level = epsilon if delta > 0 else np.nextafter(possible[-1], -np.inf)
+        above = loss.losses > level
+        return Event(
+            outcomes=f"all outputs whose likelihood ratio exceeds e^{level:.10g}",
+            log_p=float(np.logaddexp.reduce(loss.log_p[above], initial=-np.inf)),
+            log_q=float(np.logaddexp.reduce(loss.log_q[above], initial=-np.inf)),
+        )
+
+
+def composed_exactly(parts: Sequence[tuple[PrivacyLoss, int]]) -> PrivacyLoss | None:
+    """Loss of independent parts released together, each so many times; None where it has too many values."""
+    sums = math.prod(math.comb(count + len(loss.losses) - 1, len(loss.losses) - 1) for loss, count in parts)
+    if sums > _MOST_SUMS:
+        return None
+    total = PrivacyLoss(np.zeros(1), np.zeros(1), np.zeros(1))
+    for loss, count in parts:
+        power = loss
+        while count:
+            if count & 1:
+                total = total.composed_with(power)
+            count >>= 1
+            if count:
+                power = power.composed_with(power)
+    return total

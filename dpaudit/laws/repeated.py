@@ -1,0 +1,129 @@
+"""Laws of many independent parts: products whose privacy loss is composed on a grid."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpaudit.errors import CheckError
+from dpaudit.laws.base import Comparison, Law, compare
+from dpaudit.laws.composed import ComposedComparison
+from dpaudit.laws.continuous import GaussianComparison, LaplaceComparison
+from dpaudit.laws.enclosed import EnclosedLoss, composed_exactly
+from dpaudit.laws.finite import FiniteComparison
+from dpaudit.laws.joint import ProductComparison, PublicMixtureComparison, bounding_losses
+from dpaudit.laws.mixture import GaussianMixtureComparison
+from dpaudit.laws.sources import FiniteLoss, GaussianLoss, LaplaceLoss, LossSource
+
+Counted = tuple[LossSource, int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ComposedLaw(Law):
+    """Independent parts released together, each so many times.
+
+    Parts can be finite, Gaussian, Laplace, mixtures of normal laws, products, public mixtures, and composed laws.
+
+    Parameters
+    ----------
+    parts
+        (law, count) each; counts are at least 1.
+
+    Raises
+    ------
+    CheckError
+        There is no part, or a count is below 1.
+    """
+
+    parts: Sequence[tuple[Law, int]]
+
+    def __post_init__(self) -> None:
+        if not self.parts:
+            raise CheckError("a composed law needs at least one part")
+        if any(count < 1 for _, count in self.parts):
+            raise CheckError(f"a part of a composed law occurs at least once, got {[count for _, count in self.parts]}")
+
+    def against(self, other: Law) -> Comparison:
+        """Compare part by part; all Gaussian parts are one, in closed form."""
+        assert isinstance(other, ComposedLaw)
+        mine, others = [count for _, count in self.parts], [count for _, count in other.parts]
+        if mine != others:
+            raise CheckError(f"composed laws of {mine} and {others} parts cannot be compared")
+        return composition([(compare(p, q), count) for (p, count), (q, _) in zip(self.parts, other.parts, strict=True)])
+
+
+def composition(parts: Sequence[tuple[Comparison, int]]) -> Comparison:
+    """Compare independent parts released together, each so many times.
+
+    Parameters
+    ----------
+    parts
+        (comparison, count) each.
+
+    Returns
+    -------
+    Comparison
+        Exact where all parts are Gaussian, and where they are finite and the loss has at most 4,096 values; otherwise
+        enclosed from both sides.
+
+    Raises
+    ------
+    CheckError
+        A part is of a kind that cannot be composed.
+    """
+    below: list[Counted] = []
+    above: list[Counted] = []
+    squares = 0.0
+    for part, count in parts:
+        low, high = _sources(part)
+        for side, found in ((below, low), (above, high)):
+            side.extend((source, count * times) for source, times in found if not isinstance(source, GaussianLoss))
+        squares += count * math.fsum(times * s.ratio**2 for s, times in high if isinstance(s, GaussianLoss))
+    if not above:
+        return GaussianComparison(math.sqrt(squares), 0.0, 1.0)
+    if len(parts) == 1 and parts[0][1] == 1:
+        return parts[0][0]
+    finite = [(source.loss, count) for source, count in above if isinstance(source, FiniteLoss)]
+    if not squares and len(finite) == len(above) and all(a is b for (a, _), (b, _) in zip(above, below, strict=True)):
+        exact = composed_exactly(finite)
+        if exact is not None:
+            return EnclosedLoss(exact, exact)
+    if squares:
+        together: Counted = (GaussianLoss(math.sqrt(squares)), 1)
+        below.append(together)
+        above.append(together)
+    return ComposedComparison(above, below)
+
+
+def _sources(comparison: Comparison) -> tuple[list[Counted], list[Counted]]:
+    """Losses below and above; none where both laws are the same."""
+    same: list[Counted]
+    if isinstance(comparison, GaussianComparison | LaplaceComparison):
+        kind = GaussianLoss if isinstance(comparison, GaussianComparison) else LaplaceLoss
+        same = [(kind(comparison.ratio), 1)] if comparison.ratio > 0 else []
+        return same, same
+    if isinstance(comparison, FiniteComparison):
+        loss = comparison.loss()
+        same = [(FiniteLoss(loss), 1)] if np.any(loss.losses != 0) else []
+        return same, same
+    if isinstance(comparison, GaussianMixtureComparison):
+        if comparison.equal:
+            return [], []
+        low, high = comparison.sources()
+        return [(low, 1)], [(high, 1)]
+    if isinstance(comparison, EnclosedLoss):
+        return [(FiniteLoss(comparison.below), 1)], [(FiniteLoss(comparison.above), 1)]
+    if isinstance(comparison, ComposedComparison):
+        return list(comparison.below), list(comparison.above)
+    if isinstance(comparison, ProductComparison):
+        pairs = [_sources(part) for part in comparison.parts]
+        return [s for pair in pairs for s in pair[0]], [s for pair in pairs for s in pair[1]]
+    if isinstance(comparison, PublicMixtureComparison):
+        least, most = bounding_losses(comparison)
+        return [(FiniteLoss(least), 1)], [(FiniteLoss(most), 1)]
+    raise CheckError(
+        f"a {type(comparison).__name__} cannot be composed with other parts; audit by sampling (--method black-box)"
+    )
