@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from dpaudit.claims.papers import Assertion, Erratum, Paper, Place
     from dpaudit.claims.record import Record, Result, read_record
     from dpaudit.claims.verdicts import Verdict
+    from dpaudit.composition import Composed, PoissonSubsampled, Repeated, SampledWithoutReplacement, ShuffledBatches
     from dpaudit.controls import control
     from dpaudit.errors import (
         CheckError,
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     from dpaudit.rankings import Profiles
     from dpaudit.registry import load
     from dpaudit.runner import Verification, check, verify
+    from dpaudit.training import NoisySteps
 else:  # Hidden from type checkers, which would take any name whatever for one that exists.
 
     def __getattr__(name: str) -> Any:
@@ -92,6 +94,7 @@ __all__ = [
     "Between",
     "CheckError",
     "Claim",
+    "Composed",
     "Counterexample",
     "Curves",
     "DataError",
@@ -119,11 +122,13 @@ __all__ = [
     "Mechanism",
     "Message",
     "Neighbouring",
+    "NoisySteps",
     "OutputError",
     "Paper",
     "ParameterError",
     "Place",
     "PlanError",
+    "PoissonSubsampled",
     "PrivacyBounds",
     "PrivacyClaim",
     "PrivacyProfile",
@@ -139,8 +144,11 @@ __all__ = [
     "Remedy",
     "RenyiCurve",
     "RenyiDP",
+    "Repeated",
     "Result",
     "Role",
+    "SampledWithoutReplacement",
+    "ShuffledBatches",
     "TargetError",
     "TargetRaisedError",
     "TradeOff",
@@ -211,7 +219,15 @@ _HOMES = {
         "dpaudit.claims.papers": ("Assertion", "Erratum", "Paper", "Place"),
         "dpaudit.claims.record": ("Record", "Result", "read_record"),
         "dpaudit.claims.verdicts": ("Verdict",),
+        "dpaudit.composition": (
+            "Composed",
+            "PoissonSubsampled",
+            "Repeated",
+            "SampledWithoutReplacement",
+            "ShuffledBatches",
+        ),
         "dpaudit.controls": ("control",),
+        "dpaudit.training": ("NoisySteps",),
         "dpaudit.errors": (
             "CheckError",
             "DataError",

@@ -8,8 +8,9 @@ from dpaudit.laws.amplification import (
     stronger_clones_epsilon,
 )
 from dpaudit.laws.base import Comparison, Event, Law, compare
+from dpaudit.laws.between import BoundedComparison, ChainedComparison, PairedLaw
 from dpaudit.laws.composed import ComposedComparison
-from dpaudit.laws.continuous import GaussianLaw, LaplaceLaw
+from dpaudit.laws.continuous import GaussianComparison, GaussianLaw, LaplaceLaw
 from dpaudit.laws.counts import Bit, HockeyStick, hockey_stick, log_count_law
 from dpaudit.laws.decisions import LawDecisions
 from dpaudit.laws.discrete import DiscreteGaussianLaw, DiscreteLaplaceLaw
@@ -35,6 +36,8 @@ from dpaudit.laws.worst import worst_others
 
 __all__ = [
     "Bit",
+    "BoundedComparison",
+    "ChainedComparison",
     "Comparison",
     "ComposedComparison",
     "ComposedLaw",
@@ -43,6 +46,7 @@ __all__ = [
     "Event",
     "FiniteLaw",
     "FiniteLoss",
+    "GaussianComparison",
     "GaussianLaw",
     "GaussianLoss",
     "GaussianMixtureLaw",
@@ -52,6 +56,7 @@ __all__ = [
     "Law",
     "LawDecisions",
     "LossSource",
+    "PairedLaw",
     "PrivacyLoss",
     "PrivacyProfileBounds",
     "ProductLaw",

@@ -11,7 +11,7 @@ import numpy as np
 from dpaudit.claims.evidence import Interval
 from dpaudit.errors import CheckError
 from dpaudit.laws.base import Comparison, Event
-from dpaudit.laws.composition import GridComposition, Tilted, WindowError
+from dpaudit.laws.composition import GridComposition, WindowError
 from dpaudit.laws.grid import extent, fitted_step, loss_above, loss_below
 from dpaudit.laws.sources import LossSource
 
@@ -24,6 +24,7 @@ DELTA_WIDTH = 1e-4
 _FIRST_CELLS, _MOST_CELLS = 1 << 12, 1 << 20
 _REFINEMENTS = 4
 _SEARCHES = 4
+_PROFILE_TILTS = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,28 +106,32 @@ class ComposedComparison(Comparison):
             return Interval.exact(0.0)
 
         def ask(below: GridComposition, above: GridComposition) -> Interval:
-            low = max(below.tilted(tilt).bounds(epsilon)[0] for tilt in _tilts(below, epsilon))
-            high = min(above.tilted(tilt).bounds(epsilon)[1] for tilt in _tilts(above, epsilon))
+            low = below.tilted(below.tilt_at(epsilon)).bounds(epsilon)[0]
+            high = above.tilted(above.tilt_at(epsilon)).bounds(epsilon)[1]
             return Interval(lower=max(0.0, low), upper=min(1.0, high))
 
-        return self._enclosed(ask, lambda found: _excess_delta(found))
+        return self._enclosed(ask, _excess_delta)
 
     def privacy_profile(self, epsilons: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper bounds at many epsilons, on one grid."""
-        step = min(self._kept) if self._kept else None
-        if step is None:
-            self.delta(float(np.median(epsilons)))
-            step = min(self._kept)
-        below, above = self._grids(step)
-        lower, upper = [], []
-        for epsilon in epsilons.tolist():
-            if epsilon >= self.max_divergence():
-                lower.append(0.0)
-                upper.append(0.0)
-                continue
-            lower.append(max(0.0, _nearest(below, epsilon).bounds(epsilon)[0]))
-            upper.append(min(1.0, _nearest(above, epsilon).bounds(epsilon)[1]))
-        return np.array(lower), np.array(upper)
+        if not self._kept:
+            self.delta(max(0.0, float(np.median(epsilons))))
+        below, above = self._grids(min(self._kept)) if self._kept else (None, None)
+        top = self.max_divergence()
+        lower, upper = np.zeros(len(epsilons)), np.where(epsilons >= top, 0.0, 1.0)
+        if below is None or above is None:
+            return lower, upper
+        within = epsilons[epsilons < top]
+        # Tilted laws at a few of the epsilons serve those between them; every bound is a true one.
+        aims = np.unique(np.quantile(within, np.linspace(0.0, 1.0, _PROFILE_TILTS))) if within.size else within
+        laws = [(below.tilted(below.tilt_at(aim)), above.tilted(above.tilt_at(aim))) for aim in aims.tolist()]
+        for i, epsilon in enumerate(epsilons.tolist()):
+            if epsilon < top:
+                near = int(np.searchsorted(aims, epsilon))
+                chosen = laws[max(0, near - 1) : near + 1]
+                lower[i] = max(0.0, *(low.bounds(epsilon)[0] for low, _ in chosen))
+                upper[i] = min(1.0, *(high.bounds(epsilon)[1] for _, high in chosen))
+        return lower, upper
 
     def epsilon(self, delta: float) -> Interval:
         """Enclosure of the smallest epsilon at which the divergence is at most ``delta``."""
@@ -167,14 +172,6 @@ def _intersection(one: Interval, other: Interval) -> Interval:
     upper = min(math.inf if one.upper is None else one.upper, math.inf if other.upper is None else other.upper)
     # Exact values may cross by rounding.
     return Interval(lower=min(lower, upper), upper=max(lower, upper))
-
-
-def _tilts(grid: GridComposition, epsilon: float) -> list[float]:
-    return [grid.tilt_at(epsilon)]
-
-
-def _nearest(grid: GridComposition, epsilon: float) -> Tilted:
-    return grid.tilted(grid.tilt_at(epsilon))
 
 
 def _epsilon(grid: GridComposition, delta: float, *, upper: bool) -> float:

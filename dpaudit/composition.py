@@ -1,0 +1,439 @@
+"""Mechanisms made of mechanisms: released together, repeated, or run on a random part of the records.
+
+Each is a mechanism like any other: it samples, knows its law where its parts know theirs, and is audited by
+`dpaudit.check`. Where a part claims approximate differential privacy, the whole inherits what follows from it.
+
+Examples
+--------
+>>> import numpy as np
+>>> from dpaudit import ApproximateDP, FiniteLaw, Mechanism, Neighbouring, PrivacyClaim, Repeated
+>>> class Answer(Mechanism):
+...     '''The bit itself with probability 0.6.'''
+...     def sample(self, data, size, rng):
+...         return np.where(rng.random(size) < 0.6, data, 1 - data)
+...     def law(self, data):
+...         return FiniteLaw.from_probabilities([data, 1 - data], [0.6, 0.4])
+...     def neighbours(self):
+...         return Neighbouring.any_two_inputs([0, 1], scope="two inputs")
+...     def claims(self):
+...         return [PrivacyClaim(id="answer.privacy", statement="0.41-DP", guarantee=ApproximateDP(0.41))]
+>>> ten = Repeated(Answer(), 10)
+>>> [claim.guarantee.epsilon for claim in ten.claims()]
+[4.1]
+>>> from dpaudit import compare
+>>> round(compare(ten.law(0), ten.law(1)).epsilon(1e-3).upper, 4)
+3.8739
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from dpaudit.claims.claims import Claim, PrivacyClaim
+from dpaudit.claims.guarantees import ApproximateDP
+from dpaudit.claims.inputs import input_key
+from dpaudit.claims.neighbouring import Neighbouring
+from dpaudit.errors import CheckError, ParameterError, TargetError
+from dpaudit.laws import ComposedLaw, FiniteLaw, GaussianLaw, GaussianMixtureLaw, Law, ProductLaw
+from dpaudit.laws.finite import outcome_key
+from dpaudit.laws.joint import flattened
+from dpaudit.mechanism import Mechanism, parameter
+
+_MOST_DATASETS = 1 << 14
+"""Most random parts of the records over which a law is mixed."""
+
+_MOST_OUTCOMES = 1 << 12
+"""Most outcomes of parts released together that are listed, so that a witness can name them."""
+
+
+class Composed(Mechanism):
+    """Mechanisms run independently on the same data, all outputs released.
+
+    Parameters
+    ----------
+    mechanisms
+        At least one; all have the same neighbouring inputs.
+    """
+
+    mechanisms: tuple[Mechanism, ...] = parameter(doc="what is released together")
+
+    name = "composed"
+
+    def __init__(self, mechanisms: Iterable[Mechanism]) -> None:
+        object.__setattr__(self, "mechanisms", tuple(mechanisms))
+        self.__post_init__()
+
+    def validate(self) -> None:
+        """Refuse an empty list."""
+        if not self.mechanisms:
+            raise ParameterError(f"{self.name}: give at least one mechanism to compose")
+
+    def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
+        """Draw from every mechanism; one output is a row of a table, or a tuple where parts are no numbers."""
+        return _side_by_side([part.sample(data, size, rng) for part in self.mechanisms])
+
+    def law(self, data: Any) -> Law | None:
+        """Law of all outputs together, where all laws are known."""
+        return _together([(part.law(data), 1) for part in self.mechanisms])
+
+    def neighbours(self) -> Neighbouring | None:
+        """Neighbouring inputs of the mechanisms, which must be the same for all."""
+        return _shared_neighbours(self.name, self.mechanisms)
+
+    def claims(self) -> Sequence[Claim]:
+        """Basic composition: the epsilons and deltas that the parts claim add up."""
+        found = [_claimed(part) for part in self.mechanisms]
+        if any(each is None for each in found):
+            return []
+        known = [each for each in found if each is not None]
+        epsilon, delta = math.fsum(each.epsilon for each in known), math.fsum(each.delta for each in known)
+        return _inherited(self.name, epsilon, delta, "the epsilons and deltas that the parts claim, added up")
+
+
+class Repeated(Mechanism):
+    """A mechanism run so many times on the same data, independently, all outputs released.
+
+    Parameters
+    ----------
+    mechanism
+        What is repeated.
+    count
+        How often, at least 1.
+    """
+
+    mechanism: Mechanism = parameter(doc="what is repeated")
+    count: int = parameter(1, minimum=1, doc="how often")
+
+    name = "repeated"
+
+    def __init__(self, mechanism: Mechanism, count: int) -> None:
+        object.__setattr__(self, "mechanism", mechanism)
+        object.__setattr__(self, "count", count)
+        self.__post_init__()
+
+    def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
+        """Draw ``count`` times ``size`` outputs; one output is a row of a table, or a tuple."""
+        return _side_by_side([self.mechanism.sample(data, size, rng) for _ in range(self.count)])
+
+    def law(self, data: Any) -> Law | None:
+        """Law of all outputs together, where that of one is known."""
+        return _together([(self.mechanism.law(data), self.count)])
+
+    def neighbours(self) -> Neighbouring | None:
+        """Neighbouring inputs of the mechanism."""
+        return self.mechanism.neighbours()
+
+    def claims(self) -> Sequence[Claim]:
+        """Basic composition: ``count`` times the epsilon and delta that the mechanism claims."""
+        claimed = _claimed(self.mechanism)
+        if claimed is None:
+            return []
+        epsilon, delta = self.count * claimed.epsilon, self.count * claimed.delta
+        return _inherited(self.name, epsilon, delta, f"{self.count} times what one run claims")
+
+
+class _OnParts(Mechanism):
+    """A mechanism run on random parts of the records."""
+
+    mechanism: Mechanism = parameter(doc="what is run on the part that is drawn")
+
+    def _parts(self, data: Any) -> Iterator[tuple[float, Any]]:
+        """Log-probability of every part that can be drawn, as what the law is made from."""
+        raise NotImplementedError
+
+    def _count(self, records: int) -> int:
+        """Return the number of parts that can be drawn."""
+        raise NotImplementedError
+
+    def _law_of(self, part: Any) -> Law | None:
+        return self.mechanism.law(part)
+
+    def law(self, data: Any) -> Law | None:
+        """Mix the laws of the mechanism on all parts, where they are finite or Gaussian and not too many."""
+        records = _records(self.name, data)
+        if self._count(len(records)) > _MOST_DATASETS:
+            return None
+        weights: dict[Any, float] = {}
+        parts: dict[Any, Any] = {}
+        for log_weight, part in self._parts(records):
+            key = input_key(part)
+            key = repr(part) if key is None else key
+            weights[key] = float(np.logaddexp(weights.get(key, -math.inf), log_weight))
+            parts.setdefault(key, part)
+        laws = [self._law_of(part) for part in parts.values()]
+        return _mixed(list(weights.values()), laws)
+
+    def neighbours(self) -> Neighbouring | None:
+        """Neighbouring inputs of the mechanism, which here are what parts are drawn from."""
+        return self.mechanism.neighbours()
+
+
+class PoissonSubsampled(_OnParts):
+    """A mechanism run on a part of the records that each of them joins with one probability, independently.
+
+    The mechanism must take any tuple of records, the empty one included.
+
+    Parameters
+    ----------
+    mechanism
+        A mechanism on tuples of records.
+    rate
+        Probability that a record takes part, above 0 and at most 1.
+    """
+
+    rate: float = parameter(above=0, maximum=1, doc="probability that a record takes part")
+
+    name = "poisson-subsampled"
+
+    def __init__(self, mechanism: Mechanism, rate: float) -> None:
+        object.__setattr__(self, "mechanism", mechanism)
+        object.__setattr__(self, "rate", rate)
+        self.__post_init__()
+
+    def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
+        """Draw a part for every output, and an output for the part."""
+        records = _records(self.name, data)
+        return _on_drawn(self.mechanism.sample, records, rng.random((size, len(records))) < self.rate, rng)
+
+    def _count(self, records: int) -> int:
+        return 1 << min(records, 60)
+
+    def _parts(self, data: Any) -> Iterator[tuple[float, Any]]:
+        for chosen in itertools.product((False, True), repeat=len(data)):
+            joined = sum(chosen)
+            if self.rate == 1 and joined < len(data):
+                continue
+            out = (len(data) - joined) * math.log1p(-self.rate) if self.rate < 1 else 0.0
+            yield joined * math.log(self.rate) + out, tuple(itertools.compress(data, chosen))
+
+    def claims(self) -> Sequence[Claim]:
+        """Amplification: log(1 + rate (e^epsilon - 1)) and rate times delta, where records are added or removed."""
+        claimed, neighbouring = _claimed(self.mechanism), self.mechanism.neighbours()
+        if claimed is None or neighbouring is None or neighbouring.relation != "add-remove":
+            return []
+        epsilon = math.log1p(self.rate * math.expm1(claimed.epsilon))
+        reason = f"what one run claims, amplified by Poisson sampling at the rate {self.rate:g}"
+        return _inherited(self.name, epsilon, self.rate * claimed.delta, reason)
+
+
+class SampledWithoutReplacement(_OnParts):
+    """A mechanism run on so many of the records, drawn without replacement and kept in their order.
+
+    Parameters
+    ----------
+    mechanism
+        A mechanism on tuples of records.
+    batch
+        Number of records drawn, at least 1; of a smaller dataset all are.
+    """
+
+    batch: int = parameter(minimum=1, doc="number of records drawn")
+
+    name = "sampled-without-replacement"
+
+    def __init__(self, mechanism: Mechanism, batch: int) -> None:
+        object.__setattr__(self, "mechanism", mechanism)
+        object.__setattr__(self, "batch", batch)
+        self.__post_init__()
+
+    def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
+        """Draw a part for every output, and an output for the part."""
+        records = _records(self.name, data)
+        order = np.argsort(rng.random((size, len(records))), axis=1)
+        chosen = np.zeros((size, len(records)), dtype=bool)
+        np.put_along_axis(chosen, order[:, : self.batch], True, axis=1)
+        return _on_drawn(self.mechanism.sample, records, chosen, rng)
+
+    def _count(self, records: int) -> int:
+        return math.comb(records, min(self.batch, records))
+
+    def _parts(self, data: Any) -> Iterator[tuple[float, Any]]:
+        weight = -math.log(self._count(len(data)))
+        for part in itertools.combinations(data, min(self.batch, len(data))):
+            yield weight, part
+
+    def claims(self) -> Sequence[Claim]:
+        """Amplification under substitution: log(1 + b/n (e^epsilon - 1)) and b/n times delta, of n records.
+
+        References
+        ----------
+        Balle, Barthe, Gaboardi, "Privacy amplification by subsampling", NeurIPS 2018, Theorem 9.
+        """
+        claimed, neighbouring = _claimed(self.mechanism), self.mechanism.neighbours()
+        if claimed is None or neighbouring is None or neighbouring.relation != "substitution":
+            return []
+        sizes = {len(data) for pair in neighbouring for data in pair}
+        if len(sizes) != 1:
+            return []
+        rate = min(1.0, self.batch / sizes.pop())
+        epsilon = math.log1p(rate * math.expm1(claimed.epsilon))
+        reason = f"what one run claims, amplified by drawing {self.batch} of the records without replacement"
+        return _inherited(self.name, epsilon, rate * claimed.delta, reason)
+
+
+class ShuffledBatches(_OnParts):
+    """A mechanism run on every one of so many batches, each record in one of them at random ("balls and bins").
+
+    All outputs are released, in the order of the batches. Its exact law is for few records and batches.
+
+    Parameters
+    ----------
+    mechanism
+        A mechanism on tuples of records.
+    batches
+        Number of batches, at least 1.
+
+    References
+    ----------
+    Chua, Ghazi, Harrison, Leeman, Kamath, Kumar, Manurangsi, Sinha, Zhang, "Balls-and-bins sampling for DP-SGD", 2024.
+    """
+
+    batches: int = parameter(minimum=1, doc="number of batches")
+
+    name = "shuffled-batches"
+
+    def __init__(self, mechanism: Mechanism, batches: int) -> None:
+        object.__setattr__(self, "mechanism", mechanism)
+        object.__setattr__(self, "batches", batches)
+        self.__post_init__()
+
+    def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
+        """Draw a batch for every record, and an output for every batch."""
+        records = _records(self.name, data)
+        places = rng.integers(self.batches, size=(size, len(records)))
+        return _side_by_side(
+            [_on_drawn(self.mechanism.sample, records, places == batch, rng) for batch in range(self.batches)]
+        )
+
+    def _count(self, records: int) -> int:
+        return int(min(self.batches**records, 1 << 60))
+
+    def _parts(self, data: Any) -> Iterator[tuple[float, Any]]:
+        weight = -len(data) * math.log(self.batches)
+        for places in itertools.product(range(self.batches), repeat=len(data)):
+            batches = (
+                tuple(record for record, place in zip(data, places, strict=True) if place == batch)
+                for batch in range(self.batches)
+            )
+            yield weight, tuple(batches)
+
+    def _law_of(self, part: Any) -> Law | None:
+        laws = [self.mechanism.law(batch) for batch in part]
+        if not all(isinstance(law, FiniteLaw) for law in laws):
+            return None
+        return flattened(ProductLaw([law for law in laws if law is not None]))
+
+
+def _records(name: str, data: Any) -> tuple[Any, ...]:
+    if isinstance(data, str | bytes) or not isinstance(data, Sequence | np.ndarray):
+        raise CheckError(f"{name}: data must be a sequence of records, got {data!r}")
+    return tuple(data)
+
+
+def _on_drawn(
+    sample: Callable[[Any, int, np.random.Generator], Any],
+    records: tuple[Any, ...],
+    chosen: np.ndarray,
+    rng: np.random.Generator,
+) -> Any:
+    """One output for every row of ``chosen``, on the records that it chooses; equal rows share a call."""
+    kinds, places = np.unique(chosen, axis=0, return_inverse=True)
+    places = places.reshape(-1)
+    outputs: Any = None
+    for i, kind in enumerate(kinds):
+        rows = np.flatnonzero(places == i)
+        drawn = sample(tuple(itertools.compress(records, kind)), len(rows), rng)
+        drawn = drawn if isinstance(drawn, np.ndarray) else _objects(drawn)
+        if outputs is None:
+            outputs = np.empty((len(chosen), *drawn.shape[1:]), dtype=drawn.dtype)
+        if drawn.shape[1:] != outputs.shape[1:]:
+            raise CheckError("outputs on different parts of the records have different shapes")
+        if drawn.dtype != outputs.dtype:
+            outputs = outputs.astype(np.result_type(outputs, drawn))
+        outputs[rows] = drawn
+    return outputs if outputs is not None else np.empty(0)
+
+
+def _objects(values: Any) -> np.ndarray:
+    outputs = np.empty(len(values), dtype=object)
+    for i, value in enumerate(values):
+        outputs[i] = value
+    return outputs
+
+
+def _side_by_side(parts: Sequence[Any]) -> Any:
+    """Outputs of several parts as rows of a table where they are numbers, otherwise as tuples."""
+    arrays = [part if isinstance(part, np.ndarray) else _objects(part) for part in parts]
+    if all(array.dtype.kind in "biuf" and array.ndim <= 2 for array in arrays):
+        return np.column_stack(arrays)
+    return _objects(list(zip(*arrays, strict=True)))
+
+
+def _together(parts: Sequence[tuple[Law | None, int]]) -> Law | None:
+    """Law of independent outputs, with its outcomes listed where they are few."""
+    known = [(law, count) for law, count in parts if law is not None]
+    if len(known) < len(parts):
+        return None
+    size = math.prod(len(law.outcomes) ** min(count, 64) for law, count in known if isinstance(law, FiniteLaw))
+    if size <= _MOST_OUTCOMES and all(isinstance(law, FiniteLaw) for law, _ in known):
+        return ProductLaw([law for law, count in known for _ in range(count)])
+    return ComposedLaw(known)
+
+
+def _mixed(log_weights: Sequence[float], laws: Sequence[Law | None]) -> Law | None:
+    """Mixture of laws, which does not show which of them was drawn."""
+    if all(isinstance(law, GaussianLaw) for law in laws):
+        normal = [law for law in laws if isinstance(law, GaussianLaw)]
+        if len({law.scale for law in normal}) == 1:
+            return GaussianMixtureLaw(
+                np.array([law.location for law in normal]), np.array(log_weights), normal[0].scale
+            )
+        return None
+    finite = [law if isinstance(law, FiniteLaw) else None if law is None else flattened(law) for law in laws]
+    masses: dict[Any, float] = {}
+    outcomes: dict[Any, Any] = {}
+    for weight, law in zip(log_weights, finite, strict=True):
+        if law is None:
+            return None
+        for outcome, log_p in zip(law.outcomes, law.log_probabilities.tolist(), strict=True):
+            key = outcome_key(outcome)
+            outcomes.setdefault(key, outcome)
+            masses[key] = float(np.logaddexp(masses.get(key, -math.inf), weight + log_p))
+    return FiniteLaw(list(outcomes.values()), np.minimum(list(masses.values()), 0.0))
+
+
+def _shared_neighbours(name: str, mechanisms: Sequence[Mechanism]) -> Neighbouring | None:
+    found = [part.neighbours() for part in mechanisms]
+    first = found[0]
+    if first is None or any(other is None for other in found):
+        return None
+    keys = [Counter(map(repr, other)) for other in found if other is not None]
+    if any(key != keys[0] for key in keys) or any(o is not None and o.relation != first.relation for o in found):
+        raise TargetError(
+            f"{name}: the mechanisms have different neighbouring inputs; derive a class and define `neighbours` there"
+        )
+    return first
+
+
+def _claimed(mechanism: Mechanism) -> ApproximateDP | None:
+    """What a mechanism claims of its output, where that is approximate differential privacy."""
+    for claim in mechanism.claims():
+        if isinstance(claim, PrivacyClaim) and claim.view == "output" and not claim.inapplicable:
+            if isinstance(claim.guarantee, ApproximateDP):
+                return claim.guarantee
+            return None
+    return None
+
+
+def _inherited(name: str, epsilon: float, delta: float, reason: str) -> list[Claim]:
+    if not (math.isfinite(epsilon) and delta <= 1):
+        return []
+    guarantee = ApproximateDP(epsilon, delta)
+    statement = f"The outputs together are {guarantee}: {reason}."
+    return [PrivacyClaim(id=f"{name}.inherited", statement=statement, guarantee=guarantee)]

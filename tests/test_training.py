@@ -1,0 +1,79 @@
+"""Steps of noise on random batches, and verdicts on what accountants say of them."""
+
+import math
+
+import pytest
+
+import dpaudit
+from dpaudit import ApproximateDP, NoisySteps, PrivacyClaim, Verdict
+from dpaudit.laws import GaussianLaw, compare
+
+
+def test_without_sampling_it_is_gaussian_noise():
+    for relation, distance in (("add-remove", 1.0), ("substitution", 2.0)):
+        steps = NoisySteps(noise_multiplier=3.0, rate=1.0, steps=25, relation=relation)
+        truth = compare(GaussianLaw(5 * distance / 3, 1.0), GaussianLaw(0.0, 1.0)).epsilon(1e-6).lower
+        assert steps.epsilon(1e-6).lower == pytest.approx(truth, rel=1e-12)
+
+
+def test_the_enclosures_of_relations_are_in_order():
+    """One in a hundred records, 200 steps: replacing costs more than removing and at most twice going by the middle."""
+    removed = NoisySteps(steps=200).epsilon(1e-5)
+    replaced = NoisySteps(steps=200, relation="substitution").epsilon(1e-5)
+    drawn = NoisySteps(steps=200, relation="substitution", sampling="without-replacement").epsilon(1e-5)
+    assert removed.upper - removed.lower < 1e-3
+    assert removed.upper < replaced.lower < replaced.upper
+    assert replaced.lower < drawn.lower < drawn.upper
+
+
+@pytest.mark.parametrize(
+    ("claimed", "verdict"), [(2.12, Verdict.REFUTED), (2.13, Verdict.PROVED), (math.inf, Verdict.PROVED)]
+)
+def test_verdicts_on_an_accountant(claimed, verdict):
+    """The truth is 2.1245 (dp-accounting 0.6.0: at most 2.1246)."""
+    found = NoisySteps().judge(claimed, 1e-6)
+    assert found.verdict is verdict
+    assert found.tightness.lower == pytest.approx(claimed / 2.1245, rel=1e-4)
+
+
+def test_a_claim_inside_the_enclosure_is_inconclusive():
+    steps = NoisySteps(steps=200, relation="substitution")
+    truth = steps.epsilon(1e-5)
+    assert steps.judge((truth.lower + truth.upper) / 2, 1e-5).verdict is Verdict.INCONCLUSIVE
+
+
+class Claimed(NoisySteps):
+    """An accountant that says what it is told to say."""
+
+    claimed: float = 2.13
+
+    def claims(self):
+        guarantee = ApproximateDP(self.claimed, 1e-6)
+        return [PrivacyClaim(id="accountant.epsilon", statement="what it says", guarantee=guarantee)]
+
+
+@pytest.mark.parametrize(("claimed", "verdict"), [(2.12, Verdict.REFUTED), (2.13, Verdict.PROVED)])
+def test_check_audits_an_accountant_like_any_claim(claimed, verdict):
+    (result,) = dpaudit.check(Claimed(claimed=claimed), seed=1).results
+    assert result.verdict is verdict
+    assert result.measured["epsilon"].lower == pytest.approx(2.1245, abs=1e-3)
+
+
+def test_what_has_no_known_pair_is_refused():
+    with pytest.raises(dpaudit.ParameterError, match="without replacement"):
+        NoisySteps(sampling="without-replacement")
+    with pytest.raises(dpaudit.ParameterError, match="delta must be"):
+        NoisySteps().epsilon(1.5)
+    with pytest.raises(dpaudit.ParameterError, match="nan"):
+        NoisySteps().judge(math.nan, 1e-5)
+
+
+def test_the_examples_of_the_docstrings_run():
+    import doctest
+
+    from dpaudit import composition, training
+
+    for module in (composition, training):
+        found = doctest.testmod(module)
+        assert found.attempted
+        assert not found.failed
