@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
@@ -131,13 +132,13 @@ class NoisySteps(Mechanism):
         """
         if not 0 <= delta < 1:
             raise ParameterError(f"delta must be at least 0 and below 1, got {delta}")
-        return _larger(*(side.epsilon(delta) for side in self._sides()))
+        return _larger([side.epsilon(delta) for side in self._sides()])
 
     def delta(self, epsilon: float) -> Interval:
         """Enclose delta at this epsilon >= 0, over both directions."""
         if not (math.isfinite(epsilon) and epsilon >= 0):
             raise ParameterError(f"epsilon must be a finite number of at least 0, got {epsilon}")
-        return _larger(*(side.delta(epsilon) for side in self._sides()))
+        return _larger([side.delta(epsilon) for side in self._sides()])
 
     def judge(self, epsilon: float, delta: float) -> AccountantVerdict:
         """Say whether an accountant that claims (epsilon, delta) for these steps is right, and how loose it is.
@@ -161,13 +162,15 @@ class NoisySteps(Mechanism):
         )
         return AccountantVerdict(verdict=verdict, claimed=epsilon, epsilon=truth, tightness=tightness)
 
-    def _sides(self) -> tuple[Comparison, Comparison]:
-        return _comparisons(self.noise_multiplier, self.rate, self.steps, self.relation, self.sampling)
+    def _sides(self) -> list[Comparison]:
+        """Both directions, or one that is the same in both."""
+        forward, backward = _comparisons(self.noise_multiplier, self.rate, self.steps, self.relation, self.sampling)
+        return [forward] if forward is backward else [forward, backward]
 
 
-def _larger(one: Interval, other: Interval) -> Interval:
-    upper = max(math.inf if side.upper is None else side.upper for side in (one, other))
-    return Interval(lower=max(one.lower or 0.0, other.lower or 0.0), upper=upper)
+def _larger(sides: Sequence[Interval]) -> Interval:
+    upper = max(math.inf if side.upper is None else side.upper for side in sides)
+    return Interval(lower=max(side.lower or 0.0 for side in sides), upper=upper)
 
 
 @lru_cache(maxsize=8)

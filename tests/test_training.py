@@ -16,11 +16,12 @@ def test_without_sampling_it_is_gaussian_noise():
         assert steps.epsilon(1e-6).lower == pytest.approx(truth, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_the_enclosures_of_relations_are_in_order():
     """One in a hundred records, 200 steps: replacing costs more than removing and at most twice going by the middle."""
-    removed = NoisySteps(steps=200).epsilon(1e-5)
-    replaced = NoisySteps(steps=200, relation="substitution").epsilon(1e-5)
-    drawn = NoisySteps(steps=200, relation="substitution", sampling="without-replacement").epsilon(1e-5)
+    removed = NoisySteps(steps=50).epsilon(1e-5)
+    replaced = NoisySteps(steps=50, relation="substitution").epsilon(1e-5)
+    drawn = NoisySteps(steps=50, relation="substitution", sampling="without-replacement").epsilon(1e-5)
     assert removed.upper - removed.lower < 1e-3
     assert removed.upper < replaced.lower < replaced.upper
     assert replaced.lower < drawn.lower < drawn.upper
@@ -36,8 +37,9 @@ def test_verdicts_on_an_accountant(claimed, verdict):
     assert found.tightness.lower == pytest.approx(claimed / 2.1245, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_a_claim_inside_the_enclosure_is_inconclusive():
-    steps = NoisySteps(steps=200, relation="substitution")
+    steps = NoisySteps(steps=50, relation="substitution")
     truth = steps.epsilon(1e-5)
     assert steps.judge((truth.lower + truth.upper) / 2, 1e-5).verdict is Verdict.INCONCLUSIVE
 
@@ -52,6 +54,7 @@ class Claimed(NoisySteps):
         return [PrivacyClaim(id="accountant.epsilon", statement="what it says", guarantee=guarantee)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("claimed", "verdict"), [(2.12, Verdict.REFUTED), (2.13, Verdict.PROVED)])
 def test_check_audits_an_accountant_like_any_claim(claimed, verdict):
     (result,) = dpaudit.check(Claimed(claimed=claimed), seed=1).results

@@ -18,13 +18,13 @@ from dpaudit.laws.sources import LossSource
 EPSILON_WIDTH = 1e-4
 """Width of an enclosure of epsilon that is aimed at, relative where epsilon is above 1."""
 
-DELTA_WIDTH = 1e-4
+DELTA_WIDTH = 5e-4
 """Width of an enclosure of delta that is aimed at, relative to delta."""
 
 _FIRST_CELLS, _MOST_CELLS = 1 << 12, 1 << 20
 _REFINEMENTS = 4
 _SEARCHES = 4
-_PROFILE_TILTS = 16
+_PROFILE_TILTS, _PROFILE_CELLS = 16, 1 << 14
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +41,8 @@ class ComposedComparison(Comparison):
     Notes
     -----
     **Guarantee.** Every interval encloses the truth, up to the rounding of special functions and sums that the modules
-    `grid` and `composition` account for. It is narrowed until it is 1e-4 wide (relative to delta, and to epsilon above
-    1), or as narrow as the largest grid allows.
+    `grid` and `composition` account for. It is narrowed until it is 1e-4 wide (of epsilon, relatively above 1) or 5e-4
+    wide (of delta, relatively), or as narrow as the largest grid allows.
     **Checked against** closed forms (Gaussian laws, binomial laws of randomized response), and dp-accounting's
     pessimistic and optimistic distributions.
     """
@@ -50,6 +50,7 @@ class ComposedComparison(Comparison):
     above: Sequence[tuple[LossSource, int]]
     below: Sequence[tuple[LossSource, int]] = ()
     _kept: dict[float, tuple[GridComposition, GridComposition]] = field(default_factory=dict, repr=False)
+    _known: dict[tuple[str, float], Interval] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if not self.above:
@@ -66,7 +67,7 @@ class ComposedComparison(Comparison):
     def _grids(self, step: float) -> tuple[GridComposition, GridComposition]:
         """Return the losses below and above on grids of about this step."""
         if step not in self._kept:
-            if len(self._kept) >= 2:
+            if len(self._kept) >= 3:
                 self._kept.pop(next(iter(self._kept)))
             below = GridComposition([(loss_below(source, step), count) for source, count in self.below])
             above = GridComposition([(loss_above(source, step), count) for source, count in self.above])
@@ -102,6 +103,11 @@ class ComposedComparison(Comparison):
 
     def delta(self, epsilon: float) -> Interval:
         """Enclosure of the hockey-stick divergence."""
+        if ("delta", epsilon) not in self._known:
+            self._known["delta", epsilon] = self._delta(epsilon)
+        return self._known["delta", epsilon]
+
+    def _delta(self, epsilon: float) -> Interval:
         if epsilon >= self.max_divergence():
             return Interval.exact(0.0)
 
@@ -114,13 +120,10 @@ class ComposedComparison(Comparison):
 
     def privacy_profile(self, epsilons: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper bounds at many epsilons, on one grid."""
-        if not self._kept:
-            self.delta(max(0.0, float(np.median(epsilons))))
-        below, above = self._grids(min(self._kept)) if self._kept else (None, None)
+        extents = [extent(source) for source, _ in (*self.above, *self.below)]
+        below, above = self._grids(self._fitted(max(high - low for low, high in extents) / _PROFILE_CELLS))
         top = self.max_divergence()
         lower, upper = np.zeros(len(epsilons)), np.where(epsilons >= top, 0.0, 1.0)
-        if below is None or above is None:
-            return lower, upper
         within = epsilons[epsilons < top]
         # Tilted laws at a few of the epsilons serve those between them; every bound is a true one.
         aims = np.unique(np.quantile(within, np.linspace(0.0, 1.0, _PROFILE_TILTS))) if within.size else within
@@ -135,6 +138,11 @@ class ComposedComparison(Comparison):
 
     def epsilon(self, delta: float) -> Interval:
         """Enclosure of the smallest epsilon at which the divergence is at most ``delta``."""
+        if ("epsilon", delta) not in self._known:
+            self._known["epsilon", delta] = self._epsilon(delta)
+        return self._known["epsilon", delta]
+
+    def _epsilon(self, delta: float) -> Interval:
         if delta == 0:
             return Interval.exact(max(0.0, self.max_divergence()))
         if delta >= 1:

@@ -16,6 +16,7 @@ _OUTSIDE = 37.0
 """Minus the log of the tilted mass that may lie outside of the window."""
 
 _CHERNOFF = np.array([0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0])
+_COARSE = 1 << 11
 _LARGEST_TILT = 1e9
 _LARGEST_EXPONENT = 400.0
 _LARGEST_WINDOW = 1 << 23
@@ -68,10 +69,22 @@ class GridComposition:
         """Log of the sum's moment generating function."""
         return math.fsum(count * _log_sum_exp(logs + tilt * losses) for losses, logs, count in self._logs)
 
-    def moments(self, tilt: float) -> tuple[float, float, float]:
+    @cached_property
+    def _coarse(self) -> list[tuple[np.ndarray, np.ndarray, int]]:
+        """The same with neighbouring losses merged, which is enough to choose a tilt by."""
+        found = []
+        for losses, logs, count in self._logs:
+            block = max(1, len(losses) // _COARSE)
+            starts = np.arange(0, len(losses), block)
+            merged = np.logaddexp.reduceat(logs, starts)
+            weights = np.exp(logs - np.repeat(merged, np.diff(np.r_[starts, len(losses)])))
+            found.append((np.add.reduceat(weights * losses, starts), merged, count))
+        return found
+
+    def moments(self, tilt: float, *, roughly: bool = False) -> tuple[float, float, float]:
         """Log of the moment generating function, and mean and standard deviation under the tilt."""
         log_moment, mean, variance = 0.0, 0.0, 0.0
-        for losses, logs, count in self._logs:
+        for losses, logs, count in self._coarse if roughly else self._logs:
             exponents = logs + tilt * losses
             largest = float(exponents.max())
             weights = np.exp(exponents - largest)
@@ -84,13 +97,13 @@ class GridComposition:
 
     def tilt_at(self, epsilon: float) -> float:
         """Tilt, at least 0, under which the sum's mean is ``epsilon``."""
-        return _solved(lambda tilt: self.moments(tilt)[1] - epsilon)
+        return _solved(lambda tilt: self.moments(tilt, roughly=True)[1] - epsilon)
 
     def tilt_for(self, delta: float) -> float:
         """Tilt, at least 0, whose mean is about the epsilon at which the divergence is ``delta``."""
 
         def lack(tilt: float) -> float:
-            log_moment, mean, deviation = self.moments(tilt)
+            log_moment, mean, deviation = self.moments(tilt, roughly=True)
             width = max(1.0, math.sqrt(2 * math.pi) * deviation * max(tilt, 1e-3))
             return math.log(delta) - (log_moment - tilt * mean - math.log(width) - math.log1p(tilt))
 
@@ -99,7 +112,7 @@ class GridComposition:
     def tilted(self, tilt: float) -> Tilted:
         """Law of the sum under a tilt."""
         if tilt not in self._kept:
-            if len(self._kept) >= 4:
+            if len(self._kept) >= 64:
                 self._kept.clear()
             self._kept[tilt] = self._tilted(tilt)
         return self._kept[tilt]
@@ -218,6 +231,9 @@ class Tilted:
                 return self.infinite, min(1.0, self.infinite + scale * self.outside)
             nearest = self.start + self.step * self.first
             return (self.bounds(nearest)[0] if epsilon < nearest else self.infinite), 1.0
+        if self.tilt * self.step > _LARGEST_EXPONENT:
+            # Only a loss near the largest one counts, and Chernoff's bound says enough.
+            return self.infinite, min(1.0, self.infinite + scale)
         place = int(position)
         share = math.expm1((position - place) * self.step) / math.expm1(self.step)
         fade = math.exp(self.tilt * (position - place) * self.step)
