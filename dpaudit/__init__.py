@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dpaudit import laws, messages, randomizers, rankings, testing
-    from dpaudit.auditors import LowerBound, PrivacyBounds, epsilon_lower_bound, privacy_bounds
+    from dpaudit.auditors import (
+        LowerBound,
+        OneRunBound,
+        PrivacyBounds,
+        epsilon_lower_bound,
+        one_run_bound,
+        privacy_bounds,
+    )
     from dpaudit.auditors.features import float_bits
     from dpaudit.claims.claims import Claim, FigureClaim, LemmaClaim, PrivacyClaim, RateClaim, UtilityClaim
     from dpaudit.claims.datasets import Dataset, DatasetLoader
@@ -123,6 +130,7 @@ __all__ = [
     "Message",
     "Neighbouring",
     "NoisySteps",
+    "OneRunBound",
     "OutputError",
     "Paper",
     "ParameterError",
@@ -169,6 +177,7 @@ __all__ = [
     "laws",
     "load",
     "messages",
+    "one_run_bound",
     "parameter",
     "privacy_bounds",
     "randomizers",
@@ -181,7 +190,14 @@ __all__ = [
 _HOMES = {
     name: home
     for home, names in {
-        "dpaudit.auditors": ("LowerBound", "PrivacyBounds", "epsilon_lower_bound", "privacy_bounds"),
+        "dpaudit.auditors": (
+            "LowerBound",
+            "OneRunBound",
+            "PrivacyBounds",
+            "epsilon_lower_bound",
+            "one_run_bound",
+            "privacy_bounds",
+        ),
         "dpaudit.auditors.features": ("float_bits",),
         "dpaudit.registry": ("load",),
         "dpaudit.claims.claims": (

@@ -8,12 +8,14 @@ from dpaudit.auditors.exact import audit_exact
 from dpaudit.auditors.lemma import audit_lemma
 from dpaudit.auditors.likelihood import audit_likelihood
 from dpaudit.auditors.lower_bound import LowerBound, epsilon_lower_bound
+from dpaudit.auditors.one_run import OneRunBound, one_run_bound
 from dpaudit.auditors.streams import Streams
 from dpaudit.auditors.utility import audit_utility
 
 __all__ = [
     "Budget",
     "LowerBound",
+    "OneRunBound",
     "PrivacyBounds",
     "Streams",
     "audit",
@@ -23,5 +25,6 @@ __all__ = [
     "audit_likelihood",
     "audit_utility",
     "epsilon_lower_bound",
+    "one_run_bound",
     "privacy_bounds",
 ]

@@ -12,6 +12,7 @@ from dpaudit.statistics.events import (
     log_ratio_lower,
 )
 from dpaudit.statistics.fit import cdf_distance, cdf_shift, detectable_shifts, goodness_of_fit
+from dpaudit.statistics.guesses import epsilon_of_guesses, mu_of_guesses
 from dpaudit.statistics.means import mean_interval, student_interval
 from dpaudit.statistics.proportions import clopper_pearson, proportion_lower, proportion_upper
 from dpaudit.statistics.rates import Exponent, fitted_exponent, local_exponents
@@ -33,6 +34,7 @@ __all__ = [
     "clopper_pearson",
     "detectable_shifts",
     "detection_limit",
+    "epsilon_of_guesses",
     "fitted_exponent",
     "forced_lower",
     "goodness_of_fit",
@@ -40,6 +42,7 @@ __all__ = [
     "local_exponents",
     "log_ratio_lower",
     "mean_interval",
+    "mu_of_guesses",
     "proportion_lower",
     "proportion_upper",
     "student_interval",
