@@ -11,14 +11,15 @@ import numpy as np
 
 from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, complement
 from dpaudit.auditors.streams import Streams
+from dpaudit.claims.guarantees import exceeds
 from dpaudit.errors import ParameterError
 from dpaudit.statistics import clopper_pearson, epsilon_of_guesses, mu_of_guesses
 
 OneRunGuarantee = Literal["approximate", "gaussian"]
 
-_AT_ROOT = 3.5
-"""Guesses per square root of the canaries: of synthetic runs with Gaussian scores, from 200 canaries to 5000, and of
-true mu between 0.5 and 2, about the best number."""
+_FACTOR, _POWER = 2.0, 0.6
+"""Guesses on both sides: the factor times this power of the canaries. For 200 to 5000 canaries with Gaussian scores,
+and true mu between 0.5 and 2, that is about the best number."""
 
 _SHARES = (0.4, 0.25, 0.2, 0.15)
 """Parts of the error probability of the numbers of guesses tried: on both sides, on the highest scores alone, three
@@ -32,6 +33,10 @@ MORE = 10
 
 Guesses = tuple[int, int]
 """How many of the highest scores are guessed to be in, and how many of the lowest to be out."""
+
+
+class CoinsError(ParameterError):
+    """No fair coins have put the canaries in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +57,9 @@ class OneRunBound:
         guesses were right; of the numbers tried, those that gave the bound.
     canaries, included
         How many canaries there are, and how many of them were in.
-    tried
-        How many numbers of guesses shared the error probability; 1 where they were given.
+    tried, share
+        How many numbers of guesses shared the error probability, and the part of it that these had; 1 and 1 where the
+        numbers were given.
     ceiling
         The largest bound that any right guesses could have given with so many canaries.
     outlook
@@ -70,8 +76,24 @@ class OneRunBound:
     canaries: int
     included: int
     tried: int
+    share: float
     ceiling: float
     outlook: float
+
+    def least_right(self, claimed: float) -> int | None:
+        """Return the least number of these guesses that is right more often than a claim allows; None where none is."""
+        test = _Test(
+            guarantee="gaussian" if self.parameter == "mu" else "approximate",
+            delta=self.delta,
+            alpha=complement(self.confidence),
+        )
+        number = sum(self.guesses)
+        low, high = 0, number + 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            above = exceeds(test.bound(middle, number, self.canaries, self.share), claimed)
+            low, high = (low, middle) if above else (middle, high)
+        return high if high <= number else None
 
     @property
     def epsilon(self) -> float | None:
@@ -190,6 +212,7 @@ def one_run_bound(
         canaries=m,
         included=int(np.count_nonzero(coins)),
         tried=len(tried),
+        share=share,
         ceiling=_ceiling(test, m, tuple(tried)),
         outlook=max(value, test.bound(MORE * right, MORE * number, MORE * m, share)),
     )
@@ -226,7 +249,7 @@ def numbers_of_guesses(canaries: int) -> list[tuple[Guesses, float]]:
     def both(number: int) -> Guesses:
         return (number + 1) // 2, number // 2
 
-    few = min(canaries, math.ceil(_AT_ROOT * math.sqrt(canaries)))
+    few = min(canaries, math.ceil(_FACTOR * canaries**_POWER))
     wanted = [both(few), (max(1, few // 2), 0), both(min(canaries, 3 * few)), both(canaries)]
     shares: dict[Guesses, float] = {}
     for each, share in zip(wanted, _SHARES, strict=True):
@@ -282,7 +305,7 @@ def _checked(scores: Any, included: Any) -> tuple[np.ndarray, np.ndarray]:
     inside = int(np.count_nonzero(coins))
     low, high = clopper_pearson(inside, len(coins), 1 - _NO_COINS)
     if not low <= 0.5 <= high:
-        raise ParameterError(
+        raise CoinsError(
             f"{inside} of {len(coins)} canaries were in, which fair coins practically never give; "
             "the bound needs every canary to be put in by a fair coin of its own"
         )

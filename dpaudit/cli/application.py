@@ -8,6 +8,7 @@ from pathlib import Path
 import typer
 
 from dpaudit.claims.verdicts import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_UNUSABLE, status_of_error
+from dpaudit.cli.bound import bound
 from dpaudit.cli.check import check
 from dpaudit.cli.compare import compare
 from dpaudit.cli.init import init
@@ -35,6 +36,7 @@ app.command("list")(list_)
 app.command("show")(show)
 app.command("check")(check)
 app.command("verify")(verify)
+app.command("bound")(bound)
 app.command("reproduce")(reproduce)
 app.command("report")(report)
 app.command("compare")(compare)

@@ -1,0 +1,158 @@
+"""Records of bounds that come from files of outputs: a claim held against each, as `dpaudit check` holds one."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dpaudit.auditors.budget import complement
+from dpaudit.auditors.one_run import OneRunBound
+from dpaudit.claims.evidence import Counterexample, Evidence, Interval, Remedy
+from dpaudit.claims.guarantees import exceeds
+from dpaudit.claims.record import Record, Result
+from dpaudit.claims.verdicts import Verdict, status_of
+
+if TYPE_CHECKING:
+    from dpaudit.claims.evidence import Violation
+
+_DIGEST = 12
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claimed:
+    """What is claimed of the outputs in some files.
+
+    Attributes
+    ----------
+    guarantee
+        Kind of guarantee, as records hold it.
+    forced
+        The parameter that is bounded.
+    parameters
+        The claimed parameters by name.
+    """
+
+    guarantee: str
+    forced: str
+    parameters: Mapping[str, float]
+
+    @property
+    def value(self) -> float:
+        """The claimed value of the parameter that is bounded."""
+        return self.parameters[self.forced]
+
+    def __str__(self) -> str:
+        """The claim in words."""
+        return ", ".join(f"{name} {value:.12g}" for name, value in self.parameters.items())
+
+
+def judge_run(bound: OneRunBound, claimed: Claimed) -> Evidence:
+    """Hold a claim against a bound from one run."""
+    number = sum(bound.guesses)
+    scope = f"one run with {bound.canaries} canaries, of which {bound.included} were in"
+    least = bound.least_right(claimed.value)
+    counts = f"{bound.right} of {number} guesses were right"
+    witness, remedy = None, None
+    if exceeds(bound.value, claimed.value):
+        verdict = Verdict.REFUTED
+        witness = Counterexample(
+            instance=f"the {bound.guesses[0]} highest scores guessed in, the {bound.guesses[1]} lowest guessed out",
+            quantity="number of right guesses",
+            measured=bound.right,
+            claimed=(number + 1 if least is None else least) - 1,
+            direction="at-most",
+            details={"guesses": number, "canaries": bound.canaries, f"{bound.parameter} that follows": bound.value},
+        )
+        note = f"{counts}, which bounds {bound.parameter} from below"
+    elif not exceeds(bound.ceiling, claimed.value):
+        verdict, remedy = Verdict.INCONCLUSIVE, Remedy.SAMPLES
+        note = (
+            f"with so few canaries even right guesses alone bound {bound.parameter} by no more than "
+            f"{bound.ceiling:.4g}; put more canaries into the run"
+        )
+    else:
+        verdict = Verdict.CONSISTENT
+        note = counts if least is None else f"{counts}; {least} or more would have refuted the claim"
+    return Evidence(
+        verdict=verdict,
+        scope=scope,
+        method="one-run",
+        measured={bound.parameter: Interval(lower=bound.value, upper=None)},
+        witness=witness,
+        note=note,
+        samples=bound.canaries,
+        remedy=remedy,
+    )
+
+
+def bound_result(
+    evidence: Evidence,
+    claimed: Claimed,
+    *,
+    files: Sequence[Path],
+    name: str,
+    relation: str,
+    confidence: float,
+    seed: int,
+    command: str,
+) -> Result:
+    """Return the result of one claim about outputs in files.
+
+    Parameters
+    ----------
+    evidence, claimed
+        What was found, and the claim.
+    files
+        The files; their content stands in the parameters, by its hash.
+    name
+        What the outputs are of, as reports head it.
+    relation
+        What the two inputs are to each other.
+    confidence, seed, command
+        As a result holds them.
+    """
+    witness: Violation | Counterexample | None = evidence.witness
+    return Result(
+        target=name,
+        claim=f"{name}.bound",
+        kind="privacy",
+        source="",
+        statement=f"It keeps {claimed}.",
+        parameters={f"file{i or ''}": described(path) for i, path in enumerate(files)},
+        relation=relation,
+        scope=evidence.scope,
+        method=evidence.method,
+        verdict=evidence.verdict,
+        expected=None,
+        ok=status_of(evidence.verdict, None) == 0,
+        claimed=dict(claimed.parameters),
+        measured=evidence.measured,
+        witness=witness,
+        note=evidence.note,
+        samples=evidence.samples,
+        seed=seed,
+        command=command,
+        guarantee=claimed.guarantee,
+        remedy=evidence.remedy,
+        error_probability=complement(confidence),
+    )
+
+
+def bounds_record(results: Sequence[Result], *, seed: int, command: str, started: float) -> Record:
+    """Return the record of results."""
+    from dpaudit.runner.check import make_record
+
+    return make_record(results, None, seed=seed, command=command, started=started)
+
+
+def described(path: Path) -> str:
+    """Return a file with its hash, as a parameter of a result."""
+    digest: Any = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+    return f"{path.name} (SHA-256 {digest.hexdigest()[:_DIGEST]})"

@@ -1,0 +1,134 @@
+"""Lines of text files that somebody else wrote, gzip'd or not; what is wrong is told with its line."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, Final, NoReturn, cast
+
+from dpaudit.errors import DataError
+from dpaudit.reading import MEBIBYTE, check_regular, shortened
+
+_GZIP: Final = b"\x1f\x8b"
+_OTHERS: Final = {
+    b"PK\x03\x04": "a zip archive",
+    b"BZh": "compressed by bzip2",
+    b"\xfd7zXZ\x00": "compressed by xz",
+    b"\x28\xb5\x2f\xfd": "compressed by zstd",
+    b"\x93NUMPY": "a npy file",
+    b"PAR1": "a Parquet file",
+    b"ARROW1": "an Arrow file",
+}
+"""How files begin that are no text, and what they are."""
+
+_LONGEST: Final = MEBIBYTE
+"""Bytes that a line may have: what has no line breaks is no table."""
+
+
+def refuse(path: str | Path, what: str, *, line: int | None = None, column: str | int | None = None) -> NoReturn:
+    """Raise DataError that names the file, the line and the column."""
+    where = f", line {line}" if line is not None else ""
+    where += f", column {column}" if column is not None else ""
+    raise DataError(f"{path}{where}: {what}")
+
+
+@contextmanager
+def opened(path: str | Path) -> Iterator[BinaryIO]:
+    """Open a regular file for reading, decompressed if its name ends in .gz.
+
+    Raises
+    ------
+    DataError
+        It cannot be read, or is compressed and its name does not say so, or the other way round.
+    """
+    try:
+        check_regular(path)
+        with open(path, "rb") as file:
+            start = file.read(8)
+            file.seek(0)
+            named = str(path).lower().endswith(".gz")
+            if named and start and not start.startswith(_GZIP):
+                refuse(path, "its name ends in .gz, but it is not compressed by gzip; rename it")
+            if not named and start.startswith(_GZIP):
+                refuse(path, "it is compressed by gzip, but its name does not end in .gz; rename it or decompress it")
+            if not named:
+                yield file
+                return
+            with gzip.open(file) as inside:
+                yield cast(BinaryIO, inside)
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        refuse(path, "its compressed content is damaged or ends too early; make it again")
+    except OSError as error:
+        refuse(path, f"cannot be read ({error.strerror or error})")
+
+
+def lines_of(path: str | Path, file: BinaryIO) -> Iterator[str]:
+    """Yield the lines of an opened file of UTF-8 text, without a byte order mark.
+
+    Raises
+    ------
+    DataError
+        It is no UTF-8 text, or a line is too long.
+    """
+    number = 0
+    while True:
+        raw = file.readline(_LONGEST + 1)
+        if not raw:
+            return
+        number += 1
+        if number == 1:
+            for start, what in _OTHERS.items():
+                if raw.startswith(start):
+                    refuse(path, f"it is {what} and no text; give it the ending of what it is, or decompress it")
+            raw = raw.removeprefix(b"\xef\xbb\xbf")
+        if len(raw) > _LONGEST:
+            refuse(path, f"has more than {_LONGEST // MEBIBYTE} MiB; write one output a line", line=number)
+        try:
+            text = raw.decode("utf-8")
+        except UnicodeDecodeError:
+            refuse(path, "is not UTF-8 text; save the file as UTF-8", line=number)
+        if "\0" in text:
+            refuse(path, "has a byte of 0, as no text has; save the file as UTF-8", line=number)
+        yield text
+
+
+def rows_of(path: str | Path, file: BinaryIO) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of an opened CSV file that are not empty, with the lines they end on.
+
+    Raises
+    ------
+    DataError
+        As `lines_of`; or it is no CSV.
+    """
+    reader = csv.reader(lines_of(path, file), strict=True)
+    while True:
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            refuse(
+                path, f"is no CSV ({error}); write one output a line, with commas between columns", line=reader.line_num
+            )
+        if row:
+            yield reader.line_num, row
+
+
+def number_in(text: str) -> float | None:
+    """Return the number that a cell stands for; None where it stands for none."""
+    # Python takes 1_000 for a number, which no other program writes.
+    if "_" in text:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def cell(value: Any) -> str:
+    """Return a cell as a message shows it."""
+    return shortened(value, 60)
