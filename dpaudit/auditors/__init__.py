@@ -9,6 +9,7 @@ from dpaudit.auditors.lemma import audit_lemma
 from dpaudit.auditors.likelihood import audit_likelihood
 from dpaudit.auditors.lower_bound import LowerBound, epsilon_lower_bound
 from dpaudit.auditors.one_run import OneRunBound, one_run_bound
+from dpaudit.auditors.samples import SamplesBound, bound_from_samples
 from dpaudit.auditors.streams import Streams
 from dpaudit.auditors.utility import audit_utility
 
@@ -17,6 +18,7 @@ __all__ = [
     "LowerBound",
     "OneRunBound",
     "PrivacyBounds",
+    "SamplesBound",
     "Streams",
     "audit",
     "audit_black_box",
@@ -24,6 +26,7 @@ __all__ = [
     "audit_lemma",
     "audit_likelihood",
     "audit_utility",
+    "bound_from_samples",
     "epsilon_lower_bound",
     "one_run_bound",
     "privacy_bounds",

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.auditors.again import drawn_again
 from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget
 from dpaudit.auditors.features import FEATURES, FeatureMap
 from dpaudit.auditors.pair import PairTask, bound_pair, check_samples
@@ -15,7 +16,11 @@ from dpaudit.auditors.sampler import SampleFunction, Sampler, SupportFunction
 from dpaudit.auditors.sequential import EarlyTest
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.guarantees import ApproximateDP
-from dpaudit.errors import ParameterError
+from dpaudit.claims.inputs import input_key
+from dpaudit.errors import CheckError, ParameterError
+
+_FEWEST_SEEN, _MOST_SEEN = 100, 20_000
+"""Outputs of a call from which on it is looked at, and the outputs per input that are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +135,9 @@ def epsilon_lower_bound(
         A number is out of range, ``features`` has no such name, or ``supports`` is not a function.
     CheckError
         The sampler raises, returns the wrong shape or NaN, changes its input, or takes randomness from elsewhere; or
-        ``supports`` returns something else than one bool per output, or says something else of an output among others.
+        ``supports`` returns something else than one bool per output, or says something else of an output among others;
+        or the sampler seems to draw rows of a fixed array again and again, which would tell the arrays apart and not
+        the inputs: give such rows to `bound_from_samples`.
 
     Notes
     -----
@@ -152,8 +159,9 @@ def epsilon_lower_bound(
         raise ParameterError(f"features must be a function or one of {', '.join(FEATURES)}, got {features!r}")
     if supports is not None and not callable(supports):
         raise ParameterError(f"supports must be a function of outputs and an input, got {supports!r}")
+    seen = _Seen(sample, x, y)
     sampler = Sampler(
-        sample,
+        seen,
         name,
         Streams(seed, ("epsilon_lower_bound",)),
         own_randomness=own_randomness,
@@ -174,6 +182,7 @@ def epsilon_lower_bound(
     if bound is None:
         bound = bound_pair(sampler, x, y, task)
         bound = replace(bound, samples=bound.samples + drawn)
+    seen.check(name)
     return LowerBound(
         epsilon=bound.value,
         delta=delta,
@@ -191,3 +200,35 @@ def epsilon_lower_bound(
         recipe=bound.recipe,
         candidate=bound.candidate,
     )
+
+
+class _Seen:
+    """A sampler of which the first outputs on either input are kept, to see whether they come again."""
+
+    def __init__(self, sample: SampleFunction, x: Any, y: Any) -> None:
+        self._sample = sample
+        self._keys = input_key(x), input_key(y)
+        self._outputs: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
+
+    def __call__(self, data: Any, size: int, rng: np.random.Generator) -> Any:
+        outputs = self._sample(data, size, rng)
+        key = input_key(data)
+        # Calls for a few outputs look at whether the sampler repeats itself, from one stream.
+        if size >= _FEWEST_SEEN and isinstance(outputs, np.ndarray) and outputs.dtype == np.float64:
+            for kept, other in zip(self._outputs, self._keys, strict=True):
+                if key == other and sum(map(len, kept)) < _MOST_SEEN:
+                    kept.append(outputs[:_MOST_SEEN].copy())
+                    break
+        return outputs
+
+    def check(self, name: str) -> None:
+        """Raise CheckError where the outputs of both inputs seem to be rows of fixed arrays."""
+        if not all(self._outputs) or self._keys[0] == self._keys[1]:
+            return
+        again = drawn_again(*(np.concatenate(kept) for kept in self._outputs))
+        if again is not None:
+            raise CheckError(
+                f"{name}: `sample` seems to draw some {again} numbers again and again, as from a fixed array; that "
+                "tells the arrays apart and not the inputs. Give the arrays to `dpaudit.bound_from_samples`; or, if "
+                "there are no other outputs, return them as texts"
+            )

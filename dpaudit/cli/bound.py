@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from dpaudit.cli.bound_words import bound_in_words, claim_in_words, lines, option_words
 from dpaudit.cli.output import write, write_out
 from dpaudit.errors import ParameterError
 
@@ -23,6 +24,18 @@ Kind = Literal["approximate", "gaussian"]
 
 
 def bound(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[A B | FILE --label COLUMN | FOLDER]",
+            help="Outputs on two neighbouring inputs, an output a row: CSV or JSON Lines (.gz as well), npy, npz, "
+            "Parquet, Arrow. A folder holds pairs NAME-a.csv and NAME-b.csv, or folders of two files.",
+        ),
+    ] = None,
+    label: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Column of the only file that says which of two inputs a row is of."),
+    ] = None,
     one_run: Annotated[
         Path | None,
         typer.Option(
@@ -51,6 +64,10 @@ def bound(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Equal seeds give equal bounds.")] = 0,
+    features: Annotated[
+        Literal["float-bits"] | None,
+        typer.Option(help="Of files of outputs: look at the bit patterns of floating-point numbers too."),
+    ] = None,
     format_: Annotated[
         Literal["text", "json"], typer.Option("--format", help="What goes to standard output.")
     ] = "text",
@@ -59,29 +76,33 @@ def bound(
         typer.Option(metavar="DIR", help="Write record.json, report.md, index.html and junit.xml on the claim there."),
     ] = None,
 ) -> None:
-    """Bound epsilon or mu from below, from files: status 0, or 1 if a claim is refuted."""
+    """Bound epsilon or mu from below, from files: status 0, or 1 if a claim is refuted.
+
+    Rows must be independent outputs. They are split once at random: a part chooses an event, the others bound it.
+    """
     from dpaudit.auditors.budget import DEFAULT_CONFIDENCE
+    from dpaudit.cli.bound_files import bound_files
     from dpaudit.reporting import check_writable
 
-    if one_run is None:
-        raise ParameterError("nothing to bound; give --one-run SCORES.csv")
+    if one_run is None and not files:
+        raise ParameterError("nothing to bound; give two files of outputs, or --one-run SCORES.csv")
+    if one_run is not None and (files or label is not None or features is not None):
+        raise ParameterError("--one-run takes scores of canaries alone; leave files, --label and --features out")
+    kind: Kind = "gaussian" if claim_mu is not None else guarantee
+    if one_run is None and (kind == "gaussian" or guesses is not None):
+        what = "--guesses" if guesses is not None else "Gaussian DP"
+        raise ParameterError(f"{what} is for --one-run; leave it out with files of outputs")
     claimed = claim_of(guarantee, delta, claim_epsilon, claim_mu)
     if output is not None:
         if claimed is None:
             raise ParameterError("a report is about a claim; give --claim-epsilon or --claim-mu, or leave --output out")
         check_writable(output)
-    status = bound_one_run(
-        one_run,
-        kind="gaussian" if claim_mu is not None else guarantee,
-        delta=delta,
-        claimed=claimed,
-        confidence=DEFAULT_CONFIDENCE if confidence is None else confidence,
-        guesses=guesses,
-        seed=seed,
-        format_=format_,
-        output=output,
-    )
-    raise typer.Exit(status)
+    certain = DEFAULT_CONFIDENCE if confidence is None else confidence
+    shared: dict[str, Any] = {"delta": delta, "claimed": claimed, "confidence": certain, "seed": seed}
+    shared |= {"format_": format_, "output": output}
+    if one_run is not None:
+        raise typer.Exit(bound_one_run(one_run, kind=kind, guesses=guesses, **shared))
+    raise typer.Exit(bound_files(files or [], label=label, features=features, **shared))
 
 
 def claim_of(guarantee: Kind, delta: float, epsilon: float | None, mu: float | None) -> Claimed | None:
@@ -159,36 +180,6 @@ def bound_one_run(
         )
         write(bounds_record([result], seed=seed, command=command, started=started), output)
     return status_of(evidence.verdict, None)
-
-
-def option_words(claimed: Claimed) -> list[str]:
-    """Return the options of a command that make a claim."""
-    names = {"epsilon": "--claim-epsilon", "delta": "--delta", "mu": "--claim-mu"}
-    return [word for name, value in claimed.parameters.items() for word in (names[name], repr(value))]
-
-
-def bound_in_words(parameter: str, value: float, delta: float, confidence: float) -> str:
-    """Return a bound as one sentence; it is rounded down."""
-    from dpaudit.claims.evidence import Interval
-    from dpaudit.reporting.numbers import format_interval
-
-    at = f" at delta {delta:.6g}" if delta else ""
-    if value <= 0:
-        return f"nothing is shown of {parameter}{at}: it is at least 0"
-    known = format_interval(Interval(lower=value, upper=None), digits=5)
-    return f"{parameter} is {known}{at}, with confidence {confidence!r}"
-
-
-def claim_in_words(claimed: Claimed, evidence: Evidence) -> str:
-    """Return what a bound says of a claim."""
-    return f"{claimed}: {evidence.verdict}; {evidence.note}"
-
-
-def lines(heading: str, rows: list[tuple[str, str]]) -> str:
-    """Return a heading and named lines below it."""
-    from dpaudit.reporting.wording import clean
-
-    return clean("\n".join([heading, *(f"  {name.ljust(11)} {text}" for name, text in rows)]) + "\n")
 
 
 def _text(found: OneRunBound, claimed: Claimed | None, evidence: Evidence | None) -> str:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from dpaudit.auditors.blackbox import a_value
 from dpaudit.auditors.budget import complement
 from dpaudit.auditors.one_run import OneRunBound
-from dpaudit.claims.evidence import Counterexample, Evidence, Interval, Remedy
+from dpaudit.auditors.samples import SamplesBound
+from dpaudit.claims.evidence import Counterexample, Evidence, Interval, Remedy, Violation
 from dpaudit.claims.guarantees import exceeds
 from dpaudit.claims.record import Record, Result
 from dpaudit.claims.verdicts import Verdict, status_of
-
-if TYPE_CHECKING:
-    from dpaudit.claims.evidence import Violation
 
 _DIGEST = 12
 _BLOCK = 1 << 20
@@ -89,6 +89,47 @@ def judge_run(bound: OneRunBound, claimed: Claimed) -> Evidence:
     )
 
 
+def judge_samples(bound: SamplesBound, names: tuple[str, str]) -> Evidence:
+    """Hold the guarantee of a bound from two samples against the bound."""
+    guarantee, name = bound.guarantee, bound.parameter
+    counts = f"{bound.hits[0]} of {bound.trials[0]} and {bound.hits[1]} of {bound.trials[1]}"
+    measured = {
+        name: Interval(lower=bound.value, upper=None),
+        "detection_limit": Interval.exact(bound.detection_limit),
+    }
+    witness, remedy = None, None
+    if guarantee.exceeds(bound.value):
+        likelier, other = reversed(names) if bound.reverse else names
+        verdict, note = Verdict.REFUTED, f"the event occurred {counts} times, which bounds {name} from below"
+        witness = Violation(
+            data=likelier, neighbour=other, event=bound.event, p=bound.p, q=bound.q, forces={name: bound.value}
+        )
+    elif math.isinf(bound.detection_limit):
+        verdict, remedy = Verdict.INCONCLUSIVE, Remedy.SAMPLES
+        note = "no violation could have been found with so few rows; give more"
+        if bound.blind:
+            note = (
+                "nothing told the two apart, nor would it have: a difference planted in copies of these outputs went "
+                "unnoticed, because most of them come only once; give numbers or coarser outputs"
+            )
+    else:
+        verdict = Verdict.CONSISTENT
+        note = (
+            f"{a_value(name)} of {bound.detection_limit:.4g} or more would have been refuted with 95 % power, "
+            "had its event fallen as short of it as the one chosen here"
+        )
+    return Evidence(
+        verdict=verdict,
+        scope=f"{bound.rows[0]} and {bound.rows[1]} outputs in files, {bound.learned} of each to choose an event",
+        method="black-box",
+        measured=measured,
+        witness=witness,
+        note=note,
+        samples=sum(bound.rows),
+        remedy=remedy,
+    )
+
+
 def bound_result(
     evidence: Evidence,
     claimed: Claimed,
@@ -115,7 +156,6 @@ def bound_result(
     confidence, seed, command
         As a result holds them.
     """
-    witness: Violation | Counterexample | None = evidence.witness
     return Result(
         target=name,
         claim=f"{name}.bound",
@@ -131,7 +171,7 @@ def bound_result(
         ok=status_of(evidence.verdict, None) == 0,
         claimed=dict(claimed.parameters),
         measured=evidence.measured,
-        witness=witness,
+        witness=evidence.witness,
         note=evidence.note,
         samples=evidence.samples,
         seed=seed,

@@ -1,0 +1,156 @@
+"""Files of outputs, one a row: CSV, JSON Lines, npy, npz, Parquet and Arrow, read in chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from dpaudit.sources.columnar import ArrowTable
+from dpaudit.sources.numpy_files import NumpyTable
+from dpaudit.sources.rows import CsvTable, JsonTable
+from dpaudit.sources.tables import Table
+from dpaudit.sources.text import cell, refuse
+
+_READERS: Final[dict[str, Callable[[Path], Table]]] = {
+    ".csv": CsvTable,
+    ".csv.gz": CsvTable,
+    ".jsonl": JsonTable,
+    ".jsonl.gz": JsonTable,
+    ".ndjson": JsonTable,
+    ".ndjson.gz": JsonTable,
+    ".npy": NumpyTable,
+    ".npz": NumpyTable,
+    ".parquet": ArrowTable,
+    ".arrow": ArrowTable,
+    ".feather": ArrowTable,
+}
+
+_PAIR_ENDS: Final = (("-a", "-b"), ("_a", "_b"), (".a", ".b"), ("-A", "-B"), ("_A", "_B"), (".A", ".B"))
+"""How the names of two files of a pair end, before their common ending."""
+
+
+def ending_of(path: Path) -> str | None:
+    """Return the ending of a file that can be read; None where it has none of these."""
+    name = path.name.lower()
+    return max((end for end in _READERS if name.endswith(end)), key=len, default=None)
+
+
+def read_table(path: Path) -> Table:
+    """Open a file of outputs, by its ending.
+
+    Raises
+    ------
+    DataError
+        It cannot be read, or its ending says nothing.
+    """
+    ending = ending_of(path)
+    if ending is None:
+        if path.is_dir():
+            refuse(path, "is a folder; give two files, or the folder alone")
+        refuse(path, f"its ending does not say what it is; known: {', '.join(_READERS)}")
+    return _READERS[ending](path)
+
+
+class _Labelled:
+    """The rows of a table with one label, without the column of labels."""
+
+    def __init__(self, table: Table, column: str, label: str, rows: int) -> None:
+        self._table, self._column, self._label, self._rows = table, column, label, rows
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return f"{self._table.name}, {self._column} {self._label}"
+
+    @property
+    def rows(self) -> int:
+        """How many outputs there are."""
+        return self._rows
+
+    def chunks(self) -> Iterator[np.ndarray]:
+        """Yield the outputs with this label."""
+        for chunk in self._table.chunks():
+            labels = _labels(chunk, self._column)
+            names = [name for name in (chunk.dtype.names or ()) if name != self._column]
+            kept = chunk[labels == self._label]
+            yield kept[names[0]] if len(names) == 1 else _only(kept, names)
+
+
+def by_label(path: Path, column: str) -> tuple[Table, Table]:
+    """Return two tables of outputs, one for each of two labels in a column of one file; the labels in their order.
+
+    Raises
+    ------
+    DataError
+        There is no such column, or it has not just two values.
+    """
+    table = read_table(path)
+    counts: dict[str, int] = {}
+    for chunk in table.chunks():
+        names = chunk.dtype.names
+        if not names:
+            refuse(path, f"its columns have no names; name one of them {cell(column)}, or give two files")
+        if column not in names:
+            refuse(path, f"has no column {cell(column)}; it has {', '.join(names)}")
+        if len(names) == 1:
+            refuse(path, f"has no column but {cell(column)}; the outputs are missing")
+        found, numbers = np.unique(_labels(chunk, column), return_counts=True)
+        for label, number in zip(found.tolist(), numbers.tolist(), strict=True):
+            counts[label] = counts.get(label, 0) + number
+            if len(counts) > 2:
+                refuse(path, f"column {cell(column)} has more than two values: {', '.join(map(cell, sorted(counts)))}")
+    if len(counts) != 2:
+        refuse(path, f"column {cell(column)} must have two values, one for each input, and has {len(counts)}")
+    first, second = (_Labelled(table, column, label, counts[label]) for label in sorted(counts))
+    return first, second
+
+
+def pairs_in(folder: Path) -> dict[str, tuple[Path, Path]]:
+    """Return the pairs of files in a folder by their names.
+
+    A pair is two files ``NAME-a.csv`` and ``NAME-b.csv`` (or ``_a``, ``.a``, ``-A``), or a folder with two files.
+
+    Raises
+    ------
+    DataError
+        There are no pairs, or a file has no partner.
+    """
+    files = {path.name: path for path in sorted(folder.iterdir()) if path.is_file() and ending_of(path)}
+    pairs: dict[str, tuple[Path, Path]] = {}
+    for name, path in files.items():
+        ending = ending_of(path) or ""
+        stem = name[: -len(ending)]
+        for first, second in _PAIR_ENDS:
+            if stem.endswith((first, second)):
+                start, last = stem[: -len(first)], name[-len(ending) :]
+                other = start + (second if stem.endswith(first) else first) + last
+                if other not in files:
+                    refuse(path, f"there is no {other} beside it")
+                pairs[start] = files[f"{start}{first}{last}"], files[f"{start}{second}{last}"]
+                break
+        else:
+            refuse(path, "belongs to no pair; name the two files of a pair NAME-a and NAME-b, with one ending")
+    for inner in sorted(path for path in folder.iterdir() if path.is_dir()):
+        inside = sorted(path for path in inner.iterdir() if path.is_file() and ending_of(path))
+        if len(inside) == 2:
+            pairs[inner.name] = (inside[0], inside[1])
+        elif inside:
+            refuse(inner, f"has {len(inside)} files of outputs; a folder of a pair has two")
+    if not pairs:
+        refuse(folder, "there are no pairs of files in it; name them NAME-a.csv and NAME-b.csv")
+    return dict(sorted(pairs.items()))
+
+
+def _labels(chunk: np.ndarray, column: str) -> np.ndarray:
+    values = chunk[column]
+    return values.astype(str) if values.dtype.kind != "O" else np.array([str(value) for value in values])
+
+
+def _only(records: np.ndarray, names: list[str]) -> np.ndarray:
+    made = np.empty(len(records), dtype=[(name, records.dtype[name]) for name in names])
+    for name in names:
+        made[name] = records[name]
+    return made

@@ -1,0 +1,222 @@
+"""Outputs in text files, one a line: CSV and JSON Lines."""
+
+from __future__ import annotations
+
+import math
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+import numpy as np
+
+from dpaudit.reading import json_kind, parse_json
+from dpaudit.sources.numpy_files import as_records
+from dpaudit.sources.tables import CHUNK
+from dpaudit.sources.text import cell, lines_of, number_in, opened, refuse, rows_of
+
+_WHOLE: Final = re.compile(r"\s*[+-]?[0-9]{1,18}\s*", re.ASCII)
+_HEADER_LINES: Final = 1000
+"""Lines among which the first one does not come again in any cell, if it is a header of texts."""
+
+_KINDS: Final[Mapping[str, Any]] = {"whole": np.int64, "number": np.float64, "text": object}
+
+
+class LineTable(ABC):
+    """Outputs of a text file; the first reading finds the type of every column, and whether all lines can be read.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Raises
+    ------
+    DataError
+        It cannot be read, or a line has other columns, another type or a NaN; the message names line and column.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._kinds: list[str] = []
+        self._names: tuple[str, ...] = ()
+        self._first_line = 0
+        self._rows = 0
+        with opened(path) as file:
+            for line, values in self._lines(file):
+                if not self._kinds:
+                    self._first_line = line
+                    self._kinds = ["whole" if type(value) is int else _kind(value) for value in values]
+                self._look(line, values)
+                self._rows += 1
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return str(self._path)
+
+    @property
+    def rows(self) -> int:
+        """How many outputs there are."""
+        return self._rows
+
+    def chunks(self) -> Iterator[np.ndarray]:
+        """Yield all outputs in order."""
+        with opened(self._path) as file:
+            lines = (values for _, values in self._lines(file))
+            while block := list(islice(lines, CHUNK)):
+                columns = zip(*block, strict=True)
+                made = [_array(column, kind) for column, kind in zip(columns, self._kinds, strict=True)]
+                if self._names:
+                    yield as_records(dict(zip(self._names, made, strict=True)))
+                elif len(made) == 1:
+                    yield made[0]
+                elif "text" in self._kinds:
+                    yield as_records({f"column{i + 1}": part for i, part in enumerate(made)})
+                else:
+                    yield np.stack([part.astype(np.float64) for part in made], axis=1)
+
+    @abstractmethod
+    def _lines(self, file: BinaryIO) -> Iterator[tuple[int, Sequence[Any]]]:
+        """Yield the number of every line that holds an output, and its values: int, float or str."""
+
+    def _look(self, line: int, values: Sequence[Any]) -> None:
+        if len(values) != len(self._kinds):
+            refuse(
+                self._path,
+                f"has {len(values)} columns, where line {self._first_line} has {len(self._kinds)}",
+                line=line,
+            )
+        for place, (value, kind) in enumerate(zip(values, self._kinds, strict=True)):
+            found = type(value)
+            if found is int and not -(2**63) <= value < 2**63:
+                refuse(self._path, "has more digits than 64 bits hold", line=line, column=self._column(place))
+            if found is int and kind == "whole":
+                continue
+            if found is str and kind != "text":
+                what = "is empty" if not value.strip() else f"{cell(value)} is no number"
+                refuse(
+                    self._path,
+                    f"{what}, where line {self._first_line} has one; write one type of value in a column",
+                    line=line,
+                    column=self._column(place),
+                )
+            if found is not str and kind == "text":
+                refuse(
+                    self._path,
+                    f"{value} is a number, where line {self._first_line} has a text; write one type in a column",
+                    line=line,
+                    column=self._column(place),
+                )
+            if found is float:
+                if math.isnan(value):
+                    refuse(
+                        self._path,
+                        "is NaN; write a value that can be compared",
+                        line=line,
+                        column=self._column(place),
+                    )
+                self._kinds[place] = "number"
+
+    def _column(self, place: int) -> str | int:
+        return self._names[place] if self._names else place + 1
+
+
+class CsvTable(LineTable):
+    """Outputs of a CSV file, with a header or without one, gzip'd if its name ends in .gz.
+
+    A first line of texts above a line with a number is a header, and so is one whose texts do not come again in the
+    lines below it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._texts: list[bool] = []
+        self._is_header: bool | None = None
+        super().__init__(path)
+
+    def _lines(self, file: BinaryIO) -> Iterator[tuple[int, Sequence[Any]]]:
+        rows = rows_of(self._path, file)
+        if self._is_header is None:
+            first = list(islice(rows, _HEADER_LINES))
+            self._settle([row for _, row in first])
+            rows = chain(first, rows)
+        if self._is_header:
+            next(rows)
+        for line, row in rows:
+            if len(row) == len(self._texts):
+                yield line, [text if is_text else _value(text) for text, is_text in zip(row, self._texts, strict=True)]
+            else:
+                yield line, row
+
+    def _settle(self, rows: list[list[str]]) -> None:
+        """Find out about a header, and which columns are texts by the first output."""
+        self._is_header = _has_header(rows)
+        if self._is_header:
+            self._names = tuple(name.strip() for name in rows[0])
+            if len(set(self._names)) < len(self._names) or "" in self._names:
+                refuse(self._path, f"its header is {', '.join(map(cell, rows[0]))}: names must differ", line=1)
+        outputs = rows[1:] if self._is_header else rows
+        self._texts = [number_in(text) is None for text in outputs[0]] if outputs else []
+
+
+class JsonTable(LineTable):
+    """Outputs of a file of JSON Lines: numbers, texts, lists of one length, or objects with the same keys."""
+
+    def _lines(self, file: BinaryIO) -> Iterator[tuple[int, Sequence[Any]]]:
+        keys: tuple[str, ...] | None = None
+        for line, text in enumerate(lines_of(self._path, file), 1):
+            if not text.strip():
+                continue
+            try:
+                value = parse_json(text)
+            except ValueError as error:
+                refuse(self._path, f"is no JSON ({error})", line=line)
+            if isinstance(value, dict):
+                if keys is None:
+                    keys = tuple(value)
+                    self._names = keys
+                if value.keys() != set(keys):
+                    refuse(
+                        self._path, f"has the keys {', '.join(value)}, where others have {', '.join(keys)}", line=line
+                    )
+                value = [value[key] for key in keys]
+            elif keys is not None:
+                refuse(self._path, f"is {json_kind(value)}, where other lines are objects", line=line)
+            values = value if isinstance(value, list) else [value]
+            if not values:
+                refuse(self._path, "has no values; write an output in every line", line=line)
+            for place, item in enumerate(values):
+                if isinstance(item, list | dict) or item is None:
+                    refuse(self._path, f"is {json_kind(item)}; write a number or a text", line=line, column=place + 1)
+            yield line, [int(item) if isinstance(item, bool) else item for item in values]
+
+
+def _has_header(rows: list[list[str]]) -> bool:
+    if not rows or any(number_in(text) is not None for text in rows[0]):
+        return False
+    if len(rows) == 1:
+        return True
+    if any(number_in(text) is not None for text in rows[1]):
+        return True
+    return not any(text in (row[place] for row in rows[1:] if place < len(row)) for place, text in enumerate(rows[0]))
+
+
+def _value(text: str) -> Any:
+    if _WHOLE.fullmatch(text):
+        return int(text)
+    number = number_in(text)
+    return text if number is None else number
+
+
+def _kind(value: Any) -> str:
+    return "text" if isinstance(value, str) else "number"
+
+
+def _array(values: Sequence[Any], kind: str) -> np.ndarray:
+    if kind == "text":
+        made = np.empty(len(values), dtype=object)
+        made[:] = values
+        return made
+    return np.array(values, dtype=_KINDS[kind])

@@ -1,0 +1,96 @@
+"""Tables of outputs: a row is an output; they are read in chunks, as often as asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final, Protocol
+
+import numpy as np
+
+CHUNK: Final = 65_536
+"""Rows of a chunk."""
+
+
+class Table(Protocol):
+    """Outputs of one input.
+
+    Attributes
+    ----------
+    name
+        What messages call it.
+    rows
+        How many outputs there are.
+    """
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+
+    @property
+    def rows(self) -> int:
+        """How many outputs there are."""
+
+    def chunks(self) -> Iterator[np.ndarray]:
+        """Yield all outputs along axis 0, in order, the same each time, in arrays of one type and of any length."""
+
+
+class ArrayTable:
+    """Outputs in memory.
+
+    Parameters
+    ----------
+    outputs
+        Along axis 0.
+    name
+        What messages call it.
+    """
+
+    def __init__(self, outputs: np.ndarray, name: str) -> None:
+        self._outputs, self._name = outputs, name
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return self._name
+
+    @property
+    def rows(self) -> int:
+        """How many outputs there are."""
+        return len(self._outputs)
+
+    def chunks(self) -> Iterator[np.ndarray]:
+        """Yield all outputs in order."""
+        for start in range(0, len(self._outputs), CHUNK):
+            yield self._outputs[start : start + CHUNK]
+
+
+def form_of(outputs: np.ndarray) -> Any:
+    """Return what two tables of outputs must have in common: the kind of values, and the columns."""
+    if outputs.dtype.names:
+        return tuple((name, _kind(outputs.dtype[name])) for name in outputs.dtype.names)
+    return _kind(outputs.dtype), outputs.shape[1:]
+
+
+def in_order(outputs: np.ndarray, names: tuple[str, ...] | None) -> np.ndarray:
+    """Return records with their columns in this order, where they are the same; other outputs as they are."""
+    mine = outputs.dtype.names
+    if not names or not mine or mine == names or set(mine) != set(names):
+        return outputs
+    ordered: np.ndarray = outputs[list(names)]
+    return ordered
+
+
+def shared_type(first: Any, second: Any) -> np.dtype[Any]:
+    """Return the type of array that holds outputs of both types, which have one form."""
+    if first.names:
+        return np.dtype([(name, shared_type(first[name], second[name])) for name in first.names])
+    if first.kind == second.kind and first.kind != "U":
+        return np.promote_types(first, second)
+    both = {first.kind, second.kind}
+    if both <= set("biuf"):
+        return np.promote_types(first, second)
+    return np.dtype(object)
+
+
+def _kind(dtype: Any) -> str:
+    return "number" if dtype.kind in "biuf" else "text"
