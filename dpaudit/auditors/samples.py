@@ -240,6 +240,12 @@ class _Samples:
             It has other columns than the rest, or a NaN.
         """
         if self._type is None:
+            one, other = (set(table.columns) for table in self.tables)
+            if one and other and one != other:
+                raise DataError(
+                    f"{self.tables[0].name} has the columns {', '.join(self.tables[0].columns)}, and "
+                    f"{self.tables[1].name} has {', '.join(self.tables[1].columns)}; give the same columns"
+                )
             first, second = (next(iter(table.chunks())) for table in self.tables)
             second = in_order(second, first.dtype.names)
             if form_of(first) != form_of(second):

@@ -44,6 +44,7 @@ class ArrowTable:
         except OSError as error:
             refuse(path, f"cannot be read ({error.strerror or error})")
         self._rows = 0
+        self._columns: tuple[str, ...] = ()
         for batch in self._batches(columns=False):
             self._rows += batch.num_rows
 
@@ -51,6 +52,11 @@ class ArrowTable:
     def name(self) -> str:
         """What messages call it."""
         return str(self._path)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns; empty where they have none."""
+        return self._columns
 
     @property
     def rows(self) -> int:
@@ -87,6 +93,7 @@ class ArrowTable:
         with parquet.ParquetFile(self._path) as file:
             if len(set(file.schema_arrow.names)) < len(file.schema_arrow.names) or not file.schema_arrow.names:
                 refuse(self._path, "needs columns with different names")
+            self._columns = tuple(file.schema_arrow.names)
             yield from file.iter_batches(batch_size=CHUNK, columns=None if columns else file.schema_arrow.names[:1])
 
     def _arrow(self) -> Iterator[Any]:
@@ -98,6 +105,7 @@ class ArrowTable:
             reader = pa.ipc.open_file(source) if is_file else pa.ipc.open_stream(source)
             if len(set(reader.schema.names)) < len(reader.schema.names) or not reader.schema.names:
                 refuse(self._path, "needs columns with different names")
+            self._columns = tuple(reader.schema.names)
             if is_file:
                 yield from (reader.get_batch(i) for i in range(reader.num_record_batches))
             else:

@@ -66,6 +66,11 @@ class _Labelled:
         return f"{self._table.name}, {self._column} {self._label}"
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns; empty where they have none."""
+        return tuple(name for name in self._table.columns if name != self._column)
+
+    @property
     def rows(self) -> int:
         """How many outputs there are."""
         return self._rows
@@ -88,6 +93,8 @@ def by_label(path: Path, column: str) -> tuple[Table, Table]:
         There is no such column, or it has not just two values.
     """
     table = read_table(path)
+    if table.columns == (column,):
+        refuse(path, f"has no column but {cell(column)}; the outputs are missing")
     counts: dict[str, int] = {}
     for chunk in table.chunks():
         names = chunk.dtype.names
@@ -95,8 +102,6 @@ def by_label(path: Path, column: str) -> tuple[Table, Table]:
             refuse(path, f"its columns have no names; name one of them {cell(column)}, or give two files")
         if column not in names:
             refuse(path, f"has no column {cell(column)}; it has {', '.join(names)}")
-        if len(names) == 1:
-            refuse(path, f"has no column but {cell(column)}; the outputs are missing")
         found, numbers = np.unique(_labels(chunk, column), return_counts=True)
         for label, number in zip(found.tolist(), numbers.tolist(), strict=True):
             counts[label] = counts.get(label, 0) + number

@@ -42,14 +42,19 @@ class NumpyTable:
         except OSError as error:
             refuse(path, f"cannot be read ({error.strerror or error})")
         except (ValueError, EOFError, zipfile.BadZipFile) as error:
-            what = "it holds Python objects, which are not read" if "allow_pickle" in str(error) else "it is damaged"
-            if "pickled" in str(error):
+            said = str(error)
+            what = "it is damaged"
+            if "pickled" in said:
                 what = "it is no file of numpy"
+            if "Object arrays" in said or "Python objects" in said:
+                what = "it holds Python objects, which are not read"
             refuse(path, f"{what}; write numbers or texts with numpy.save")
         if not parts:
             refuse(path, "there are no arrays in it")
         for name, part in parts.items():
             where = f"array {cell(name)}" if name else "its array"
+            if not isinstance(part, np.ndarray):
+                refuse(path, f"{where} is no file of numpy; write numbers or texts with numpy.savez")
             if part.dtype.kind not in "biufU" and part.dtype.names is None:
                 refuse(path, f"{where} has type {part.dtype}; give numbers or texts")
             if part.ndim == 0:
@@ -65,6 +70,11 @@ class NumpyTable:
     def name(self) -> str:
         """What messages call it."""
         return str(self._path)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns; empty where they have none."""
+        return tuple(name for name in self._parts if len(self._parts) > 1)
 
     @property
     def rows(self) -> int:

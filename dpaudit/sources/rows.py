@@ -58,6 +58,11 @@ class LineTable(ABC):
         return str(self._path)
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns; empty where they have none."""
+        return self._names
+
+    @property
     def rows(self) -> int:
         """How many outputs there are."""
         return self._rows

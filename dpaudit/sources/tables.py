@@ -18,6 +18,8 @@ class Table(Protocol):
     ----------
     name
         What messages call it.
+    columns
+        Names of the columns; empty where they have none.
     rows
         How many outputs there are.
     """
@@ -25,6 +27,10 @@ class Table(Protocol):
     @property
     def name(self) -> str:
         """What messages call it."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns; empty where they have none."""
 
     @property
     def rows(self) -> int:
@@ -52,6 +58,11 @@ class ArrayTable:
     def name(self) -> str:
         """What messages call it."""
         return self._name
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns; empty where they have none."""
+        return self._outputs.dtype.names or ()
 
     @property
     def rows(self) -> int:

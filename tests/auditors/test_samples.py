@@ -1,0 +1,158 @@
+"""Bounds from samples that were drawn already: coverage, closed forms, forms of outputs, rows that come again."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import dpaudit
+
+
+def laplace(rng, size, at=0.0):
+    return at + rng.laplace(size=size)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [(200, 200), (150, 700)], ids=str)
+@pytest.mark.parametrize("delta", [0.0, 0.01])
+def test_bounds_are_rarely_above_the_truth(rows, delta):
+    # Randomized response, whose epsilon is 1, so that the bound can be met.
+    rng = np.random.default_rng(2)
+    keep = 1 / (1 + math.exp(-1))
+    true = math.log((keep - delta) / (1 - keep))
+    above = 0
+    for seed in range(100):
+        a, b = (rng.random(size) < rate for size, rate in zip(rows, (keep, 1 - keep), strict=True))
+        above += dpaudit.bound_from_samples(a, b, delta=delta, confidence=0.9, seed=seed).value > true
+    assert above <= binom.isf(1e-6, 100, 0.1)
+
+
+@pytest.mark.slow
+def test_as_much_as_from_a_sampler():
+    for n, least in ((2000, 0.5), (50_000, 0.9)):
+        rng = np.random.default_rng(n)
+        found = [dpaudit.bound_from_samples(laplace(rng, n), laplace(rng, n, 1.0), seed=i).epsilon for i in range(5)]
+        drawn = [
+            dpaudit.epsilon_lower_bound(
+                lambda at, size, rng: laplace(rng, size, at), 0.0, 1.0, samples=n, seed=i
+            ).epsilon
+            for i in range(5)
+        ]
+        assert np.mean(found) > max(least, np.mean(drawn) - 0.08)
+        assert max(found) <= 1.0
+
+
+def test_what_is_told():
+    rng = np.random.default_rng(3)
+    a, b = laplace(rng, 3000), laplace(rng, 5000, 1.0)
+    bound = dpaudit.bound_from_samples(a, b, claimed=0.2, seed=4)
+    assert bound == dpaudit.bound_from_samples(a.tolist(), b, claimed=0.2, seed=4)
+    assert bound != dpaudit.bound_from_samples(a, b, claimed=0.2, seed=5)
+    assert (bound.rows, bound.learned) == ((3000, 5000), 600)
+    assert bound.p == bound.hits[0] / bound.trials[0] > bound.q
+    assert sum(bound.trials) <= 3000 + 5000 - 2 * 600
+    assert 0.3 < bound.value < bound.outlook <= 1.05
+    turned = dpaudit.bound_from_samples(b, a, seed=4)
+    assert turned.value == pytest.approx(bound.value, abs=0.2)
+    assert dpaudit.bound_from_samples(a, a[::-1].copy(), seed=1).value == 0
+
+
+def test_another_guarantee():
+    class Rarer(dpaudit.ApproximateDP):
+        """Decided by two probabilities."""
+
+        __slots__ = ()
+        by_ratio = False
+
+    rng = np.random.default_rng(3)
+    a, b = rng.random(3000) < 0.7, rng.random(2000) < 0.3
+    bound = dpaudit.bound_from_samples(a, b, guarantee=Rarer(0.5))
+    assert sum(bound.trials) == 5000 - 2 * bound.learned
+    assert 0.4 < bound.value < math.log(7 / 3)
+    assert bound.parameter == "epsilon"
+    with pytest.raises(dpaudit.ParameterError, match="leave delta"):
+        dpaudit.bound_from_samples(a, b, guarantee=Rarer(0.5), delta=0.1)
+
+
+def test_forms_of_outputs():
+    rng = np.random.default_rng(5)
+    coins = [rng.random(2000) < rate for rate in (0.8, 0.2)]
+    plain = dpaudit.bound_from_samples(*coins).value
+    assert 0.9 < plain < math.log(4)
+    for form in (
+        lambda side: side.astype(float),
+        lambda side: ["yes" if each else "no" for each in side],
+        lambda side: np.stack([side, rng.random(2000) < 0.5], axis=1),
+        lambda side: [{"answer": bool(each), "text": "a"} for each in side],
+        lambda side: np.array([(each, "a") for each in side], dtype=[("x", float), ("y", object)]),
+        lambda side: iter(side.tolist()),
+    ):
+        assert dpaudit.bound_from_samples(*map(form, coins)).value > 0.8
+    # What features make equal tells nothing apart.
+    assert dpaudit.bound_from_samples(*coins, features=np.zeros_like).value == 0
+
+
+def test_columns_in_another_order_and_numbers_of_another_type():
+    rng = np.random.default_rng(6)
+    a = np.zeros(500, dtype=[("x", int), ("y", object)])
+    b = np.zeros(500, dtype=[("y", object), ("x", float)])
+    for side, rate in ((a, 0.9), (b, 0.1)):
+        side["x"], side["y"] = rng.random(500) < rate, "t"
+    bound = dpaudit.bound_from_samples(a, b)
+    assert bound.value > 0.8
+    assert bound.event in ((0.0, "t"), (1.0, "t"))
+
+
+def test_rows_that_come_again():
+    rng = np.random.default_rng(7)
+    a, b = laplace(rng, 5000), laplace(rng, 5000, 1.43)
+    with pytest.raises(dpaudit.CheckError, match="A and of B come again"):
+        dpaudit.bound_from_samples(rng.choice(a, 10_000), rng.choice(b, 10_000))
+
+    def again(which, size, rng):
+        return rng.choice((a, b)[which], size)
+
+    with pytest.raises(dpaudit.CheckError, match=r"again and again.*bound_from_samples"):
+        dpaudit.epsilon_lower_bound(again, 0, 1, samples=5000)
+    assert 0.5 < dpaudit.bound_from_samples(a, b).epsilon < 1.43
+
+
+@pytest.mark.parametrize(
+    "sample",
+    [
+        lambda at, size, rng: at + rng.laplace(size=size),
+        lambda at, size, rng: np.round(at + rng.laplace(size=size), 2),
+        lambda at, size, rng: at * 0.3 + rng.geometric(0.5, size=size),
+        lambda at, size, rng: np.float64(np.float32(at + rng.laplace(size=size))),
+        lambda at, size, rng: np.where(rng.random(size) < 0.3, np.pi, at + rng.laplace(size=size)),
+        lambda at, size, rng: np.sqrt(rng.integers(2, 300, size=size)),
+    ],
+    ids=["continuous", "rounded", "integer noise", "single precision", "an atom", "irrational values"],
+)
+def test_new_outputs_are_not_taken_for_old_ones(sample):
+    assert dpaudit.epsilon_lower_bound(sample, 0, 1, samples=5000).epsilon >= 0
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "options", "message"),
+    [
+        ([1.0], [2.0] * 50, {}, "A has 1 row;"),
+        ([1.0] * 50, [], {}, "B has 0 rows"),
+        (np.zeros((50, 2)), np.zeros((50, 3)), {}, "give the same columns"),
+        (np.zeros(50), ["a"] * 50, {"names": ("left", "right")}, "left has numbers and right has texts"),
+        ([0.0] * 49 + [math.nan], [0.0] * 50, {}, "A has NaN"),
+        ([0.0] * 50, 5, {}, "B is int"),
+        ([0.0] * 50, [0.0] * 50, {"delta": 1.0}, "delta"),
+        ([0.0] * 50, [0.0] * 50, {"confidence": 0}, "confidence"),
+        ([0.0] * 50, [0.0] * 50, {"seed": -1}, "seed"),
+        ([0.0] * 50, [0.0] * 50, {"claimed": -1.0}, "epsilon"),
+        ([0.0] * 50, [0.0] * 50, {"features": "bits"}, "features"),
+        ([0.0] * 50, [0.0] * 50, {"features": lambda outputs: outputs[:3]}, "a row for each"),
+        (np.zeros((50, 0)), np.zeros((50, 0)), {}, "without any values"),
+        (np.ma.masked_array(np.zeros(50), mask=True), np.zeros(50), {}, "masked"),
+    ],
+)
+def test_refused_samples(a, b, options, message):
+    with pytest.raises(dpaudit.DpauditError, match=message):
+        dpaudit.bound_from_samples(a, b, **options)

@@ -1,0 +1,115 @@
+"""`dpaudit bound A B`: bounds from files, labels and folders, exit statuses, reports, calls that are refused."""
+
+import json
+
+import numpy as np
+import pytest
+
+import dpaudit as package
+from dpaudit.claims.record import read_record
+
+
+@pytest.fixture(scope="module")
+def outputs():
+    rng = np.random.default_rng(8)
+    return rng.laplace(size=3000), 1 + rng.laplace(size=4000)
+
+
+@pytest.fixture
+def files(folder, outputs):
+    np.save(folder / "a.npy", outputs[0])
+    (folder / "b.csv").write_text("".join(f"{value!r}\n" for value in outputs[1].tolist()), encoding="utf-8")
+    return "a.npy", "b.csv"
+
+
+def test_the_bound_is_that_of_the_function(dpaudit, files, outputs):
+    expected = package.bound_from_samples(*outputs, seed=3, delta=1e-4)
+    told = json.loads(dpaudit("bound", *files, "--seed", "3", "--delta", "1e-4", "--format", "json").out)
+    assert told["value"] == expected.epsilon > 0.4
+    assert (told["rows"], told["hits"], told["inputs"]) == ([3000, 4000], list(expected.hits), ["a.npy", "b.csv"])
+    outcome = dpaudit("bound", *files)
+    assert (outcome.status, outcome.err) == (0, "")
+    assert outcome.out.startswith("epsilon is at least 0.")
+    assert "with 10 times the rows" in outcome.out
+
+
+def test_labels(dpaudit, folder, files, outputs):
+    rows = [f"{label},{value!r}" for label, side in zip("xy", outputs, strict=True) for value in side.tolist()]
+    (folder / "both.csv").write_text("\n".join(["who,out", *rows]), encoding="utf-8")
+    told = json.loads(dpaudit("bound", "both.csv", "--label", "who", "--format", "json").out)
+    assert told["value"] == json.loads(dpaudit("bound", *files, "--format", "json").out)["value"]
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "word"),
+    [
+        (["--claim-epsilon", "0.3"], 1, "refuted"),
+        (["--claim-epsilon", "1"], 0, "consistent"),
+        (["--claim-epsilon", "1", "--delta", "0.999"], 3, "inconclusive"),
+    ],
+    ids=str,
+)
+def test_exit_status(dpaudit, files, options, status, word):
+    outcome = dpaudit("bound", *files, *options)
+    assert outcome.status == status
+    assert word in outcome.out
+
+
+@pytest.mark.slow
+def test_a_folder_is_a_plan(dpaudit, folder, outputs):
+    (folder / "pairs" / "deep").mkdir(parents=True)
+    for name, (first, second) in {"wide": outputs, "same": (outputs[0][:1500], outputs[0][1500:])}.items():
+        np.save(folder / "pairs" / f"{name}-a.npy", first)
+        np.save(folder / "pairs" / f"{name}-b.npy", second)
+    for name, side in zip(("first", "second"), outputs, strict=True):
+        np.save(folder / "pairs" / "deep" / f"{name}.npy", side)
+    outcome = dpaudit("bound", "pairs", "--claim-epsilon", "0.3", "--output", "out")
+    assert outcome.status == 1
+    assert "wide: epsilon is at least" in outcome.out
+    assert "same: nothing is shown of epsilon" in outcome.out
+    record = read_record(folder / "out" / "record.json")
+    assert {result.target: str(result.verdict) for result in record.results} == {
+        "deep": "refuted",
+        "same": "consistent",
+        "wide": "refuted",
+    }
+    assert record.error_probability == pytest.approx(0.003)
+    (result,) = (result for result in record.results if result.target == "wide")
+    assert result.witness.forces["epsilon"] > 0.3
+    assert dpaudit(*result.command.split()[1:]).status == 1
+    assert dpaudit("report", "out/record.json", "--output", "again").status == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["a.npy"], "1 file given"),
+        (["a.npy", "b.csv", "a.npy"], "3 files given"),
+        (["a.npy", "a.npy"], "are one file"),
+        (["a.npy", "b.csv", "--label", "x"], "one file"),
+        (["a.npy", "missing.csv"], "missing.csv: cannot be read"),
+        (["a.npy", "one.csv"], "one.csv has 1 row;"),
+        (["a.npy", "empty.csv"], "empty.csv has 0 rows"),
+        (["a.npy", "two.csv"], "give the same columns"),
+        (["x.csv", "y.csv"], "x.csv has the columns x, and y.csv has y"),
+        (["a.npy", "b.csv", "--claim-mu", "1"], "for --one-run"),
+        (["a.npy", "b.csv", "--guesses", "10"], "for --one-run"),
+        (["a.npy", "b.csv", "--one-run", "b.csv"], "canaries alone"),
+        (["a.npy", "b.csv", "--output", "out"], "about a claim"),
+        (["a.npy", "b.csv", "--delta", "1"], "delta"),
+    ],
+    ids=str,
+)
+def test_calls_that_are_refused(dpaudit, files, folder, arguments, words):
+    for name, content in {
+        "one.csv": "1\n",
+        "empty.csv": "",
+        "two.csv": "1,2\n" * 50,
+        "x.csv": "x\n" + "1\n" * 50,
+        "y.csv": "y\n" + "1\n" * 50,
+    }.items():
+        (folder / name).write_text(content, encoding="utf-8")
+    outcome = dpaudit("bound", *arguments)
+    assert (outcome.status, outcome.out) == (2, "")
+    assert outcome.err.count("\n") == 1
+    assert words in outcome.err

@@ -1,0 +1,251 @@
+"""Files of outputs: every form gives the same arrays, chunk by chunk, and what is wrong is told with its place."""
+
+import gzip
+import json
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+
+import dpaudit
+from dpaudit.sources import rows as row_files
+from dpaudit.sources import tables
+from dpaudit.sources.files import by_label, pairs_in, read_table
+
+X, N, T = [1.5, -2.0, 3e300, 4.0], [1, -2, 3, 4], ["a", "b c", "ä,", "a"]
+
+
+def read(path):
+    table = read_table(path)
+    chunks = list(table.chunks())
+    assert sum(map(len, chunks)) == table.rows
+    return np.concatenate(chunks) if chunks else None
+
+
+def write(folder, name, content):
+    content = content.encode() if isinstance(content, str) else content
+    (folder / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    return folder / name
+
+
+@pytest.fixture(params=[2, 65_536], ids=["chunks of two", "one chunk"])
+def chunk(request, monkeypatch):
+    for module in (
+        tables,
+        row_files,
+        sys.modules["dpaudit.sources.numpy_files"],
+        sys.modules["dpaudit.sources.columnar"],
+    ):
+        monkeypatch.setattr(module, "CHUNK", request.param)
+
+
+@pytest.mark.usefixtures("chunk")
+@pytest.mark.parametrize("ending", ["csv", "csv.gz"])
+def test_csv(tmp_path, ending):
+    def of(content):
+        return read(write(tmp_path, f"x.{ending}", content))
+
+    assert of("1\n-2\n3\n4\n").tolist() == N
+    assert of("1\n-2\n3\n4\n").dtype == np.int64
+    assert of("x\n1.5\n-2\n\n3e300\n4\n").tolist() == X
+    assert of("1\n-2\n3.5\n4").tolist() == [1, -2, 3.5, 4]
+    assert of("1,2\r\n3,4\r\n").tolist() == [[1, 2], [3, 4]]
+    assert of("\ufeffa\nb\na\nb\na\n").tolist() == ["a", "b", "a", "b", "a"]
+    assert of("who\na\nb\na\n").tolist() == ["a", "b", "a"]
+    named = of('n,x,t\n1,1.5,a\n-2,-2.0,b c\n3,3e300,"ä,"\n4,4.0,a\n')
+    assert named.dtype.names == ("n", "x", "t")
+    assert [named[name].tolist() for name in named.dtype.names] == [N, X, T]
+    assert of("1,a\n2,b\n").dtype.names == ("column1", "column2")
+    assert of("a,1\nb,inf\n")["column2"].tolist() == [1, np.inf]
+    # A text that looks like a number is one of the texts of its column.
+    assert of("t,x\na,1\n2,1\n")["t"].tolist() == ["a", "2"]
+
+
+@pytest.mark.usefixtures("chunk")
+@pytest.mark.parametrize("ending", ["jsonl", "ndjson.gz"])
+def test_json_lines(tmp_path, ending):
+    def of(*values):
+        return read(write(tmp_path, f"x.{ending}", "\n".join(map(json.dumps, values))))
+
+    assert of(*N).tolist() == N
+    assert of(1, 2.5, 3).tolist() == [1, 2.5, 3]
+    assert of(*T).tolist() == T
+    assert of([1, 2], [3, 4.5]).tolist() == [[1, 2], [3, 4.5]]
+    assert of(True, False).tolist() == [1, 0]
+    named = of({"t": "a", "x": 1}, {"x": 2.5, "t": "b"})
+    assert named.dtype.names == ("t", "x")
+    assert [named[name].tolist() for name in ("t", "x")] == [["a", "b"], [1, 2.5]]
+
+
+@pytest.mark.usefixtures("chunk")
+def test_numpy_files(tmp_path):
+    for array in (np.array(X), np.array(N, np.int8), np.array(T), np.ones((5, 3), np.float32)):
+        np.save(tmp_path / "x.npy", array)
+        np.savez(tmp_path / "x.npz", array)
+        for name in ("x.npy", "x.npz"):
+            found = read(tmp_path / name)
+            assert found.tolist() == array.tolist()
+            assert found.dtype == (object if array.dtype.kind == "U" else array.dtype)
+    np.savez_compressed(tmp_path / "x.npz", n=N, t=T)
+    named = read(tmp_path / "x.npz")
+    assert [named[name].tolist() for name in ("n", "t")] == [N, T]
+
+
+@pytest.mark.usefixtures("chunk")
+def test_parquet_and_arrow(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    table = pa.table({"n": N, "x": X, "t": pa.array(T).dictionary_encode(), "b": [True, False, True, True]})
+    parquet.write_table(table, tmp_path / "x.parquet")
+    for name, opened in (("file.arrow", pa.ipc.new_file), ("stream.arrow", pa.ipc.new_stream)):
+        with pa.OSFile(str(tmp_path / name), "wb") as sink, opened(sink, table.schema) as writer:
+            writer.write_table(table, max_chunksize=3)
+    for name in ("x.parquet", "file.arrow", "stream.arrow"):
+        found = read(tmp_path / name)
+        assert [found[column].tolist() for column in "nxt"] == [N, X, T]
+        assert found["b"].dtype == bool
+    parquet.write_table(pa.table({"x": X}), tmp_path / "x.parquet")
+    assert read(tmp_path / "x.parquet").tolist() == X
+    for bad, words in (
+        ({"x": [1.0, None]}, "column 'x', row 1: is null"),
+        ({"x": [1.0, float("nan")]}, "row 1: is NaN"),
+        ({"x": [[1], [2]]}, "type list"),
+    ):
+        parquet.write_table(pa.table(bad), tmp_path / "bad.parquet")
+        with pytest.raises(dpaudit.DataError, match=words):
+            read(tmp_path / "bad.parquet")
+    write(tmp_path, "bad.parquet", b"PAR1 and no more")
+    write(tmp_path, "bad.arrow", b"ARROW1 and no more")
+    for name in ("bad.parquet", "bad.arrow"):
+        with pytest.raises(dpaudit.DataError, match=f"{name}: cannot be read"):
+            read(tmp_path / name)
+
+
+def test_without_pyarrow(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(dpaudit.ParameterError, match=r"pip install 'dpaudit\[arrow\]'"):
+        read_table(write(tmp_path, "x.parquet", b""))
+
+
+BAD = {
+    "x.csv": [
+        ("1\n2\nabc\n", r"line 3, column 1: 'abc' is no number, where line 1 has one"),
+        ("x,y\n1,2\n3,\n", r"line 3, column y: is empty"),
+        ("1\nnan\n", r"line 2, column 1: is NaN"),
+        ("1,2\n3\n", r"line 2: has 1 columns, where line 1 has 2"),
+        ("x,x\n1,2\n", r"names must differ"),
+        (b"1\n\xff\n", r"line 2: is not UTF-8"),
+        (gzip.compress(b"1\n"), r"compressed by gzip"),
+        (b"PK\x03\x04", r"zip archive"),
+        (b"1" * (2**20 + 2), r"line 1: has more than 1 MiB"),
+        ('1\n"2\n', r"is no CSV"),
+    ],
+    "x.jsonl": [
+        ("1\n[\n", r"line 2: is no JSON"),
+        ("1\nNaN\n", r"line 2: is no JSON"),
+        ("1\nnull\n", r"line 2, column 1: is null"),
+        ("[1]\n[[2]]\n", r"line 2, column 1: is a list"),
+        ('1\n"a"\n', r"line 2, column 1: 'a' is no number"),
+        ('"a"\n1\n', r"line 2, column 1: 1 is a number, where line 1 has a text"),
+        ('{"x": 1}\n{"y": 1}\n', r"line 2: has the keys y, where others have x"),
+        ('{"x": 1}\n1\n', r"line 2: is a number, where other lines are objects"),
+        ("[]\n", r"line 1: has no values"),
+        (f"{2**63}\n", r"64 bits"),
+    ],
+    "x.npy": [
+        (b"1\n2\n", r"x.npy: it is no file of numpy"),
+        (b"", r"damaged|no file of numpy|no data"),
+        (b"\x93NUMPY\x01\x00", r"damaged"),
+    ],
+    "x.csv.gz": [],
+    "x.txt": [("1\n", r"its ending does not say what it is; known: \.csv")],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"), [(name, *each) for name, cases in BAD.items() for each in cases], ids=str
+)
+def test_files_that_cannot_be_read(tmp_path, name, content, words):
+    with pytest.raises(dpaudit.DataError, match=words):
+        read(write(tmp_path, name, content))
+
+
+def test_more_files_that_cannot_be_read(tmp_path):
+    np.save(tmp_path / "objects.npy", np.array([{}], dtype=object), allow_pickle=True)
+    np.save(tmp_path / "nan.npy", np.array([1.0, np.nan]))
+    np.save(tmp_path / "one.npy", np.array(1.0))
+    np.save(tmp_path / "times.npy", np.array(["2020-01-01"], dtype="M8[D]"))
+    np.savez(tmp_path / "lengths.npz", a=[1], b=[1, 2])
+    np.savez(tmp_path / "axes.npz", a=[[1]], b=[1])
+    np.savez(tmp_path / "none.npz")
+    with zipfile.ZipFile(tmp_path / "bad.npz", "w") as made:
+        made.writestr("a.npy", b"nonsense")
+    (tmp_path / "plain.csv.gz").write_bytes(b"1\n")
+    (tmp_path / "short.csv.gz").write_bytes(gzip.compress(b"1\n" * 9999)[:-9])
+    (tmp_path / "folder.csv").mkdir()
+    for name, words in {
+        "objects.npy": "Python objects",
+        "nan.npy": "row 1: is NaN",
+        "one.npy": "a single value",
+        "times.npy": "numbers or texts",
+        "lengths.npz": "different lengths",
+        "axes.npz": "2 axes",
+        "none.npz": "no arrays",
+        "bad.npz": "no file of numpy|damaged",
+        "plain.csv.gz": "not compressed by gzip",
+        "short.csv.gz": "damaged or ends too early",
+        "folder.csv": "Is a directory",
+        "missing.csv": "No such file",
+        "missing.npy": "No such file",
+    }.items():
+        with pytest.raises(dpaudit.DataError, match=words):
+            read(tmp_path / name)
+
+
+@pytest.mark.usefixtures("chunk")
+def test_labels(tmp_path):
+    path = write(tmp_path, "x.csv", "who,x,t\n1,5,a\n0,6,b\n1,7,c\n1,8,d\n")
+    first, second = by_label(path, "who")
+    assert (first.rows, second.rows) == (1, 3)
+    assert "who 0" in first.name
+    assert np.concatenate(list(second.chunks()))["x"].tolist() == [5, 7, 8]
+    assert np.concatenate(list(second.chunks())).dtype.names == ("x", "t")
+    one, _ = by_label(write(tmp_path, "y.csv", "x,who\n1,a\n2,b\n"), "who")
+    assert np.concatenate(list(one.chunks())).tolist() == [1]
+    for content, words in (
+        ("1\n2\n", "columns have no names"),
+        ("x,y\n1,2\n", "has no column 'who'; it has x, y"),
+        ("who\n1\n2\n", "the outputs are missing"),
+        ("who,x\n1,1\n2,2\n3,3\n", "more than two values"),
+        ("who,x\n1,1\n1,2\n", "must have two values"),
+    ):
+        with pytest.raises(dpaudit.DataError, match=words):
+            by_label(write(tmp_path, "bad.csv", content), "who")
+
+
+def test_folders(tmp_path):
+    for name in ("one-a.csv", "one-b.csv", "two_A.npy", "two_B.npy", "notes.txt"):
+        write(tmp_path, name, "1\n")
+    (tmp_path / "three").mkdir()
+    for name in ("x.csv", "y.npy"):
+        write(tmp_path / "three", name, "1\n")
+    pairs = pairs_in(tmp_path)
+    assert list(pairs) == ["one", "three", "two"]
+    assert [path.name for path in pairs["one"]] == ["one-a.csv", "one-b.csv"]
+    assert [path.name for path in pairs["three"]] == ["x.csv", "y.npy"]
+    write(tmp_path, "lone-a.csv", "1\n")
+    with pytest.raises(dpaudit.DataError, match=r"lone-a.csv: there is no lone-b.csv beside it"):
+        pairs_in(tmp_path)
+    (tmp_path / "lone-a.csv").unlink()
+    write(tmp_path, "other.csv", "1\n")
+    with pytest.raises(dpaudit.DataError, match=r"other.csv: belongs to no pair"):
+        pairs_in(tmp_path)
+    (tmp_path / "other.csv").unlink()
+    write(tmp_path / "three", "z.csv", "1\n")
+    with pytest.raises(dpaudit.DataError, match="three: has 3 files"):
+        pairs_in(tmp_path)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(dpaudit.DataError, match="no pairs"):
+        pairs_in(tmp_path / "empty")
