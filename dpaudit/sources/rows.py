@@ -6,6 +6,7 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -45,12 +46,15 @@ class LineTable(ABC):
         self._first_line = 0
         self._rows = 0
         with opened(path) as file:
-            for line, values in self._lines(file):
+            for block in self._blocks(file):
                 if not self._kinds:
-                    self._first_line = line
-                    self._kinds = ["whole" if type(value) is int else _kind(value) for value in values]
-                self._look(line, values)
-                self._rows += 1
+                    first = self._values(block[0][1])
+                    self._first_line = block[0][0]
+                    self._kinds = ["whole" if type(value) is int else _kind(value) for value in first]
+                if self._quick(block) is None:
+                    for line, raw in block:
+                        self._look(line, self._values(raw))
+                self._rows += len(block)
 
     @property
     def name(self) -> str:
@@ -70,10 +74,11 @@ class LineTable(ABC):
     def chunks(self) -> Iterator[np.ndarray]:
         """Yield all outputs in order."""
         with opened(self._path) as file:
-            lines = (values for _, values in self._lines(file))
-            while block := list(islice(lines, CHUNK)):
-                columns = zip(*block, strict=True)
-                made = [_array(column, kind) for column, kind in zip(columns, self._kinds, strict=True)]
+            for block in self._blocks(file):
+                made = self._quick(block)
+                if made is None:
+                    columns = zip(*(self._values(raw) for _, raw in block), strict=True)
+                    made = [_array(column, kind) for column, kind in zip(columns, self._kinds, strict=True)]
                 if self._names:
                     yield as_records(dict(zip(self._names, made, strict=True)))
                 elif len(made) == 1:
@@ -83,9 +88,22 @@ class LineTable(ABC):
                 else:
                     yield np.stack([part.astype(np.float64) for part in made], axis=1)
 
+    def _blocks(self, file: BinaryIO) -> Iterator[list[tuple[int, Sequence[Any]]]]:
+        lines = self._lines(file)
+        while block := list(islice(lines, CHUNK)):
+            yield block
+
+    def _quick(self, block: Sequence[tuple[int, Sequence[Any]]]) -> list[np.ndarray] | None:
+        """Return the columns of many lines, and note their types; None where each line is to be looked at by itself."""
+        return None
+
+    def _values(self, raw: Sequence[Any]) -> Sequence[Any]:
+        """Values of a line: int, float or str."""
+        return raw
+
     @abstractmethod
     def _lines(self, file: BinaryIO) -> Iterator[tuple[int, Sequence[Any]]]:
-        """Yield the number of every line that holds an output, and its values: int, float or str."""
+        """Yield the number of every line that holds an output, and what stands there."""
 
     def _look(self, line: int, values: Sequence[Any]) -> None:
         if len(values) != len(self._kinds):
@@ -149,11 +167,25 @@ class CsvTable(LineTable):
             rows = chain(first, rows)
         if self._is_header:
             next(rows)
-        for line, row in rows:
-            if len(row) == len(self._texts):
-                yield line, [text if is_text else _value(text) for text, is_text in zip(row, self._texts, strict=True)]
-            else:
-                yield line, row
+        yield from rows
+
+    def _values(self, raw: Sequence[Any]) -> Sequence[Any]:
+        if len(raw) != len(self._texts):
+            return raw
+        return [text if is_text else _value(text) for text, is_text in zip(raw, self._texts, strict=True)]
+
+    def _quick(self, block: Sequence[tuple[int, Sequence[Any]]]) -> list[np.ndarray] | None:
+        if {len(row) for _, row in block} != {len(self._texts)}:
+            return None
+        made = []
+        for place, column in enumerate(zip(*(row for _, row in block), strict=True)):
+            found = _array(column, "text") if self._texts[place] else _numbers(column, self._kinds[place])
+            if found is None:
+                return None
+            if found.dtype == np.float64:
+                self._kinds[place] = "number"
+            made.append(found)
+        return made
 
     def _settle(self, rows: list[list[str]]) -> None:
         """Find out about a header, and which columns are texts by the first output."""
@@ -206,6 +238,20 @@ def _has_header(rows: list[list[str]]) -> bool:
     if any(number_in(text) is not None for text in rows[1]):
         return True
     return not any(text in (row[place] for row in rows[1:] if place < len(row)) for place, text in enumerate(rows[0]))
+
+
+def _numbers(column: Sequence[str], kind: str) -> np.ndarray | None:
+    """Numbers of a column; None where a cell is no number that a line by itself would be taken for."""
+    if "_" in "".join(column):
+        return None
+    if kind == "whole":
+        with suppress(ValueError, OverflowError):
+            return np.fromiter(map(int, column), np.int64, len(column))
+    try:
+        found = np.fromiter(map(float, column), np.float64, len(column))
+    except ValueError:
+        return None
+    return None if np.isnan(found).any() else found
 
 
 def _value(text: str) -> Any:

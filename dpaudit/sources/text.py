@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -75,16 +76,28 @@ def lines_of(path: str | Path, file: BinaryIO) -> Iterator[str]:
         It is no UTF-8 text, or a line is too long.
     """
     number = 0
-    while True:
-        raw = file.readline(_LONGEST + 1)
-        if not raw:
-            return
-        number += 1
-        if number == 1:
+    while block := file.read(_LONGEST):
+        # To the end of its last line.
+        block += (rest := file.readline(_LONGEST + 1))
+        if not number:
             for start, what in _OTHERS.items():
-                if raw.startswith(start):
+                if block.startswith(start):
                     refuse(path, f"it is {what} and no text; give it the ending of what it is, or decompress it")
-            raw = raw.removeprefix(b"\xef\xbb\xbf")
+            block = block.removeprefix(b"\xef\xbb\xbf")
+        long = len(rest) > _LONGEST or (len(block) > _LONGEST and max(map(len, block.split(b"\n"))) > _LONGEST)
+        try:
+            text = block.decode("utf-8")
+        except UnicodeDecodeError:
+            text = "\0"
+        if long or "\0" in text:
+            _refuse_line(path, block, number)
+        number += text.count("\n")
+        yield from io.StringIO(text, newline="\n")
+
+
+def _refuse_line(path: str | Path, block: bytes, before: int) -> NoReturn:
+    """Raise DataError for the first bad line of a block that has one."""
+    for number, raw in enumerate(block.split(b"\n"), before + 1):
         if len(raw) > _LONGEST:
             refuse(path, f"has more than {_LONGEST // MEBIBYTE} MiB; write one output a line", line=number)
         try:
@@ -93,7 +106,7 @@ def lines_of(path: str | Path, file: BinaryIO) -> Iterator[str]:
             refuse(path, "is not UTF-8 text; save the file as UTF-8", line=number)
         if "\0" in text:
             refuse(path, "has a byte of 0, as no text has; save the file as UTF-8", line=number)
-        yield text
+    refuse(path, "is no text that can be read; save the file as UTF-8")
 
 
 def rows_of(path: str | Path, file: BinaryIO) -> Iterator[tuple[int, list[str]]]:
