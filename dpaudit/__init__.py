@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from dpaudit.rankings import Profiles
     from dpaudit.registry import load
     from dpaudit.runner import Verification, check, verify
+    from dpaudit.sources.commands import CommandMechanism
     from dpaudit.training import NoisySteps
 else:  # Hidden from type checkers, which would take any name whatever for one that exists.
 
@@ -103,6 +104,7 @@ __all__ = [
     "Between",
     "CheckError",
     "Claim",
+    "CommandMechanism",
     "Composed",
     "Counterexample",
     "Curves",
@@ -279,6 +281,7 @@ _HOMES = {
         "dpaudit.randomizers": ("randomizers",),
         "dpaudit.rankings": ("Profiles", "rankings"),
         "dpaudit.runner": ("Verification", "check", "verify"),
+        "dpaudit.sources.commands": ("CommandMechanism",),
         "dpaudit.testing": ("testing",),
     }.items()
     for name in names

@@ -14,9 +14,10 @@ from pydantic import Field
 
 from dpaudit.catalog import ROOT
 from dpaudit.claims.verdicts import Verdict
-from dpaudit.errors import PlanError
+from dpaudit.errors import ParameterError, PlanError
 from dpaudit.reading import MEBIBYTE, digits_told, read_text, shortened
 from dpaudit.registry import TargetReference, catalogue, catalogue_papers, catalogue_plans, suggestion, targets_in
+from dpaudit.sources.declarations import KEYS, declared
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter, ValidationError
@@ -114,6 +115,13 @@ class _PlanFile:
     schema: Literal["dpaudit.plan/1"]
     protocol: str | None = None
     paper: str | None = None
+    command: str | list[str] | None = None
+    name: str | None = None
+    parameters: dict[str, Any] | None = None
+    pairs: Any = None
+    inputs: Any = None
+    relation: str | None = None
+    timeout: Annotated[float, Field(gt=0)] | None = None
     error_probability: Annotated[float, Field(ge=1e-15, lt=1, strict=True)] | None = None
     audit: list[PlannedAudit]
     data: dict[str, PlannedData] = field(default_factory=dict)
@@ -128,7 +136,7 @@ class Plan:
     path
         The plan's file.
     protocol, paper
-        What it is about: a Python file, or the key of a paper of the catalogue.
+        What it is about: a Python file, or the key of a paper of the catalogue; neither where it declares a command.
     targets
         Targets that it may audit, by name.
     audits
@@ -193,13 +201,13 @@ def read_plan(path: str | Path) -> Plan:
         file = _adapter().validate_python(raw)
     except ValidationError as error:
         raise PlanError(f"{path}: {_first_problem(error)}") from None
-    protocol, targets = _targets(path, file)
+    protocol, targets = _targets(path, file, raw)
     for number, audit in enumerate(file.audit, 1):
         where = f"{path}: audit {number} ({audit.claim})"
         if audit.target not in targets:
             raise PlanError(
                 f"{where}: key 'target' names {shortened(audit.target)}{suggestion(audit.target, targets)}; "
-                f"{file.protocol or file.paper} has {', '.join(targets)}"
+                f"{file.protocol or file.paper or 'the command'} has {', '.join(targets)}"
             )
         if audit.expect is Verdict.ERROR:
             raise PlanError(f"{where}: key 'expect': 'error' is no verdict; the verdicts are {', '.join(_VERDICTS)}")
@@ -260,10 +268,24 @@ def _check_data(where: str, audit: PlannedAudit, target: type[Mechanism], data: 
             raise PlanError(f"{where}: key 'data': {audit.target} has no parameter {min(unknown)!r}; mend 'sizes'")
 
 
-def _targets(path: Path, file: _PlanFile) -> tuple[Path | None, dict[str, TargetReference]]:
+def _targets(path: Path, file: _PlanFile, raw: Mapping[str, Any]) -> tuple[Path | None, dict[str, TargetReference]]:
     """Python file that a plan is about, if any, and the targets that it may name."""
-    if (file.protocol is None) == (file.paper is None):
-        raise PlanError(f"{path}: give one of the keys 'protocol' (a Python file) and 'paper' (a key of the catalogue)")
+    if [file.protocol, file.paper, file.command].count(None) != 2:
+        raise PlanError(
+            f"{path}: give one of the keys 'protocol' (a Python file) and 'paper' (a key of the catalogue), or a "
+            "'command' (its words)"
+        )
+    said = {key: getattr(file, key) for key in KEYS}
+    if file.command is not None:
+        here = path.resolve()
+        shown = here.relative_to(Path.cwd()) if here.is_relative_to(Path.cwd()) else here
+        try:
+            declaration = declared(raw, shown.as_posix())
+        except ParameterError as error:
+            raise PlanError(f"{path}: {error}") from None
+        return None, {declaration.name: TargetReference.to_command(declaration)}
+    if given := [key for key, value in said.items() if value is not None]:
+        raise PlanError(f"{path}: key {given[0]!r} is about a 'command', which the plan does not have; leave it out")
     if file.paper is not None:
         papers = catalogue_papers()
         if file.paper not in papers:

@@ -32,6 +32,34 @@ def check(
             "every plan in ./audits, or else the catalogue's.",
         ),
     ] = None,
+    command: Annotated[
+        str | None,
+        typer.Option(
+            metavar="'PROGRAM [WORD ...]'",
+            help="Audit a program that speaks dpaudit.sampler/1, with its inputs and claim; {NAME} in a word stands "
+            "for a parameter (--set).",
+        ),
+    ] = None,
+    inputs: Annotated[
+        str | None,
+        typer.Option(metavar="JSON", help="Inputs of the program, any two of which are neighbours: '[0, 1]'."),
+    ] = None,
+    pairs: Annotated[
+        str | None, typer.Option(metavar="JSON", help="Pairs of neighbouring inputs instead: '[[0, 1], [1, 2]]'.")
+    ] = None,
+    claim_epsilon: Annotated[
+        float | None, typer.Option(metavar="E", help="The epsilon that the program claims, and {epsilon} in a word.")
+    ] = None,
+    claim_delta: Annotated[
+        float | None, typer.Option(metavar="D", help="The delta that it claims; 0 by default.")
+    ] = None,
+    relation: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Its neighbouring relation, in words, for the report.")
+    ] = None,
+    timeout: Annotated[
+        float | None,
+        typer.Option(metavar="S", help="Seconds without a byte after which the program hangs; 60 by default."),
+    ] = None,
     claim: Annotated[list[str] | None, typer.Option(metavar="ID", help="Audit only this claim (repeatable).")] = None,
     set_: Annotated[
         list[str] | None,
@@ -90,6 +118,33 @@ def check(
     """Audit claims and gate on the verdicts."""
     from dpaudit.runner import MOST_CELLS, Request
 
+    if command is not None:
+        from dpaudit.sources.declarations import command_target
+
+        if target:
+            raise ParameterError(f"--command is a target of its own; leave {target[0]} out, or run twice")
+        target = [
+            command_target(
+                command,
+                pairs=pairs,
+                inputs=inputs,
+                epsilon=claim_epsilon,
+                delta=claim_delta,
+                relation=relation,
+                timeout=timeout,
+            )
+        ]
+    else:
+        about = {
+            "--inputs": inputs,
+            "--pairs": pairs,
+            "--claim-epsilon": claim_epsilon,
+            "--claim-delta": claim_delta,
+            "--relation": relation,
+            "--timeout": timeout,
+        }
+        if given := [option for option, value in about.items() if value is not None]:
+            raise ParameterError(f"{given[0]} is about a program; give --command as well, or leave it out")
     request = Request(
         targets=target or [],
         claims=claim or [],

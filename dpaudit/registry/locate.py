@@ -11,16 +11,21 @@ from pathlib import Path
 from dpaudit.errors import TargetError
 from dpaudit.registry.catalogue import in_catalogue
 from dpaudit.registry.references import names_catalogue_file
+from dpaudit.sources.declarations import is_command
 
 
 def code_file(text: str) -> Path | None:
     """File of the code that a TARGET argument means, found without running any of it; None for the catalogue's.
+
+    Of a command that a plan declares it is the plan. A command that is given as such has none.
 
     Raises
     ------
     TargetError
         There is no such file or module.
     """
+    if is_command(text):
+        return Path(text) if text.endswith(".toml") else None
     name = text.partition("::")[0]
     if name.endswith(".py"):
         file = Path(name)

@@ -22,6 +22,7 @@ from dpaudit.errors import TargetError
 from dpaudit.mechanism import Mechanism
 from dpaudit.reading import MEBIBYTE, read_bytes
 from dpaudit.registry.names import suggestion
+from dpaudit.sources.declarations import CommandDeclaration, declaration_of, is_command
 
 _LARGEST = 16 * MEBIBYTE
 
@@ -35,11 +36,12 @@ class TargetReference:
     Attributes
     ----------
     path
-        The file, or the dotted name of an importable module.
+        The file, the dotted name of an importable module, or what declares a command: a plan, or ``command:`` and JSON.
     attribute
-        Name of the class in it.
+        Name of the class in it; empty for a command.
     digest
-        SHA-256 of the file's content when it was found; empty for a module without a file.
+        SHA-256 of the file's content when it was found, of a command with its declaration; empty for a module without a
+        file.
     """
 
     path: str
@@ -54,10 +56,33 @@ class TargetReference:
         TargetError
             The code changed since it was found, fails to import, or has no such class.
         """
+        said = self.command
+        if said is not None:
+            if said.digest() != self.digest:
+                raise TargetError(f"{said.shown} changed while it was being audited; run again")
+            from dpaudit.sources.commands import command_class
+
+            return command_class(said)
         module, digest = import_target(self.path)
         if digest != self.digest:
             raise TargetError(f"{self.path} changed while it was being audited; run again")
         return class_in(module, self.attribute, self.path)
+
+    @property
+    def command(self) -> CommandDeclaration | None:
+        """The command, where it is one."""
+        return declaration_of(self.path) if is_command(self.path) else None
+
+    @classmethod
+    def to_command(cls, said: CommandDeclaration) -> TargetReference:
+        """Reference to a command.
+
+        Raises
+        ------
+        TargetError
+            Its program is not there, or cannot be executed.
+        """
+        return cls(said.text, "", said.digest())
 
     @property
     def file(self) -> Path | None:

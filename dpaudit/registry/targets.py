@@ -23,16 +23,19 @@ from dpaudit.registry.references import (
     shown_path,
     targets_in,
 )
+from dpaudit.sources.declarations import CommandDeclaration, declaration_of, is_command
 
 
 def find_targets(text: str) -> list[TargetReference]:
-    """Targets that a TARGET argument means: a name of the catalogue, a paper, a file, ``file.py::Class``, a module.
+    """Targets that a TARGET argument means: a name of the catalogue, a paper, a file, a class, a module, a command.
 
     Raises
     ------
     TargetError
         Nothing of that name; the message names the nearest one known.
     """
+    if is_command(text):
+        return [TargetReference.to_command(declaration_of(text))]
     if names_catalogue_file(text):
         # Other papers may make claims about it.
         catalogue_papers()
@@ -69,6 +72,9 @@ def find_targets(text: str) -> list[TargetReference]:
 
 def reference_of(target: type[Mechanism]) -> TargetReference:
     """Where a class comes from; its file if dpaudit imported it from one."""
+    said = getattr(target, "declaration", None)
+    if isinstance(said, CommandDeclaration):
+        return TargetReference.to_command(said)
     path = loaded_from(target.__module__)
     if path is not None:
         return TargetReference(shown_path(path), target.__qualname__, import_target(path)[1])
@@ -76,7 +82,9 @@ def reference_of(target: type[Mechanism]) -> TargetReference:
 
 
 def called(reference: TargetReference, name: str) -> str:
-    """TARGET argument that means a reference: its catalogue name, ``file.py::Class`` or ``module:Class``."""
+    """TARGET argument that means a reference: its catalogue name, ``file.py::Class``, ``module:Class``, a command."""
+    if is_command(reference.path):
+        return reference.path
     if reference.path.endswith(".py"):
         return f"{reference.path}::{reference.attribute}"
     known = catalogue().get(name) if in_catalogue(reference.path) else None

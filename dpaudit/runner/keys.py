@@ -61,6 +61,11 @@ class Keys:
     def code(self, cell: Cell) -> Fingerprint:
         """Fingerprint of the target's and the claim's code."""
         reference = cell.reference
+        command = reference.command
+        if command is not None:
+            # What decides it is the program: its words with these parameters, and the files that they name.
+            digest = command.digest(dict(cell.described))
+            return Fingerprint(digest=digest, units=(), packages=frozenset(), complete=bool(digest))
         home = (reference, cell.claim if cell.declared else None)
         if home not in self._known:
             declaration = cell.declaration()

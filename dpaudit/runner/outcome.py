@@ -27,7 +27,7 @@ from dpaudit.mechanism import Mechanism
 from dpaudit.runner.cells import Cell
 from dpaudit.runner.instances import claims_of, code_of, described_parameters
 from dpaudit.runner.processes import Answer, Ended, Finished, Overdue, Raised
-from dpaudit.runner.request import setting
+from dpaudit.runner.request import setting, spelled
 from dpaudit.runner.witnesses import make_witness, witness_text
 
 _FEWEST_RUNS = 40
@@ -359,7 +359,7 @@ def _plain_witness(witness: Violation | Counterexample | None) -> Violation | Co
 
 def command_of(cell: Cell, settings: Settings, samples: int | None) -> str:
     """The command that audits a cell alone."""
-    words = ["dpaudit", "check", cell.called, "--claim", cell.claim]
+    words = ["dpaudit", "check", *spelled(cell.called), "--claim", cell.claim]
     for name, value in cell.parameters.items():
         words += ["--set", f"{name}={setting(value)}"]
     if cell.data is not None:

@@ -11,6 +11,7 @@ from typing import Any, Final, get_args
 from dpaudit.auditors.budget import Features, Method
 from dpaudit.errors import RecordError
 from dpaudit.plan import Scalar
+from dpaudit.sources.declarations import PREFIX, command_target, declaration_of
 
 NULL: Final = "null"
 """What ``--set`` calls the value None."""
@@ -30,6 +31,11 @@ def setting(value: Scalar) -> str:
 def from_setting(text: str) -> Scalar:
     """Return the value that a text of ``--set`` stands for; parameters turn texts into numbers themselves."""
     return None if text == NULL else text
+
+
+def spelled(target: str) -> list[str]:
+    """Return the words of a command line that mean a target."""
+    return declaration_of(target).options if target.startswith(PREFIX) else [target]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +87,8 @@ class Request:
     @property
     def command(self) -> str:
         """The command that asks for the same."""
-        words = ["dpaudit", *(["check", *self.targets] if self.figures is None else ["reproduce", *self.figures])]
+        targets = [word for target in self.targets for word in spelled(target)]
+        words = ["dpaudit", *(["check", *targets] if self.figures is None else ["reproduce", *self.figures])]
         for claim in self.claims:
             words += ["--claim", claim]
         for name, values in self.set.items():
@@ -118,6 +125,10 @@ class Request:
         )
         check.add_argument("targets", nargs="*")
         reproduce.add_argument("figures", nargs="*")
+        for option in ("--command", "--pairs", "--inputs", "--relation"):
+            check.add_argument(option, dest=f"command_{option[2:]}")
+        for option in ("--claim-epsilon", "--claim-delta", "--timeout"):
+            check.add_argument(option, dest=f"command_{option[2:].removeprefix('claim-')}", type=float)
         for each in (check, reproduce):
             each.add_argument("--claim", dest="claims", action="append", default=[])
             each.add_argument("--set", action="append", default=[])
@@ -138,6 +149,9 @@ class Request:
             raise RecordError(f"{command!r} is no command of dpaudit ({error})") from None
         found.pop("command")
         found.pop("seconds")
+        said = {key.removeprefix("command_"): found.pop(key) for key in list(found) if key.startswith("command_")}
+        if said.get("command") is not None:
+            found["targets"] = [command_target(said.pop("command"), **said)]
         pairs = [text.partition("=") for text in found.pop("set")]
         found["set"] = {name: [from_setting(value) for value in values.split(",")] for name, _, values in pairs}
         return cls(**found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from dpaudit.errors import DataError, TargetError, WitnessError
 from dpaudit.registry import TargetReference, code_file, find_targets, is_below_current_folder, local_path
 from dpaudit.runner.instances import digest_of
 from dpaudit.runner.witnesses import WitnessFile
+from dpaudit.sources.declarations import PREFIX, declaration_of, is_command, shlex_split
 
 
 def targets_elsewhere(targets: Sequence[str]) -> list[str]:
@@ -56,20 +58,35 @@ class Trusted:
         TargetError
             It cannot be found or imported.
         """
+        if self._witness.target.startswith(PREFIX):
+            return self._command()
         text = local_path(self._witness.target) if self._named is None else _with_class(self._named, self._witness)
         try:
             file = code_file(text)
             if file is not None:
                 self._check_place(file, text)
+            if file is not None and not is_command(text):
                 self._compare(text.partition("::")[0], hashlib.sha256(file.read_bytes()).hexdigest())
             references = find_targets(text)
         except (TargetError, OSError) as error:
             raise TargetError(f"{self._where}: {error} (paths are relative to where the audit ran)") from error
         if len(references) > 1:
             raise WitnessError(f"{self._where}: {text!r} means {len(references)} targets; name one")
-        if file is None:
+        if file is None or is_command(text):
             self._compare(references[0].path, references[0].digest)
         return references[0]
+
+    def _command(self) -> TargetReference:
+        """Return the command of the file, where the user names it: a file may say any words."""
+        said = declaration_of(self._witness.target)
+        if self._named is None or shlex_split(self._named) != list(said.command):
+            raise WitnessError(
+                f"{self._path}: key 'target' is a command, which runs only where you name it yourself; if you trust "
+                f"it, add --target {shlex.quote(said.shown)}"
+            )
+        reference = TargetReference.to_command(said)
+        self._compare(said.shown, reference.digest)
+        return reference
 
     def data(self) -> tuple[str, str] | None:
         """Path and SHA-256 of the data file; None where there is none.

@@ -1,0 +1,170 @@
+"""Asking a program for outputs, and finding out at the start whether it keeps to the protocol."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpaudit.errors import CheckError, DpauditError, TargetRaisedError
+from dpaudit.sources.answers import FORMATS, greeting_of
+from dpaudit.sources.declarations import CommandDeclaration
+from dpaudit.sources.programs import Program
+
+_FEW, _COMPARED, _OTHERS = 2, 32, 4
+"""Outputs of the first answer; of answers that are compared; and answers for other seeds.
+
+Outputs that vary come again for another seed with probability 0.012 at most, four times over with 2e-8.
+"""
+
+_QUICK = 0.02
+"""Seconds of an output up to which answers are compared."""
+
+_SEED = 20_231_117
+
+
+class Conversation:
+    """A program that is asked for outputs.
+
+    Parameters
+    ----------
+    name
+        What messages begin with.
+    words, folder, timeout
+        The command, its folder, and the seconds without a byte after which it is taken to hang.
+
+    Raises
+    ------
+    DpauditError
+        The program cannot be started, or does not say what it is.
+    """
+
+    def __init__(self, name: str, words: Sequence[str], folder: Path, timeout: float) -> None:
+        self._program = Program(name, words, folder, timeout)
+        self._requests = self._outputs = 0
+        self._failed: DpauditError | None = None
+        try:
+            greeting = greeting_of(self._program)
+            self._answers = FORMATS[greeting.format](self._program, greeting)
+        except BaseException:
+            self._program.end(patience=0.0)
+            raise
+        self.seeded = greeting.seeded
+        self._program.doing = "after its first line"
+
+    @property
+    def owned(self) -> bool:
+        """Whether this process began it."""
+        return self._program.owned
+
+    def ask(self, encoded: str, size: int, seed: int) -> Any:
+        """Return so many outputs.
+
+        Parameters
+        ----------
+        encoded
+            The input as JSON.
+        size
+            How many, at least 1.
+        seed
+            What decides them, in [0, 2^53).
+
+        Raises
+        ------
+        TargetRaisedError
+            The program ended with an error, or hangs; so does everything that is asked of it afterwards.
+        CheckError
+            It does not keep to the protocol.
+        """
+        if self._failed is not None:
+            raise type(self._failed)(str(self._failed))
+        self._requests += 1
+        request = f'{{"input": {encoded}, "size": {size}, "seed": {seed}}}\n'
+        try:
+            self._program.send(request.encode(), f"in its answer to request {self._requests}")
+            found = self._answers.read(size)
+            self._program.doing = f"after its answer to request {self._requests}"
+            self._program.check_silent()
+        except DpauditError as error:
+            drawn = f" (it gave {self._outputs} outputs before)" if self._outputs else ""
+            shown = f"{error!s}{drawn}; the request was {_shortened(request)}"
+            self._failed = type(error)(shown)
+            raise self._failed from error.__cause__
+        except BaseException:
+            self._program.end(patience=0.0)
+            self._failed = TargetRaisedError("the program was ended by an interrupt")
+            raise
+        self._outputs += size
+        return found
+
+    def end(self) -> None:
+        """End the program at once, if it has not ended."""
+        self._program.end(patience=0.0)
+
+    def close(self) -> None:
+        """End the input of the program, and hold it to ending there with nothing more to say."""
+        self._program.hang_up()
+        self._program.finish()
+
+
+_CHECKED: set[tuple[tuple[str, ...], str]] = set()
+
+
+def check_program(name: str, words: tuple[str, ...], said: CommandDeclaration, encoded: str) -> None:
+    """Hold a program to the protocol in a conversation of its own, once in a process.
+
+    It must give as many outputs as it is asked for and nothing else, depend on the seed alone, stay alive between
+    requests, and end when its input does: what it writes until then is all that it writes.
+
+    Raises
+    ------
+    DpauditError
+        It does not.
+    """
+    known = (words, str(said.place))
+    if known in _CHECKED:
+        return
+    talk = Conversation(name, words, said.place, said.timeout)
+    try:
+        began = time.monotonic()
+        talk.ask(encoded, _FEW, _SEED)
+        quick = (time.monotonic() - began) / _FEW < _QUICK
+        first = talk.ask(encoded, _COMPARED if quick else _FEW, _SEED + 1)
+        if talk.seeded:
+            _compare(name, talk, encoded, first, quick=quick)
+        talk.close()
+    finally:
+        talk.end()
+    _CHECKED.add(known)
+
+
+def _compare(name: str, talk: Conversation, encoded: str, first: Any, *, quick: bool) -> None:
+    """Raise CheckError where equal seeds give different outputs, or all seeds the same ones."""
+    size = len(first)
+    if not _same(first, talk.ask(encoded, size, _SEED + 1)):
+        raise CheckError(
+            f"{name}: the program gave different outputs for the same seed {_SEED + 1} (requests 2 and 3); let `seed` "
+            'decide all that is drawn for a request, or say "seeded": false in the first line'
+        )
+    items = list(first)
+    if not quick or all(_same(item, items[0]) for item in items):
+        return
+    if all(_same(first, talk.ask(encoded, size, _SEED + 2 + i)) for i in range(_OTHERS)):
+        raise CheckError(
+            f"{name}: the program gave the same {size} outputs for {_OTHERS + 1} different seeds; draw them from `seed`"
+        )
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return a.shape == b.shape and a.dtype.kind == b.dtype.kind and bool(np.all((a == b) | ((a != a) & (b != b))))
+    return json.dumps(a, default=repr) == json.dumps(b, default=repr)
+
+
+def _shortened(request: str) -> str:
+    line = request.rstrip("\n")
+    return line if len(line) <= 200 else f"{line[:100]}…{line[-60:]}"
