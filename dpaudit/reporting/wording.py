@@ -225,7 +225,12 @@ def _shortened(text: str) -> str:
 
 def verify_command(result: Result) -> str:
     """Return the command that checks the witness on fresh samples; empty where there is no file to check."""
-    return shlex.join(["dpaudit", "verify", result.witness_file]) if result.witness_file else ""
+    if not result.witness_file:
+        return ""
+    words = shlex.split(result.command)
+    # A command runs only where the user names it.
+    named = ["--target", words[words.index("--command") + 1]] if "--command" in words[:-1] else []
+    return shlex.join(["dpaudit", "verify", result.witness_file, *named])
 
 
 def witness_link(result: Result) -> str:

@@ -120,8 +120,10 @@ class CommandMechanism(Mechanism):
         """Ask the program for outputs; their seed is drawn from ``rng``."""
         encoded = self.declaration.encoded(data)
         seed = int(rng.integers(_SEEDS))
-        words = tuple(self.declaration.words(self.parameters()))
-        check_program(self.name, words, self.declaration, encoded)
+        if "_checked" not in self.__dict__:
+            words = tuple(self.declaration.words(self.parameters()))
+            check_program(self.name, words, self.declaration, encoded)
+            self.__dict__["_checked"] = True
         return self._conversation().ask(encoded, size, seed)
 
     def neighbours(self) -> Neighbouring:

@@ -111,7 +111,7 @@ class Conversation:
         self._program.finish()
 
 
-_CHECKED: set[tuple[tuple[str, ...], str]] = set()
+_CHECKED: set[tuple[tuple[str, ...], str, str]] = set()
 
 
 def check_program(name: str, words: tuple[str, ...], said: CommandDeclaration, encoded: str) -> None:
@@ -125,7 +125,7 @@ def check_program(name: str, words: tuple[str, ...], said: CommandDeclaration, e
     DpauditError
         It does not.
     """
-    known = (words, str(said.place))
+    known = (words, str(said.place), said.digest())
     if known in _CHECKED:
         return
     talk = Conversation(name, words, said.place, said.timeout)

@@ -25,6 +25,9 @@ _TAIL = 4096
 
 _SHOWN_LINES, _SHOWN = 5, 1000
 _SECONDS_TO_END = 2.0
+_LOOK = 0.2
+"""Seconds after which it is looked whether a program that writes nothing has ended."""
+
 _LONGEST_LINE = 16 * MEBIBYTE
 _LARGEST_TEXT = 1024 * MEBIBYTE
 
@@ -242,7 +245,7 @@ class Program:
             if position - last > longest or position > _LARGEST_TEXT:
                 start = _text(bytes(self._input[last : last + 80]))
                 self.fail(f"wrote a line without an end {self.doing} (line {seen + 1}, which begins with {start})")
-            self._read_more(f"line {seen + 1} of {count}", bytes(self._input[last:]))
+            self._read_more(f"line {seen + 1} of {count}")
         for _ in range(count - seen):
             position = self._input.index(b"\n", position) + 1
         return self._taken(position)
@@ -267,9 +270,9 @@ class Program:
         del self._input[:size]
         return taken
 
-    def _read_more(self, where: str, text: bytes = b"") -> None:
+    def _read_more(self, where: str) -> None:
         if self._ended:
-            self.gone(where, text)
+            self.gone(where)
         self._pump(where=where)
 
     # Waiting.
@@ -285,14 +288,18 @@ class Program:
         limit = time.monotonic() + self._timeout
         before, left = len(self._input), len(self._output)
         while not self._ended:
-            got = self._step(max(0.0, limit - time.monotonic()), room)
+            got = self._step(max(0.0, min(_LOOK, limit - time.monotonic())), room)
+            if got is None and _has_ended(self._process.pid):
+                got = self._step(0.0, room)
+                # What it started may still hold its output open.
+                self._ended |= got is None
             if got is not None and (got or len(self._input) > before):
                 return got
             if len(self._output) < left:
                 left, limit = len(self._output), time.monotonic() + self._timeout
                 if not left:
                     return 0
-            if time.monotonic() >= limit:
+            if not self._ended and time.monotonic() >= limit:
                 self._overdue(late, where)
         return 0
 
@@ -347,7 +354,7 @@ class Program:
         seconds = f"{self._timeout:g} seconds"
         if late:
             self.fail(f"{late} ({seconds} have passed)")
-        place = f", at {where}" if where else ""
+        place = self._place(where)
         # A program that answers as soon as its input ends has its answer in a buffer.
         flushes = ""
         with suppress(DpauditError, OSError, ValueError):
@@ -361,14 +368,18 @@ class Program:
                 flushes = "; it answered when its input was closed: flush standard output after the first line and "
                 flushes += "after every answer"
         mend = flushes or "; write exactly `size` outputs and flush, or allow it more time (timeout)"
-        self.fail(f"wrote nothing for {seconds} {self.doing}{place}{mend}", TargetRaisedError)
+        self.fail(f"wrote nothing for {seconds}{place}{mend}", TargetRaisedError)
 
-    def gone(self, where: str = "", text: bytes = b"") -> NoReturn:
+    def _place(self, where: str) -> str:
+        """Where it is in what it was doing, and the last line that it wrote there."""
+        lines = bytes(self._input[-400:]).strip().splitlines() if where.startswith("line") else []
+        after = f", after {_text(lines[-1])}" if lines else ""
+        return f" {self.doing}{f', at {where}' if where else ''}{after}"
+
+    def gone(self, where: str = "") -> NoReturn:
         """Say how it ended, which it should not have."""
         status = self._status()
-        place = f" {self.doing}{f', at {where}' if where else ''}"
-        if text.strip():
-            place += f", after {_text(text)}"
+        place = self._place(where)
         if status is None:
             self.fail(f"closed its standard output{place}, and goes on running; keep it open until input ends")
         if status < 0:
