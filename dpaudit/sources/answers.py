@@ -340,8 +340,11 @@ class _Arrow(Answers):
     def read(self, size: int) -> Any:
         import pyarrow as pa
 
+        start = self._program.exactly(4)
+        if start != b"\xff\xff\xff\xff":
+            self._program.fail(f"wrote {start!r} where an Arrow IPC stream should begin, {self._program.doing}")
         try:
-            with pa.ipc.open_stream(pa.PythonFile(_File(self._program), mode="r")) as reader:
+            with pa.ipc.open_stream(pa.PythonFile(_File(self._program, start), mode="r")) as reader:
                 table = reader.read_all()
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
             why = " ".join(str(error).split())
@@ -373,11 +376,12 @@ class _File:
 
     closed = False
 
-    def __init__(self, program: Program) -> None:
-        self._program = program
+    def __init__(self, program: Program, start: bytes) -> None:
+        self._program, self._start = program, start
 
     def read(self, size: int) -> bytes:
-        return self._program.exactly(size)
+        given, self._start = self._start[:size], self._start[size:]
+        return given + self._program.exactly(size - len(given))
 
     def readable(self) -> bool:
         return True
