@@ -12,7 +12,7 @@ import re
 import shlex
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -324,16 +324,17 @@ def declared(said: Mapping[str, Any], path: str) -> CommandDeclaration:
         What they declare cannot be.
     """
     given = {key: said[key] for key in KEYS if said.get(key) is not None}
-    # A parameter without a value of its own has the first one that the plan sets.
-    values = dict(given.get("parameters", {}))
-    for audit in said.get("audit", ()):
-        for name, value in audit.get("set", {}).items():
-            values.setdefault(name, value[0] if isinstance(value, list) and value else value)
-    given["parameters"] = values
     for key in ("pairs", "inputs"):
         if isinstance(given.get(key), str):
             given[key] = from_json(given[key], f"key '{key}'")
-    return CommandDeclaration(**given, folder=str(Path(path).resolve().parent), origin=path)
+    made = CommandDeclaration(**given, folder=str(Path(path).resolve().parent), origin=path)
+    # A parameter without a value of its own has the first one that the plan sets.
+    values = dict(made.parameters)
+    for audit in said.get("audit", ()):
+        for name, value in audit.get("set", {}).items():
+            if name in made.parameter_names:
+                values.setdefault(name, value[0] if isinstance(value, list) and value else value)
+    return replace(made, parameters=values)
 
 
 def from_json(text: str, where: str) -> Any:

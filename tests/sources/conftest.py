@@ -1,6 +1,7 @@
 """Small programs that tests write and run."""
 
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -40,6 +41,20 @@ def program(tmp_path):
         return file
 
     return write
+
+
+@pytest.fixture
+def is_running():
+    """Tell whether there is a process of that number that has not ended; of one that nobody buried, it says no."""
+
+    def running(pid):
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return False
+        return state != "Z"
+
+    return running
 
 
 @pytest.fixture

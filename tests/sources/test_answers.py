@@ -80,7 +80,11 @@ def test_lines(command, written, more, expected):
         (["1", "2", "3", "4", "0.5"], {"format": "csv"}, ["'0.5' in line 5", 'say "dtype": "float64"']),
         (["1", "2", "3", "4", "5,6"], {"format": "csv"}, ["'5,6' in line 5", "2 columns, and others have 1"]),
         (["1", "2", "3", "4", ""], {"format": "csv"}, ["'' in line 5", "empty"]),
-        (["1", "2", "3", "4", "99999999999999999999"], {"format": "csv", "dtype": "int64"}, ["no int64, which the first"]),
+        (
+            ["1", "2", "3", "4", "99999999999999999999"],
+            {"format": "csv", "dtype": "int64"},
+            ["no int64, which the first"],
+        ),
         (["1", "2", "3", "4", "1_0"], {"format": "csv", "dtype": "float64"}, ["'1_0' in line 5", "no float64"]),
         (["a", "b", "c", "d", '"e'], {"format": "csv"}, ["line 5", "no CSV"]),
         (["1", "2", "3", "4", "true"], {"dtype": "float64"}, ["'true' in line 5", "no float64"]),
@@ -160,7 +164,9 @@ def test_outputs_depend_on_the_seed_and_not_on_how_they_are_written(command):
     }
     values = "[rng.getrandbits(40) for _ in range(size)]"
     found = {form: draw(command(numpy_program(form, values, write), name=form), 100) for form, write in table.items()}
-    found["raw"] = draw(command(numpy_program("raw", values, "out.buffer.write(values.tobytes())", ", dtype='<i8'")), 100)
+    found["raw"] = draw(
+        command(numpy_program("raw", values, "out.buffer.write(values.tobytes())", ", dtype='<i8'")), 100
+    )
     for each in found.values():
         assert list(each) == list(found["jsonl"])
     assert len(set(found["jsonl"])) > 90

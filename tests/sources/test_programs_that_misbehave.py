@@ -3,7 +3,6 @@
 import os
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -47,19 +46,35 @@ BROKEN = [
     (f"hello()\ndata, size, rng = next(requests())\n{FLIP}", dpaudit.CheckError, ["one request after another"]),
     ("hello()\nfor _ in requests(): 1 / 0", dpaudit.TargetRaisedError, ["exit status 1", "ZeroDivisionError"]),
     ("hello()\nfor _ in requests(): os.abort()", dpaudit.TargetRaisedError, ["signal SIGABRT", "answer to request 1"]),
-    ("hello()\nfor _, n, _ in requests(): say(*['0'] * (n + 1))", dpaudit.CheckError, ["more than it was asked", "'0'"]),
+    (
+        "hello()\nfor _, n, _ in requests(): say(*['0'] * (n + 1))",
+        dpaudit.CheckError,
+        ["more than it was asked", "'0'"],
+    ),
     ("hello()\nfor _, n, _ in requests(): say(*['0'] * n, '')", dpaudit.CheckError, ["more than it was asked"]),
-    (LATE.format("say(1, 2, 'three', *range(5)); continue"), dpaudit.CheckError, ["'three' in line 3 of its answer to request 1"]),
+    (
+        LATE.format("say(1, 2, 'three', *range(5)); continue"),
+        dpaudit.CheckError,
+        ["'three' in line 3 of its answer to request 1"],
+    ),
     (LATE.format("say(*range(size), 'x'); continue"), dpaudit.CheckError, ["more than it was asked for", "'x'"]),
     (LATE.format("say(*['1,2'] + ['1'] * (size - 1)); continue"), dpaudit.CheckError, ["'1,2' in line 1"]),
     (LATE.format("say(*['[1', '2]', '1, 2'] + ['1'] * 5); continue"), dpaudit.CheckError, ["'[1' in line 1"]),
     (LATE.format("say(1, '', *range(6)); continue"), dpaudit.CheckError, ["'' in line 2"]),
     (LATE.format("say(1, '9' * 5000, *range(6)); continue"), dpaudit.CheckError, ["in line 2", "more digits"]),
-    (LATE.format("out.buffer.write(b'1\\n\\xff\\n' + b'1\\n' * 6); out.flush(); continue"), dpaudit.CheckError, ["line 2"]),
+    (
+        LATE.format("out.buffer.write(b'1\\n\\xff\\n' + b'1\\n' * 6); out.flush(); continue"),
+        dpaudit.CheckError,
+        ["line 2"],
+    ),
     (LATE.format("say(1, 2); os._exit(3)"), dpaudit.TargetRaisedError, ["exit status 3", "line 3 of 8"]),
     # How it draws and ends.
     (f"hello()\nfor data, size, _ in requests():\n rng = random\n {FLIP}", dpaudit.CheckError, ["same seed", "seeded"]),
-    (f"hello()\nfor data, size, _ in requests():\n rng = random.Random(1)\n {FLIP}", dpaudit.CheckError, ["5 different"]),
+    (
+        f"hello()\nfor data, size, _ in requests():\n rng = random.Random(1)\n {FLIP}",
+        dpaudit.CheckError,
+        ["5 different"],
+    ),
     (
         f"hello()\nfor data, size, rng in requests(): {FLIP}\nsys.exit(7)",
         dpaudit.TargetRaisedError,
@@ -107,7 +122,10 @@ def test_a_program_that_cannot_run(tmp_path, words, text):
 
 HANGS = [
     ("time.sleep(600)", ["nothing for 0.5 seconds before its first line"]),
-    ("hello()\nnext(requests())\ntime.sleep(600)", ["nothing for 0.5 seconds in its answer to request 1", "line 1 of 2"]),
+    (
+        "hello()\nnext(requests())\ntime.sleep(600)",
+        ["nothing for 0.5 seconds in its answer to request 1", "line 1 of 2"],
+    ),
     # One output too few: it waits for the next request, and we for the last line.
     ("hello()\nfor _, n, _ in requests(): say(*['0'] * (n - 1))", ["line 2 of 2, after '0'", "exactly `size` outputs"]),
     (f"hello()\nfor data, size, rng in requests(): {FLIP}\ntime.sleep(600)", ["does not end when", "input ends"]),
@@ -135,7 +153,7 @@ def test_a_program_that_trickles_is_no_offence(command):
 @pytest.mark.slow
 def test_full_pipes_do_not_wait_for_each_other(command):
     """Megabytes on standard error, and a request larger than a pipe while the answer is already coming."""
-    noisy = f"""
+    noisy = """
 hello()
 for data, size, rng in requests():
     sys.stderr.write("x" * 300_000)
@@ -173,13 +191,18 @@ for data, size, rng in requests():
     for _ in range(2):
         with pytest.raises(dpaudit.TargetRaisedError) as caught:
             draw(mechanism, 8)
-        for word in ("exit status 5 after its answer to request 2", "out of licences", "17 outputs before", '"size": 8'):
+        for word in (
+            "exit status 5 after its answer to request 2",
+            "out of licences",
+            "17 outputs before",
+            '"size": 8',
+        ):
             assert word in str(caught.value)
     assert (tmp_path / "starts").read_text() == "xx"  # the conversation that holds it to the protocol, and this one
 
 
 @pytest.mark.slow
-def test_nothing_is_left_running(command, tmp_path):
+def test_nothing_is_left_running(command, tmp_path, is_running):
     """A program that hangs, and what it started, end with the mechanism."""
     file = tmp_path / "pids"
     body = f"""
@@ -199,14 +222,6 @@ for data, size, rng in requests():
     while any(map(is_running, pids)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not any(map(is_running, pids))
-
-
-def is_running(pid):
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"
 
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="commands need pipes that can be waited for")

@@ -177,6 +177,10 @@ def _listen(connection: socket.socket, requests: queue.SimpleQueue[Any]) -> None
         while True:
             requests.put(messages.receive(connection))
     except BaseException:
+        # What this process started ends with it; who would end its group may have gone with the parent.
+        if hasattr(os, "getsid") and os.getsid(0) == os.getpid():
+            with suppress(OSError):
+                os.killpg(os.getpid(), signal.SIGKILL)
         os._exit(ENDED_WITH_PARENT)
 
 

@@ -1,0 +1,344 @@
+"""A command goes the whole way: command line and plan, workers, records, keys, witnesses, pickles, deadlines."""
+
+import copy
+import json
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dpaudit
+from dpaudit.cli import main
+from dpaudit.errors import ParameterError
+from dpaudit.plan import read_plan
+from dpaudit.runner.request import Request
+from dpaudit.sources.declarations import command_target, declaration_of
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="commands need pipes that can be waited for")
+
+GEOMETRIC = """
+import math
+epsilon = float(sys.argv[1])
+hello()
+for data, size, rng in requests():
+    draw = lambda: int(math.log(1 - rng.random()) / -epsilon)
+    say(*[data + draw() - draw() for _ in range(size)])
+"""
+
+PLAN = """\
+schema = "dpaudit.plan/1"
+command = ["./geometric", "{each}"]
+inputs = [0, 1]
+relation = "counts that differ by one"
+timeout = 20
+
+[[audit]]
+target = "geometric"
+claim = "geometric.privacy"
+set = { each = [0.5, 1.0], epsilon = 1.0 }
+expect = "consistent"
+reason = "two geometric variables"
+samples = 4000
+"""
+
+
+@pytest.fixture
+def folder(program, tmp_path, monkeypatch):
+    """The current folder, with a program and a plan."""
+    program(GEOMETRIC, "geometric")
+    (tmp_path / "plan.toml").write_text(PLAN)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(capsys, monkeypatch, *words):
+    monkeypatch.setattr(sys, "argv", ["dpaudit", *map(str, words)])
+    with pytest.raises(SystemExit) as left:
+        main()
+    status = left.value.code
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+ASKED = ["--inputs", "[0, 1]", "--samples", "4000", "--format", "json", "--quiet"]
+
+
+@pytest.mark.slow
+def test_the_command_line(folder, capsys, monkeypatch):
+    status, out, _ = run(
+        capsys, monkeypatch, "check", "--command", "./geometric {epsilon}", "--claim-epsilon", 1, *ASKED
+    )
+    record = json.loads(out)
+    (result,) = record["results"]
+    assert (status, result["verdict"], result["claimed"]) == (0, "consistent", {"epsilon": 1.0, "delta": 0.0})
+    assert (result["target"], result["claim"]) == ("geometric", "geometric.privacy")
+    assert result["parameters"] == {"epsilon": 1.0, "delta": 0.0}
+    assert "--command './geometric {epsilon}' --inputs '[0, 1]' --claim-epsilon 1.0" in record["command"]
+    # The command of the record, and that of the result, ask for the same again.
+    for command in (record["command"], result["command"]):
+        again = Request.from_command(command)
+        assert declaration_of(again.targets[0]) == declaration_of(Request.from_command(record["command"]).targets[0])
+    status, out, _ = run(
+        capsys, monkeypatch, "check", "--command", "./geometric {epsilon}", "--set", "epsilon=0.5,1,2", *ASKED
+    )
+    found = json.loads(out)["results"]
+    assert (status, [each["parameters"]["epsilon"] for each in found]) == (0, [0.5, 1.0, 2.0])
+    status, out, _ = run(
+        capsys, monkeypatch, "check", "--command", "./geometric 1", "--claim-epsilon", 0.5, "--claim-delta", 0.1, *ASKED
+    )
+    assert (status, json.loads(out)["results"][0]["verdict"]) == (1, "refuted")
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["--command", "./geometric 1"], "give the inputs as well: --inputs"),
+        (["--command", "./geometric 1", "--inputs", "[0]"], "one input"),
+        (["--command", "./geometric 1", "--inputs", "[]"], "nothing to compare"),
+        (["--command", "./geometric 1", "--inputs", "0, 1"], "--inputs: '0, 1' is no JSON"),
+        (["--command", "./geometric 1", "--inputs", '{"a": 1}'], "`inputs` must be a list"),
+        (["--command", "./geometric 1", "--pairs", "[0, 1]"], "list pairs [x, y]"),
+        (["--command", "./geometric 'x", "--inputs", "[0, 1]"], "No closing quotation"),
+        (["--command", "", "--inputs", "[0, 1]"], "give a list of words"),
+        (["--command", "{epsilon}", "--inputs", "[0, 1]"], "which no parameter may decide"),
+        (["--command", "./geometric {name}", "--inputs", "[0, 1]"], "no parameter can be called 'name'"),
+        (["--command", "./geometric {each}", "--inputs", "[0, 1]", "--claim-epsilon", "1"], "needs a value for each"),
+        (["--command", "./geometric 1", "--inputs", "[0, 1]"], "needs a value for epsilon"),
+        (["--command", "./geometric 1", "--inputs", "[0, 1]", "--claim-epsilon", "-1"], "must be above 0"),
+        (["--command", "./geometric 1", "--inputs", "[0, 1]", "--timeout", "0"], "timeout must be"),
+        (["--command", "./nothing", "--inputs", "[0, 1]", "--claim-epsilon", "1"], "no such file"),
+        (["--command", "geometric", "--inputs", "[0, 1]", "--claim-epsilon", "1"], "is called ./geometric"),
+        (["plan.toml", "--command", "./geometric 1", "--inputs", "[0, 1]"], "leave plan.toml out"),
+        (["plan.toml", "--claim-epsilon", "1"], "--claim-epsilon is about a program; give --command"),
+    ],
+)
+@pytest.mark.slow
+def test_calls_that_cannot_be_used(folder, capsys, monkeypatch, words, text):
+    status, out, err = run(capsys, monkeypatch, "check", *words)
+    assert (status, out) == (2, "")
+    assert text in err
+    assert len(err.splitlines()) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("body", "expected", "text"),
+    [
+        ("say('hello')", 2, "'hello' in line 1"),
+        ("hello()\nfor _ in requests(): sys.exit('out of memory')", 4, "exit status 1"),
+        ("hello()\nfor _ in requests(): time.sleep(600)", 4, "wrote nothing for 1 seconds"),
+    ],
+)
+def test_what_the_program_does_wrong_decides_the_status(folder, program, capsys, monkeypatch, body, expected, text):
+    program(body, "broken")
+    words = ["check", "--command", "./broken", "--claim-epsilon", 1, "--timeout", 1, *ASKED]
+    status, out, err = run(capsys, monkeypatch, *words)
+    assert status == expected
+    assert json.loads(out)["results"][0]["verdict"] == "error"
+    assert text in err
+
+
+@pytest.mark.slow
+def test_a_plan(folder, capsys, monkeypatch, tmp_path):
+    status, out, _ = run(capsys, monkeypatch, "check", "plan.toml", "--format", "json", "--workers", 2)
+    found = json.loads(out)["results"]
+    assert status == 0
+    assert [(each["parameters"]["each"], each["expected"]) for each in found] == [
+        (0.5, "consistent"),
+        (1, "consistent"),
+    ]
+    assert {each["relation"] for each in found} == {"counts that differ by one"}
+    # Paths are relative to the plan, and results do not depend on how many workers there are, or on the folder.
+    monkeypatch.chdir("/")
+    status, again, _ = run(capsys, monkeypatch, "check", tmp_path / "plan.toml", "--format", "json", "--workers", 1)
+    same = [[{**each, "command": ""} for each in json.loads(text)["results"]] for text in (out, again)]
+    assert status == 0
+    assert same[0] == same[1]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "text"),
+    [
+        ('command = ["./geometric", "{each}"]', "", "give one of the keys 'protocol'"),
+        ("inputs = [0, 1]", "", "give `pairs`"),
+        ("inputs = [0, 1]", "pairs = [[0, 1, 2]]", "`pairs` has [0, 1, 2] at place 0"),
+        ("inputs = [0, 1]", "pairs = '[[0, 1]'", "key 'pairs': '[[0, 1]' is no JSON"),
+        ("inputs = [0, 1]", "inputs = [0, 2021-01-01]", "cannot be sent as JSON"),
+        ("timeout = 20", "timeout = -1", "key 'timeout'"),
+        ("timeout = 20", "tiemout = 1", "unknown key 'tiemout', did you mean 'timeout'?"),
+        ('"./geometric", "{each}"', "", "give a list of words"),
+        ('"./geometric", "{each}"', '"./other", "{each}"', "no such file"),
+        ("each = [0.5, 1.0]", "other = 1", "unknown parameter 'other'"),
+        ('command = ["./geometric", "{each}"]', 'paper = "yan2020"', "'inputs' is about a 'command'"),
+    ],
+)
+def test_plans_that_cannot_be_used(folder, old, new, text):
+    (folder / "plan.toml").write_text(PLAN.replace(old, new))
+    with pytest.raises(dpaudit.DpauditError) as caught:
+        read_plan("plan.toml")
+    assert text in str(caught.value)
+
+
+@pytest.mark.slow
+def test_results_are_kept_until_the_program_is_built_again(folder, program, capsys, monkeypatch):
+    (folder / "scale.txt").write_text("1")
+    words = ["check", "--command", "./geometric {epsilon} scale.txt", "--claim-epsilon", 1, *ASKED]
+    words += ["--output", "out", "--workers", 1]
+    keys = []
+
+    def keep():
+        status, out, _ = run(capsys, monkeypatch, *words)
+        assert status == 0
+        keys.append(json.loads(out)["results"][0]["key"])
+        return keys[-1]
+
+    first = keep()
+    assert len(first) == 16
+    assert keep() == first
+    words[words.index("--inputs") + 1] = "[0, 1, 0]"
+    assert keep() != first
+    words[words.index("--inputs") + 1] = "[0, 1]"
+    program(f"{GEOMETRIC}\n# built again", "geometric")
+    assert keep() != first
+    program(GEOMETRIC, "geometric")
+    assert keep() == first
+    # So do files that other words name.
+    (folder / "scale.txt").write_text("2")
+    assert keep() not in keys[:-1]
+
+
+@pytest.mark.slow
+def test_a_witness(folder, program, capsys, monkeypatch):
+    words = ["check", "--command", "./geometric {each}", "--set", "each=1", "--claim-epsilon", 0.5, *ASKED]
+    status, out, _ = run(capsys, monkeypatch, *words, "--output", "out")
+    assert status == 1
+    (witness,) = Path("out/witnesses").iterdir()
+    status, out, err = run(capsys, monkeypatch, "verify", witness)
+    assert (status, out) == (2, "")
+    assert "runs only where you name it yourself" in err
+    assert "--target './geometric {each}'" in err
+    status, out, err = run(capsys, monkeypatch, "verify", witness, "--target", "./geometric {each} more")
+    assert status == 2
+    status, out, err = run(capsys, monkeypatch, "verify", witness, "--target", "./geometric {each}", "--format", "json")
+    assert status == 0, err
+    assert json.loads(out)["confirmed"]
+    program(f"{GEOMETRIC}\n# built again", "geometric")
+    status, _, err = run(capsys, monkeypatch, "verify", witness, "--target", "./geometric {each}")
+    assert status == 2
+    assert "has changed since the audit" in err
+    status, _, _ = run(capsys, monkeypatch, "verify", witness, "--target", "./geometric {each}", "--changed")
+    assert status == 0
+
+
+@pytest.mark.slow
+def test_a_witness_of_a_plan(folder, program, capsys, monkeypatch):
+    (folder / "plan.toml").write_text(PLAN.replace("epsilon = 1.0", "epsilon = 0.3").replace("[0.5, 1.0]", "1.0"))
+    status, _, _ = run(capsys, monkeypatch, "check", "plan.toml", "--quiet", "--output", "out")
+    assert status == 1
+    (witness,) = Path("out/witnesses").iterdir()
+    assert run(capsys, monkeypatch, "verify", witness)[0] == 0
+    program(f"{GEOMETRIC}\n# built again", "geometric")
+    status, _, err = run(capsys, monkeypatch, "verify", witness)
+    assert status == 2
+    assert "has changed since the audit" in err
+
+
+@pytest.mark.slow
+def test_an_instance_goes_anywhere(command):
+    mechanism = command()
+    before = mechanism.sample(0, 20, np.random.default_rng(5))
+    for other in (pickle.loads(pickle.dumps(mechanism)), copy.copy(mechanism), copy.deepcopy(mechanism)):
+        assert other == mechanism
+        assert type(other) is type(mechanism)
+        assert "_held" not in other.__dict__
+        assert other.sample(0, 20, np.random.default_rng(5)) == before
+    assert mechanism.but(epsilon=2).parameters() == {"epsilon": 2.0, "delta": 0.0}
+    assert isinstance(mechanism, dpaudit.CommandMechanism)
+    record = dpaudit.check(mechanism.but(epsilon=1.2), samples=4000, seed=3)
+    assert record.results[0].verdict == "consistent"
+    assert dpaudit.check(mechanism.but(epsilon=0.5), samples=4000).results[0].verdict == "refuted"
+
+
+def test_parameters_in_words():
+    made = dpaudit.CommandMechanism(
+        command="./program --scale={scale} {mode} {{mode}} '{\"a\": 1}' {epsilon}",
+        parameters={"epsilon": 1, "scale": 0.5, "mode": "fast"},
+        pairs=[(0, 1)],
+    )
+    words = made.declaration.words(made.parameters())
+    assert words == ["./program", "--scale=0.5", "fast", "{mode}", '{"a": 1}', "1.0"]
+    assert made.parameter_names() == ["epsilon", "delta", "scale", "mode"]
+    with pytest.raises(ParameterError, match="begins with '-'"):
+        made.but(mode="--delete-all")
+    assert made.but(mode=-3).parameters()["mode"] == -3
+    with pytest.raises(ParameterError, match="above 0"):
+        made.but(epsilon=0)
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["./noisy_count", "x.py"], "noisy_count"),
+        (["python3", "tools/noisy-count.py", "{epsilon}"], "noisy-count"),
+        (["java", "-jar", "build/Count.jar"], "Count"),
+        (["/usr/bin/node", "count.js"], "count"),
+        (["./a b!c"], "a-b-c"),
+    ],
+)
+def test_names(words, name):
+    assert dpaudit.CommandMechanism(command=words, parameters={"epsilon": 1}, pairs=[(0, 1)]).name == name
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"pairs": [(0, float("nan"))]}, "the input nan cannot be sent as JSON"),
+        ({"pairs": [(0, {1, 2})]}, "cannot be sent as JSON"),
+        ({"pairs": [(0, 1)], "inputs": [0, 1]}, "give `pairs`"),
+        ({"pairs": [(0, 1)], "name": "a b"}, "must be of letters"),
+        ({"pairs": [(0, 1)], "parameters": {"epsilon": None}}, "must be a number or a text"),
+        ({"pairs": [(0, 1)], "parameters": {"class": 1}}, "no name of a parameter"),
+        ({"pairs": [(0, 1)], "parameters": [1]}, "must map names to values"),
+        ({"pairs": [(0, 1)], "timeout": True}, "timeout must be"),
+        ({"pairs": 3}, "`pairs` must be a list"),
+    ],
+)
+def test_declarations_that_cannot_be(given, text):
+    with pytest.raises(ParameterError) as caught:
+        dpaudit.CommandMechanism(command=["./program"], **{"parameters": {"epsilon": 1.0}, **given})
+    assert text in str(caught.value)
+
+
+def test_a_target_is_written_in_one_way():
+    text = command_target("./a {epsilon}", inputs="[0, [1, null]]", epsilon=1.0)
+    said = declaration_of(text)
+    assert said.text == text
+    assert said.inputs == (0, [1, None])
+    assert declaration_of(said.whole) == said
+
+
+@pytest.mark.slow
+def test_interrupts_and_time_limits_end_programs(folder, program, tmp_path, is_running):
+    body = f"open({str(tmp_path / 'pids')!r}, 'a').write(f'{{os.getpid()}}\\n')\nhello()\nfor _ in requests(): "
+    program(body + "time.sleep(600)", "slow")
+    words = [sys.executable, "-m", "dpaudit", "check", "--command", "./slow", "--claim-epsilon", "1", *ASKED]
+    for more, stop, expected in ((["--seconds", "3"], None, 3), ([], signal.SIGINT, 130)):
+        (tmp_path / "pids").unlink(missing_ok=True)
+        process = subprocess.Popen([*words, *more], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        limit = time.monotonic() + 60
+        while not (tmp_path / "pids").exists() and process.poll() is None and time.monotonic() < limit:
+            time.sleep(0.05)
+        if stop is not None:
+            process.send_signal(stop)
+        _, err = process.communicate(timeout=60)
+        assert process.returncode == expected, err
+        for pid in (tmp_path / "pids").read_text().split():
+            limit = time.monotonic() + 10
+            while is_running(pid) and time.monotonic() < limit:
+                time.sleep(0.05)
+            assert not is_running(pid)
