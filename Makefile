@@ -67,6 +67,7 @@ revisions: $(STAMP)  ## say which auditors changed without a new revision
 bench: $(STAMP)
 	$(BIN)/python benchmarks/protocol.py
 	$(BIN)/python benchmarks/throughput.py
+	$(BIN)/python benchmarks/commands.py
 	$(BIN)/python benchmarks/choosing.py
 	$(BIN)/python benchmarks/reporting.py
 	$(BIN)/python benchmarks/datafiles.py

@@ -60,6 +60,7 @@ def verify(
 def _text(found: Verification) -> str:
     from dpaudit.reporting.numbers import format_number
     from dpaudit.reporting.wording import clean
+    from dpaudit.sources.declarations import PREFIX, declaration_of
 
     ((name, value),) = found.forces.items()
     claimed = found.claimed[name]
@@ -69,9 +70,10 @@ def _text(found: Verification) -> str:
         verdict = f"confirmed: {least}, above the claimed {claimed:.12g}"
     else:
         verdict = f"not confirmed: {least}, which does not exceed the claimed {claimed:.12g}"
+    named = declaration_of(found.target).shown if found.target.startswith(PREFIX) else found.target
     parameters = ", ".join(f"{name}={value}" for name, value in found.parameters.items())
     rows = [
-        ("target", f"{found.target}, {found.claim}" + (f", {parameters}" if parameters else "")),
+        ("target", f"{named}, {found.claim}" + (f", {parameters}" if parameters else "")),
         ("view", found.view),
         ("input", _short(found.data)),
         ("neighbour", _short(found.neighbour)),
