@@ -173,7 +173,7 @@ class CommandDeclaration:
     @property
     def place(self) -> Path:
         """Folder that it runs in."""
-        return Path(self.folder) if self.folder else Path.cwd()
+        return Path(self.folder).absolute() if self.folder else Path.cwd()
 
     def words(self, values: Mapping[str, Any]) -> list[str]:
         """Return the words with values in place of the parameters.
