@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 from dpaudit.auditors.budget import DEFAULT_SAMPLES, Budget
+from dpaudit.auditors.codes import codes
 from dpaudit.auditors.features import FEATURES, FeatureMap
 from dpaudit.auditors.pace import OutOfTimeError, Pace, clock
 from dpaudit.auditors.pair import PairBound, PairTask, bound_pair, check_samples
@@ -153,14 +154,16 @@ def search_pair(
     searching = replace(task, samples=task.samples - pilot, asked=task.asked - pilot)
     until = clock() + _SEARCH_SHARE * sampler.pace.left
 
-    def predict(pair: Pair, size: int, purpose: tuple[str | int, ...]) -> float:
+    def predict(pair: Pair, size: int, purpose: tuple[str | int, ...]) -> tuple[float, float]:
         if clock() >= until:
-            return math.nan  # the time for the search is over: those that come first stay first
+            return math.nan, math.nan  # the time for the search is over: those that come first stay first
         # One stream for both inputs and all pairs of a round: what is only compared is compared under equal luck.
         of_pair = sampler.about(*pair)
         x, y = (of_pair.draw(data, size, *purpose[:2]) for data in pair)
         with sampler.pace.doing("searching the pairs of inputs"):
-            return promised_bound(x, y, searching.test)
+            promised, coded = promised_bound(x, y, searching.test), codes(x, y)
+            # Few samples say more of codes than of the numbers between them; but not all inputs differ in codes.
+            return promised, promised if coded is None else promised_bound(*coded, searching.test)
 
     found = find_pair(
         neighbouring, predict, samples=pilot, streams=streams.child("pairs"), most=most, name=mechanism.name

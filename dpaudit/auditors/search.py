@@ -17,7 +17,7 @@ from dpaudit.claims.inputs import Pair, input_key, is_pair, pair_key, short_repr
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.errors import CheckError, ParameterError
 
-Predict = Callable[[Pair, int, tuple[str | int, ...]], float]
+Predict = Callable[[Pair, int, tuple[str | int, ...]], float | tuple[float, ...]]
 
 _LEAST = 500
 """Fewest pilot samples of a pair in a round; fewer say next to nothing about a bound."""
@@ -81,7 +81,9 @@ def find_pair(
     predict
         ``predict(pair, samples, purpose)`` draws so many samples from each side with the streams of that purpose (a
         different one for every call), and returns the bound that it expects in the end. The order of the numbers is
-        all that counts: they may be negative; NaN counts as lowest, and of equals the one tried first.
+        all that counts: they may be negative; NaN counts as lowest, and of equals the one tried first. Where it
+        returns several numbers, always equally many, each ranks the pairs: the best by each of them stay, and the first
+        decides in the end.
     samples
         Pilot samples per side for the whole search, at least 0. With fewer than 4000, a pair gets fewer than 500.
     streams
@@ -151,20 +153,41 @@ def _halve(
         varied = supply if current < rounds - 1 else None
         if current:
             candidates = candidates[: count if varied is None else math.ceil(_KEPT_SHARE * count)]
-        ranked: list[tuple[float, Pair]] = []
+        ranked = _Ranking()
         for number in range(count):
             if number < len(candidates):
                 pair = candidates[number]
-            elif varied is not None and (new := varied.vary([pair for _, pair in ranked[: count // 2 + 1]])):
+            elif varied is not None and (new := varied.vary(ranked.pairs()[: count // 2 + 1])):
                 pair, searched = new, searched + 1
             else:
                 break
             predicted = predict(pair, each, ("pilot", current, number))
             spent += each
-            # After its equals, so that of equal pairs the one tried first stays in front.
-            insort(ranked, (-math.inf if math.isnan(predicted) else predicted, pair), key=lambda item: -item[0])
-        candidates = [pair for _, pair in ranked]
+            ranked.add(pair, predicted if isinstance(predicted, tuple) else (predicted,))
+        candidates = ranked.pairs()
     return ChosenPair(pair=candidates[0], searched=searched, total=total, samples=spent, rounds=rounds)
+
+
+class _Ranking:
+    """Pairs by one or several predictions."""
+
+    def __init__(self) -> None:
+        self._pairs: list[Pair] = []
+        self._by: list[list[tuple[float, int]]] = []
+
+    def add(self, pair: Pair, predicted: tuple[float, ...]) -> None:
+        """Add a pair."""
+        self._by = self._by or [[] for _ in predicted]
+        for ranked, value in zip(self._by, predicted, strict=True):
+            # After its equals, so that of equal pairs the one tried first stays in front.
+            place = (-math.inf if math.isnan(value) else value, len(self._pairs))
+            insort(ranked, place, key=lambda item: -item[0])
+        self._pairs.append(pair)
+
+    def pairs(self) -> list[Pair]:
+        """Return the best by each prediction in turn, then the second best by each, and so on."""
+        numbers = dict.fromkeys(number for tier in zip(*self._by, strict=True) for _, number in tier)
+        return [self._pairs[number] for number in numbers]
 
 
 class _Supply:

@@ -101,6 +101,30 @@ def test_the_better_half_goes_on():
     assert second == set(range(24, 56)) or second == set(range(25, 57))
 
 
+def test_the_best_by_each_of_two_predictions_stay_and_the_first_decides():
+    pairs = [(number, -1) for number in range(64)]
+
+    def late(pair, samples):
+        """Says of few samples that the lowest number is best, and of many that the highest is."""
+        return float(pair[0] if samples >= 16_000 else -pair[0])
+
+    def found(*predictions):
+        def predict(pair, samples, purpose):
+            return tuple(prediction(pair, samples) for prediction in predictions)
+
+        return find_pair(listed(pairs), predict, samples=192_000, streams=Streams(0)).pair[0]
+
+    def steady(pair, samples):
+        return float(pair[0])
+
+    assert found(late) == 1
+    assert found(late, late) == 1
+    assert found(late, steady) == 63
+    # Whatever is best by the second alone, the first decides between the last two.
+    assert found(late, lambda pair, samples: -abs(pair[0] - 40)) == 40
+    assert found(steady, late) == 63
+
+
 @pytest.mark.parametrize("listing", [False, True])
 def test_a_pair_hidden_among_thousands(listing):
     """Of 19,900 pairs, those with inputs near to 77 and to 150 have large values; the best one has 2."""
