@@ -8,6 +8,7 @@ of the auditor again; where all numbers are equal, the revision stays and the fi
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,6 +23,7 @@ from dpaudit.runner.code import VOCABULARY, Codebase
 from dpaudit.runner.outcome import Settings, run_cell
 from dpaudit.runner.request import Request
 
+_ROUNDING = 1e-12
 _RERUN = 12
 """Recorded results that a re-run takes, of different claims as far as there are so many."""
 
@@ -86,10 +88,22 @@ def rerun(name: str, records: Sequence[Record]) -> tuple[int, list[str]]:
     for record, result in cheapest[:_RERUN]:
         cells = build_cells(Request.from_command(result.command))
         again = run_cell(cells[0], Settings(seed=record.seed)).result
-        same = (again.verdict, again.measured, again.samples) == (result.verdict, result.measured, result.samples)
+        same = _is_same(again, result)
         equal += same
         moved += [] if same else [result.command]
     return equal, moved
+
+
+def _is_same(result: Result, other: Result) -> bool:
+    """Whether two results say the same, but for the last digits, in which processors may differ."""
+    if (result.verdict, result.samples, set(result.measured)) != (other.verdict, other.samples, set(other.measured)):
+        return False
+    ends = ((result.measured[name], other.measured[name]) for name in result.measured)
+    return all(
+        a == b or (a is not None and b is not None and math.isclose(a, b, rel_tol=_ROUNDING))
+        for one, two in ends
+        for a, b in ((one.lower, two.lower), (one.estimate, two.estimate), (one.upper, two.upper))
+    )
 
 
 def main() -> int:

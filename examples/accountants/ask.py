@@ -2,9 +2,9 @@
 
     python ask.py NAME < settings.json > answers.json
 
-Settings are a list of objects with ``rate``, ``noise``, ``steps`` and ``delta``; the answers are a list of numbers, each
-the epsilon that the library states as an upper bound, or an object with ``error`` where it raised. This file needs
-nothing but the library.
+Settings are a list of objects with ``rate``, ``noise``, ``steps`` and ``delta``; the answers are a list of numbers,
+each the epsilon that the library states as an upper bound, or an object with ``error`` where it raised. This file
+needs nothing but the library.
 """
 
 import json
