@@ -106,7 +106,7 @@ BAD = {
     "ragged": (b"1,0\n2,1,3\n", "line 2: has 3 columns, where the first line has 2"),
     "not UTF-8": (b"1,0\n2,\xff\n", "line 2: is not UTF-8"),
     "UTF-16": ("1,0\n2,1\n".encode("utf-16-le"), "line 1: has a byte of 0"),
-    "gzip": (gzip.compress(b"1,0\n"), "compressed by gzip, but its name does not end in .gz"),
+    "gzip": (gzip.compress(b"1,0\n", mtime=0), "compressed by gzip, but its name does not end in .gz"),
     "zip": (b"PK\x03\x04rest", "a zip archive"),
     "quotes": (b'1,0\n"2,1\n', "is no CSV"),
     "not coins": (b"\n".join(b"%d,1" % i for i in range(99)), "99 of 99 canaries were in"),
