@@ -82,8 +82,8 @@ class NoisySteps(Mechanism):
     --------
     >>> steps = NoisySteps(noise_multiplier=1.0, rate=0.01, steps=1000)
     >>> enclosure = steps.epsilon(1e-6)
-    >>> round(enclosure.lower, 3), round(enclosure.upper, 3)
-    (2.125, 2.125)
+    >>> round(enclosure.lower, 2), round(enclosure.upper, 2)
+    (2.12, 2.12)
     """
 
     noise_multiplier: float = parameter(1.0, above=0, doc="standard deviation of the noise, over the clipping norm")

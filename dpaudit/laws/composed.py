@@ -12,7 +12,7 @@ from dpaudit.claims.evidence import Interval
 from dpaudit.errors import CheckError
 from dpaudit.laws.base import Comparison, Event
 from dpaudit.laws.composition import GridComposition, WindowError
-from dpaudit.laws.grid import extent, fitted_step, loss_above, loss_below
+from dpaudit.laws.grid import LOG_TAIL, extent, fitted_step, loss_above, loss_below
 from dpaudit.laws.sources import LossSource
 
 EPSILON_WIDTH = 1e-4
@@ -22,7 +22,11 @@ DELTA_WIDTH = 5e-4
 """Width of an enclosure of delta that is aimed at, relative to delta."""
 
 _FIRST_CELLS, _MOST_CELLS = 1 << 12, 1 << 20
-_REFINEMENTS = 4
+_REFINEMENTS = 6
+_NOTHING = 16.0
+"""Minus the log of the part of delta that is nothing, about 1e-7."""
+
+_LEAST = 1e-20
 _SEARCHES = 4
 _PROFILE_TILTS, _PROFILE_CELLS = 16, 1 << 14
 
@@ -49,7 +53,7 @@ class ComposedComparison(Comparison):
 
     above: Sequence[tuple[LossSource, int]]
     below: Sequence[tuple[LossSource, int]] = ()
-    _kept: dict[float, tuple[GridComposition, GridComposition]] = field(default_factory=dict, repr=False)
+    _kept: dict[tuple[float, float], tuple[GridComposition, GridComposition]] = field(default_factory=dict, repr=False)
     _known: dict[tuple[str, float], Interval] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -64,30 +68,43 @@ class ComposedComparison(Comparison):
             return math.inf
         return math.fsum(count * source.top for source, count in self.above)
 
-    def _grids(self, step: float) -> tuple[GridComposition, GridComposition]:
-        """Return the losses below and above on grids of about this step."""
-        if step not in self._kept:
+    def _grids(self, step: float, log_tail: float) -> tuple[GridComposition, GridComposition]:
+        """Return the losses below and above on grids of this step, but for so much mass."""
+        key = step, log_tail
+        if key not in self._kept:
             if len(self._kept) >= 3:
                 self._kept.pop(next(iter(self._kept)))
-            below = GridComposition([(loss_below(source, step), count) for source, count in self.below])
-            above = GridComposition([(loss_above(source, step), count) for source, count in self.above])
-            self._kept[step] = below, above
-        return self._kept[step]
+            below = GridComposition([(loss_below(source, step, log_tail), count) for source, count in self.below])
+            above = GridComposition([(loss_above(source, step, log_tail), count) for source, count in self.above])
+            self._kept[key] = below, above
+        return self._kept[key]
+
+    def _widest(self, log_tail: float) -> float:
+        """Length of the longest grid."""
+        extents = [extent(source, log_tail) for source, _ in (*self.above, *self.below)]
+        return max(high - low for low, high in extents) or 1.0
+
+    def _log_tail(self, delta: float) -> float:
+        """Log of a mass that is nothing beside ``delta``, even where every part leaves it out."""
+        count = sum(count for _, count in self.above)
+        return math.log(max(delta, 1e-300)) - math.log(count) - _NOTHING
 
     def _fitted(self, step: float) -> float:
         return fitted_step([source for source, _ in (*self.above, *self.below)], step)
 
     def _enclosed(
-        self, ask: Callable[[GridComposition, GridComposition], Interval], width: Callable[[Interval], float]
+        self,
+        ask: Callable[[GridComposition, GridComposition], Interval],
+        width: Callable[[Interval], float],
+        log_tail: float,
     ) -> Interval:
         """Refine the grid until the enclosure is narrow enough; every enclosure on the way is true."""
-        extents = [extent(source) for source, _ in (*self.above, *self.below)]
-        widest = max(high - low for low, high in extents) or 1.0
+        widest = self._widest(log_tail)
         step, finest = widest / _FIRST_CELLS, widest / _MOST_CELLS
         found = Interval(lower=0.0, upper=math.inf)
         for _ in range(_REFINEMENTS):
             try:
-                new = ask(*self._grids(self._fitted(step)))
+                new = ask(*self._grids(self._fitted(step), log_tail))
             except WindowError:
                 step *= 16
                 finest = max(finest, step)
@@ -116,12 +133,16 @@ class ComposedComparison(Comparison):
             high = above.tilted(above.tilt_at(epsilon)).bounds(epsilon)[1]
             return Interval(lower=max(0.0, low), upper=min(1.0, high))
 
-        return self._enclosed(ask, _excess_delta)
+        # The first grid reaches far out, and says how far is far enough.
+        first = ask(*self._grids(self._fitted(self._widest(LOG_TAIL) / _FIRST_CELLS), LOG_TAIL))
+        found = self._enclosed(
+            ask, _excess_delta, self._log_tail(max(first.lower or 0.0, _LEAST * (first.upper or 0.0)))
+        )
+        return _intersection(found, first)
 
     def privacy_profile(self, epsilons: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper bounds at many epsilons, on one grid."""
-        extents = [extent(source) for source, _ in (*self.above, *self.below)]
-        below, above = self._grids(self._fitted(max(high - low for low, high in extents) / _PROFILE_CELLS))
+        below, above = self._grids(self._fitted(self._widest(LOG_TAIL) / _PROFILE_CELLS), LOG_TAIL)
         top = self.max_divergence()
         lower, upper = np.zeros(len(epsilons)), np.where(epsilons >= top, 0.0, 1.0)
         within = epsilons[epsilons < top]
@@ -153,14 +174,12 @@ class ComposedComparison(Comparison):
             high = min(_epsilon(above, delta, upper=True), self.max_divergence())
             return Interval(lower=max(0.0, low), upper=max(0.0, high))
 
-        return self._enclosed(ask, _excess_epsilon)
+        return self._enclosed(ask, _excess_epsilon, self._log_tail(delta))
 
     def worst_event(self, epsilon: float, delta: float) -> Event:
         """All outputs whose privacy loss exceeds ``epsilon``, the losses rounded down."""
         level = epsilon if delta > 0 else min(epsilon, self.max_divergence() - 1e-9)
-        extents = [extent(source) for source, _ in self.below]
-        step = min(self._kept) if self._kept else max(high - low for low, high in extents) / _FIRST_CELLS
-        below = self._grids(self._fitted(step))[0]
+        below = self._grids(self._fitted(self._widest(LOG_TAIL) / _FIRST_CELLS), LOG_TAIL)[0]
         log_p, log_q = below.tilted(below.tilt_at(level)).log_tails(level)
         return Event(outcomes=f"all outputs whose likelihood ratio exceeds e^{level:.10g}", log_p=log_p, log_q=log_q)
 
@@ -195,7 +214,7 @@ def _epsilon(grid: GridComposition, delta: float, *, upper: bool) -> float:
         aim = value
         if math.isinf(value):
             aim = law.mean + 2 * law.deviation if upper else law.mean - 2 * law.deviation
-        if math.isfinite(value) and abs(value - law.mean) <= 2 * law.deviation:
+        if math.isfinite(value) and abs(value - law.mean) <= 0.25 * law.deviation:
             break
         new = grid.tilt_at(aim)
         if abs(new - tilt) <= 1e-2 * max(new, tilt):

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from dpaudit.laws.sources import FiniteLoss, LossSource, rounding
 
-_LOG_TAIL = -92.0
-"""Log of the mass beyond the ends of a grid, about 1e-40."""
+LOG_TAIL = -92.0
+"""Log of the mass beyond the ends of a grid where nothing else is asked for, about 1e-40."""
 
 _SHARE = 0.9
 """Largest part of an interval that goes to its neighbours."""
@@ -51,9 +52,14 @@ _ON_A_POINT = 1e-6
 """Part of a step by which a single loss may miss its point."""
 
 
-def extent(source: LossSource) -> tuple[float, float]:
-    """Ends between which practically all of the loss lies."""
-    low, high = source.span(_LOG_TAIL)
+_FOLLOWED = 64
+_SETTLED = 0.01
+"""Part of a step by which an edge may miss the middle of its interval."""
+
+
+def extent(source: LossSource, log_tail: float = LOG_TAIL) -> tuple[float, float]:
+    """Ends beyond which the loss has mass e^``log_tail`` at most."""
+    low, high = source.span(log_tail)
     return max(low, source.bottom), min(high, source.top)
 
 
@@ -76,7 +82,7 @@ def fitted_step(sources: Sequence[LossSource], step: float) -> float:
     return spacing / max(1, math.ceil(spacing / step * (1 - 1e-12)))
 
 
-def loss_above(source: LossSource, step: float) -> GridLoss:
+def loss_above(source: LossSource, step: float, log_tail: float = LOG_TAIL) -> GridLoss:
     """Loss on a grid that dominates the source: at the grid's points both have the same hockey-stick divergence.
 
     Every interval's mass goes to its two ends, P's and Q's share of each end being such that both keep their totals.
@@ -87,7 +93,7 @@ def loss_above(source: LossSource, step: float) -> GridLoss:
     Doroshenko, Ghazi, Kamath, Kumar, Manurangsi, "Connect the dots: tighter discrete approximations of privacy loss
     distributions", PoPETs 2022.
     """
-    start, count = _points(source, step, 0.0)
+    start, count = _points(source, step, 0.0, log_tail)
     edges = start + step * np.arange(-1, count + 1)
     log_p, log_q = source.cells(np.r_[-np.inf, edges, np.inf])
     error = rounding(log_p, log_q)
@@ -110,7 +116,7 @@ def loss_above(source: LossSource, step: float) -> GridLoss:
     return GridLoss(float(edges[0]), step, masses, min(1.0, infinite))
 
 
-def loss_below(source: LossSource, step: float) -> GridLoss:
+def loss_below(source: LossSource, step: float, log_tail: float = LOG_TAIL) -> GridLoss:
     """Loss on a grid that the source dominates: outputs are merged so that each merged loss is a point of the grid.
 
     The outputs between the middles of the grid's intervals are merged first. Where the loss that results is too small
@@ -125,10 +131,13 @@ def loss_below(source: LossSource, step: float) -> GridLoss:
     nudge = 0.0
     if source.lattice is not None and source.lattice[1] > 0:
         nudge = _NUDGE * max(1.0, abs(source.bottom), abs(source.top))
-    start, count = _points(source, step, nudge)
+    start, count = _points(source, step, nudge, log_tail)
     start, count = start - step, count + 1  # room for what is moved down from the first point
     points = start + step * np.arange(count)
     edges = np.r_[-np.inf, points[:-1] + step / 2, np.inf]
+    if source.lattice is not None and source.lattice[1] == 0:
+        points, edges = _cut(source, points, edges, step)
+        start, count = float(points[0]), len(points)
     if nudge and count > 4:
         # Single losses at both ends stay apart from what lies between: nothing beyond them could make up for it.
         edges[1], edges[2] = points[1] - step * _ON_A_POINT, points[1] + step * _ON_A_POINT
@@ -175,9 +184,88 @@ def loss_below(source: LossSource, step: float) -> GridLoss:
     return GridLoss(start, step, np.maximum(lowered, 0.0), source.infinite)
 
 
-def _points(source: LossSource, step: float, nudge: float) -> tuple[float, int]:
+def _cut(source: LossSource, points: np.ndarray, edges: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray]:
+    """Leave out points at both ends where the loss is so rare that its neighbours have nothing to give.
+
+    All outputs beyond are merged with those of the first or of the last point that is left, and the grid lies so that
+    the merged loss is this point itself.
+    """
+
+    def below(edge: float) -> float:
+        return _loss_between(source, -math.inf, edge)
+
+    def above(edge: float) -> float:
+        return _loss_between(source, edge, math.inf)
+
+    low, high = float(points[0]), float(points[-1])
+    first = _crossing(lambda point: not below(point + step / 2) <= point, low, high)
+    last = -_crossing(lambda point: not above(-point - step / 2) >= -point, -high, -low)
+    aligned = first if first > low else last
+    if low < aligned < high:
+        # The point itself belongs to the grid, so that the middles of the grid's intervals are the edges.
+        points = points - step + (aligned - low) % step
+        edges = np.r_[-np.inf, points[:-1] + step / 2, np.inf]
+    kept = np.ones(len(points), dtype=bool)
+    if first > low:
+        kept &= points > first - step / 4
+    elif last < high:
+        kept &= points < last + step / 4
+    if kept.sum() < 4:
+        return points, edges
+    points = points[kept]
+    edges = np.r_[-np.inf, points[:-1] + step / 2, np.inf]
+    # Next to the cut, where the mass changes much from point to point, edges are found one after the other, inwards.
+    followed = edges.copy()
+    best, until = math.inf, 0
+    for k in range(1, min(_FOLLOWED, len(points) // 2)):
+        if first > low:
+            point, other = float(points[k]), float(followed[k])
+            edge = _crossing(partial(_too_low, source, other, point, upper=True), point, point + step)
+            followed[k + 1], off = edge, abs(edge - point - step / 2)
+        elif last < high:
+            point, other = float(points[-1 - k]), float(followed[-1 - k])
+            edge = _crossing(partial(_too_low, source, other, point, upper=False), point - step, point)
+            followed[-2 - k], off = edge, abs(edge - point + step / 2)
+        else:
+            break
+        if off < best:
+            best, until = off, k
+        if off < _SETTLED * step:
+            break
+    if first > low:
+        followed[until + 2 :] = edges[until + 2 :]
+    elif last < high:
+        followed[: len(edges) - 2 - until] = edges[: len(edges) - 2 - until]
+    return points, followed if (np.diff(followed) > 0).all() else edges
+
+
+def _too_low(source: LossSource, other: float, point: float, edge: float, *, upper: bool) -> bool:
+    """Whether the outputs between two edges, of which ``edge`` is the upper or the lower one, merge to less."""
+    low, high = (other, edge) if upper else (edge, other)
+    if low >= high:
+        return upper  # an edge beyond the other one is to be moved back
+    return not _loss_between(source, low, high) >= point
+
+
+def _loss_between(source: LossSource, low: float, high: float) -> float:
+    """Loss of the outputs between two losses, merged; NaN where there are none."""
+    (log_p,), (log_q,) = source.cells(np.array([low, high]))
+    return float(log_p - log_q) if log_p > -np.inf and log_q > -np.inf else math.nan
+
+
+def _crossing(early: Callable[[float], bool], low: float, high: float) -> float:
+    """First place, from the left, that is not early; ``low`` where it is not."""
+    if not early(low):
+        return low
+    for _ in range(36):
+        middle = (low + high) / 2
+        low, high = (middle, high) if early(middle) else (low, middle)
+    return high
+
+
+def _points(source: LossSource, step: float, nudge: float, log_tail: float) -> tuple[float, int]:
     """First point of a grid over practically all of the loss, and the number of points."""
-    low, high = extent(source)
+    low, high = extent(source, log_tail)
     anchor = low if source.lattice is None else source.lattice[0] - nudge
     first = math.floor((low - anchor) / step + _ON_A_POINT)
     last = math.ceil((high - anchor) / step - _ON_A_POINT)

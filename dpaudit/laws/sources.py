@@ -111,7 +111,8 @@ def log_normal_cells(x: np.ndarray, mean: float) -> np.ndarray:
         log_mass[narrow] = np.log(total * half) - centre**2 / 2 - 0.5 * math.log(2 * math.pi)
     wide = ~narrow
     # The difference of two tails on the side where they are small.
-    mirrored = left[wide] + right[wide] > 0
+    with np.errstate(invalid="ignore"):
+        mirrored = left[wide] + right[wide] > 0
     high = np.where(mirrored, -left[wide], right[wide])
     low = np.where(mirrored, -right[wide], left[wide])
     log_high, log_low = log_ndtr(high), log_ndtr(low)
@@ -443,7 +444,7 @@ class SplicedLoss(LossSource):
         at_zero = math.log(rest) if rest > 0 else -math.inf
         n = len(edges) - 1
         if zero == 0 or zero > n:
-            return (high_p, high_q) if zero == 0 else (low_p[:n], low_q[:n])
+            return (high_p[-n:], high_q[-n:]) if zero == 0 else (low_p[:n], low_q[:n])
         # The interval that holds 0 gets the end of one part, the single loss, and the beginning of the other.
         merged = []
         for side in (log_p, log_q):

@@ -5,6 +5,9 @@
 Settings are a list of objects with ``rate``, ``noise``, ``steps`` and ``delta``; the answers are a list of numbers,
 each the epsilon that the library states as an upper bound, or an object with ``error`` where it raised. This file
 needs nothing but the library.
+Settings are a list of objects with ``rate``, ``noise``, ``steps`` and ``delta``. Answers are a list of numbers, each
+the epsilon that the library states as an upper bound, or an object with ``error`` where it raised. This file needs only
+the library.
 """
 
 import json
