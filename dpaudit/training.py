@@ -30,6 +30,9 @@ from dpaudit.mechanism import Mechanism, parameter
 Relation = Literal["add-remove", "substitution"]
 Sampling = Literal["poisson", "without-replacement"]
 
+_FINER = 50.0
+"""How many times narrower the enclosure becomes where a claim lies inside it."""
+
 WITH, WITHOUT = "with the record", "without it"
 BEFORE, AFTER = "the record", "its replacement"
 
@@ -114,7 +117,9 @@ class NoisySteps(Mechanism):
 
     def law(self, data: Any) -> Law:
         """Law of all outputs together on the dataset of the pair."""
-        forward, backward = _comparisons(self.noise_multiplier, self.rate, self.steps, self.relation, self.sampling)
+        forward, backward = _comparisons(
+            self.noise_multiplier, self.rate, self.steps, self.relation, self.sampling, 1.0
+        )
         return PairedLaw(data in (WITH, BEFORE), forward, backward)
 
     def epsilon(self, delta: float) -> Interval:
@@ -152,19 +157,24 @@ class NoisySteps(Mechanism):
         """
         if math.isnan(epsilon):
             raise ParameterError("an accountant's epsilon must be a number, got nan")
+        verdict = Verdict.INCONCLUSIVE
         truth = self.epsilon(delta)
-        lower, upper = truth.lower or 0.0, math.inf if truth.upper is None else truth.upper
-        verdict = Verdict.REFUTED if epsilon < lower else Verdict.INCONCLUSIVE
-        if epsilon >= upper:
-            verdict = Verdict.PROVED
+        for finer in (1.0, _FINER):
+            if finer > 1:
+                truth = _larger([side.epsilon(delta) for side in self._sides(finer)])
+            lower, upper = truth.lower or 0.0, math.inf if truth.upper is None else truth.upper
+            if not lower <= epsilon < upper:
+                verdict = Verdict.PROVED if epsilon >= upper else Verdict.REFUTED
+                break
         tightness = Interval(
             lower=epsilon / upper if upper > 0 else math.inf, upper=epsilon / lower if lower > 0 else math.inf
         )
         return AccountantVerdict(verdict=verdict, claimed=epsilon, epsilon=truth, tightness=tightness)
 
-    def _sides(self) -> list[Comparison]:
+    def _sides(self, finer: float = 1.0) -> list[Comparison]:
         """Both directions, or one that is the same in both."""
-        forward, backward = _comparisons(self.noise_multiplier, self.rate, self.steps, self.relation, self.sampling)
+        setting = self.noise_multiplier, self.rate, self.steps, self.relation, self.sampling
+        forward, backward = _comparisons(*setting, finer)
         return [forward] if forward is backward else [forward, backward]
 
 
@@ -175,7 +185,7 @@ def _larger(sides: Sequence[Interval]) -> Interval:
 
 @lru_cache(maxsize=8)
 def _comparisons(
-    noise: float, rate: float, steps: int, relation: Relation, sampling: Sampling
+    noise: float, rate: float, steps: int, relation: Relation, sampling: Sampling, finer: float
 ) -> tuple[Comparison, Comparison]:
     """Compare both laws of the pair, in both directions."""
     # A record that is replaced moves the sum by twice its norm.
@@ -184,13 +194,13 @@ def _comparisons(
         plain = GaussianComparison(math.sqrt(steps) * distance, 0.0, 1.0)
         return plain, plain
     loss = subsampled(GaussianLoss(distance if sampling == "without-replacement" else 1 / noise), rate)
-    removed, added = (ComposedComparison([(side, steps)]) for side in (loss, loss.reversed()))
+    removed, added = (ComposedComparison([(side, steps)], fineness=finer) for side in (loss, loss.reversed()))
     if relation == "add-remove":
         return removed, added
     if sampling == "poisson":
-        below = ComposedComparison([(SubstitutedGaussianLoss(1 / noise, rate), steps)])
+        below = ComposedComparison([(SubstitutedGaussianLoss(1 / noise, rate), steps)], fineness=finer)
         replaced = BoundedComparison([below], [ChainedComparison(removed, added), ChainedComparison(added, removed)])
         return replaced, replaced
-    above = ComposedComparison([(SplicedLoss(loss, loss.reversed()), steps)])
+    above = ComposedComparison([(SplicedLoss(loss, loss.reversed()), steps)], fineness=finer)
     replaced = BoundedComparison([removed, added], [above])
     return replaced, replaced

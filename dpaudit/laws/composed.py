@@ -15,10 +15,10 @@ from dpaudit.laws.composition import GridComposition, WindowError
 from dpaudit.laws.grid import LOG_TAIL, extent, fitted_step, loss_above, loss_below
 from dpaudit.laws.sources import LossSource
 
-EPSILON_WIDTH = 1e-4
+EPSILON_WIDTH = 1e-5
 """Width of an enclosure of epsilon that is aimed at, relative where epsilon is above 1."""
 
-DELTA_WIDTH = 5e-4
+DELTA_WIDTH = 5e-5
 """Width of an enclosure of delta that is aimed at, relative to delta."""
 
 _FIRST_CELLS, _MOST_CELLS = 1 << 12, 1 << 20
@@ -41,11 +41,13 @@ class ComposedComparison(Comparison):
         Losses that dominate the parts', with how often each occurs: (loss, count).
     below
         Losses that the parts' dominate; by default those above, which then are the parts' own.
+    fineness
+        How many times narrower than usual enclosures shall be, as far as grids allow.
 
     Notes
     -----
     **Guarantee.** Every interval encloses the truth, up to the rounding of special functions and sums that the modules
-    `grid` and `composition` account for. It is narrowed until it is 1e-4 wide (of epsilon, relatively above 1) or 5e-4
+    `grid` and `composition` account for. It is narrowed until it is 1e-5 wide (of epsilon, relatively above 1) or 5e-5
     wide (of delta, relatively), or as narrow as the largest grid allows.
     **Checked against** closed forms (Gaussian laws, binomial laws of randomized response), and dp-accounting's
     pessimistic and optimistic distributions.
@@ -53,6 +55,7 @@ class ComposedComparison(Comparison):
 
     above: Sequence[tuple[LossSource, int]]
     below: Sequence[tuple[LossSource, int]] = ()
+    fineness: float = 1.0
     _kept: dict[tuple[float, float], tuple[GridComposition, GridComposition]] = field(default_factory=dict, repr=False)
     _known: dict[tuple[str, float], Interval] = field(default_factory=dict, repr=False)
 
@@ -106,11 +109,11 @@ class ComposedComparison(Comparison):
             try:
                 new = ask(*self._grids(self._fitted(step), log_tail))
             except WindowError:
-                step *= 16
+                step *= 2
                 finest = max(finest, step)
                 continue
             found = _intersection(found, new)
-            excess = width(found)
+            excess = width(found) * self.fineness
             if excess <= 1 or step <= finest:
                 break
             # The width falls with the square of the step.
