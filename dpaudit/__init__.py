@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from dpaudit.runner import Verification, check, verify
     from dpaudit.sources.commands import CommandMechanism
     from dpaudit.training import NoisySteps
+    from dpaudit.training import AccountantVerdict, NoisySteps
 else:  # Hidden from type checkers, which would take any name whatever for one that exists.
 
     def __getattr__(name: str) -> Any:
@@ -98,6 +99,7 @@ def _suggestion(name: str) -> str:
 
 
 __all__ = [
+    "AccountantVerdict",
     "AnyTwo",
     "ApproximateDP",
     "Assertion",
@@ -251,7 +253,7 @@ _HOMES = {
             "ShuffledBatches",
         ),
         "dpaudit.controls": ("control",),
-        "dpaudit.training": ("NoisySteps",),
+        "dpaudit.training": ("AccountantVerdict", "NoisySteps"),
         "dpaudit.errors": (
             "CheckError",
             "DataError",

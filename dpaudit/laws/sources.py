@@ -410,7 +410,8 @@ class SplicedLoss(LossSource):
     References
     ----------
     Zhu, Dong, Wang, "Optimal accounting of differential privacy via characteristic function", AISTATS 2022,
-    Proposition 30 (sampling without replacement under substitution).
+    on sampling without replacement under substitution. It follows from advanced joint convexity (Balle, Barthe,
+    Gaboardi, "Privacy amplification by subsampling", NeurIPS 2018, Theorem 2).
     """
 
     above: LossSource
