@@ -75,9 +75,9 @@ class NoisySteps(Mechanism):
     - Poisson sampling, substitution: no tight pair is proved. Below: a record +1 replaced by -1 among records 0.
       Above: the record removed, then the other one added.
     - Sampling without replacement, substitution: below, the same record among records that are all -1, or all +1.
-      Above, the pair whose divergences are the larger of both at every epsilon (Zhu, Dong, Wang, on sampling without replacement), which
-      no dataset attains in general (Lebeda, Regehr, Kamath, Steinke, "Avoiding pitfalls for privacy accounting of
-      subsampled mechanisms under composition", 2024).
+      Above, the pair whose divergences are the larger of both at every epsilon (Zhu, Dong, Wang, on sampling without
+      replacement), which no dataset attains in general (Lebeda, Regehr, Kamath, Steinke, "Avoiding pitfalls for
+      privacy accounting of subsampled mechanisms under composition", 2024).
 
     **Checked against** closed forms without sampling, and dp-accounting's distributions.
 
