@@ -73,7 +73,6 @@ if TYPE_CHECKING:
     from dpaudit.registry import load
     from dpaudit.runner import Verification, check, verify
     from dpaudit.sources.commands import CommandMechanism
-    from dpaudit.training import NoisySteps
     from dpaudit.training import AccountantVerdict, NoisySteps
 else:  # Hidden from type checkers, which would take any name whatever for one that exists.
 
