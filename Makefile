@@ -72,6 +72,8 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/reporting.py
 	$(BIN)/python benchmarks/datafiles.py
 	$(BIN)/python benchmarks/blackbox.py --write benchmarks/blackbox.md
+	$(BIN)/python benchmarks/peers.py --write benchmarks/peers.md
+	$(BIN)/python benchmarks/detection.py --write benchmarks/detection.md
 
 clean:
 	rm -rf .venv .venv-lowest .venv-peers .audit .reproduced build dist
