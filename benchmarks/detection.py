@@ -41,6 +41,11 @@ WIDE = 10
 
 LEAST_AUDITS = 6
 DIGITS = 1e-4
+CLASSES = (
+    (-math.inf, 0.02, "under 2 % of the truth"),
+    (0.02, 0.1, "2 % to 10 %"),
+    (0.1, math.inf, "10 % and more"),
+)
 COLUMNS = (
     "mechanism",
     "true epsilon",
@@ -108,6 +113,11 @@ class Power:
     @property
     def bounds(self) -> np.ndarray:
         return np.array([audit.bound for audit in self.audits])
+
+    @property
+    def shortfall(self) -> float:
+        """How far the chosen events fall short of the truth, on the average."""
+        return self.truth - float(np.mean([audit.forced for audit in self.audits]))
 
     def _refuted(self, claims: np.ndarray, bounds: np.ndarray) -> tuple[int, int]:
         known = np.isfinite(claims)
@@ -206,24 +216,24 @@ def main(arguments=None) -> int:
         *(_pooled(suite, powers) for suite, powers in found.items()),
         _pooled("all", [power for powers in found.values() for power in powers]),
     ]
-    for table in (*tables.values(), pooled):
+    classes = by_shortfall([power for powers in found.values() for power in powers])
+    for table in (*tables.values(), pooled, classes):
         print("\n".join(aligned(table)), end="\n\n")
     if options.write:
-        Path(options.write).write_text(_page(tables, pooled, options), encoding="utf-8")
+        Path(options.write).write_text(_page(tables, pooled, classes, options), encoding="utf-8")
     return 0
 
 
 def _line(power: Power) -> tuple[str, ...]:
     known = power.claims[np.isfinite(power.claims)]
     claim = f"{np.median(known):.4g}" if len(known) else "none"
-    forced = float(np.mean([audit.forced for audit in power.audits]))
     stated = float(np.mean([audit.stated_shortfall for audit in power.audits]))
     return (
         power.name,
         f"{power.truth:.4g}",
         str(power.stated[1]),
         claim,
-        f"{power.truth - forced:.3g}",
+        f"{power.shortfall:.3g}",
         f"{stated:.3g}",
         _rate(*power.stated),
         _interval(*power.stated),
@@ -250,6 +260,19 @@ def _pooled(name: str, powers: list[Power]) -> tuple[str, ...]:
     )
 
 
+def by_shortfall(powers) -> list[tuple[str, ...]]:
+    """Lines for rows alike in the part of the truth by which their events fall short of it."""
+    lines = [("shortfall", "rows", "audits", "refuted as stated", "95 % interval", "fresh")]
+    for low, high, name in CLASSES:
+        rows = [power for power in powers if power.stated[1] and low <= power.shortfall / power.truth < high]
+        if rows:
+            stated, fresh = (
+                tuple(np.sum([getattr(power, what) for power in rows], axis=0).tolist()) for what in ("stated", "fresh")
+            )
+            lines.append((name, str(len(rows)), str(stated[1]), _rate(*stated), _interval(*stated), _rate(*fresh)))
+    return lines
+
+
 def _is_below(hits: int, trials: int) -> bool:
     return trials > 0 and clopper_pearson(hits, trials, 0.95)[1] < POWER
 
@@ -265,7 +288,7 @@ def _interval(hits: int, trials: int) -> str:
     return f"{low:.1%} to {high:.1%}"
 
 
-def _page(tables, pooled, options) -> str:
+def _page(tables, pooled, classes, options) -> str:
     parts = [
         "# The power of the detection limit",
         "",
@@ -279,6 +302,8 @@ def _page(tables, pooled, options) -> str:
         "such a limit are left out.",
         "",
         *markdown(pooled),
+        "",
+        *markdown(classes),
     ]
     for suite, table in tables.items():
         parts += ["", f"## The {suite} suite", "", *markdown(table)]
