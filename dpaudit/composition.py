@@ -1,7 +1,7 @@
 """Mechanisms made of mechanisms: released together, repeated, or run on a random part of the records.
 
 Each is a mechanism like any other: it samples, knows its law where its parts know theirs, and is audited by
-`dpaudit.check`. Where a part claims approximate differential privacy, the whole inherits what follows from it.
+`dpaudit.check`. Where parts claim guarantees of one kind, the whole inherits what follows from them.
 
 Examples
 --------
@@ -36,7 +36,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.claims.claims import Claim, PrivacyClaim
-from dpaudit.claims.guarantees import ApproximateDP
+from dpaudit.claims.guarantees import ApproximateDP, GaussianDP, Guarantee, RenyiDP, ZeroConcentratedDP
 from dpaudit.claims.inputs import input_key
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.errors import CheckError, ParameterError, TargetError
@@ -87,13 +87,8 @@ class Composed(Mechanism):
         return _shared_neighbours(self.name, self.mechanisms)
 
     def claims(self) -> Sequence[Claim]:
-        """Basic composition: the epsilons and deltas that the parts claim add up."""
-        found = [_claimed(part) for part in self.mechanisms]
-        if any(each is None for each in found):
-            return []
-        known = [each for each in found if each is not None]
-        epsilon, delta = math.fsum(each.epsilon for each in known), math.fsum(each.delta for each in known)
-        return _inherited(self.name, epsilon, delta, "the epsilons and deltas that the parts claim, added up")
+        """Return what the guarantees that the parts claim add up to, where all are of one kind; see `composed`."""
+        return _composed_claims(self.name, [(part, 1) for part in self.mechanisms], "what the parts claim, composed")
 
 
 class Repeated(Mechanism):
@@ -130,12 +125,8 @@ class Repeated(Mechanism):
         return self.mechanism.neighbours()
 
     def claims(self) -> Sequence[Claim]:
-        """Basic composition: ``count`` times the epsilon and delta that the mechanism claims."""
-        claimed = _claimed(self.mechanism)
-        if claimed is None:
-            return []
-        epsilon, delta = self.count * claimed.epsilon, self.count * claimed.delta
-        return _inherited(self.name, epsilon, delta, f"{self.count} times what one run claims")
+        """Return what the guarantee that the mechanism claims adds up to in ``count`` runs; see `composed`."""
+        return _composed_claims(self.name, [(self.mechanism, self.count)], f"{self.count} runs of what one run claims")
 
 
 class _OnParts(Mechanism):
@@ -214,12 +205,11 @@ class PoissonSubsampled(_OnParts):
 
     def claims(self) -> Sequence[Claim]:
         """Amplification: log(1 + rate (e^epsilon - 1)) and rate times delta, where records are added or removed."""
-        claimed, neighbouring = _claimed(self.mechanism), self.mechanism.neighbours()
-        if claimed is None or neighbouring is None or neighbouring.relation != "add-remove":
+        neighbouring = self.mechanism.neighbours()
+        if neighbouring is None or neighbouring.relation != "add-remove":
             return []
-        epsilon = math.log1p(self.rate * math.expm1(claimed.epsilon))
         reason = f"what one run claims, amplified by Poisson sampling at the rate {self.rate:g}"
-        return _inherited(self.name, epsilon, self.rate * claimed.delta, reason)
+        return _amplified(self.name, self.mechanism, self.rate, reason)
 
 
 class SampledWithoutReplacement(_OnParts):
@@ -265,16 +255,15 @@ class SampledWithoutReplacement(_OnParts):
         ----------
         Balle, Barthe, Gaboardi, "Privacy amplification by subsampling", NeurIPS 2018, Theorem 9.
         """
-        claimed, neighbouring = _claimed(self.mechanism), self.mechanism.neighbours()
-        if claimed is None or neighbouring is None or neighbouring.relation != "substitution":
+        neighbouring = self.mechanism.neighbours()
+        if neighbouring is None or neighbouring.relation != "substitution":
             return []
         sizes = {len(data) for pair in neighbouring for data in pair}
         if len(sizes) != 1:
             return []
         rate = min(1.0, self.batch / sizes.pop())
-        epsilon = math.log1p(rate * math.expm1(claimed.epsilon))
         reason = f"what one run claims, amplified by drawing {self.batch} of the records without replacement"
-        return _inherited(self.name, epsilon, rate * claimed.delta, reason)
+        return _amplified(self.name, self.mechanism, rate, reason)
 
 
 class ShuffledBatches(_OnParts):
@@ -421,19 +410,77 @@ def _shared_neighbours(name: str, mechanisms: Sequence[Mechanism]) -> Neighbouri
     return first
 
 
-def _claimed(mechanism: Mechanism) -> ApproximateDP | None:
-    """What a mechanism claims of its output, where that is approximate differential privacy."""
-    for claim in mechanism.claims():
-        if isinstance(claim, PrivacyClaim) and claim.view == "output" and not claim.inapplicable:
-            if isinstance(claim.guarantee, ApproximateDP):
-                return claim.guarantee
-            return None
+def composed(guarantees: Sequence[tuple[Guarantee, int]]) -> Guarantee | None:
+    """Guarantee of independent parts released together, from the parts' own.
+
+    Parameters
+    ----------
+    guarantees
+        (guarantee, count) of each part.
+
+    Returns
+    -------
+    Guarantee or None
+        Of approximate DP epsilon and delta add up; of zero-concentrated DP rho and delta; of Renyi DP of one order the
+        epsilons; of Gaussian DP the squares of mu. None where the kinds or the orders differ, or where nothing is
+        promised any more.
+
+    References
+    ----------
+    Dwork, Roth 2014, Theorem 3.16; Bun, Steinke 2016, Lemmas 2.3 and 8.2; Mironov 2017, Proposition 1; Dong, Roth, Su
+    2022, Corollary 3.3.
+
+    Examples
+    --------
+    >>> print(composed([(ZeroConcentratedDP(0.1), 10)]))
+    1-zCDP
+    """
+    first = guarantees[0][0]
+    if any(type(each) is not type(first) for each, _ in guarantees):
+        return None
+
+    def total(value: Callable[[Any], float]) -> float:
+        return math.fsum(count * value(each) for each, count in guarantees)
+
+    delta = total(lambda each: getattr(each, "delta", 0.0))
+    if delta > 1:
+        return None
+    if isinstance(first, ApproximateDP):
+        return ApproximateDP(total(lambda each: each.epsilon), delta)
+    if isinstance(first, ZeroConcentratedDP):
+        return ZeroConcentratedDP(total(lambda each: each.rho), delta)
+    if isinstance(first, GaussianDP):
+        return GaussianDP(math.sqrt(total(lambda each: each.mu**2)))
+    if isinstance(first, RenyiDP) and len({each.parameters["alpha"] for each, _ in guarantees}) == 1:
+        return RenyiDP(first.alpha, total(lambda each: each.epsilon))
     return None
 
 
-def _inherited(name: str, epsilon: float, delta: float, reason: str) -> list[Claim]:
-    if not (math.isfinite(epsilon) and delta <= 1):
+def _composed_claims(name: str, parts: Sequence[tuple[Mechanism, int]], reason: str) -> list[Claim]:
+    found = [(_claimed(part), count) for part, count in parts]
+    known = [(each, count) for each, count in found if each is not None]
+    guarantee = composed(known) if len(known) == len(found) else None
+    return [] if guarantee is None else _inherited(name, guarantee, reason)
+
+
+def _claimed(mechanism: Mechanism) -> Guarantee | None:
+    """Guarantee that a mechanism claims first of its output."""
+    for claim in mechanism.claims():
+        if isinstance(claim, PrivacyClaim) and claim.view == "output" and not claim.inapplicable:
+            return claim.guarantee
+    return None
+
+
+def _amplified(name: str, mechanism: Mechanism, rate: float, reason: str) -> list[Claim]:
+    """Claim log(1 + rate (e^epsilon - 1)) and rate times delta, where approximate DP is claimed."""
+    claimed = _claimed(mechanism)
+    if not isinstance(claimed, ApproximateDP):
         return []
-    guarantee = ApproximateDP(epsilon, delta)
+    # e^epsilon may be too large to be written; the logarithm of the sum is not.
+    epsilon = float(np.logaddexp(math.log1p(-rate), math.log(rate) + claimed.epsilon)) if rate < 1 else claimed.epsilon
+    return _inherited(name, ApproximateDP(epsilon, rate * claimed.delta), reason)
+
+
+def _inherited(name: str, guarantee: Guarantee, reason: str) -> list[Claim]:
     statement = f"The outputs together are {guarantee}: {reason}."
     return [PrivacyClaim(id=f"{name}.inherited", statement=statement, guarantee=guarantee)]

@@ -18,6 +18,7 @@ from dpaudit import (
     Verdict,
     compare,
 )
+from dpaudit.composition import composed
 
 
 class Answer(Mechanism):
@@ -227,3 +228,72 @@ def test_what_cannot_be_composed_is_refused():
         dpaudit.Composed([Answer(), NoisyParity()]).neighbours()
     with pytest.raises(dpaudit.CheckError, match="sequence of records"):
         dpaudit.PoissonSubsampled(NoisyParity(), 0.5).law(3)
+
+
+@pytest.mark.parametrize("count", [20, 1000])
+def test_mu_of_repeated_answers_is_that_of_binomial_tails(count):
+    from scipy.special import ndtri_exp
+    from scipy.stats import binom
+
+    found = measured(dpaudit.Repeated(Answer(), count), dpaudit.GaussianDP(1.0))
+    least = np.arange(1, count + 1)
+    quantiles = []
+    for truth in (0.6, 0.4):
+        inside, outside = binom.logsf(least - 1, count, truth), binom.logcdf(least - 1, count, truth)
+        quantiles.append(
+            [ndtri_exp(a) if a < b else -ndtri_exp(b) for a, b in zip(inside.tolist(), outside.tolist(), strict=True)]
+        )
+    shifts = np.subtract(*quantiles)
+    truth = float(shifts[np.isfinite(shifts)].max())  # probabilities below 1e-308 have no logarithm here
+    assert found.lower <= truth * (1 + 1e-6)
+    assert found.upper >= truth * (1 - 1e-6)
+    assert found.lower == pytest.approx(truth, rel=1e-3)
+    assert found.upper == pytest.approx(truth, rel=1e-3)
+
+
+@pytest.mark.parametrize("count", [20, 1000])
+def test_rho_and_renyi_of_repeated_answers_add_up(count):
+    once = dpaudit.ZeroConcentratedDP.of_pure(math.log(1.5)).rho
+    repeated = dpaudit.Repeated(Answer(), count)
+    found = measured(repeated, dpaudit.ZeroConcentratedDP(1.0))
+    assert count * once * (1 - 1e-9) < found.lower <= found.upper < count * once * (1 + 1e-9)
+    order = 3.0
+    divergence = math.log(0.6**order * 0.4 ** (1 - order) + 0.4**order * 0.6 ** (1 - order)) / (order - 1)
+    found = measured(repeated, dpaudit.RenyiDP(order, 1e6))
+    assert (found.lower, found.upper) == pytest.approx((count * divergence, count * divergence), rel=1e-9)
+
+
+def test_concentration_of_gaussian_and_other_parts():
+    class Noisy(Answer):
+        def sample(self, data, size, rng):
+            return rng.normal(data, 2.0, size)
+
+        def law(self, data):
+            return GaussianLaw(float(data), 2.0)
+
+    total = dpaudit.Composed([dpaudit.Repeated(Answer(), 3), dpaudit.Repeated(Noisy(), 5)])
+    rho = 3 * dpaudit.ZeroConcentratedDP.of_pure(math.log(1.5)).rho + 5 / 8
+    found = measured(total, dpaudit.ZeroConcentratedDP(1.0))
+    assert (found.lower, found.upper) == pytest.approx((rho, rho), rel=1e-8)
+    # As of a Gaussian part alone from below, and by the sum of squares from above.
+    mu = measured(total, dpaudit.GaussianDP(10.0))
+    alone = measured(dpaudit.Repeated(Answer(), 3), dpaudit.GaussianDP(10.0)).upper
+    assert math.sqrt(5) / 2 < mu.lower <= mu.upper <= math.hypot(math.sqrt(5) / 2, alone) * (1 + 1e-9)
+
+
+def test_guarantees_of_other_kinds_are_inherited():
+    rho, mu = dpaudit.ZeroConcentratedDP, dpaudit.GaussianDP
+    found = composed([(rho(0.1, 1e-6), 3), (rho(0.2), 1)])
+    assert (found.rho, found.delta) == pytest.approx((0.5, 3e-6))
+    assert composed([(mu(3.0), 1), (mu(2.0), 4)]) == mu(5.0)
+    assert composed([(dpaudit.RenyiDP(2, 0.5), 4)]) == dpaudit.RenyiDP(2, 2.0)
+    assert composed([(dpaudit.RenyiDP(2, 0.5), 1), (dpaudit.RenyiDP(3, 0.5), 1)]) is None
+    assert composed([(mu(1.0), 1), (rho(1.0), 1)]) is None
+    assert composed([(ApproximateDP(0.1, 0.3), 4)]) is None
+    found = composed([(ApproximateDP(0.1, 0.3), 3)])
+    assert (found.epsilon, found.delta) == pytest.approx((0.3, 0.9))
+
+
+def measured(mechanism, guarantee):
+    """What the laws on two inputs give the parameter that the guarantee forces."""
+    return guarantee.measure(compare(mechanism.law(0), mechanism.law(1)))[guarantee.forced]

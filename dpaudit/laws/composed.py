@@ -43,6 +43,8 @@ class ComposedComparison(Comparison):
         Losses that the parts' dominate; by default those above, which then are the parts' own.
     fineness
         How many times narrower than usual enclosures shall be, as far as grids allow.
+    independent
+        The parts themselves, with how often each occurs; empty where they are not known.
 
     Notes
     -----
@@ -56,6 +58,7 @@ class ComposedComparison(Comparison):
     above: Sequence[tuple[LossSource, int]]
     below: Sequence[tuple[LossSource, int]] = ()
     fineness: float = 1.0
+    independent: Sequence[tuple[Comparison, int]] = ()
     _kept: dict[tuple[float, float], tuple[GridComposition, GridComposition]] = field(default_factory=dict, repr=False)
     _known: dict[tuple[str, float], Interval] = field(default_factory=dict, repr=False)
 

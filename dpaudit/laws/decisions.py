@@ -21,7 +21,7 @@ from dpaudit.laws.finite import FiniteComparison
 from dpaudit.laws.joint import ProductComparison, PublicMixtureComparison
 from dpaudit.laws.loss import PrivacyLoss
 from dpaudit.laws.renyi import concentration, renyi_divergence
-from dpaudit.laws.trade_off import gaussian_shift, tails, trade_off
+from dpaudit.laws.trade_off import finite_loss, gaussian_shift, tails, trade_off
 
 _LEVELS, _ROUNDS = 65, 5
 _EQUAL = 1e-8
@@ -105,8 +105,8 @@ class LawDecisions:
 
 def _losses(comparison: Comparison) -> PrivacyLoss | None:
     """Privacy loss of finite laws, or that which bounds it from below; None where there is none."""
-    if isinstance(comparison, FiniteComparison):
-        return comparison.loss()
+    if (known := finite_loss(comparison)) is not None:
+        return known
     if isinstance(comparison, ProductComparison | PublicMixtureComparison):
         with suppress(CheckError):
             return comparison.bounding_losses()[0]

@@ -24,10 +24,18 @@ class EnclosedLoss(Comparison):
     below, above
         Losses of a pair of laws that the two laws dominate, and of one that dominates them; the same one where the
         loss is known.
+    independent
+        Independent parts that the two laws are made of, with how often each occurs; empty where they are not known.
     """
 
     below: PrivacyLoss
     above: PrivacyLoss
+    independent: Sequence[tuple[Comparison, int]] = ()
+
+    @property
+    def known_loss(self) -> PrivacyLoss | None:
+        """The loss where both sides are the same one."""
+        return self.above if self.above is self.below else None
 
     def max_divergence(self) -> float:
         """Largest loss of the upper side."""
@@ -35,11 +43,12 @@ class EnclosedLoss(Comparison):
 
     def delta(self, epsilon: float) -> Interval:
         """Hockey-stick divergences of both sides."""
-        return Interval(lower=self.below.delta(epsilon), upper=self.above.delta(epsilon))
+        return Interval(lower=min(1.0, self.below.delta(epsilon)), upper=min(1.0, self.above.delta(epsilon)))
 
     def privacy_profile(self, epsilons: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Hockey-stick divergences of both sides at many epsilons."""
-        return self.below.privacy_profile(epsilons), self.above.privacy_profile(epsilons)
+        lower, upper = (np.minimum(side.privacy_profile(epsilons), 1.0) for side in (self.below, self.above))
+        return lower, upper
 
     def epsilon(self, delta: float) -> Interval:
         """Smallest epsilons of both sides."""

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
 
 from dpaudit.claims.evidence import Interval
 from dpaudit.laws.base import Comparison
+from dpaudit.laws.composed import ComposedComparison
 from dpaudit.laws.continuous import GaussianComparison, LaplaceComparison
+from dpaudit.laws.enclosed import EnclosedLoss
 from dpaudit.laws.finite import FiniteComparison
 from dpaudit.laws.joint import ProductComparison, PublicMixtureComparison
 
@@ -61,14 +63,25 @@ def renyi_divergence(comparison: Comparison, order: float) -> Interval | None:
         return Interval.exact(_of_laplace(comparison.ratio, excess))
     if isinstance(comparison, FiniteComparison):
         return Interval.exact(of_masses(comparison.log_p, comparison.log_q, excess))
-    if isinstance(comparison, ProductComparison):
-        return _joined([renyi_divergence(part, order) for part in comparison.parts], math.fsum)
+    if parts := independent_parts(comparison):
+        return _sum_of_divergences(parts, order)
     if isinstance(comparison, PublicMixtureComparison):
         possible = comparison.log_weights > -np.inf
         weights = np.exp(comparison.log_weights[possible])
-        parts = [part for part, can in zip(comparison.parts, possible, strict=True) if can]
-        return _joined([renyi_divergence(part, order) for part in parts], lambda each: _averaged(weights, each, excess))
+        chosen = [part for part, can in zip(comparison.parts, possible, strict=True) if can]
+        return _joined(
+            [renyi_divergence(part, order) for part in chosen], lambda each: _averaged(weights, each, excess)
+        )
     return None
+
+
+def independent_parts(comparison: Comparison) -> Sequence[tuple[Comparison, int]]:
+    """Independent parts that two laws are made of, with how often each occurs; none where they are not known."""
+    if isinstance(comparison, ProductComparison):
+        return [(part, 1) for part in comparison.parts]
+    if isinstance(comparison, EnclosedLoss | ComposedComparison):
+        return comparison.independent
+    return ()
 
 
 def _joined(parts: list[Interval | None], join: Callable[[list[float]], float]) -> Interval | None:
@@ -147,42 +160,58 @@ def concentration(comparison: Comparison) -> Interval | None:
         return Interval.exact(comparison.ratio**2 / 2)
     if isinstance(comparison, LaplaceComparison):
         return Interval.exact(_of_laplace(comparison.ratio, 0.0))
-    if isinstance(comparison, ProductComparison):
-        gaussian = math.fsum(part.ratio**2 / 2 for part in comparison.parts if isinstance(part, GaussianComparison))
-        others = [part for part in comparison.parts if not isinstance(part, GaussianComparison)]
+    if parts := independent_parts(comparison):
+        gaussian = math.fsum(n * part.ratio**2 / 2 for part, n in parts if isinstance(part, GaussianComparison))
+        others = [(part, n) for part, n in parts if not isinstance(part, GaussianComparison)]
         if not others:
             return Interval.exact(gaussian)
-        rest = concentration(others[0]) if len(others) == 1 else _enclosed(ProductComparison(others))
+        rest = concentration(others[0][0]) if len(others) == 1 and others[0][1] == 1 else _enclosed(others)
         return rest and Interval(lower=gaussian + (rest.lower or 0.0), upper=_plus(gaussian, rest.upper))
-    return _enclosed(comparison)
+    return _enclosed([(comparison, 1)])
 
 
 def _plus(value: float, upper: float | None) -> float | None:
     return None if upper is None else value + upper
 
 
-def _enclosed(comparison: Comparison) -> Interval | None:
-    if renyi_divergence(comparison, 2.0) is None:
+def _enclosed(parts: Sequence[tuple[Comparison, int]]) -> Interval | None:
+    if any(renyi_divergence(part, 2.0) is None for part, _ in parts):
         return None
     return largest_rate(
-        lambda excess: renyi_divergence(comparison, 1 + excess),
-        lambda excess: _rate_beyond(comparison, excess),
-        spread=_spread(comparison),
+        lambda excess: _sum_of_divergences(parts, 1 + excess),
+        lambda excess: _rate_beyond(parts, excess),
+        spread=math.fsum(count * _spread(part) for part, count in parts),
     )
 
 
-def _rate_beyond(comparison: Comparison, excess: float) -> float:
-    """Upper bound on divergence over order for all orders of at least 1 + ``excess``."""
-    most = comparison.max_divergence()
+def _sum_of_divergences(parts: Sequence[tuple[Comparison, int]], order: float) -> Interval | None:
+    counts = [count for _, count in parts]
+    return _joined(
+        [renyi_divergence(part, order) for part, _ in parts],
+        lambda each: math.fsum(count * value for count, value in zip(counts, each, strict=True)),
+    )
+
+
+def _rate_beyond(parts: Sequence[tuple[Comparison, int]], excess: float) -> float:
+    """Upper bound on divergence over order, of parts released together, for all orders of at least 1 + ``excess``."""
+    most = math.fsum(count * part.max_divergence() for part, count in parts)
     if math.isfinite(most):
         return max(0.0, most) / (1 + excess)
-    if isinstance(comparison, ProductComparison):
-        return math.fsum(_rate_beyond(part, excess) for part in comparison.parts)
+    return math.fsum(count * _rate_of_one(part, excess) for part, count in parts)
+
+
+def _rate_of_one(comparison: Comparison, excess: float) -> float:
+    if math.isfinite(most := comparison.max_divergence()):
+        return max(0.0, most) / (1 + excess)
+    if parts := independent_parts(comparison):
+        return _rate_beyond(parts, excess)
     if isinstance(comparison, PublicMixtureComparison):
         possible = zip(comparison.log_weights, comparison.parts, strict=True)
-        return max(_rate_beyond(part, excess) for weight, part in possible if weight > -np.inf)
-    rho = None if isinstance(comparison, FiniteComparison) else concentration(comparison)
-    return math.inf if rho is None or rho.upper is None else rho.upper
+        return max(_rate_of_one(part, excess) for weight, part in possible if weight > -np.inf)
+    if isinstance(comparison, GaussianComparison) or hasattr(comparison, "concentration"):
+        rho = concentration(comparison)
+        return math.inf if rho is None or rho.upper is None else rho.upper
+    return math.inf
 
 
 def _spread(comparison: Comparison) -> float:
@@ -197,9 +226,10 @@ def _extremes(comparison: Comparison) -> tuple[float, float]:
     if isinstance(comparison, FiniteComparison):
         loss = comparison.loss().losses
         return float(loss[0]), float(loss[-1])
-    if isinstance(comparison, ProductComparison):
-        lowest, highest = zip(*map(_extremes, comparison.parts), strict=True)
-        return math.fsum(lowest), math.fsum(highest)
+    if parts := independent_parts(comparison):
+        ends = [_extremes(part) for part, _ in parts]
+        low, high = (math.fsum(n * end[i] for end, (_, n) in zip(ends, parts, strict=True)) for i in (0, 1))
+        return low, high
     if isinstance(comparison, PublicMixtureComparison):
         lowest, highest = zip(*map(_extremes, comparison.parts), strict=True)
         return min(lowest), max(highest)

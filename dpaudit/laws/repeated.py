@@ -90,12 +90,12 @@ def composition(parts: Sequence[tuple[Comparison, int]]) -> Comparison:
     if not squares and len(finite) == len(above) and all(a is b for (a, _), (b, _) in zip(above, below, strict=True)):
         exact = composed_exactly(finite)
         if exact is not None:
-            return EnclosedLoss(exact, exact)
+            return EnclosedLoss(exact, exact, tuple(parts))
     if squares:
         together: Counted = (GaussianLoss(math.sqrt(squares)), 1)
         below.append(together)
         above.append(together)
-    return ComposedComparison(above, below)
+    return ComposedComparison(above, below, independent=tuple(parts))
 
 
 def _sources(comparison: Comparison) -> tuple[list[Counted], list[Counted]]:

@@ -11,10 +11,12 @@ from dpaudit.claims.evidence import Interval
 from dpaudit.errors import CheckError
 from dpaudit.laws.base import Comparison
 from dpaudit.laws.continuous import GaussianComparison, LaplaceComparison
+from dpaudit.laws.enclosed import EnclosedLoss
 from dpaudit.laws.finite import FiniteComparison
 from dpaudit.laws.joint import ProductComparison, PublicMixtureComparison
 from dpaudit.laws.loss import PrivacyLoss
 from dpaudit.laws.privacy_profile import LARGEST_EPSILON, PrivacyProfileBounds
+from dpaudit.laws.renyi import independent_parts
 
 _POINTS, _FINE, _FEW = 129, 96, 49
 """Points of a privacy profile that is not known in closed form, parts of each step between them, and points of a round
@@ -22,6 +24,9 @@ of a search for one of them."""
 
 _ROUNDS = 4
 _SURELY_LITTLE = 1e-15
+_SURELY = 1e-11
+"""How far below 1 a divergence must be for the distance to be more than rounding."""
+
 _HALVINGS = 70
 
 
@@ -45,6 +50,13 @@ def normal_quantile(log_inside: np.ndarray, log_outside: np.ndarray) -> np.ndarr
     lower = log_inside <= log_outside
     found: np.ndarray = np.where(lower, ndtri_exp(np.where(lower, log_inside, -1.0)), 0.0)
     return np.where(lower, found, -ndtri_exp(np.where(lower, -1.0, log_outside)))
+
+
+def finite_loss(comparison: Comparison) -> PrivacyLoss | None:
+    """Privacy loss of two laws where it is known and has finitely many values."""
+    if isinstance(comparison, FiniteComparison):
+        return comparison.loss()
+    return comparison.known_loss if isinstance(comparison, EnclosedLoss) else None
 
 
 def trade_off(comparison: Comparison, type_one: float) -> Interval | None:
@@ -74,8 +86,8 @@ def trade_off(comparison: Comparison, type_one: float) -> Interval | None:
         fall = math.exp(-comparison.ratio)
         middle = 1 - type_one / fall if type_one < fall / 2 else fall / (4 * type_one)
         return Interval.exact(middle if type_one <= 0.5 else fall * (1 - type_one))
-    if isinstance(comparison, FiniteComparison):
-        log_p, log_q, *_ = tails(comparison.loss())
+    if (loss := finite_loss(comparison)) is not None:
+        log_p, log_q, *_ = tails(loss)
         # Randomised tests are between the events; the empty one comes last.
         p, q = np.r_[np.exp(log_p), 0.0], np.r_[np.exp(log_q), 0.0]
         last = np.r_[True, q[:-1] > q[1:]]  # of events of equal q the likeliest
@@ -149,8 +161,8 @@ def gaussian_shift(comparison: Comparison) -> Interval | None:
         from scipy.special import ndtri_exp
 
         return Interval.exact(max(0.0, -2 * float(ndtri_exp(-comparison.ratio / 2 - math.log(2)))))
-    if isinstance(comparison, FiniteComparison):
-        log_p, log_q, log_not_p, log_not_q = tails(comparison.loss())
+    if (loss := finite_loss(comparison)) is not None:
+        log_p, log_q, log_not_p, log_not_q = tails(loss)
         with np.errstate(invalid="ignore"):
             values = normal_quantile(log_p, log_not_p) - normal_quantile(log_q, log_not_q)
         return Interval.exact(max(0.0, float(np.nanmax(values, initial=0.0))))
@@ -166,7 +178,8 @@ def _shift_by_profile(comparison: Comparison) -> Interval | None:
         below, above = comparison.privacy_profile(epsilons)
     except CheckError:
         return None
-    lower = float(shift_at(epsilons, below).max())
+    # Near 1 all that is known of a divergence may be rounding.
+    lower = float(shift_at(epsilons, np.minimum(below, 1 - _SURELY)).max())
     upper = _shift_of_parts(comparison)
     if math.isfinite(comparison.max_divergence()) and end < LARGEST_EPSILON:
         above[-1] = 0.0
@@ -179,11 +192,14 @@ def _shift_by_profile(comparison: Comparison) -> Interval | None:
 
 
 def _shift_of_parts(comparison: Comparison) -> float:
-    if not isinstance(comparison, ProductComparison | PublicMixtureComparison):
-        return math.inf
-    found = [gaussian_shift(part) for part in comparison.parts]
-    each = [math.inf if mu is None or mu.upper is None else mu.upper for mu in found]
-    return math.hypot(*each) if isinstance(comparison, ProductComparison) else max(each)
+    if parts := independent_parts(comparison):
+        return math.sqrt(math.fsum(count * _most(part) ** 2 for part, count in parts))
+    return max(map(_most, comparison.parts)) if isinstance(comparison, PublicMixtureComparison) else math.inf
+
+
+def _most(comparison: Comparison) -> float:
+    mu = gaussian_shift(comparison)
+    return math.inf if mu is None or mu.upper is None else mu.upper
 
 
 def shift_at(epsilons: np.ndarray, deltas: np.ndarray) -> np.ndarray:

@@ -74,7 +74,7 @@ def test_the_supremum_has_its_closed_forms(epsilon):
     laplace = compare(LaplaceLaw(0, 1), LaplaceLaw(epsilon, 1))
     for found, value in (
         (response, epsilon * math.tanh(epsilon / 2)),
-        (_enclosed(laplace), epsilon + math.expm1(-epsilon)),
+        (_enclosed([(laplace, 1)]), epsilon + math.expm1(-epsilon)),
         (concentration(laplace), epsilon + math.expm1(-epsilon)),
     ):
         assert found.lower <= value * (1 + 1e-11)
