@@ -21,14 +21,13 @@ from dpaudit.laws.mixture import GaussianMixtureLaw
 from dpaudit.laws.privacy_profile import PrivacyProfileBounds
 from dpaudit.laws.renyi import concentration, renyi_divergence
 from dpaudit.laws.repeated import ComposedLaw, composition
+from dpaudit.laws.replaced import SplicedLoss, SubstitutedGaussianLoss
 from dpaudit.laws.shuffle import Shuffle, ShuffleLoss
 from dpaudit.laws.sources import (
     FiniteLoss,
     GaussianLoss,
     LaplaceLoss,
     LossSource,
-    SplicedLoss,
-    SubstitutedGaussianLoss,
     subsampled,
 )
 from dpaudit.laws.trade_off import gaussian_shift, trade_off

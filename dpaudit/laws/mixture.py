@@ -13,11 +13,11 @@ from dpaudit.errors import CheckError, ParameterError
 from dpaudit.laws.base import Comparison, Event, Law
 from dpaudit.laws.enclosed import EnclosedLoss
 from dpaudit.laws.loss import PrivacyLoss
+from dpaudit.laws.replaced import SubstitutedGaussianLoss
 from dpaudit.laws.sources import (
     FiniteLoss,
     GaussianLoss,
     LossSource,
-    SubstitutedGaussianLoss,
     log_normal_cells,
     subsampled,
 )
