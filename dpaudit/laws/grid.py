@@ -135,7 +135,7 @@ def loss_below(source: LossSource, step: float, log_tail: float = LOG_TAIL) -> G
     start, count = start - step, count + 1  # room for what is moved down from the first point
     points = start + step * np.arange(count)
     edges = np.r_[-np.inf, points[:-1] + step / 2, np.inf]
-    if source.lattice is not None and source.lattice[1] == 0:
+    if source.lattice is not None and source.lattice[1] == 0 and not source.pinned:
         points, edges = _cut(source, points, edges, step)
         start, count = float(points[0]), len(points)
     if nudge and count > 4:

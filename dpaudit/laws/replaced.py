@@ -70,6 +70,7 @@ class SplicedLoss(LossSource):
 
     above: LossSource
     below: LossSource
+    pinned = True
 
     @property
     def bottom(self) -> float:  # type: ignore[override]

@@ -27,6 +27,8 @@ class LossSource(ABC):
         Infimum and supremum of the finite losses.
     infinite
         Mass that P puts where Q has none.
+    pinned
+        Whether there is a single loss where the spacing is 0.
     lattice
         One value and the spacing of a lattice on which all single losses of positive probability lie; the spacing is 0
         where there is at most one, and None stands where they lie on no lattice.
@@ -35,6 +37,7 @@ class LossSource(ABC):
     bottom: float
     top: float
     infinite: float = 0.0
+    pinned: bool = False
     lattice: tuple[float, float] | None
 
     @abstractmethod

@@ -26,9 +26,7 @@ OUTPUT = HERE.parent.parent / "docs" / "accountants.md"
 
 SAMPLED = [
     {"rate": rate, "noise": noise, "steps": steps, "delta": delta}
-    for rate, noise, steps, delta in itertools.product(
-        (0.001, 0.01, 0.1), (0.7, 1.0, 2.0), (100, 1000, 10_000), (1e-5, 1e-8)
-    )
+    for rate, noise, steps, delta in itertools.product((0.001, 0.01, 0.1), (0.7, 1.0, 2.0), (100, 10_000), (1e-5, 1e-8))
 ]
 PLAIN = [
     {"rate": 1.0, "noise": noise, "steps": steps, "delta": delta}
@@ -109,25 +107,31 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--python", action="append", default=[], metavar="DISTRIBUTION=INTERPRETER")
     parser.add_argument("--output", type=Path, default=OUTPUT)
+    parser.add_argument("--answers", type=Path, help="file that keeps answers, for a run that goes on")
     parser.add_argument("--seconds", type=float, default=1800, help="limit for each accountant")
     options = parser.parse_args()
     interpreters = dict(item.split("=", 1) for item in options.python)
 
     settings = [*SAMPLED, *PLAIN, *KNOWN]
-    truths = [NoisySteps(noise_multiplier=s["noise"], rate=s["rate"], steps=s["steps"]) for s in settings]
-    enclosures = [truth.epsilon(s["delta"]) for truth, s in zip(truths, settings, strict=True)]
-    answers, versions, verdicts = {}, {}, {}
+    kept = json.loads(options.answers.read_text()) if options.answers and options.answers.exists() else {}
     for name, (_, distribution) in ACCOUNTANTS.items():
-        if distribution not in interpreters:
-            continue
-        found = asked(name, interpreters[distribution], settings, options.seconds)
-        if found is None:
-            continue
-        answers[name], versions[name] = found["answers"], found["version"]
-        verdicts[name] = [
-            judged(truth, answer, s["delta"])
-            for truth, answer, s in zip(truths, found["answers"], settings, strict=True)
-        ]
+        if distribution in interpreters and name not in kept:
+            found = asked(name, interpreters[distribution], settings, options.seconds)
+            if found is not None:
+                kept[name] = found
+                if options.answers:
+                    options.answers.write_text(json.dumps(kept))
+    answers = {name: kept[name]["answers"] for name in ACCOUNTANTS if name in kept}
+    versions = {name: kept[name]["version"] for name in answers}
+
+    enclosures = []
+    verdicts = {name: [] for name in answers}
+    for i, setting in enumerate(settings):
+        truth = NoisySteps(noise_multiplier=setting["noise"], rate=setting["rate"], steps=setting["steps"])
+        enclosures.append(truth.epsilon(setting["delta"]))
+        for name in answers:
+            verdicts[name].append(judged(truth, answers[name][i], setting["delta"]))
+        print(f"{i + 1} of {len(settings)}", file=sys.stderr)
     options.output.write_text(page(settings, enclosures, answers, versions, verdicts), encoding="utf-8")
 
 
