@@ -40,7 +40,7 @@ def test_answers_are_judged(table):
     truth = NoisySteps()
     assert table.judged(truth, 2.0, 1e-6)[0] is Verdict.REFUTED
     assert table.judged(truth, 3.0, 1e-6)[0] is Verdict.PROVED
-    assert table.judged(truth, {"value": "inf"}, 1e-6) == (Verdict.PROVED, math.inf)
+    assert table.judged(truth, {"value": "inf"}, 1e-6) == (Verdict.PROVED, math.inf, 0.0)
     assert table.judged(truth, {"error": "no"}, 1e-6) is None
 
 
@@ -54,7 +54,7 @@ def test_the_page_names_who_is_unsound(table):
         for name, given in answers.items()
     }
     page = table.page(settings, enclosures, answers, {"good": "1", "bad": "2"}, verdicts)
-    assert "bad states less than the true epsilon at 1 of 2 settings." in page
+    assert "bad states less than the true epsilon at 1 of 2 settings, by up to 0.059 of it." in page
     assert "good states less" not in page
     assert "| 0.01 | 1 | 1000 | 1e-06 | 2.1245 to 2.1245 | 2.2 | 2 **unsound** |" in page
     assert "- bad: `raised`" in page
