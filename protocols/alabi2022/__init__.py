@@ -1,6 +1,6 @@
 """Alabi, Ghazi, Kumar, Manurangsi, "Private rank aggregation in central and local models", AAAI 2022."""
 
-from . import claims, controls
+from . import claims, controls, finer
 from .dp_kwiksort_capped import DPKwikSortCapped, LongestRun, Transcript
 from .ldp_kwiksort_interactive import LDPKwikSortInteractive
 from .local_pairwise import LocalPairwise
@@ -22,4 +22,5 @@ __all__ = [
     "Transcript",
     "claims",
     "controls",
+    "finer",
 ]

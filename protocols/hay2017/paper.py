@@ -19,7 +19,7 @@ LEFT_ALONE = (
         reason=(
             "no text of the paper was at hand, so that no claim stands under its name; DP-KwikSort is audited as Yan, "
             "Li and Liu 2020 restate it (yan2020.dp-kwiksort), the exponential mechanism over all rankings as Alabi, "
-            "Ghazi, Kumar and Manurangsi 2022 do; on this page are their broken variants"
+            "Ghazi, Kumar and Manurangsi 2022 do; on this page are statements of ours and their broken variants"
         ),
     ),
 )

@@ -3,8 +3,8 @@
 FUSION 2014: Gaussian noise on the histogram of all rankings, then any ranking rule on the noisy histogram.
 """
 
-from . import claims, controls, evaluation
+from . import claims, controls, evaluation, finer
 from .gaussian_histogram import GaussianHistogram, NoisyHistogram
 from .paper import PAPER
 
-__all__ = ["PAPER", "GaussianHistogram", "NoisyHistogram", "claims", "controls", "evaluation"]
+__all__ = ["PAPER", "GaussianHistogram", "NoisyHistogram", "claims", "controls", "evaluation", "finer"]

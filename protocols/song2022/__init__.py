@@ -1,6 +1,6 @@
 """Song, Lan, Li, Li 2022: DDP-Helnaksort, and the baseline LDP-QuickSort that it is compared with."""
 
-from . import aggregation, claims, controls, evaluation, score, shuffler_figures, statements
+from . import aggregation, claims, controls, evaluation, finer, score, shuffler_figures, statements
 from .ddp_helnaksort import DDPHelnaksort
 from .ldp_quicksort import LDPQuickSort
 from .paper import PAPER
@@ -13,6 +13,7 @@ __all__ = [
     "claims",
     "controls",
     "evaluation",
+    "finer",
     "score",
     "shuffler_figures",
     "statements",

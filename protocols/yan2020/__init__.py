@@ -3,7 +3,7 @@
 # Claims are listed in the order in which their modules are imported.
 # isort: off
 from . import preliminaries, claims, proof_steps, observations, costs, central
-from . import figure3, figure4, figure5, trends, real_data, table3, controls
+from . import figure3, figure4, figure5, trends, real_data, table3, controls, finer
 
 # isort: on
 from .evaluation import LDPKwikSortEvaluation
@@ -26,6 +26,7 @@ __all__ = [
     "figure3",
     "figure4",
     "figure5",
+    "finer",
     "observations",
     "preliminaries",
     "proof_steps",

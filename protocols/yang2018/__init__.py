@@ -4,7 +4,7 @@ The riffle independent model and its structure come from Huang and Guestrin, "Ri
 NIPS 2009, and "Learning hierarchical riffle independent groupings from rankings", ICML 2010.
 """
 
-from . import claims, claims_safa, controls, evaluation, sushi
+from . import claims, claims_safa, controls, evaluation, finer, sushi
 from .baselines import SafariNoPrivacy, Uniform
 from .harmony import Harmony, HarmonyReport
 from .paper import ERRATA, HARMONY, LEFT_ALONE, PAPER
@@ -33,5 +33,6 @@ __all__ = [
     "claims_safa",
     "controls",
     "evaluation",
+    "finer",
     "sushi",
 ]
