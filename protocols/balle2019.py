@@ -149,7 +149,8 @@ class ShuffledResponseOnAllInputs(dpaudit.Mechanism):
     @property
     def shuffled(self) -> ShuffledResponse:
         """The same mechanism, whose neighbours are those that are the worst at one δ."""
-        return ShuffledResponse(epsilon=self.epsilon, users=self.users)
+        shared: dict[str, Any] = self.parameters()
+        return ShuffledResponse(**shared)
 
     def sends(self) -> Sequence[dpaudit.Message]:
         return self.shuffled.sends()

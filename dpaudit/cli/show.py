@@ -208,7 +208,8 @@ def _show_target(target: type[Mechanism]) -> None:
             _line(f"    written: {views[name].notation}")
     _line("\nClaims")
     for claim in claims:
-        _line(f"  {claim.id} ({claim.kind}; {claim.source or 'no source given'})")
+        ours = "ours; " if getattr(claim, "ours", False) else ""
+        _line(f"  {claim.id} ({claim.kind}; {ours}{claim.source or 'no source given'})")
         _line(f"    {claim.statement}")
     _show_errata(target.errata)
 

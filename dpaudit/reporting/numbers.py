@@ -7,6 +7,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decima
 from functools import lru_cache
 
 from dpaudit.claims.evidence import Interval
+from dpaudit.claims.guarantees import ROUNDING
 
 DIGITS = 6
 _ALL_DIGITS = 17
@@ -33,9 +34,12 @@ def format_number(value: float, *, digits: int = DIGITS, against: float | None =
 
 
 def format_interval(interval: Interval, *, digits: int = DIGITS) -> str:
-    """Return what is known of a quantity; a lower bound is rounded down and an upper bound up."""
+    """Return what is known of a quantity; a lower bound is rounded down and an upper bound up.
+
+    Bounds that differ by no more than rounding, as those of a numerical enclosure do, are printed as one number.
+    """
     lower, upper = _bounds(interval)
-    if lower is not None and lower == upper:
+    if lower is not None and upper is not None and _is_one_number(interval, lower, upper):
         return _format(lower, digits, ROUND_HALF_EVEN)
     low = None if lower is None else _format(lower, digits, ROUND_FLOOR)
     high = None if upper is None else _format(upper, digits, ROUND_CEILING)
@@ -46,6 +50,13 @@ def format_interval(interval: Interval, *, digits: int = DIGITS) -> str:
         return known or "unknown"
     estimate = _format(interval.estimate, digits, ROUND_HALF_EVEN)
     return f"{estimate} ({known})" if known else f"about {estimate}"
+
+
+def _is_one_number(interval: Interval, lower: float, upper: float) -> bool:
+    if lower == upper:
+        return True
+    finite = math.isfinite(lower) and math.isfinite(upper)
+    return interval.estimate is None and finite and upper - lower <= ROUNDING * min(abs(lower), abs(upper))
 
 
 def relation(interval: Interval, claimed: float) -> str:

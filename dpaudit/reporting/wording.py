@@ -9,7 +9,14 @@ from pathlib import PurePosixPath
 from urllib.parse import quote
 
 from dpaudit.claims.evidence import Counterexample, Interval, Remedy, Violation
-from dpaudit.claims.guarantees import ABSOLUTE_ROUNDING, ROUNDING
+from dpaudit.claims.guarantees import (
+    ABSOLUTE_ROUNDING,
+    ROUNDING,
+    PrivacyProfile,
+    RenyiCurve,
+    TradeOff,
+    ZeroConcentratedDP,
+)
 from dpaudit.claims.record import METHOD_ENDED, METHOD_UNUSABLE, Record, Result, plain
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.escapes import visible
@@ -32,6 +39,13 @@ _LABELS = {
     "slack": "slack (above 1: room between value and bound)",
     "trivial": "trivial (what needs no input)",
 }
+_FORCED_LABELS = {
+    PrivacyProfile.kind: "shift (what must be added to every epsilon of the profile)",
+    RenyiCurve.kind: "scale (by what every epsilon of the curve must be multiplied)",
+    TradeOff.kind: "shift (what must be subtracted from the normal quantile of every type II error)",
+}
+"""What a forced parameter means whose name does not say it, by the kind of the guarantee."""
+
 _REMEDIES = {
     Remedy.SAMPLES: "repeat it with more --samples",
     Remedy.TIME: "allow more time: raise --seconds, or leave it out",
@@ -57,6 +71,9 @@ class Quantity:
 def quantities(result: Result) -> tuple[Quantity, ...]:
     """Return what is claimed and what was measured, the claimed quantities first."""
     claimed = {_measured_as(result, name): value for name, value in result.claimed.items()}
+    if result.guarantee == ZeroConcentratedDP.kind and not claimed.get("delta"):
+        # The pure form has no delta.
+        claimed.pop("delta", None)
     names = dict.fromkeys([*claimed, *result.measured])
     rows = []
     for name in names:
@@ -65,7 +82,7 @@ def quantities(result: Result) -> tuple[Quantity, ...]:
         rows.append(
             Quantity(
                 name=name,
-                label=_label(name),
+                label=_label(result, name),
                 claimed="" if claim is None else format_number(claim, digits=digits),
                 measured="" if measured is None else format_interval(measured, digits=digits),
             )
@@ -375,7 +392,9 @@ def _context_order(name: str) -> tuple[int, str]:
     return _CONTEXT.index(_LIMIT if _is_limit(name) else name), name
 
 
-def _label(name: str) -> str:
+def _label(result: Result, name: str) -> str:
+    if name in ("shift", "scale") and result.guarantee in _FORCED_LABELS:
+        return _FORCED_LABELS[result.guarantee]
     if _is_limit(name) and name != _LIMIT:
         return f"detection limit ({name.removeprefix(_LIMIT)[1:].replace('_', ' ')})"
     return _LABELS.get(name, name.replace("_", " "))

@@ -91,3 +91,9 @@ def test_interval(interval: Interval, text: str) -> None:
 )
 def test_relation_to_one(interval: Interval, sign: str) -> None:
     assert relation(interval, 1.0) == sign
+
+
+def test_bounds_that_differ_by_rounding_are_one_number() -> None:
+    assert format_interval(Interval(lower=1 / 3 - 1e-11, upper=1 / 3 + 1e-11)) == "0.333333"
+    assert format_interval(Interval(lower=1 / 3 - 1e-9, upper=1 / 3 + 1e-9)) == "0.333333 to 0.333334"
+    assert format_interval(Interval(lower=-1e-300, upper=1e-300)) == "-1e-300 to 1e-300"

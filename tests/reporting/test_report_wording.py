@@ -213,3 +213,21 @@ def test_the_run_says_how_probable_an_error_is(make_record, make_result):
     text = provenance(make_record(make_result(), sampled, error_probability=1e-6))
     assert text == "dpaudit 0.1.0, seed 0; error probability 1e-6, summed over the 1 result that sampled"
     assert provenance(make_record(make_result())).endswith("no result is subject to sampling error")
+
+
+def test_a_pure_guarantee_has_no_delta_and_a_shift_says_what_it_is(make_result: Callable[..., Result]) -> None:
+    enclosed = {"rho": Interval(lower=0.5 - 1e-11, upper=0.5 + 1e-11)}
+    pure = make_result(guarantee="zero-concentrated-dp", claimed={"rho": 0.5, "delta": 0.0}, measured=enclosed)
+    assert [(row.name, row.claimed, row.measured) for row in quantities(pure)] == [("rho", "0.5", "0.5")]
+    assert headline(pure) == "rho 0.5 = claimed 0.5, up to rounding"
+    approximate = make_result(guarantee="zero-concentrated-dp", claimed={"rho": 0.5, "delta": 1e-6}, measured=enclosed)
+    assert {row.name: row.claimed for row in quantities(approximate)} == {"rho": "0.5", "delta": "1e-6"}
+    profile = make_result(
+        guarantee="privacy-profile",
+        claimed={"shift": 0.0, "delta_at_1": 0.1},
+        measured={"shift": Interval.exact(0.25)},
+    )
+    assert [row.label for row in quantities(profile)] == [
+        "shift (what must be added to every epsilon of the profile)",
+        "delta at 1",
+    ]
