@@ -73,6 +73,9 @@ if TYPE_CHECKING:
     from dpaudit.registry import load
     from dpaudit.runner import Verification, check, verify
     from dpaudit.sources.commands import CommandMechanism
+    from dpaudit.sources.libraries.diffprivlib_objects import from_diffprivlib
+    from dpaudit.sources.libraries.opendp_objects import from_opendp
+    from dpaudit.sources.libraries.pure_ldp_objects import from_pure_ldp
     from dpaudit.training import AccountantVerdict, NoisySteps
 else:  # Hidden from type checkers, which would take any name whatever for one that exists.
 
@@ -181,6 +184,9 @@ __all__ = [
     "control",
     "epsilon_lower_bound",
     "float_bits",
+    "from_diffprivlib",
+    "from_opendp",
+    "from_pure_ldp",
     "laws",
     "load",
     "messages",
@@ -283,6 +289,9 @@ _HOMES = {
         "dpaudit.rankings": ("Profiles", "rankings"),
         "dpaudit.runner": ("Verification", "check", "verify"),
         "dpaudit.sources.commands": ("CommandMechanism",),
+        "dpaudit.sources.libraries.diffprivlib_objects": ("from_diffprivlib",),
+        "dpaudit.sources.libraries.opendp_objects": ("from_opendp",),
+        "dpaudit.sources.libraries.pure_ldp_objects": ("from_pure_ldp",),
         "dpaudit.testing": ("testing",),
     }.items()
     for name in names

@@ -12,6 +12,7 @@ from dpaudit.errors import TargetError
 from dpaudit.registry.catalogue import in_catalogue
 from dpaudit.registry.references import names_catalogue_file
 from dpaudit.sources.declarations import is_command
+from dpaudit.sources.libraries.adapters import LibraryTarget, is_library
 
 
 def code_file(text: str) -> Path | None:
@@ -26,6 +27,8 @@ def code_file(text: str) -> Path | None:
     """
     if is_command(text):
         return Path(text) if text.endswith(".toml") else None
+    if is_library(text):
+        text = LibraryTarget.of(text).plain
     name = text.partition("::")[0]
     if name.endswith(".py"):
         file = Path(name)

@@ -23,6 +23,7 @@ from dpaudit.mechanism import Mechanism
 from dpaudit.reading import MEBIBYTE, read_bytes
 from dpaudit.registry.names import suggestion
 from dpaudit.sources.declarations import CommandDeclaration, declaration_of, is_command
+from dpaudit.sources.libraries.adapters import LibraryTarget, adapted, is_library, objects_in
 
 _LARGEST = 16 * MEBIBYTE
 
@@ -37,6 +38,7 @@ class TargetReference:
     ----------
     path
         The file, the dotted name of an importable module, or what declares a command: a plan, or ``command:`` and JSON.
+        With ``opendp:`` in front, or another library, the file or module whose object is a target.
     attribute
         Name of the class in it; empty for a command.
     digest
@@ -63,10 +65,17 @@ class TargetReference:
             from dpaudit.sources.commands import command_class
 
             return command_class(said)
-        module, digest = import_target(self.path)
+        module, digest = import_target(self.home)
         if digest != self.digest:
-            raise TargetError(f"{self.path} changed while it was being audited; run again")
+            raise TargetError(f"{self.home} changed while it was being audited; run again")
+        if is_library(self.path):
+            return adapted(LibraryTarget.of(f"{self.path}:{self.attribute}"), module)
         return class_in(module, self.attribute, self.path)
+
+    @property
+    def home(self) -> str:
+        """The file or module, of an object of a library without the library."""
+        return LibraryTarget.of(self.path).home if is_library(self.path) else self.path
 
     @property
     def command(self) -> CommandDeclaration | None:
@@ -87,9 +96,9 @@ class TargetReference:
     @property
     def file(self) -> Path | None:
         """The file, where there is one."""
-        if self.path.endswith(".py"):
-            return Path(self.path)
-        found = getattr(import_target(self.path)[0], "__file__", None)
+        if self.home.endswith(".py"):
+            return Path(self.home)
+        found = getattr(import_target(self.home)[0], "__file__", None)
         return Path(found) if found else None
 
 
@@ -129,6 +138,30 @@ def targets_in(path: str) -> list[TargetReference]:
         raise TargetError(
             f"{path} defines no target; define a subclass of dpaudit.Mechanism with `claims`, or with claims that are "
             "declared about it"
+        )
+    return found
+
+
+def library_targets(text: str) -> list[TargetReference]:
+    """Objects of a library that a TARGET argument means: one, or all that its file or module holds.
+
+    Raises
+    ------
+    TargetError
+        The library is not installed, the file or module cannot be imported, or there is no such object.
+    """
+    said = LibraryTarget.of(text)
+    said.check_installed()
+    module, digest = import_target(said.home)
+    path = f"{said.library}:{_name(said.home, module)}"
+    if said.attribute:
+        adapted(said, module)
+        return [TargetReference(path, said.attribute, digest)]
+    found = [TargetReference(path, name, digest) for name, _ in objects_in(said, module)]
+    if not found:
+        raise TargetError(
+            f"{said.home} has no object of {said.library}; name a function that returns one: {text}:FUNCTION, or say "
+            "what it returns in its annotation"
         )
     return found
 

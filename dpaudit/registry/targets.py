@@ -18,12 +18,15 @@ from dpaudit.registry.references import (
     TargetReference,
     class_in,
     import_target,
+    library_targets,
     loaded_from,
     names_catalogue_file,
     shown_path,
     targets_in,
 )
 from dpaudit.sources.declarations import CommandDeclaration, declaration_of, is_command
+from dpaudit.sources.libraries.adapters import is_library
+from dpaudit.sources.libraries.objects import LibraryMechanism
 
 
 def find_targets(text: str) -> list[TargetReference]:
@@ -36,6 +39,8 @@ def find_targets(text: str) -> list[TargetReference]:
     """
     if is_command(text):
         return [TargetReference.to_command(declaration_of(text))]
+    if is_library(text):
+        return library_targets(text)
     if names_catalogue_file(text):
         # Other papers may make claims about it.
         catalogue_papers()
@@ -75,6 +80,11 @@ def reference_of(target: type[Mechanism]) -> TargetReference:
     said = getattr(target, "declaration", None)
     if isinstance(said, CommandDeclaration):
         return TargetReference.to_command(said)
+    if issubclass(target, LibraryMechanism):
+        home, attribute = target.origin
+        if home:
+            return library_targets(f"{home}:{attribute}")[0]
+        return TargetReference(target.__module__, target.name, "")
     path = loaded_from(target.__module__)
     if path is not None:
         return TargetReference(shown_path(path), target.__qualname__, import_target(path)[1])
@@ -85,7 +95,7 @@ def called(reference: TargetReference, name: str) -> str:
     """TARGET argument that means a reference: its catalogue name, ``file.py::Class``, ``module:Class``, a command."""
     if is_command(reference.path):
         return reference.path
-    if reference.path.endswith(".py"):
+    if reference.path.endswith(".py") and not is_library(reference.path):
         return f"{reference.path}::{reference.attribute}"
     known = catalogue().get(name) if in_catalogue(reference.path) else None
     if known is not None and known.path == reference.path:

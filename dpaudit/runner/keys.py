@@ -71,7 +71,7 @@ class Keys:
             declaration = cell.declaration()
             # The class as it is, with all that it derives from, wherever its name was imported from.
             classes = [each for each in reference.load().__mro__ if each.__module__ not in VOCABULARY]
-            roots: list[tuple[str, str | int]] = [(import_target(reference.path)[0].__name__, reference.attribute)]
+            roots: list[tuple[str, str | int]] = [(import_target(reference.home)[0].__name__, reference.attribute)]
             roots += [(each.__module__, each.__qualname__) for each in classes if each.__module__ != "builtins"]
             if declaration is not None:
                 roots.append((declaration.module, declaration.line))

@@ -1,0 +1,218 @@
+"""What the adapters share: a mechanism around an object, made when it is needed, and its outputs as arrays."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpaudit.claims.claims import PrivacyClaim
+from dpaudit.claims.guarantees import Guarantee
+from dpaudit.claims.inputs import Pair, distinct, is_pair, short_repr
+from dpaudit.claims.neighbouring import Neighbouring
+from dpaudit.errors import CheckError, ParameterError
+from dpaudit.mechanism import Mechanism, parameter
+
+RAISED = "raised "
+"""What an output begins with that stands for an exception, which an observer sees as well."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """Neighbouring inputs: the relation in a word, the pairs, and what they are in words."""
+
+    relation: str
+    pairs: Sequence[Pair]
+    scope: str
+
+
+class LibraryMechanism(Mechanism):
+    """An object of a library, with the claim that it carries.
+
+    Subclasses say how outputs are drawn (`draws`), what is claimed (`guarantee`) and on which inputs (`inputs`).
+    """
+
+    make: ClassVar[Callable[..., Any]]
+    """Makes the object; its arguments are the mechanism's parameters but those of the adapter."""
+    given: ClassVar[Sequence[Pair] | None] = None
+    """Pairs of inputs that the user gives in place of those that are derived."""
+    origin: ClassVar[tuple[str, str]] = ("", "")
+    """Path and attribute by which it is a target; empty for an object that was handed over."""
+    adapter_parameters: ClassVar[frozenset[str]] = frozenset()
+    """Parameters that are the adapter's and not the object's."""
+    raising_counts: ClassVar[bool] = False
+    """Whether an exception is an output like any other, because the object says which inputs it takes."""
+
+    @property
+    def held(self) -> Any:
+        """The library's object, made once."""
+        if "_held" not in self.__dict__:
+            values = {name: value for name, value in self.parameters().items() if name not in self.adapter_parameters}
+            made = type(self).make(**values)
+            self.check_object(made)
+            self.__dict__["_held"] = made
+        return self.__dict__["_held"]
+
+    def check_object(self, made: Any) -> None:
+        """Raise ParameterError where the object is not what the adapter takes."""
+
+    def draws(self, data: Any, rng: np.random.Generator) -> Callable[[], Any]:
+        """Return a function that draws one output for an input."""
+        raise NotImplementedError
+
+    def guarantee(self) -> Guarantee:
+        """Return what the object claims."""
+        raise NotImplementedError
+
+    def inputs(self) -> Inputs:
+        """Neighbouring inputs on which the claim is audited, some of which the object may refuse."""
+        raise NotImplementedError
+
+    def statement(self, guarantee: Guarantee) -> str:
+        """Return the claim in one sentence."""
+        return f"The outputs of `{self.name}` are {guarantee}."
+
+    def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
+        """Draw outputs one by one, as the library has them; where exceptions count, they are outputs too."""
+        draw = self.draws(data, rng)
+        if not self.raising_counts:
+            return as_outputs([draw() for _ in range(size)])
+        return as_outputs([_outcome(draw) for _ in range(size)])
+
+    def neighbours(self) -> Neighbouring:
+        """Pairs that the user gives, or those derived from the object, less those that it refuses.
+
+        Raises
+        ------
+        CheckError
+            The object refuses all inputs that were derived.
+        """
+        if "_neighbours" not in self.__dict__:
+            self.__dict__["_neighbours"] = self._neighbours()
+        found: Neighbouring = self.__dict__["_neighbours"]
+        return found
+
+    def _neighbours(self) -> Neighbouring:
+        if self.given is not None:
+            return Neighbouring(
+                relation="the pairs given", pairs=tuple(self.given), complete=False, scope="the pairs given"
+            )
+        found = self.inputs()
+        pairs, refused = [], ""
+        for pair in distinct(found.pairs):
+            problems = [self._problem(data) for data in pair]
+            refused = refused or next((each for each in problems if each), "")
+            if not any(problems) or (self.raising_counts and not all(problems)):
+                pairs.append(pair)
+        if not pairs:
+            raise CheckError(
+                f"{self.name}: it takes none of the inputs that were derived for it ({refused or 'there are none'}); "
+                "give pairs of neighbouring inputs yourself, as `pairs` in Python"
+            )
+        return Neighbouring(relation=found.relation, pairs=tuple(pairs), complete=False, scope=found.scope)
+
+    def _problem(self, data: Any) -> str:
+        """What the object raises on an input; empty for nothing."""
+        try:
+            self.draws(data, np.random.default_rng(0))()
+        except Exception as error:
+            return f"{type(error).__name__} on {short_repr(data)}: {' '.join(str(error).split())[:200]}"
+        return ""
+
+    def claims(self) -> list[PrivacyClaim]:
+        """Return the claim that the object carries."""
+        guarantee = self.guarantee()
+        statement = self.statement(guarantee)
+        return [PrivacyClaim(id=f"{self.name}.privacy", statement=statement, guarantee=guarantee)]
+
+
+def made_class(
+    base: type[LibraryMechanism],
+    make: Callable[..., Any],
+    *,
+    name: str,
+    origin: tuple[str, str] = ("", ""),
+    pairs: Iterable[Pair] | None = None,
+    more: Mapping[str, Any] | None = None,
+) -> type[LibraryMechanism]:
+    """Return a mechanism class around what makes an object; the arguments of ``make`` are its parameters.
+
+    Raises
+    ------
+    ParameterError
+        An argument has no name of its own, or the pairs are no pairs.
+    """
+    content: dict[str, Any] = {
+        "__module__": base.__module__,
+        "__doc__": f"The object `{name}` of {base.source}.",
+        "__annotations__": {},
+        "name": target_name(name),
+        "origin": origin,
+        "make": staticmethod(make),
+        "given": None if pairs is None else checked_pairs(pairs),
+        **(more or {}),
+    }
+    for each in inspect.signature(make).parameters.values():
+        if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
+            continue
+        if each.kind is each.POSITIONAL_ONLY or each.name in base.parameter_names():
+            raise ParameterError(f"{name}: the argument {each.name!r} cannot be set by name; give it another")
+        default = {} if each.default is each.empty else {"default": each.default}
+        kind = type(each.default) if type(each.default) in (int, float, str, bool) else Any
+        content["__annotations__"][each.name] = kind if default else float | int | str
+        content[each.name] = parameter(**default, doc="of the function that makes the object")
+    made: type[LibraryMechanism] = type("LibraryObject", (base,), content)
+    return made
+
+
+def target_name(text: str) -> str:
+    """Name of a target, of letters, digits, '-' and '.'."""
+    return re.sub(r"[^A-Za-z0-9.-]+", "-", text).strip("-.") or "object"
+
+
+def checked_pairs(pairs: Iterable[Pair]) -> tuple[Pair, ...]:
+    """Return pairs as a tuple; ParameterError where there is none, or something else."""
+    listed = tuple(pairs)
+    wrong = next((pair for pair in listed if not is_pair(pair)), None)
+    if not listed or wrong is not None:
+        raise ParameterError(f"pairs must be a list of tuples (x, y) of two inputs to compare, got {wrong or 'none'}")
+    return listed
+
+
+def as_outputs(outputs: Sequence[Any]) -> Any:
+    """Return outputs as an array of numbers where all are alike, and otherwise as they are, sequences as tuples."""
+    plain = [_plain(each) for each in outputs]
+    kinds = {type(each) for each in plain}
+    if kinds <= {bool} or kinds <= {int, float}:
+        if kinds != {int} or all(-(2**63) <= each < 2**63 for each in plain):
+            return np.array(plain)
+        return np.array(plain, dtype=float)
+    if kinds == {tuple} and plain[0]:
+        inner = {type(each) for row in plain for each in row}
+        if len({len(row) for row in plain}) == 1 and (inner <= {int, float} or inner <= {bool}):
+            return np.array(plain)
+    return plain
+
+
+def _outcome(draw: Callable[[], Any]) -> Any:
+    try:
+        return draw()
+    except Exception as error:
+        return f"{RAISED}{type(error).__name__}"
+
+
+def _plain(value: Any) -> Any:
+    """An output of Python's own types."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    elif isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, list | tuple):
+        return tuple(_plain(each) for each in value)
+    if isinstance(value, dict):
+        return tuple(sorted(((_plain(key), _plain(each)) for key, each in value.items()), key=repr))
+    return value
