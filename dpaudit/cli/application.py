@@ -17,6 +17,7 @@ from dpaudit.cli.output import lasting_streams, say, show_traceback, write_out
 from dpaudit.cli.report import report
 from dpaudit.cli.reproduce import reproduce
 from dpaudit.cli.show import list_, show
+from dpaudit.cli.sweep import sweep
 from dpaudit.cli.verify import verify
 from dpaudit.errors import DpauditError, ParameterError
 
@@ -36,6 +37,7 @@ app.command("list")(list_)
 app.command("show")(show)
 app.command("check")(check)
 app.command("verify")(verify)
+app.command("sweep")(sweep)
 app.command("bound")(bound)
 app.command("reproduce")(reproduce)
 app.command("report")(report)

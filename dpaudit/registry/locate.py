@@ -36,7 +36,7 @@ def code_file(text: str) -> Path | None:
             raise TargetError(f"{name}: cannot read the target file ({_problem(file)})")
         return None if names_catalogue_file(text) else file
     dotted, colon, _ = text.partition(":")
-    if not colon or in_catalogue(dotted):
+    if not colon or in_catalogue(dotted) or dotted.startswith("dpaudit."):
         return None
     return module_file(dotted)
 

@@ -52,6 +52,18 @@ class PureLdpMechanism(LibraryMechanism):
         with _seeded(rng):
             return as_outputs([draw() for _ in range(size)])
 
+    def supports(self, outputs: np.ndarray, data: Any) -> np.ndarray | None:
+        """Whether a report of local hashing, (value, seed), is the hash of an input; None for other reports."""
+        client = self.held
+        if self.server is not None or not hasattr(client, "g") or outputs.ndim != 2 or outputs.shape[1] != 2:
+            return None
+        from xxhash import xxh32
+
+        # The library hashes the decimal text of the value's index.
+        text = str(client.index_mapper(data))
+        hashed = (xxh32(text, seed=int(seed)).intdigest() % client.g for _, seed in outputs)
+        return np.fromiter(hashed, dtype=np.int64, count=len(outputs)) == outputs[:, 0]
+
     def guarantee(self) -> Guarantee:
         """Return epsilon."""
         return ApproximateDP(float(self.held.epsilon))
