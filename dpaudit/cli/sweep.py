@@ -51,7 +51,7 @@ def sweep(
     if library not in library_names():
         raise ParameterError(f"{library!r} is no library that can be swept; name one of {', '.join(library_names())}")
     found = sweep_of(library)
-    request = Request(targets=[found.target], samples=samples, confidence=confidence, seed=seed)
+    request = Request(targets=found.targets, samples=samples, confidence=confidence, seed=seed)
     try:
         run(
             request,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -16,6 +17,9 @@ from dpaudit.claims.inputs import Pair, distinct, is_pair, short_repr
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.errors import CheckError, ParameterError
 from dpaudit.mechanism import Mechanism, parameter
+
+_TRIALS = 3
+"""Outputs that are drawn on every input before an audit, to see whether the object takes it."""
 
 RAISED = "raised "
 """What an output begins with that stands for an exception, which an observer sees as well."""
@@ -77,11 +81,21 @@ class LibraryMechanism(Mechanism):
         return f"The outputs of `{self.name}` are {guarantee}."
 
     def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
-        """Draw outputs one by one, as the library has them; where exceptions count, they are outputs too."""
+        """Draw outputs one by one, in one form for all inputs; where exceptions count, they are outputs too."""
         draw = self.draws(data, rng)
-        if not self.raising_counts:
-            return as_outputs([draw() for _ in range(size)])
-        return as_outputs([_outcome(draw) for _ in range(size)])
+        with self.seeded(rng):
+            if not self.raising_counts:
+                return as_outputs([draw() for _ in range(size)], alike=self.alike)
+            return as_outputs([_outcome(draw) for _ in range(size)], alike=self.alike)
+
+    def seeded(self, rng: np.random.Generator) -> AbstractContextManager[None]:
+        """Return a context in which the library draws from a seeded generator, where `draws` does not see to that."""
+        return nullcontext()
+
+    @property
+    def alike(self) -> bool:
+        """Whether the outputs on all inputs are numbers, or rows of as many numbers, so that an array holds them."""
+        return self._tried()[1]
 
     def neighbours(self) -> Neighbouring:
         """Pairs that the user gives, or those derived from the object, less those that it refuses.
@@ -91,37 +105,47 @@ class LibraryMechanism(Mechanism):
         CheckError
             The object refuses all inputs that were derived.
         """
-        if "_neighbours" not in self.__dict__:
-            self.__dict__["_neighbours"] = self._neighbours()
-        found: Neighbouring = self.__dict__["_neighbours"]
+        return self._tried()[0]
+
+    def _tried(self) -> tuple[Neighbouring, bool]:
+        if "_trial" not in self.__dict__:
+            self.__dict__["_trial"] = self._try()
+        found: tuple[Neighbouring, bool] = self.__dict__["_trial"]
         return found
 
-    def _neighbours(self) -> Neighbouring:
-        if self.given is not None:
-            return Neighbouring(
-                relation="the pairs given", pairs=tuple(self.given), complete=False, scope="the pairs given"
-            )
-        found = self.inputs()
-        pairs, refused = [], ""
+    def _try(self) -> tuple[Neighbouring, bool]:
+        """Draw some outputs on every input; keep the pairs that the object takes, and note the form of the outputs."""
+        words = "the pairs given"
+        given = None if self.given is None else Inputs(relation=words, pairs=self.given, scope=words)
+        found = given or self.inputs()
+        pairs, forms, refused = [], set(), ""
         for pair in distinct(found.pairs):
-            problems = [self._problem(data) for data in pair]
+            tried = [self._outcomes(data) for data in pair]
+            problems = [problem for _, problem in tried]
             refused = refused or next((each for each in problems if each), "")
-            if not any(problems) or (self.raising_counts and not all(problems)):
+            if given or not any(problems) or (self.raising_counts and not all(problems)):
                 pairs.append(pair)
+                forms |= {_form(each) for outcomes, _ in tried for each in outcomes}
         if not pairs:
             raise CheckError(
                 f"{self.name}: it takes none of the inputs that were derived for it ({refused or 'there are none'}); "
                 "give pairs of neighbouring inputs yourself, as `pairs` in Python"
             )
-        return Neighbouring(relation=found.relation, pairs=tuple(pairs), complete=False, scope=found.scope)
+        neighbouring = Neighbouring(relation=found.relation, pairs=tuple(pairs), complete=False, scope=found.scope)
+        return neighbouring, len(forms) == 1 and "" not in forms
 
-    def _problem(self, data: Any) -> str:
-        """What the object raises on an input; empty for nothing."""
+    def _outcomes(self, data: Any) -> tuple[list[Any], str]:
+        """Some outputs on an input, and what the object raises there; empty for nothing."""
+        outcomes: list[Any] = []
         try:
-            self.draws(data, np.random.default_rng(0))()
+            rng = np.random.default_rng(0)
+            draw = self.draws(data, rng)
+            with self.seeded(rng):
+                outcomes += [draw() for _ in range(_TRIALS)]
         except Exception as error:
-            return f"{type(error).__name__} on {short_repr(data)}: {' '.join(str(error).split())[:200]}"
-        return ""
+            outcomes.append(f"{RAISED}{type(error).__name__}")
+            return outcomes, f"{type(error).__name__} on {short_repr(data)}: {' '.join(str(error).split())[:200]}"
+        return outcomes, ""
 
     def claims(self) -> list[PrivacyClaim]:
         """Return the claim that the object carries."""
@@ -183,19 +207,34 @@ def checked_pairs(pairs: Iterable[Pair]) -> tuple[Pair, ...]:
     return listed
 
 
-def as_outputs(outputs: Sequence[Any]) -> Any:
-    """Return outputs as an array of numbers where all are alike, and otherwise as they are, sequences as tuples."""
+def as_outputs(outputs: Sequence[Any], *, alike: bool) -> np.ndarray:
+    """Return outputs as an array: of numbers where all are alike, and otherwise of what they are.
+
+    Parameters
+    ----------
+    outputs
+        Outputs as the library has them.
+    alike
+        Whether they are numbers of one kind, or rows of as many. Sequences are otherwise tuples, and maps are tuples of
+        keys and values in order.
+    """
     plain = [_plain(each) for each in outputs]
-    kinds = {type(each) for each in plain}
-    if kinds <= {bool} or kinds <= {int, float}:
-        if kinds != {int} or all(-(2**63) <= each < 2**63 for each in plain):
-            return np.array(plain)
-        return np.array(plain, dtype=float)
-    if kinds == {tuple} and plain[0]:
-        inner = {type(each) for row in plain for each in row}
-        if len({len(row) for row in plain}) == 1 and (inner <= {int, float} or inner <= {bool}):
-            return np.array(plain)
-    return plain
+    if alike and len({_form(each) for each in plain}) == 1:
+        return np.array(plain)
+    held = np.empty(len(plain), dtype=object)
+    held[:] = plain
+    return held
+
+
+def _form(output: Any) -> str:
+    """How an array holds an output; empty where no array of numbers does."""
+    output = _plain(output)
+    if isinstance(output, tuple):
+        kinds = {_form(each) for each in output}
+        return f"{len(output)} {kinds.pop()}" if len(kinds) == 1 and "" not in kinds else ""
+    if isinstance(output, bool | float):
+        return type(output).__name__
+    return "int" if isinstance(output, int) and -(2**63) <= output < 2**63 else ""
 
 
 def _outcome(draw: Callable[[], Any]) -> Any:

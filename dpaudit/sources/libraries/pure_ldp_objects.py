@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import combinations
 from typing import Any, ClassVar
 
@@ -13,7 +13,7 @@ import numpy as np
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee
 from dpaudit.claims.inputs import Pair
 from dpaudit.errors import ParameterError
-from dpaudit.sources.libraries.objects import Inputs, LibraryMechanism, as_outputs, made_class
+from dpaudit.sources.libraries.objects import Inputs, LibraryMechanism, made_class
 
 _MOST_VALUES = 8
 
@@ -46,11 +46,9 @@ class PureLdpMechanism(LibraryMechanism):
 
         return support
 
-    def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
-        """Draw reports with the two global generators of the library seeded from ``rng``, and restored afterwards."""
-        draw = self.draws(data, rng)
-        with _seeded(rng):
-            return as_outputs([draw() for _ in range(size)])
+    def seeded(self, rng: np.random.Generator) -> AbstractContextManager[None]:
+        """Seed the two global generators from which the library draws, and restore them afterwards."""
+        return _seeded(rng)
 
     def supports(self, outputs: np.ndarray, data: Any) -> np.ndarray | None:
         """Whether a report of local hashing, (value, seed), is the hash of an input; None for other reports."""
@@ -62,7 +60,7 @@ class PureLdpMechanism(LibraryMechanism):
         # The library hashes the decimal text of the value's index.
         text = str(client.index_mapper(data))
         hashed = (xxh32(text, seed=int(seed)).intdigest() % client.g for _, seed in outputs)
-        return np.fromiter(hashed, dtype=np.int64, count=len(outputs)) == outputs[:, 0]
+        return np.asarray(np.fromiter(hashed, dtype=np.int64, count=len(outputs)) == outputs[:, 0])
 
     def guarantee(self) -> Guarantee:
         """Return epsilon."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass
+from types import ModuleType
 
-from dpaudit.sources.libraries.adapters import check_installed
+from dpaudit.sources.libraries.adapters import LibraryTarget, adapted, check_installed
 
 _HOMES = {name: f"{__name__}.{name.replace('-', '_')}_objects" for name in ("opendp", "diffprivlib", "pure-ldp")}
 
@@ -29,15 +30,15 @@ class Sweep:
 
     Attributes
     ----------
-    target
-        TARGET argument that means all objects of the sweep.
+    targets
+        TARGET arguments of all objects of the sweep.
     version
         Version of the library.
     constructors
         Every public constructor of the library.
     """
 
-    target: str
+    targets: tuple[str, ...]
     version: str
     constructors: tuple[Covered, ...]
 
@@ -58,9 +59,27 @@ def sweep_of(library: str) -> Sweep:
     home = importlib.import_module(_HOMES[library])
     covered: dict[str, tuple[str, ...]] = home.COVERED
     left_out: dict[str, str] = home.LEFT_OUT
-    found = []
+    path, found, usable = f"{library}:{_HOMES[library]}", [], []
     for name in home.public():
-        targets = tuple(target_name(each) for each in covered.get(name, ()))
-        reason = "" if targets else left_out.get(name, "no standard arguments are known for it")
-        found.append(Covered(constructor=name, targets=targets, reason=reason))
-    return Sweep(target=f"{library}:{_HOMES[library]}", version=version(library), constructors=tuple(found))
+        made, problems = [], []
+        for each in covered.get(name, ()):
+            problem = _problem(f"{path}:{each}", home)
+            if problem:
+                problems.append(f"{each}: {problem}")
+            else:
+                made.append(target_name(each))
+                usable.append(f"{path}:{each}")
+        default = "" if made else left_out.get(name, "no standard arguments are known for it")
+        found.append(Covered(constructor=name, targets=tuple(made), reason="; ".join(problems) or default))
+    return Sweep(targets=tuple(usable), version=version(library), constructors=tuple(found))
+
+
+def _problem(text: str, home: ModuleType) -> str:
+    """Why an object of a sweep cannot be audited with this version of the library; empty where it can."""
+    try:
+        mechanism = adapted(LibraryTarget.of(text), home)()
+        mechanism.claims()
+        mechanism.neighbours()
+    except Exception as error:
+        return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+    return ""

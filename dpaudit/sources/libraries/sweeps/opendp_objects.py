@@ -25,7 +25,7 @@ COVERED = {
     "make_randomized_response": ("randomized_response",),
     "make_randomized_response_bool": ("randomized_response_bool",),
     "make_randomized_response_bitvec": ("randomized_response_bitvec",),
-    "make_chain_mt": ("count", "sum_of_bounded", "mean_of_bounded"),
+    "make_chain_mt": ("count", "sum_of_bounded"),
     "make_composition": ("composition",),
     "make_basic_composition": ("basic_composition",),
     "make_approximate": ("approximate",),
@@ -96,10 +96,9 @@ def _keyed(metric: str) -> tuple[Any, Any]:
     return space, getattr(dp, metric)(dp.absolute_distance(T=int))
 
 
-def _bounded(size: int | None = None) -> tuple[Any, Any]:
+def _bounded() -> tuple[Any, Any]:
     dp = _dp()
-    space = dp.vector_domain(dp.atom_domain(bounds=BOUNDS, nan=False), size=size)
-    return space, dp.symmetric_distance() if size is None else dp.change_one_distance()
+    return dp.vector_domain(dp.atom_domain(bounds=BOUNDS, nan=False)), dp.symmetric_distance()
 
 
 def laplace_integers() -> Measurement:
@@ -223,12 +222,6 @@ def sum_of_bounded() -> Measurement:
     """Make a sum of bounded floats with Laplace noise."""
     dp = _dp()
     return _bounded() >> dp.t.then_sum() >> dp.m.then_laplace(1.0)
-
-
-def mean_of_bounded() -> Measurement:
-    """Make a mean of five bounded floats with Laplace noise."""
-    dp = _dp()
-    return _bounded(5) >> dp.t.then_mean() >> dp.m.then_laplace(0.2)
 
 
 def composition() -> Measurement:
