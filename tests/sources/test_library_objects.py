@@ -366,6 +366,11 @@ def test_outputs_become_arrays_where_they_are_alike():
         assert (made.dtype.kind, made.shape, list(made)) == ("O", (len(outputs),), held)
 
 
+def test_nan_is_an_output_that_equals_itself():
+    made = as_outputs([math.nan, np.float64("nan"), 1.0], alike=False)
+    assert list(made) == ["NaN", "NaN", 1.0]
+
+
 def test_outputs_have_one_form_for_all_inputs():
     vectors = Fake(input_domain="VectorDomain(AtomDomain(T=i32))", input_metric="L1Distance(i32)")
     mechanism = dpaudit.from_opendp(vectors)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
@@ -44,7 +45,8 @@ class DiffprivlibMechanism(LibraryMechanism):
             array = np.array(data, dtype=float)
             return lambda: _value(made(array, random_state=state))
         if _on_utilities(made):
-            options = {name: getattr(made, name) for name in _ON_UTILITIES if hasattr(made, name)}
+            taken = inspect.signature(type(made)).parameters
+            options = {name: getattr(made, name) for name in _ON_UTILITIES if name in taken and hasattr(made, name)}
             fresh = type(made)(epsilon=made.epsilon, utility=list(data), random_state=state, **options)
             return lambda: fresh.randomise(None)
         seeded = made.copy()
@@ -64,7 +66,7 @@ class DiffprivlibMechanism(LibraryMechanism):
         if _is_tool(made):
             counts = made.func.__name__ in _COUNTS
             relation = "add-remove" if counts else "substitution"
-            pairs = list(_arrays(made.keywords, replace=not counts))
+            pairs = list(_arrays(made.keywords, replace=not counts, nan=made.func.__name__.startswith("nan")))
             return Inputs(
                 relation=relation, pairs=pairs, scope=f"{len(pairs)} pairs of arrays in and beyond the bounds"
             )
@@ -153,12 +155,14 @@ def _utilities(made: Any) -> Iterator[Pair]:
                 yield tuple(base), tuple(value + each for value, each in zip(base, change, strict=True))
 
 
-def _arrays(keywords: dict[str, Any], *, replace: bool) -> Iterator[Pair]:
-    """Arrays of odd and even lengths that differ in one record: at the bounds, beyond them, ties, NaN, -0.0."""
+def _arrays(keywords: dict[str, Any], *, replace: bool, nan: bool) -> Iterator[Pair]:
+    """Arrays of odd and even lengths that differ in one record: at the bounds, beyond them, ties, -0.0, NaN."""
     bounds = keywords.get("bounds") or keywords.get("range") or (0.0, 1.0)
     low, high = (float(np.min(each)) for each in bounds)
     middle, span = low / 2 + high / 2, high - low
-    records = [low, high, middle, low - span, high + span, 0.0, -0.0, math.inf, -math.inf, math.nan]
+    records = [low, high, middle, low - span, high + span, 0.0, -0.0, math.inf, -math.inf]
+    # Only some tools are made for arrays with NaN.
+    records += [math.nan] if nan else []
     for size in (1, 2, 3, 5, 10):
         shared = [[low] * (size - 1), [high] * (size - 1), [low] * (size // 2) + [high] * (size - 1 - size // 2)]
         for rest in shared:

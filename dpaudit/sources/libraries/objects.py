@@ -249,9 +249,11 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         value = value.tolist()
     elif isinstance(value, np.generic):
-        return value.item()
+        value = value.item()
     if isinstance(value, list | tuple):
         return tuple(_plain(each) for each in value)
+    if isinstance(value, float) and value != value:
+        return "NaN"  # auditors refuse what equals nothing
     if isinstance(value, dict):
         return tuple(sorted(((_plain(key), _plain(each)) for key, each in value.items()), key=repr))
     return value

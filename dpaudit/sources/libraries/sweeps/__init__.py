@@ -7,6 +7,7 @@ One module for each library. It holds functions that make one object each, and s
 from __future__ import annotations
 
 import importlib
+import warnings
 from dataclasses import dataclass
 from types import ModuleType
 
@@ -77,9 +78,11 @@ def sweep_of(library: str) -> Sweep:
 def _problem(text: str, home: ModuleType) -> str:
     """Why an object of a sweep cannot be audited with this version of the library; empty where it can."""
     try:
-        mechanism = adapted(LibraryTarget.of(text), home)()
-        mechanism.claims()
-        mechanism.neighbours()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the library's own
+            mechanism = adapted(LibraryTarget.of(text), home)()
+            mechanism.claims()
+            mechanism.neighbours()
     except Exception as error:
         return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
     return ""

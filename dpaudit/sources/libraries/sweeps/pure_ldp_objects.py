@@ -23,7 +23,7 @@ LEFT_OUT = {
     "PCSClient": _SKETCH,
     "SketchResponseClient": _SKETCH,
     "FastLHClient": "it draws one of k hash functions from a file of the server",
-    "HadamardMechClient": "its number of samples t has no standard value",
+    "HadamardMechClient": "its parameter t has no value that is right for every server",
     "RAPPORClient": "it is given a flip probability and claims no epsilon",
     "ZeroOracleClient": "it sends nothing",
     "HeavyHitterClient": _STRINGS,
