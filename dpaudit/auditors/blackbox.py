@@ -10,6 +10,7 @@ from typing import Any
 from dpaudit.auditors.budget import DEFAULT_SAMPLES, Budget
 from dpaudit.auditors.codes import codes
 from dpaudit.auditors.features import FEATURES, FeatureMap
+from dpaudit.auditors.forms import alike
 from dpaudit.auditors.pace import OutOfTimeError, Pace, clock
 from dpaudit.auditors.pair import PairBound, PairTask, bound_pair, check_samples
 from dpaudit.auditors.sampler import Sampler
@@ -159,7 +160,7 @@ def search_pair(
             return math.nan, math.nan  # the time for the search is over: those that come first stay first
         # One stream for both inputs and all pairs of a round: what is only compared is compared under equal luck.
         of_pair = sampler.about(*pair)
-        x, y = (of_pair.draw(data, size, *purpose[:2]) for data in pair)
+        x, y = alike(*(of_pair.draw(data, size, *purpose[:2]) for data in pair))
         with sampler.pace.doing("searching the pairs of inputs"):
             promised, coded = promised_bound(x, y, searching.test), codes(x, y)
             # Few samples say more of codes than of the numbers between them; but not all inputs differ in codes.

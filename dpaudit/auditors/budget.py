@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal, get_args
 
+import numpy as np
+
 from dpaudit.auditors.pace import Announce, Pace
 from dpaudit.errors import ParameterError
 
@@ -64,6 +66,10 @@ class Budget:
     announce: Announce | None = None
 
     def __post_init__(self) -> None:
+        if self.samples is not None and (
+            isinstance(self.samples, bool) or not isinstance(self.samples, int | np.integer)
+        ):
+            raise ParameterError(f"samples must be a whole number, such as 20000, got {self.samples!r}")
         if self.samples is not None and self.samples < 1:
             raise ParameterError(f"samples must be at least 1, got {self.samples}")
         if not (math.isfinite(self.confidence) and 0 < self.confidence < 1):

@@ -12,6 +12,7 @@ import numpy as np
 from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget, complement
 from dpaudit.auditors.families import FamilyEvent, choose_family
 from dpaudit.auditors.features import FEATURES, FeatureMap
+from dpaudit.auditors.forms import alike
 from dpaudit.auditors.outputs import Outputs
 from dpaudit.auditors.pair import PairTask, check_samples
 from dpaudit.auditors.sampler import CHUNK, SampleFunction, Sampler
@@ -268,7 +269,9 @@ def privacy_bounds(
     task = PairTask(
         guarantee=pure, samples=samples, alpha=complement(confidence), most_selected=sampler.selection_limit
     )
-    of_x, of_y = (Outputs(sampler.draw(data, task.selection, "selection", side)) for side, data in enumerate((x, y)))
+    drawn = (sampler.draw(data, task.selection, "selection", side) for side, data in enumerate((x, y)))
+    of_x, of_y = map(Outputs, alike(*drawn))
+    sampler.keep_form()
     family = choose_family(of_x, of_y, FinalTest(pure, task.final, task.alpha))
     del of_x, of_y
     hits = np.stack([_count(sampler, data, task.final, side, family) for side, data in enumerate((x, y))])

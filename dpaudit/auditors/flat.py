@@ -12,6 +12,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from functools import cache, lru_cache
 from itertools import chain
 from operator import attrgetter, itemgetter
@@ -134,14 +135,13 @@ def _items(outputs: np.ndarray) -> list[Any]:
 
 def _flat(outputs: np.ndarray, characters: bool) -> Uniform | Varied:
     columns: list[Values] = []
-    if outputs.dtype.names and outputs.ndim == 1:
-        try:
-            return Uniform(len(outputs), _records(outputs, columns), columns)
-        except _VariedError:
-            columns.clear()
+    records = outputs.dtype.names if outputs.ndim == 1 else None
+    # Fields have names, so that a record of one text is no list of one text.
+    characters = characters and not records
     items = _items(outputs)
     try:
-        return Uniform(len(items), _transposed(items, columns, characters=characters), columns)
+        structure = _records(outputs, columns) if records else _transposed(items, columns, characters=characters)
+        return Uniform(len(items), structure, columns)
     except _VariedError:
         pass
     structures: list[Structure] = []
@@ -150,7 +150,7 @@ def _flat(outputs: np.ndarray, characters: bool) -> Uniform | Varied:
     for i, item in enumerate(items):
         before = len(values)
         structure = _flatten(item, values, characters=characters)
-        structures.append(_as_record(structure, outputs.dtype.names) if outputs.dtype.names else structure)
+        structures.append(_as_record(structure, records) if records else structure)
         counts[i] = len(values) - before
     return Varied(structures, counts, values)
 
@@ -174,13 +174,29 @@ def _kind(kind: Any) -> _Kind:
     return "object" if dataclasses.is_dataclass(kind) else "leaf"
 
 
-# Many outputs of one structure.
+@cache
+def _is_text(kind: Any) -> bool:
+    """Whether values of a type are taken apart into characters; members of an enumeration are categories as a whole."""
+    return issubclass(kind, str | bytes) and not issubclass(kind, Enum)
+
+
+def _holds_text(item: Any) -> bool:
+    kind: Any = type(item)
+    return _is_text(kind)
+
+
+# Many outputs of one structure. What becomes of an output must not depend on the others: :func:`_flatten` decides.
 
 
 def _transposed(column: Sequence[Any], into: list[Values], *, characters: bool = False) -> Structure:
     """Append the values at every position of outputs of one structure, and return this."""
     types = set(map(type, column))
-    if types <= _PLAIN and not (characters and types & {str, bytes}):
+    texts = {_is_text(each) for each in types} if characters else {False}
+    if len(texts) > 1:
+        raise _VariedError
+    if True in texts:
+        return "text", _one(map(len, column)), _parts(zip(*column, strict=True), into)
+    if types <= _PLAIN:
         into.append(column)
         return None
     kinds = {_kind(each) for each in types}
@@ -189,11 +205,7 @@ def _transposed(column: Sequence[Any], into: list[Values], *, characters: bool =
     if "foreign" in kinds:
         return _transposed([plain(item) for item in column], into)
     kind = kinds.pop()
-    if characters and types <= {str, bytes} and len(types) == 1:
-        return "text", _one(map(len, column)), _parts(zip(*column, strict=True), into)
     if kind == "leaf":
-        if characters and types & {str, bytes}:
-            raise _VariedError
         into.append(column)
         return None
     if kind in ("object", "fields") and len(types) > 1:
@@ -233,7 +245,7 @@ def _sequence(parts: tuple[Structure, ...]) -> Structure:
 
 def _lists(column: Sequence[Any], kind: type, into: list[Values], characters: bool) -> Structure:
     length = _one(map(len, column))
-    if characters and length == 1 and any(isinstance(item[0], str | bytes) for item in column):
+    if characters and length == 1 and any(_holds_text(item[0]) for item in column):
         return _sequence((_transposed([item[0] for item in column], into, characters=True),))
     return _sequence(_cells(list(chain.from_iterable(column)), length, into)) if length else 0
 
@@ -336,13 +348,13 @@ def _flatten(item: Any, into: list[Any], *, characters: bool = False) -> Structu
     own: Any = type(item)
     kind = _kind(own)
     if kind == "leaf":
-        if characters and isinstance(item, str | bytes):
+        if characters and _is_text(own):
             into.extend(item)
             return "text", len(item), (None,) * len(item)
         into.append(item)
         return None
     if kind == "list":
-        if characters and len(item) == 1 and isinstance(item[0], str | bytes):
+        if characters and len(item) == 1 and _holds_text(item[0]):
             return _sequence((_flatten(item[0], into, characters=True),))
         if set(map(type, item)) <= _PLAIN:
             into.extend(item)
@@ -363,7 +375,8 @@ def _flatten(item: Any, into: list[Any], *, characters: bool = False) -> Structu
         into.extend(sorted(item))
         return "set", len(item), (None,) * len(item)
     if kind == "complex":
-        into += [item.real, item.imag]
+        value = complex(item)
+        into += [value.real, value.imag]
         return "complex", ("real", "imag"), (None, None)
     return _flatten(plain(item) if kind == "foreign" else item.tolist(), into)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from dpaudit.auditors.columns import Columns
 from dpaudit.auditors.flat import Uniform, blocks, value_count, written
+from dpaudit.auditors.forms import concatenated
 from dpaudit.auditors.leaves import ATOMS, digest, mixed, text_of, words
 
 Coding = Literal["number", "row", "text", "values"]
@@ -59,7 +60,7 @@ class Outputs:
         """The outputs themselves."""
         if self._raw is None:
             parts = [store.raw[at] for store, at in zip(self._stores, self._at, strict=True)]
-            self._raw = parts[0] if len(parts) == 1 else np.concatenate(parts)
+            self._raw = concatenated(parts)
         return self._raw
 
     @property
@@ -115,7 +116,7 @@ class Outputs:
             if self.dtype.kind in "biufc":
                 self._fitted = (other, Columns())
             else:
-                self._fitted = (other, Columns.fit(np.concatenate([self.raw, other.raw])))
+                self._fitted = (other, Columns.fit(concatenated([self.raw, other.raw])))
         return self._fitted[1]
 
     def keys(self, coding: Coding) -> np.ndarray:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.auditors.forms import alike, concatenated
 from dpaudit.auditors.outputs import Outputs
 from dpaudit.auditors.pace import OutOfTimeError, Pace, clock
 from dpaudit.auditors.sampler import CHUNK, Sampler
@@ -156,10 +157,9 @@ def choose_for_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> Selecti
 def _selection_samples(sampler: Sampler, x: Any, y: Any, task: PairTask) -> tuple[Outputs, Outputs]:
     """Draw the samples that choose the events: fewer than planned where a part of the time left is over before."""
     if not task.timed:
-        of_x, of_y = (
-            Outputs(sampler.draw(data, task.selection, "selection", side)) for side, data in enumerate((x, y))
-        )
-        return of_x, of_y
+        of_x, of_y = alike(*(sampler.draw(data, task.selection, "selection", side) for side, data in enumerate((x, y))))
+        sampler.keep_form()
+        return Outputs(of_x), Outputs(of_y)
     until = clock() + _SELECTION_TIME * sampler.pace.left
     parts: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
     drawn = 0
@@ -168,7 +168,9 @@ def _selection_samples(sampler: Sampler, x: Any, y: Any, task: PairTask) -> tupl
         for side, data in enumerate((x, y)):
             parts[side].append(sampler.draw_once(data, size, "selection", side, len(parts[side]), sized=True))
         drawn += size
-    return Outputs(np.concatenate(parts[0])), Outputs(np.concatenate(parts[1]))
+    of_x, of_y = alike(*map(concatenated, parts))
+    sampler.keep_form()
+    return Outputs(of_x), Outputs(of_y)
 
 
 def _choose(sampler: Sampler, sides: tuple[Outputs, Outputs], task: PairTask) -> Selection:
@@ -335,6 +337,7 @@ def bound_event(
     """Bound the forced parameter by an event that other samples have chosen, from so many samples per input."""
     for data in (x, y):
         sampler.check_deterministic(data)
+    sampler.keep_form()
     count = _Count(choice, alpha)
     for outputs in _final_rounds(sampler.about(x, y), x, y, samples, guarantee, growing=False):
         count.add(outputs)

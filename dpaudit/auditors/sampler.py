@@ -13,6 +13,7 @@ import numpy as np
 from dpaudit.auditors.features import FeatureMap
 from dpaudit.auditors.flat import value_count
 from dpaudit.auditors.foreign import listed
+from dpaudit.auditors.forms import Form, Forms, alike, concatenated, form_of
 from dpaudit.auditors.outputs import coding_of, outcome_keys
 from dpaudit.auditors.pace import Pace, clock
 from dpaudit.auditors.streams import Streams
@@ -58,9 +59,6 @@ _DEEPEST = 32
 
 _CLOSE = 1e-6
 
-Form = tuple[str, tuple[int, ...]]
-"""Kind of dtype, and shape of one output."""
-
 SupportFunction = Callable[[np.ndarray, Any], np.ndarray | None]
 
 SampleFunction = Callable[[Any, int, np.random.Generator], Any]
@@ -102,7 +100,8 @@ class Sampler:
 
     Notes
     -----
-    Datetimes and durations are taken as whole numbers of their unit.
+    Datetimes and durations are taken as whole numbers of their unit. Lists of outputs that are numbers of one form in
+    some calls only are taken as objects; after :meth:`keep_form` in the form so far, each output on its own.
     """
 
     def __init__(
@@ -124,7 +123,7 @@ class Sampler:
         self._supports = supports
         self._supports_known = False
         self._pair: tuple[Any, Any] | None = None
-        self._forms: tuple[list[Form], list[Form]] = ([], [])
+        self._forms = Forms(), Forms()
         self._compared: set[Any] = set()
         self.pace = pace or Pace(planned=0)
         self._seconds = 0.0
@@ -142,8 +141,7 @@ class Sampler:
 
     def draw(self, data: Any, size: int, *purpose: str | int) -> np.ndarray:
         """Return ``size`` outputs at once, drawn in chunks."""
-        parts = list(self.chunks(data, size, *purpose))
-        return np.concatenate(parts) if len(parts) > 1 else parts[0]
+        return concatenated(list(self.chunks(data, size, *purpose)))
 
     def about(self, x: Any, y: Any) -> Sampler:
         """Sampler for a pair of inputs, whose outputs come with which of the two they support, where that is known."""
@@ -160,7 +158,20 @@ class Sampler:
     @property
     def form(self) -> Form:
         """Kind of dtype and shape of what is audited; known after :meth:`check_deterministic`."""
-        return (self._forms[1] or self._forms[0])[0]
+        seen = self._forms[1].seen or self._forms[0].seen
+        assert seen is not None
+        return seen
+
+    @property
+    def _looked_at(self) -> Forms:
+        return self._forms[0] if self._features is None else self._forms[1]
+
+    def keep_form(self) -> None:
+        """Give all outputs in the form so far from now on, for events that were learned in it.
+
+        Numbers stay numbers. Whatever else comes later, of which no event knows, becomes zeros.
+        """
+        self._looked_at.keep()
 
     @property
     def selection_limit(self) -> int:
@@ -192,7 +203,10 @@ class Sampler:
             size = max(1, int(min(_COMPARED, self.pace.outputs_in_call(share, key))))
         first = self._keys(data, "one", size)
         if is_first:
+            form = self.form
             self._time_calls(data)
+            if self.form != form:
+                first = self._keys(data, "one", size)
         if self._own_randomness:
             return
         if not np.array_equal(first, self._keys(data, "one", size)):
@@ -250,8 +264,8 @@ class Sampler:
                 parts = [self._mapped(part.copy()) for part in (outputs[:half], outputs[half:])]
                 alone = [self._mapped(outputs[i : i + 1].copy()) for i in range(min(_ALONE, len(outputs)))]
                 outputs = self._mapped(outputs)
-                among_others = [np.concatenate(parts), np.concatenate([*alone, outputs[len(alone) :]])]
-                if not all(_close(outputs, each) for each in among_others):
+                among_others = [concatenated(parts), concatenated([*alone, outputs[len(alone) :]])]
+                if not all(_close(*alike(outputs, each)) for each in among_others):
                     raise CheckError(
                         "`features` gave an output other features among other outputs; "
                         "look at every output on its own, or no bound holds"
@@ -271,8 +285,8 @@ class Sampler:
             parts.append(self._outputs(data, count, rng))
             self.pace.end_call(count, self._seconds)
             left -= count
-        outputs = parts[0] if len(parts) == 1 else np.concatenate(parts)
-        mapped = outputs if self._features is None else self._mapped(outputs)
+        outputs = concatenated(parts)
+        mapped = self._looked_at.as_kept(outputs if self._features is None else self._mapped(outputs), _as_numbers)
         return mapped if self._pair is None else self._with_support(outputs, mapped)
 
     def _with_support(self, outputs: np.ndarray, mapped: np.ndarray) -> np.ndarray:
@@ -369,7 +383,7 @@ class Sampler:
         return _checked(mapped, len(outputs), f"{self._name}: `features`", self._forms[1])
 
 
-def _checked(raw: Any, size: int, where: str, seen: list[Form]) -> np.ndarray:
+def _checked(raw: Any, size: int, where: str, forms: Forms) -> np.ndarray:
     """Outputs as an array, if they are `size` values without NaN in the form seen before."""
     if isinstance(raw, np.ma.MaskedArray):
         raise CheckError(
@@ -385,16 +399,15 @@ def _checked(raw: Any, size: int, where: str, seen: list[Form]) -> np.ndarray:
     if _has_nan(outputs):
         what = "NaT" if outputs.dtype.kind in "mM" else "NaN"
         raise CheckError(f"{where} returned {what} among its outputs; return a value that can be compared")
-    form = (outputs.dtype.str if outputs.dtype.kind in "mM" else outputs.dtype.kind, outputs.shape[1:])
-    if not seen:
-        seen.append(form)
-    elif form != seen[0]:
+    form, seen = form_of(outputs), forms.seen
+    if not forms.admits(form, listed=not isinstance(raw, np.ndarray)):
+        assert seen is not None
         raise CheckError(
             f"{where} returned outputs of dtype kind {form[0]!r} and shape {form[1]} after others of "
-            f"{seen[0][0]!r} and {seen[0][1]}; return one form for every input, and outputs of varying form "
+            f"{seen[0]!r} and {seen[1]}; return one form for every input, and outputs of varying form "
             "(lists of different lengths, numbers or None) in an array of dtype object"
         )
-    return outputs.view(np.int64) if outputs.dtype.kind in "mM" else outputs
+    return outputs.view(np.int64) if outputs.dtype.kind in "mM" else forms.in_form(outputs)
 
 
 def _has_nan(outputs: np.ndarray) -> bool:

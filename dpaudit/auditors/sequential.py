@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from dpaudit.auditors.forms import alike, concatenated
 from dpaudit.auditors.pair import PairBound, PairTask
 from dpaudit.auditors.sampler import Sampler
 from dpaudit.auditors.selection import Choice, FinalTest, select_events
@@ -159,10 +160,12 @@ class EarlyTest:
         sampler = self._sampler.about(*pair)
         x, y = (sampler.draw(data, size, "early", number, at, side) for side, data in enumerate(pair))
         self.drawn += 2 * size
+        x, y = alike(x, y)
         return x, y
 
     def _choose(self, seen: _Seen, number: int) -> None:
         """Choose the next bets on a pair from its outputs so far."""
+        self._sampler.keep_form()
         rows = len(seen.outputs[0])
         test = FinalTest(self._task.guarantee, max(_JUDGED, rows // _GROWTH), self._task.alpha)
         choices = select_events(*seen.outputs, test).choices
@@ -185,7 +188,7 @@ class EarlyTest:
                 hits = [int(np.count_nonzero(bet.choice.event.contains(side))) for side in fresh]
                 ordered = (hits[1], hits[0]) if bet.choice.reverse else (hits[0], hits[1])
                 settled.append(replace(bet, wealth=part * bet.wealth, hits=ordered, trials=size))
-            each.outputs = tuple(np.concatenate(both) for both in zip(each.outputs, fresh, strict=True))  # type: ignore[assignment]
+            each.outputs = tuple(concatenated(both) for both in zip(each.outputs, fresh, strict=True))  # type: ignore[assignment]
         self._rounds.append(settled)
         self._log_wealth += _log_wealth([settled], self._lines)
         if self._log_wealth < self._threshold:

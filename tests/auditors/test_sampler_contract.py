@@ -70,20 +70,17 @@ def test_the_exception_of_the_target_stays_attached():
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
 
 
-@pytest.mark.parametrize(
-    "other", [lambda s, r: r.integers(0, 2, s), lambda s, r: r.random((s, 2)), lambda s, r: ["a"] * s]
-)
+@pytest.mark.parametrize("other", [lambda s, r: r.integers(0, 2, s), lambda s, r: r.random((s, 2))])
 def test_another_form_for_another_input(other):
     with pytest.raises(dpaudit.CheckError, match="one form for every input"):
         bound(lambda d, s, r: r.random(s) if d == 0 else other(s, r))
 
 
-def test_lists_of_varying_length_are_told_to_use_an_object_array():
+def test_lists_that_are_rarely_longer_tell_nothing():
     def sample(data, size, rng):
         return [list(range(2 + (u < 0.004))) for u in rng.random(size)]
 
-    with pytest.raises(dpaudit.CheckError, match="dtype object"):
-        bound(sample, samples=20_000)
+    assert bound(sample, samples=20_000).epsilon == 0
 
 
 @pytest.mark.parametrize("data", [np.arange(3), [1, 2, 3], {"a": 1}])
