@@ -13,7 +13,7 @@ from dpaudit.auditors.forms import alike, concatenated
 from dpaudit.auditors.outputs import Outputs
 from dpaudit.auditors.pace import OutOfTimeError, Pace, clock
 from dpaudit.auditors.sampler import CHUNK, Sampler
-from dpaudit.auditors.scores import Score
+from dpaudit.auditors.scores import Score, is_of_numbers
 from dpaudit.auditors.selection import Choice, FinalTest, Selection, ThresholdEvent, select_events
 from dpaudit.claims.guarantees import Guarantee
 from dpaudit.claims.inputs import input_key
@@ -337,7 +337,8 @@ def bound_event(
     """Bound the forced parameter by an event that other samples have chosen, from so many samples per input."""
     for data in (x, y):
         sampler.check_deterministic(data)
-    sampler.keep_form()
+    if is_of_numbers(choice.event.score):
+        sampler.keep_form()
     count = _Count(choice, alpha)
     for outputs in _final_rounds(sampler.about(x, y), x, y, samples, guarantee, growing=False):
         count.add(outputs)

@@ -192,6 +192,19 @@ def scores_of(score: Score, outputs: OutputsLike) -> np.ndarray:
         return np.concatenate([score(outputs[start : start + rows]) for start in range(0, len(outputs), rows)])
 
 
+def is_of_numbers(score: Score) -> bool:
+    """Whether a score was learned from arrays of numbers; False where that cannot be told."""
+    raw = score.to_json()
+    if raw is None or raw.get("coding") in ("text", "values"):
+        return False
+    parts = [raw]
+    for part in parts:
+        if part.get("paths") is not None or part.get("positions") is not None:
+            return False
+        parts += [inner for inner in part.values() if isinstance(inner, dict)]
+    return True
+
+
 def score_from_json(raw: dict[str, Any]) -> Score:
     """Make a score from what its ``to_json`` gave.
 

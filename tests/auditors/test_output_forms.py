@@ -15,6 +15,7 @@ from dpaudit.auditors.columns import Columns
 from dpaudit.auditors.forms import Forms, as_objects
 from dpaudit.auditors.outputs import outcome_keys
 from dpaudit.auditors.sampler import Sampler
+from dpaudit.auditors.scores import ColumnScore, OutcomeScore, is_of_numbers
 from dpaudit.auditors.streams import Streams
 
 
@@ -201,3 +202,12 @@ def test_samples_are_a_whole_number(samples):
     ):
         with pytest.raises(dpaudit.ParameterError, match="samples must be a whole number"):
             ask()
+
+
+def test_scores_tell_whether_they_are_of_numbers():
+    numbers = np.repeat([0, 1], 50)
+    assert is_of_numbers(OutcomeScore.fit(numbers, numbers))
+    assert is_of_numbers(ColumnScore(0, columns=None))
+    objects = as_list([None, (1, 2)] * 50)
+    assert not is_of_numbers(OutcomeScore.fit(objects, objects))
+    assert not is_of_numbers(ColumnScore(0, columns=Columns.fit(objects)))
