@@ -6,9 +6,9 @@ bisection from the counts that the limit is worked out from, and the final sampl
 depends on the claim, so that one audit serves for any.
 
 Three rates are told apart. *Stated*: the limit is the true epsilon, and the audit that states it decides. *Fresh*: the
-same claim, decided by an audit with another seed, which chooses its own event. *Event*: the limit without what it adds
-for the event's shortfall is set to what the event forces in truth, so that only the counts are tested. Where the
-first is low and the last is not, the audit believes that its event falls less short of the truth than it does.
+same claim, decided by an audit with another seed, which chooses its own event. *Event*: the limit is what the event
+forces in truth, so that only the counts are tested. That is what the limit promises; where the first is low and the
+last is not, only rarer outputs than those of the event show the true epsilon.
 """
 
 import argparse
@@ -52,7 +52,6 @@ COLUMNS = (
     "audits",
     "claim",
     "shortfall",
-    "as stated",
     "refuted as stated",
     "95 % interval",
     "fresh",
@@ -71,15 +70,8 @@ class Audit:
     forced: float
     blind: bool
 
-    @property
-    def stated_shortfall(self) -> float:
-        """How far the event seems to fall short of the truth."""
-        choice = self.choice
-        apart = ApproximateDP(0.0).apart(choice.p_hits, choice.q_hits, choice.rows)
-        return max(0.0, choice.steepest - float(apart))
-
     def limit(self, claim: float, delta: float) -> float:
-        """Detection limit of that claim, without the shortfall."""
+        """Detection limit of that claim."""
         guarantee = ApproximateDP(claim, delta)
         choice = self.choice
         share = best_share(guarantee, choice.p_hits, choice.q_hits, choice.rows, alpha=self.alpha)
@@ -87,7 +79,7 @@ class Audit:
         return detection_limit(guarantee, rate, self.final, alpha=self.alpha, share=share)
 
     def claim_for(self, limit: float, delta: float) -> float:
-        """Largest claim with a limit, without the shortfall, of at most that; NaN where there is none.
+        """Largest claim with a limit of at most that; NaN where there is none.
 
         An audit that was blind to a planted difference states no limit.
         """
@@ -163,7 +155,7 @@ def audited(row: Given, samples: int, confidence: float, seed: int, pool) -> Aud
         alpha=alpha,
         final=task.final,
         forced=forced,
-        blind=selection.blind and found.value <= 0,
+        blind=selection.blind and (selection.identified or found.value <= 0),
     )
 
 
@@ -184,7 +176,7 @@ def power_of(name: str, samples: int, confidence: float, seeds: int, seconds: fl
         name=name,
         truth=row.truth,
         audits=audits,
-        claims=np.array([audit.claim_for(row.truth - audit.stated_shortfall, delta) for audit in audits]),
+        claims=np.array([audit.claim_for(row.truth, delta) for audit in audits]),
         event_claims=np.array([audit.claim_for(audit.forced, delta) for audit in audits]),
     )
 
@@ -227,14 +219,12 @@ def main(arguments=None) -> int:
 def _line(power: Power) -> tuple[str, ...]:
     known = power.claims[np.isfinite(power.claims)]
     claim = f"{np.median(known):.4g}" if len(known) else "none"
-    stated = float(np.mean([audit.stated_shortfall for audit in power.audits]))
     return (
         power.name,
         f"{power.truth:.4g}",
         str(power.stated[1]),
         claim,
         f"{power.shortfall:.3g}",
-        f"{stated:.3g}",
         _rate(*power.stated),
         _interval(*power.stated),
         _rate(*power.fresh),
@@ -297,9 +287,8 @@ def _page(tables, pooled, classes, options) -> str:
         "",
         *(line.strip() for line in __doc__.splitlines()[2:]),
         "",
-        "*Shortfall* is the truth less what the chosen event forces, on the average, and *as stated* what the limit "
-        f"adds for it. `!` marks a rate whose 95 % interval ends below {POWER:.0%}. Audits for which no claim has "
-        "such a limit are left out.",
+        f"*Shortfall* is the truth less what the chosen event forces, on the average. `!` marks a rate whose 95 % "
+        f"interval ends below {POWER:.0%}. Audits for which no claim has such a limit are left out.",
         "",
         *markdown(pooled),
         "",

@@ -288,15 +288,15 @@ def _evidence(
         if bound.blind:
             remedy = Remedy.FEATURES
             note = (
-                "nothing told the inputs apart, nor would it have: a difference planted in copies of these outputs "
-                "went unnoticed, because most of them come only once; return numbers or coarser outputs, or define "
-                "`features` or `supports`"
+                f"{what_was_seen(bound.value, name, 'the inputs')}: a difference planted in copies of these outputs "
+                "went unnoticed, because most of them come only once; return numbers or coarser outputs without "
+                "identifiers, or define `features` or `supports`"
             )
     else:
         verdict = Verdict.CONSISTENT
         note = (
-            f"{a_value(name)} of {limit:.4g} or more would have been refuted with 95 % power, "
-            "had its event fallen as short of it as the one chosen here"
+            f"an event about as likely as the one chosen here that forces {a_value(name)} of {limit:.4g} or more would "
+            f"have been refuted with 95 % power; {a_value(name)} that only rarer outputs show would not"
         )
     return Evidence(
         verdict=verdict,
@@ -309,6 +309,13 @@ def _evidence(
         remedy=remedy,
         finding=finding,
     )
+
+
+def what_was_seen(bound: float, parameter: str, what: str) -> str:
+    """Return the first words on outputs that may hide a violation: whether anything told the inputs apart."""
+    if bound <= 0:
+        return f"nothing told {what} apart, nor would it have"
+    return f"{a_value(parameter)} of {bound:.4g} was seen, but these outputs may hide more"
 
 
 def a_value(parameter: str) -> str:

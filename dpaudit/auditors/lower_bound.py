@@ -32,8 +32,9 @@ class LowerBound:
     epsilon
         The bound: with the stated confidence no smaller epsilon holds at ``delta``; 0 where nothing can be said.
     detection_limit
-        Smallest epsilon that would have been refuted with 95 % power, had the event fallen as far short of it as it
-        seems to fall short here; ``inf`` if none.
+        Smallest epsilon that would have been refuted with 95 % power, if an event about as likely as this one forced
+        it; ``inf`` if none, and where the outputs may hide any. What only rarer outputs show may be larger and go
+        unseen.
     event
         The event, in a form that can be recomputed.
     reverse

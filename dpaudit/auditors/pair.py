@@ -59,8 +59,8 @@ class PairBound:
     value
         The bound: with the stated confidence no smaller value holds; 0 where nothing can be said.
     detection_limit
-        Smallest value that would have been refuted with 95 % power, had the event fallen as far short of it as it seems
-        to fall short here; ``inf`` if none.
+        Smallest value that would have been refuted with 95 % power, if an event about as likely as this one forced it;
+        ``inf`` if none. What only rarer outputs show may be larger and go unseen.
     event
         The event, in a form that can be recomputed.
     reverse
@@ -82,7 +82,7 @@ class PairBound:
     rounds
         Rounds of a few outputs after which bets refuted the claim; 0 where the bound is that of the counts.
     blind
-        Whether nothing told the inputs apart and a planted difference went unnoticed too; the limit is ``inf`` then.
+        Whether the claim was not refuted and a planted difference went unnoticed too; the limit is ``inf`` then.
     """
 
     value: float
@@ -175,10 +175,11 @@ def _selection_samples(sampler: Sampler, x: Any, y: Any, task: PairTask) -> tupl
 
 def _choose(sampler: Sampler, sides: tuple[Outputs, Outputs], task: PairTask) -> Selection:
     with sampler.pace.doing(f"choosing an event from {len(sides[0]):,} outputs per input"):
-        return _choose_in_time(sides, task, sampler.pace) if task.timed else select_events(*sides, task.test)
+        test = replace(task.test, supported=sampler.supported)
+        return _choose_in_time(sides, test, sampler.pace) if task.timed else select_events(*sides, test)
 
 
-def _choose_in_time(sides: tuple[Outputs, Outputs], task: PairTask, pace: Pace) -> Selection:
+def _choose_in_time(sides: tuple[Outputs, Outputs], test: FinalTest, pace: Pace) -> Selection:
     """Choose events from as many outputs as the time for choosing allows, by what fewer of them have taken.
 
     What it takes to count the events goes into the pace.
@@ -187,7 +188,7 @@ def _choose_in_time(sides: tuple[Outputs, Outputs], task: PairTask, pace: Pace) 
     rows, most = min(_LEARNING_ROWS, len(sides[0])), len(sides[0])
     while True:
         begun = clock()
-        selection = select_events(sides[0][:rows], sides[1][:rows], task.test)
+        selection = select_events(sides[0][:rows], sides[1][:rows], test)
         ended = clock()
         affordable = rows * max(until - ended, 0.0) / max(ended - begun, 1e-9) / _LEARNING_CAUTION
         if rows == most or affordable < 2 * rows:
@@ -304,7 +305,7 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
     whole = not (stopped or late)
     bound, best = _best(counts, task, 1 - at_any_time if whole else at_any_time, whole=whole)
     made = _pair_bound(best, bound, task, selected, final, 1 - at_any_time)
-    blind = selection.blind and made.value <= 0
+    blind = selection.overlooks(made.value, task.guarantee)
     # Of samples that are missing nobody knows what they would have shown.
     return replace(
         made,
@@ -376,10 +377,9 @@ def _pair_bound(best: _Count, bound: float, task: PairTask, selected: int, final
     rate = max(choice.q_hits, 1) / choice.rows
     alpha = best.alpha * fixed
     limit = detection_limit(guarantee, rate, final, alpha=alpha, share=best.share(guarantee, alpha))
-    apart = float(guarantee.apart(choice.p_hits, choice.q_hits, choice.rows))
     return PairBound(
         value=max(bound, 0.0),
-        detection_limit=limit + max(0.0, choice.steepest - apart),
+        detection_limit=limit,
         event=choice.event.describe(),
         reverse=choice.reverse,
         hits=best.hits,

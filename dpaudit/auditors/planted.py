@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dpaudit.auditors.flat import Uniform, blocks
 from dpaudit.auditors.outputs import Outputs, coding_of, joined, outcome_keys
 
 _ROWS = 20_000
@@ -20,6 +21,12 @@ _MOSTLY_NEW = 0.5
 _BINS = 16
 _EVEN = 2.0
 """Ratio of the fullest to the emptiest of the bins of a column whose values are spread like random identifiers."""
+
+_GLANCE, _MIDDLE = 1000, (0.3, 0.7)
+"""Rows that say first whether a column may identify, and the part of them that the middle of its range then has."""
+
+_NOT_EVEN = 56.5
+"""Chi-squared statistic of the bins that an evenly spread column exceeds with probability 1e-6."""
 
 _ONE_SIDED = 0.02
 
@@ -50,6 +57,20 @@ def planted(x: Outputs, y: Outputs, epsilon: float) -> tuple[Outputs, Outputs] |
     return of_first, of_second
 
 
+def identifies(x: Outputs, y: Outputs) -> bool:
+    """Whether a part of outputs names them, so that they may hide more than any score sees.
+
+    Outputs that are one text each are left out: nearly all texts that hold a noisy number, or words, are new.
+    """
+    if x.dtype.kind in "US" or (x.dtype.kind == "O" and isinstance(x[:1].raw.ravel()[0], str | bytes)):
+        return False
+    columns = x.columns_with(y)
+    if columns is None:
+        return False
+    both = joined([x[:_ROWS], y[:_ROWS]])
+    return _identifies(both, both.rows(columns).astype(float, copy=False))
+
+
 def _event(x: Outputs, y: Outputs, both: Outputs) -> np.ndarray:
     """Whether each output is in the event that differs."""
     columns = x.columns_with(y)
@@ -67,20 +88,51 @@ def _identifies(both: Outputs, rows: np.ndarray) -> bool:
     """Whether outputs name themselves instead of describing something.
 
     Texts do that where most of them are new, and structured outputs where most of them are new by what is no number in
-    them; otherwise a column of whole numbers does it, most of whose values are new and spread evenly.
+    them, or by the texts in one place; otherwise a column of whole numbers does it, of whatever type, most of whose
+    values are new and spread evenly. A column of other numbers does it where they are as evenly spread as those of a
+    random generator and another column is not: noise alone, in however many columns, describes.
     """
-    if both.dtype.kind in "fc":
-        return False
-    if both.dtype.kind not in "biu" and _share_of_new(outcome_keys(both, coding_of(both))) > _MOSTLY_NEW:
+    if both.dtype.kind not in "biufc" and _share_of_new(outcome_keys(both, coding_of(both))) > _MOSTLY_NEW:
         is_text = both.dtype.kind in "US" or isinstance(both.raw.ravel()[0], str | bytes)
-        if is_text or _share_of_new(outcome_keys(rows, "row")) <= _MOSTLY_NEW:
+        if is_text or _share_of_new(outcome_keys(rows, "row")) <= _MOSTLY_NEW or _has_new_texts(both):
             return True
-    for column in rows.T:
-        if np.array_equal(column, np.floor(column)) and _share_of_new(column) > _MOSTLY_NEW:
-            counts, _ = np.histogram(column, bins=_BINS)
+    uniform = 0
+    for place in _candidates(rows):
+        column = rows[:, place]
+        if not np.isfinite(column).all() or _share_of_new(column) <= _MOSTLY_NEW:
+            continue
+        counts, _ = np.histogram(column, bins=_BINS)
+        if np.array_equal(column, np.floor(column)):
             if counts.max() < _EVEN * counts.min():
                 return True
-    return False
+        else:
+            even = len(column) / _BINS
+            uniform += float(np.sum((counts - even) ** 2)) < _NOT_EVEN * even
+    return bool(0 < uniform < rows.shape[1])
+
+
+def _candidates(rows: np.ndarray) -> np.ndarray:
+    """Columns whose first values look as if they were spread evenly: few of many, so that a look at all is quick."""
+    some = rows[:_GLANCE]
+    with np.errstate(over="ignore", invalid="ignore"):
+        low, high = some.min(axis=0), some.max(axis=0)
+        middle = np.abs(some - (low / 2 + high / 2)) <= (high / 4 - low / 4)
+    share = middle.mean(axis=0)
+    return np.flatnonzero((share > _MIDDLE[0]) & (share < _MIDDLE[1]))
+
+
+def _has_new_texts(both: Outputs) -> bool:
+    """Whether structured outputs, all of one structure, have a place where most texts are new."""
+    texts: dict[int, set[str]] = {}
+    size = 0
+    for _, flat in blocks(both.raw, characters=False):
+        if not isinstance(flat, Uniform):
+            return False
+        size += flat.size
+        for place, values in enumerate(flat.columns):
+            if not isinstance(values, np.ndarray) or values.dtype.kind in "USO":
+                texts.setdefault(place, set()).update(str(each) for each in values if isinstance(each, str | bytes))
+    return any(len(found) > _MOSTLY_NEW * size for found in texts.values())
 
 
 def _share_of_new(values: np.ndarray) -> float:

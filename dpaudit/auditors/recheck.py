@@ -171,7 +171,6 @@ def recheck(
         p_hits=known.hits[0],
         q_hits=known.hits[1],
         rows=max(known.trials),
-        steepest=0.0,
     )
     return bound_event(sampler, *inputs, choice=choice, guarantee=guarantee, samples=budget.samples, alpha=budget.alpha)
 

@@ -151,6 +151,11 @@ class Sampler:
         made._pair = (x, y)
         return made
 
+    @property
+    def supported(self) -> bool:
+        """Whether outputs were drawn that came with which inputs they support."""
+        return self._pair is not None and self._supports_known
+
     def coins(self, *purpose: str | int) -> np.random.Generator:
         """Generator for decisions of the auditor's own."""
         return self._streams.generator("auditor", *purpose)

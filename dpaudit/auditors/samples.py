@@ -54,8 +54,8 @@ class SamplesBound:
     confidence
         Probability, at least, with which the bound is not above the truth.
     detection_limit
-        Smallest value that would have been refuted with 95 % power, had the event fallen as far short of it as it seems
-        to fall short here; ``inf`` if none.
+        Smallest value that would have been refuted with 95 % power, if an event about as likely as this one forced it;
+        ``inf`` if none. What only rarer outputs show may be larger and go unseen.
     event
         The event, in a form that can be recomputed.
     reverse
@@ -69,7 +69,7 @@ class SamplesBound:
     outlook
         The bound that `MORE_ROWS` times the rows would give with the same event and the same frequencies.
     blind
-        Whether nothing told the samples apart, and a planted difference went unnoticed too.
+        Whether the claim was not refuted, and a planted difference went unnoticed too.
     """
 
     parameter: str
@@ -315,14 +315,13 @@ def _bound(samples: _Samples, guarantee: Guarantee, alpha: float) -> SamplesBoun
     limit = detection_limit(
         guarantee, rate, min(judging), alpha=best.alpha, share=BY_RATIO if best.by_coins else best.share
     )
-    apart = float(guarantee.apart(best.choice.p_hits, best.choice.q_hits, best.choice.rows))
-    blind = selection.blind and max(bounds) <= 0
+    blind = selection.overlooks(max(bounds), guarantee)
     return SamplesBound(
         parameter=guarantee.forced,
         value=max(bounds),
         guarantee=guarantee,
         confidence=complement(alpha),
-        detection_limit=math.inf if blind else limit + max(0.0, best.choice.steepest - apart),
+        detection_limit=math.inf if blind else limit,
         event=best.choice.event.describe(),
         reverse=best.choice.reverse,
         hits=hits,

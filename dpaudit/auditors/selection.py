@@ -13,7 +13,7 @@ from scipy.special import expit, ndtri
 
 from dpaudit.auditors.learners import Learner, boosted_score, learners
 from dpaudit.auditors.outputs import Outputs, OutputsLike, as_outputs, joined
-from dpaudit.auditors.planted import planted
+from dpaudit.auditors.planted import identifies, planted
 from dpaudit.auditors.scores import OutcomeScore, Score, score_from_json, scores_of
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee
 from dpaudit.errors import CheckError
@@ -54,7 +54,6 @@ _TO_COMPARE = 1.25
 
 _CHEAP_ENOUGH = 0.01
 _AS_GOOD = 0.003
-_TELLING_COUNT = 50
 _COMMON = 400
 """Occurrences on both inputs from which on a fitted line may be trusted instead of the counts."""
 
@@ -127,9 +126,6 @@ class Choice:
         Lower bound on the forced parameter that the final sample will give, counts being a little worse than here.
     p_hits, q_hits, rows
         Occurrences in the judging sample on the likelier and on the other input, and its size per input.
-    steepest
-        How far any threshold of this score with enough counts sets the inputs apart, less a standard error (see
-        `Guarantee.apart`).
     """
 
     event: ThresholdEvent
@@ -138,7 +134,6 @@ class Choice:
     p_hits: int
     q_hits: int
     rows: int
-    steepest: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,13 +148,24 @@ class Selection:
         Events that may prove more: one that a line fitted to its score has found, a rare one, and one that was never
         seen on the other input.
     blind
-        Whether nothing told the inputs apart and nothing would have: a difference planted in copies of the outputs
-        went unnoticed (see `planted`).
+        Whether a difference planted in copies of the outputs went unnoticed (see `planted`): asked where nothing told
+        the inputs apart, and where a part of the outputs identifies, which may hide more than what was seen.
+    identified
+        Whether a part of the outputs identifies (see `identifies`).
     """
 
     main: Choice
     others: tuple[Choice, ...] = ()
     blind: bool = False
+    identified: bool = False
+
+    def overlooks(self, bound: float, guarantee: Guarantee) -> bool:
+        """Whether a violation may be hidden from all scores, after this bound on the forced parameter.
+
+        Where a part of the outputs identifies, it may hide one unless the claim is refuted; otherwise only where
+        nothing was told apart.
+        """
+        return self.blind and (not guarantee.exceeds(bound) if self.identified else bound <= 0)
 
     @property
     def choices(self) -> list[Choice]:
@@ -182,14 +188,17 @@ class FinalTest:
         The claim.
     size, alpha
         Size per input of the sample that will decide, and the error probability of its bound.
+    supported
+        Whether outputs come with which inputs they support: what identifies them has then been made sense of.
     """
 
     guarantee: Guarantee
     size: int
     alpha: float
+    supported: bool = False
 
 
-def select_events(x: OutputsLike, y: OutputsLike, test: FinalTest) -> Selection:
+def select_events(x: OutputsLike, y: OutputsLike, test: FinalTest, *, blindness: bool = True) -> Selection:
     """Learn scores on one half of the samples; choose among them and their thresholds on the other half.
 
     Parameters
@@ -198,6 +207,8 @@ def select_events(x: OutputsLike, y: OutputsLike, test: FinalTest) -> Selection:
         Samples of the two inputs, equally many.
     test
         The test that the events are for.
+    blindness
+        Whether to find out whether the outputs may hide a difference from all scores.
 
     Notes
     -----
@@ -211,7 +222,11 @@ def select_events(x: OutputsLike, y: OutputsLike, test: FinalTest) -> Selection:
     with np.errstate(over="ignore", invalid="ignore"):  # outputs may be infinite
         tables = compete(x, y, test, thorough=True)
     selection = choose_from(tables, test)
-    return replace(selection, blind=_is_blind(x, y, test)) if selection.blind else selection
+    if not blindness:
+        return replace(selection, blind=False)
+    identified = not test.supported and identifies(x, y)
+    blind = (selection.blind or identified) and _is_blind(x, y, test)
+    return replace(selection, blind=blind, identified=identified)
 
 
 def choose_from(tables: Sequence[Counts], test: FinalTest) -> Selection:
@@ -512,8 +527,6 @@ class Counts:
         most = predicted.max()
         as_good = np.flatnonzero(predicted >= (most - _AS_GOOD * abs(most) if math.isfinite(most) else most))
         i = int(as_good[-1] if above else as_good[0])
-        telling = (p_hits >= _TELLING_COUNT) & (q_hits >= _TELLING_COUNT)
-        apart = test.guarantee.apart(p_hits[telling], q_hits[telling], self.rows, errors=1.0)
         return Choice(
             event=ThresholdEvent(self.score, float(self.thresholds[i]), above),
             reverse=reverse,
@@ -521,7 +534,6 @@ class Counts:
             p_hits=int(p_hits[i]),
             q_hits=int(q_hits[i]),
             rows=self.rows,
-            steepest=float(apart.max(initial=0.0)),
         )
 
 

@@ -168,7 +168,7 @@ class EarlyTest:
         self._sampler.keep_form()
         rows = len(seen.outputs[0])
         test = FinalTest(self._task.guarantee, max(_JUDGED, rows // _GROWTH), self._task.alpha)
-        choices = select_events(*seen.outputs, test).choices
+        choices = select_events(*seen.outputs, test, blindness=False).choices
         counts = [[int(np.count_nonzero(choice.event.contains(side))) for side in seen.outputs] for choice in choices]
         counts = [each[::-1] if choice.reverse else each for each, choice in zip(counts, choices, strict=True)]
         p, q = (np.array(counts, dtype=float).T + 0.5) / (rows + 1)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dpaudit.auditors.blackbox import a_value
+from dpaudit.auditors.blackbox import a_value, what_was_seen
 from dpaudit.auditors.budget import complement
 from dpaudit.auditors.one_run import OneRunBound
 from dpaudit.auditors.samples import SamplesBound
@@ -109,14 +109,15 @@ def judge_samples(bound: SamplesBound, names: tuple[str, str]) -> Evidence:
         note = "no violation could have been found with so few rows; give more"
         if bound.blind:
             note = (
-                "nothing told the two apart, nor would it have: a difference planted in copies of these outputs went "
-                "unnoticed, because most of them come only once; give numbers or coarser outputs"
+                f"{what_was_seen(bound.value, name, 'the two')}: a difference planted in copies of these outputs went "
+                "unnoticed, because most of them come only once; give numbers or coarser outputs without identifiers"
             )
     else:
         verdict = Verdict.CONSISTENT
         note = (
-            f"{a_value(name)} of {bound.detection_limit:.4g} or more would have been refuted with 95 % power, "
-            "had its event fallen as short of it as the one chosen here"
+            f"an event about as likely as the one chosen here that forces {a_value(name)} of "
+            f"{bound.detection_limit:.4g} or more would have been refuted with 95 % power; "
+            f"{a_value(name)} that only rarer outputs show would not"
         )
     return Evidence(
         verdict=verdict,

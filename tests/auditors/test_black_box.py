@@ -10,8 +10,10 @@ import dpaudit
 from dpaudit.auditors import Budget, Streams
 from dpaudit.auditors.blackbox import audit_black_box
 from dpaudit.auditors.outputs import Coder, Outputs
-from dpaudit.auditors.pair import Scored
+from dpaudit.auditors.pair import PairTask, Scored, bound_pair, choose_for_pair
+from dpaudit.auditors.sampler import Sampler
 from dpaudit.auditors.selection import ThresholdEvent
+from dpaudit.statistics import best_share, detection_limit
 
 FALSE_ALARM = 1e-6
 SEED = 20261125
@@ -271,6 +273,24 @@ def test_the_verdict_states_the_detection_limit():
     limit = evidence.measured["detection_limit"].lower
     assert limit > 1.0
     assert f"{limit:.4g}" in evidence.note
+    assert "about as likely as the one chosen here" in evidence.note
+    assert "that only rarer outputs show would not" in evidence.note
+
+
+@pytest.mark.slow
+def test_the_detection_limit_is_that_of_the_event_and_adds_nothing():
+    """Counts of rarer events say too little of what they force to be added to what the one chosen would show."""
+    guarantee = dpaudit.ApproximateDP(1.0)
+    task = PairTask(guarantee=guarantee, samples=10_000, alpha=0.1)
+    for seed in range(5):
+        sampler = Sampler(lambda d, s, r: d + r.laplace(size=s), "laplace", Streams(seed, ("limit",)))
+        bound = bound_pair(sampler, 0, 1, task)
+        selection = choose_for_pair(sampler, 0, 1, task)
+        choice = selection.choices[bound.candidate]
+        alpha = task.alpha * selection.shares[bound.candidate]
+        share = best_share(guarantee, choice.p_hits, choice.q_hits, choice.rows, alpha=alpha)
+        rate = choice.q_hits / choice.rows
+        assert bound.detection_limit == detection_limit(guarantee, rate, task.final, alpha=alpha, share=share)
 
 
 def test_no_pair_and_too_few_samples_are_said():

@@ -8,7 +8,7 @@ import pytest
 
 import dpaudit
 from dpaudit.auditors.outputs import Outputs
-from dpaudit.auditors.planted import planted
+from dpaudit.auditors.planted import identifies, planted
 
 SEED = 20261122
 
@@ -76,6 +76,101 @@ def test_what_would_have_been_told_apart_has_a_limit(sample):
     found = dpaudit.epsilon_lower_bound(sample, 0, 1, samples=20_000, seed=SEED, claimed=1.0)
     assert found.epsilon < 0.2
     assert 1.0 < found.detection_limit < 2.0
+
+
+def bucket(seeds, data):
+    mixed = (seeds + np.uint64(data + 1)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+    return (mixed >> np.uint64(40)) % np.uint64(4)
+
+
+def seeded(data, size, rng):
+    seeds = rng.integers(0, 1 << 40, size, dtype=np.uint64)
+    return seeds, bucket(seeds, data)
+
+
+def float_hash(data, size, rng):
+    return np.column_stack(seeded(data, size, rng)).astype(float)
+
+
+def float_hash_with_noise(data, size, rng):
+    seeds, value = seeded(data, size, rng)
+    return np.column_stack([seeds.astype(float), value + rng.laplace(size=size)])
+
+
+def fraction_hash(data, size, rng):
+    u = rng.random(size)
+    return np.column_stack([u, bucket(u.view(np.uint64), data) % 2])
+
+
+def hash_with_a_leak(data, size, rng):
+    leak = (rng.random(size) < 1 / (1 + np.exp(-0.2))) ^ bool(data)
+    return np.column_stack([*seeded(data, size, rng), leak]).astype(np.int64)
+
+
+def hash_in_a_dict(data, size, rng):
+    noise = rng.laplace(size=size).tolist()
+    seeds, value = (part.tolist() for part in seeded(data, size, rng))
+    return objects([{"seed": f"{s:x}", "v": v, "t": t} for s, v, t in zip(seeds, value, noise, strict=True)])
+
+
+HASHES = [float_hash, float_hash_with_noise, fraction_hash, hash_with_a_leak, hash_in_a_dict]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sample", HASHES)
+def test_hash_reports_in_whatever_form_are_inconclusive(sample):
+    """Every bucket is a function of the seed and the input: what is not refuted is no evidence of privacy."""
+    found = dpaudit.epsilon_lower_bound(sample, 0, 1, samples=10_000, seed=SEED, claimed=1.0)
+    assert found.epsilon < 0.25
+    assert found.detection_limit == np.inf
+
+
+def uniform(data, size, rng):
+    return rng.random(size)
+
+
+def laplace_rows(data, size, rng):
+    return rng.laplace(size=(size, 4))
+
+
+def rounded(data, size, rng):
+    return np.rint(rng.laplace(0, 1e8, (size, 2)))
+
+
+def sphere(data, size, rng):
+    """Coordinates of points on a sphere are uniform each."""
+    points = rng.normal(size=(size, 3))
+    return points / np.linalg.norm(points, axis=1, keepdims=True)
+
+
+def infinite(data, size, rng):
+    made = rng.random((size, 2)) * 2**50
+    made[::7] = np.inf
+    return made
+
+
+def noise_and_coins(data, size, rng):
+    return np.column_stack([rng.normal(size=size), rng.integers(0, 2, size)])
+
+
+def noise_in_a_dict(data, size, rng):
+    kinds = np.array(["yes", "no"])[rng.integers(0, 2, size)].tolist()
+    return objects([{"kind": kind, "t": t} for kind, t in zip(kinds, rng.laplace(size=size).tolist(), strict=True)])
+
+
+@pytest.mark.parametrize(
+    ("sample", "expected"),
+    [
+        *((sample, True) for sample in HASHES),
+        *((s, False) for s in (uniform, laplace_rows, rounded, sphere, infinite, noise_and_coins, noise_in_a_dict)),
+        *((sample, False) for sample in (laplace, rows, coins, counts, constant)),
+    ],
+)
+def test_identifiers_are_told_from_noise(sample, expected):
+    rng = np.random.default_rng(SEED)
+    x, y = (Outputs(np.asarray(sample(data, 2000, rng))) for data in (0, 1))
+    assert identifies(x, y) is expected
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])

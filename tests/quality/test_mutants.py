@@ -271,7 +271,6 @@ def test_alpha_not_split_between_two_events_is_visible(monkeypatch, record_prope
                 p_hits=40,
                 q_hits=15,
                 rows=100,
-                steepest=1.0,
             )
             for centre in (0.0, 1.0)
         ]

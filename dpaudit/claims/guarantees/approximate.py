@@ -153,12 +153,6 @@ class ApproximateDP(Guarantee):
             with_delta = np.where(least > self.delta, by_ratio + np.log1p(-self.delta / least), -np.inf)
         return np.where(excess > _FLOOR, np.maximum(ratio + penalty, with_delta), -1e6 + excess)
 
-    def apart(self, hits_p: Any, hits_q: Any, trials: int, *, errors: float = 0.0) -> Any:
-        """Return the logarithm of the ratio of the counts, less so many of its standard errors."""
-        if isinstance(hits_p, int) and isinstance(hits_q, int) and not errors:
-            return math.log(max(hits_p, 1) / max(hits_q, 1))
-        return np.log(hits_p / hits_q) - errors * np.sqrt(1 / hits_p + 1 / hits_q)
-
     def __str__(self) -> str:
         """The guarantee as papers write it."""
         return f"({self.epsilon:g}, {self.delta:g})-DP" if self.delta else f"{self.epsilon:g}-DP"

@@ -295,16 +295,6 @@ class Guarantee(ABC):
         expected = np.where(forced > 0, forced, np.minimum(low - high, 0.0) - 1.0)
         return np.where(q <= 0.5, expected, -1e6)
 
-    def apart(self, hits_p: Any, hits_q: Any, trials: int, *, errors: float = 0.0) -> Any:
-        """How far counts set the inputs apart, in units of the forced parameter, less so many standard errors.
-
-        As in `expected`, an event that is likelier than not on both inputs does not count.
-        """
-        p, q = hits_p / trials, hits_q / trials
-        low = p - errors * np.sqrt(p * np.maximum(1 - p, 1 / trials) / trials)
-        high = q + errors * np.sqrt(q / trials)
-        return np.where(q <= 0.5, self.forces_about(np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)), 0.0)
-
     def __str__(self) -> str:
         """The guarantee as papers write it."""
         return f"{self.kind}({', '.join(f'{name}={value:g}' for name, value in self.parameters.items())})"
