@@ -13,7 +13,7 @@ from typing import Any
 from dpaudit.auditors.agreement import ALPHA as AGREEMENT_ALPHA
 from dpaudit.auditors.audit import audit, view_of
 from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget, Features, Method
-from dpaudit.auditors.sampler import SampleFunction
+from dpaudit.auditors.sampler import SampleFunction, SupportFunction
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.claims import PrivacyClaim
 from dpaudit.claims.evidence import Evidence, Interval, Violation
@@ -57,6 +57,7 @@ def assert_private(
     method: Method = "auto",
     stop_early: bool = False,
     features: Features = "none",
+    supports: SupportFunction | None = None,
     own_randomness: bool = False,
 ) -> Evidence:
     """Fail if a mechanism is not (``epsilon``, ``delta``)-differentially private, or breaks another guarantee.
@@ -84,6 +85,9 @@ def assert_private(
         Stop sampling as soon as the claim is refuted.
     features
         ``float-bits``: look at the bit patterns of floating-point outputs too. It implies an audit by sampling.
+    supports
+        For a function: ``supports(outputs, data)`` returns whether each output speaks for the input ``data``, an array
+        of bool of shape (size,), or None where that is not known (see `Mechanism.supports`).
     own_randomness
         For a function: whether it draws from a source that ``rng`` does not seed; runs then differ.
 
@@ -146,7 +150,7 @@ def assert_private(
         stop_early=stop_early,
         features=features,
     )
-    mechanism = _mechanism(target, pairs, view, method, own_randomness)
+    mechanism = _mechanism(target, pairs, view, method, supports, own_randomness)
     shown, _ = view_of(mechanism, claim)
     streams = Streams(int(seed), (mechanism.name, "assert_private"))
     try:
@@ -166,12 +170,19 @@ def _is_expected(caught: Any) -> bool:
 
 
 def _mechanism(
-    target: Mechanism | SampleFunction, pairs: Iterable[Pair] | None, view: str, method: Method, own_randomness: bool
+    target: Mechanism | SampleFunction,
+    pairs: Iterable[Pair] | None,
+    view: str,
+    method: Method,
+    supports: SupportFunction | None,
+    own_randomness: bool,
 ) -> Mechanism:
     """Return the target, or the mechanism that a function and its pairs make."""
     if isinstance(target, Mechanism):
         if pairs is not None:
             raise ParameterError(f"a mechanism lists its own pairs in `neighbours`; leave `pairs` out with {target!r}")
+        if supports is not None:
+            raise ParameterError(f"define `supports` as a method of the class of {target!r}, and leave it out here")
         if own_randomness:
             raise ParameterError(f"declare `own_randomness = True` in the class of {target!r}, and leave it out here")
         return target
@@ -186,7 +197,9 @@ def _mechanism(
         raise ParameterError(f"{name} is a function, which has no view but its output; leave view={view!r} out")
     if method == "exact":
         raise ParameterError(f"{name} is a function, whose law is not known; leave method='exact' out")
-    return _sampling(target, name, _checked(pairs), own_randomness)
+    if supports is not None and not callable(supports):
+        raise ParameterError(f"supports must be a function of outputs and an input, got {supports!r}")
+    return _sampling(target, name, _checked(pairs), supports, own_randomness)
 
 
 def _checked(pairs: Iterable[Pair]) -> list[Pair]:
@@ -204,7 +217,13 @@ def _checked(pairs: Iterable[Pair]) -> list[Pair]:
     return listed
 
 
-def _sampling(function: SampleFunction, name_: str, pairs: list[Pair], own_randomness_: bool) -> Mechanism:
+def _sampling(
+    function: SampleFunction,
+    name_: str,
+    pairs: list[Pair],
+    supports_: SupportFunction | None,
+    own_randomness_: bool,
+) -> Mechanism:
     class Sampling(Mechanism):
         """A function that samples."""
 
@@ -220,7 +239,14 @@ def _sampling(function: SampleFunction, name_: str, pairs: list[Pair], own_rando
         def __repr__(self) -> str:
             return name_
 
-    return Sampling()
+    class Supporting(Sampling):
+        """One whose outputs say which inputs they speak for."""
+
+        def supports(self, outputs: Any, data: Any) -> Any:
+            assert supports_ is not None
+            return supports_(outputs, data)
+
+    return Sampling() if supports_ is None else Supporting()
 
 
 def _name(function: Any) -> str:

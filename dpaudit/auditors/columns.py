@@ -18,6 +18,12 @@ _MOST_CATEGORIES = 64
 _LOOKED_AT = 40_000
 """Outputs of varied structure, at most, that decide about columns."""
 
+_SUPPORTED = {
+    ".supports_x": "whether the report speaks for the first input",
+    ".supports_y": "whether the report speaks for the second input",
+}
+"""In words, what comes with outputs where it is known which of two inputs they support."""
+
 _REMEMBERED = 1024
 _NARROW = (np.int8, np.int16, np.int32)
 
@@ -172,7 +178,10 @@ class Columns:
 def _name(places: tuple[str, ...], column: int) -> str:
     if column == 0:
         return "number of values in the output"
-    what = f"output{places[(column - 1) // 2]}"
+    place = places[(column - 1) // 2]
+    if column % 2 == 0 and place in _SUPPORTED and _SUPPORTED.keys() <= set(places):
+        return _SUPPORTED[place]
+    what = f"output{place}"
     return what if column % 2 else f"kind of {what}"
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve
 
 from dpaudit.auditors.bits import BitsScore
 from dpaudit.auditors.columns import Columns
@@ -54,6 +55,10 @@ _FEW_OUTCOMES = 64
 
 _WIDE = 256
 """Columns up to which they are also looked at in other coordinates, and by trees."""
+
+_MOST_SOLVED, _MOST_LINEAR = 2000, 1000
+"""Columns up to which a linear score weighs all of them, since that takes the cube of their number; and how many it
+weighs of more: those whose means differ most."""
 
 _REPEAT_CELLS = 2_000_000
 _PAIR_ROWS = 100_000
@@ -250,12 +255,36 @@ def _linear(transform: Transform, x: OutputsLike, y: OutputsLike) -> LinearScore
     x, y = (transform(side).astype(float, copy=False) for side in (x, y))
     low, high = np.quantile(np.concatenate([x[:_LOOKED_AT], y[:_LOOKED_AT]]), [0.001, 0.999], axis=0)
     sides = [np.clip(side, low, high) for side in (x, y)]
-    within = sum(np.cov(side, rowvar=False) for side in sides) / 2
     shift = sides[0].mean(axis=0) - sides[1].mean(axis=0)
+    chosen = np.arange(len(shift))
+    if len(shift) > _MOST_SOLVED:
+        spread = np.sqrt((sides[0].var(axis=0) + sides[1].var(axis=0)) / 2)
+        if not (np.isfinite(spread).all() and np.isfinite(shift).all()):
+            return None
+        apart = np.abs(shift) / np.maximum(spread, 1e-300)
+        chosen = np.sort(np.argsort(-apart, kind="stable")[:_MOST_LINEAR])
+        sides = [side[:, chosen] for side in sides]
+    within = sum(np.cov(side, rowvar=False) for side in sides) / 2
     if not (np.isfinite(within).all() and np.isfinite(shift).all()):
         return None
-    weights, *_ = np.linalg.lstsq(within + np.diag(1e-9 * np.diag(within)), shift, rcond=1e-12)
+    weights = np.zeros(len(shift))
+    weights[chosen] = _solved(within + np.diag(1e-9 * np.diag(within)), shift[chosen])
     return LinearScore(transform, low, high, weights)
+
+
+def _solved(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Solve a symmetric system: quickly where it is large and positive definite, by least squares otherwise."""
+    if len(matrix) > _WIDE:
+        try:
+            # A column that never varies is left to itself.
+            found = np.asarray(cho_solve(cho_factor(matrix + np.diag(np.diag(matrix) <= 0)), right))
+        except np.linalg.LinAlgError:
+            pass
+        else:
+            if np.isfinite(found).all():
+                return found
+    weights, *_ = np.linalg.lstsq(matrix, right, rcond=1e-12)
+    return weights
 
 
 def _extreme(transform: Transform, x: OutputsLike, y: OutputsLike) -> ExtremeScore:

@@ -120,7 +120,8 @@ def epsilon_lower_bound(
     supports
         ``supports(outputs, data)`` returns whether each output speaks for the input ``data``, an array of bool of shape
         (size,), or None where that is not known (see `Mechanism.supports`). What the outputs support is looked at
-        besides the outputs, or their features, themselves.
+        besides the outputs, or their features, themselves. It is asked about ``x`` and about ``y``, for all outputs of
+        a call at once and for some of them again. Of rows of numbers, the answers are the last two columns.
     name
         Name of the mechanism in messages.
     own_randomness
@@ -145,7 +146,7 @@ def epsilon_lower_bound(
     **Guarantee.** With probability at least ``confidence`` the bound is not above the true epsilon at ``delta``.
     With delta = 0 the final trials are assigned to the inputs by fair coins, so that the split of the hits is
     binomial and the whole error probability goes into one Clopper-Pearson bound; with delta > 0 two bounds share it.
-    Where two events go to the final sample, they share it too.
+    Where more than one event goes to the final sample, the main one and up to three others, they share it too.
     **Checked against** closed forms and the rate of false refutations on mechanisms that meet their claim exactly.
     """
     Budget(samples=samples, confidence=confidence)

@@ -50,6 +50,12 @@ _TRIALS_SHARE, _SPLIT_SHARE = 0.1, 0.25
 """Part of the time left that all these calls may take, and that the second one may take by what the first has taken: it
 tells what outputs take from what a call takes."""
 
+_FEW_CALLS, _CALLS_NEEDED = 7.0, 4.0
+"""Calls, as long as the last one, within the time left: where there are fewer, one call at most checks whether outputs
+come again, and none where choosing an event and bounding it, with a call on either input each, need them all."""
+
+_LEAST_SECONDS = 1e-9
+
 _SLOW = 2.0
 """Seconds of a call from which on an input is compared less thoroughly, if it is not the first."""
 
@@ -125,8 +131,10 @@ class Sampler:
         self._pair: tuple[Any, Any] | None = None
         self._forms = Forms(), Forms()
         self._compared: set[Any] = set()
+        self._few_calls = False
         self.pace = pace or Pace(planned=0)
         self._seconds = 0.0
+        self._taken = 0.0
         self._width = 1
 
     def chunks(self, data: Any, size: int, *purpose: str | int) -> Iterator[np.ndarray]:
@@ -155,6 +163,11 @@ class Sampler:
     def supported(self) -> bool:
         """Whether outputs were drawn that came with which inputs they support."""
         return self._pair is not None and self._supports_known
+
+    @property
+    def _looks(self) -> bool:
+        """Whether functions of the user's look at the outputs."""
+        return self._features is not None or self._supports is not None
 
     def coins(self, *purpose: str | int) -> np.random.Generator:
         """Generator for decisions of the auditor's own."""
@@ -204,6 +217,8 @@ class Sampler:
         if self.pace.timed:
             if is_first:
                 self._measure_speed(data)
+            if self._few_calls:
+                return
             share = _CHECK_SHARE / len(self._compared)
             size = max(1, int(min(_COMPARED, self.pace.outputs_in_call(share, key))))
         first = self._keys(data, "one", size)
@@ -215,10 +230,7 @@ class Sampler:
         if self._own_randomness:
             return
         if not np.array_equal(first, self._keys(data, "one", size)):
-            raise CheckError(
-                f"{self._name}: `sample` gave different outputs for the same `rng` state; "
-                "take all randomness from the `rng` argument, or declare `own_randomness = True` where that cannot be"
-            )
+            raise CheckError(self._other_randomness)
         if size < _COMPARED or (self._seconds > _SLOW and not is_first):
             return  # few outputs may agree by chance; a generator of its own would have shown on the first input
         varied, differs = bool((first != first[0]).any()), False
@@ -240,44 +252,71 @@ class Sampler:
                 "it seems to ignore `rng` and to seed its own generator; take all randomness from the `rng` argument"
             )
 
+    @property
+    def _other_randomness(self) -> str:
+        return (
+            f"{self._name}: `sample` gave different outputs for the same `rng` state; "
+            "take all randomness from the `rng` argument, or declare `own_randomness = True` where that cannot be"
+        )
+
     def _time_calls(self, data: Any) -> None:
         """Tell a slow call from slow outputs, where it makes a difference that the user should know of."""
+        if self._supports is not None and self.pace.announce is not None and not self.pace.timed:
+            self._look(data, _COMPARED, self._streams.generator("time", _COMPARED), supports=True)
         seconds = self._seconds
         if self.pace.is_doubtful(_COMPARED, seconds):
-            self._outputs(data, _TIMED, self._streams.generator("time"))
+            self._look(data, _TIMED, self._streams.generator("time"), supports=True)
             self.pace.compare_calls((_COMPARED, seconds), (_TIMED, self._seconds))
 
     def _measure_speed(self, data: Any) -> None:
         """Call with more and more outputs, until their time, or that of the calls, is a part of the time left."""
         key, size, until = input_key(data), 1, clock() + _TRIALS_SHARE * self.pace.left
         while True:
-            self._outputs(data, size, self._streams.generator("time", size))
+            begun = clock()
+            looked_at = self._look(data, size, self._streams.generator("time", size), supports=True)
+            calls = self.pace.left / max(clock() - begun, _LEAST_SECONDS)
             fitting = min(CHUNK, self.pace.outputs_in_call(_TRIAL_SHARE, key))
             if size * _TRIAL_GROWTH <= fitting and clock() <= until:
                 size *= _TRIAL_GROWTH
             elif not self.pace.is_split(key) and 2 * size * self.pace.each(key) <= _SPLIT_SHARE * self.pace.left:
                 size *= 2
+            elif not self.pace.is_split(key) and _CALLS_NEEDED <= calls < _FEW_CALLS + 1:
+                # Were it the outputs that are so slow, no event could be chosen anyway.
+                size *= 2
             else:
-                return
+                break
+        self._few_calls = calls < _FEW_CALLS
+        if not self._few_calls:
+            return
+        first = self._told_apart(*looked_at)
+        if calls > _CALLS_NEEDED + 1 and not self._own_randomness:
+            # The last call serves as the first of the two that are compared.
+            again = self._told_apart(*self._look(data, size, self._streams.generator("time", size), supports=True))
+            if not np.array_equal(first, again):
+                raise CheckError(self._other_randomness)
 
     def _keys(self, data: Any, purpose: str, size: int) -> np.ndarray:
         """Outputs of a call that is only compared with others, in the form in which the auditor tells them apart."""
-        outputs = self._outputs(data, size, self._streams.generator("determinism", purpose))
+        generator = self._streams.generator("determinism", purpose)
+        outputs, mapped = self._look(data, size, generator, supports=self.pace.timed)
+        return self._told_apart(outputs, mapped)
+
+    def _told_apart(self, outputs: np.ndarray, mapped: np.ndarray) -> np.ndarray:
+        """What is looked at in outputs in the form in which the auditor tells it apart, if features keep their rule."""
         try:
             if self._features is not None and len(outputs) > 1:
                 half = len(outputs) // 2
                 parts = [self._mapped(part.copy()) for part in (outputs[:half], outputs[half:])]
                 alone = [self._mapped(outputs[i : i + 1].copy()) for i in range(min(_ALONE, len(outputs)))]
-                outputs = self._mapped(outputs)
-                among_others = [concatenated(parts), concatenated([*alone, outputs[len(alone) :]])]
-                if not all(_close(*alike(outputs, each)) for each in among_others):
+                among_others = [concatenated(parts), concatenated([*alone, mapped[len(alone) :]])]
+                if not all(_close(*alike(mapped, each)) for each in among_others):
                     raise CheckError(
                         "`features` gave an output other features among other outputs; "
                         "look at every output on its own, or no bound holds"
                     )
-            if outputs.dtype.kind not in "biufc":
-                self._width = max(self._width, value_count(outputs.ravel()[0]))
-            return outcome_keys(outputs, coding_of(outputs))
+            if mapped.dtype.kind not in "biufc":
+                self._width = max(self._width, value_count(mapped.ravel()[0]))
+            return outcome_keys(mapped, coding_of(mapped))
         except CheckError as error:
             named = str(error) if str(error).startswith(self._name) else f"{self._name}: {error}"
             raise CheckError(named) from error.__cause__
@@ -287,12 +326,14 @@ class Sampler:
         left, key = size, input_key(data) if self.pace.timed else None
         while left or not parts:
             count = left if sized else self.pace.call_size(left, key)
-            parts.append(self._outputs(data, count, rng))
+            outputs = self._outputs(data, count, rng)
+            begun = clock()
+            mapped = self._looked_at.as_kept(outputs if self._features is None else self._mapped(outputs), _as_numbers)
+            parts.append(mapped if self._pair is None else self._with_support(outputs, mapped))
+            self._note(data, count, max(0.0, clock() - begun) if self._looks else 0.0)
             self.pace.end_call(count, self._seconds)
             left -= count
-        outputs = concatenated(parts)
-        mapped = self._looked_at.as_kept(outputs if self._features is None else self._mapped(outputs), _as_numbers)
-        return mapped if self._pair is None else self._with_support(outputs, mapped)
+        return parts[0] if len(parts) == 1 else concatenated(parts)
 
     def _with_support(self, outputs: np.ndarray, mapped: np.ndarray) -> np.ndarray:
         """Append to what is looked at in every output which of the two inputs it supports."""
@@ -315,10 +356,13 @@ class Sampler:
                 )
             return None
         self._supports_known = True
-        tail = max(len(outputs) - _COMPARED, 0)
+        compared, alone = _COMPARED, _ALONE
+        if self.pace.timed:  # that is a small part of the time that looking at all of them takes
+            compared, alone = min(compared, len(outputs) // _ALONE), min(alone, len(outputs) // _COMPARED)
+        tail = max(len(outputs) - compared, 0)
         among_others = [
             (slice(tail, None), found[tail:]),
-            *((slice(i, i + 1), found[i : i + 1]) for i in range(_ALONE)),
+            *((slice(i, i + 1), found[i : i + 1]) for i in range(alone)),
         ]
         for some, expected in among_others:
             again = self._supported(outputs[some], data, where) if len(expected) else expected
@@ -372,10 +416,30 @@ class Sampler:
         if comparable and not _equal(given, data):
             raise CheckError(f"{self._name}: `sample` changed its input {short_repr(data)}; work on a copy")
         outputs = _checked(raw, size, f"{self._name}: `sample(data, {size}, rng)`", self._forms[0])
+        self._taken = max(0.0, clock() - begun)
+        return outputs
+
+    def _note(self, data: Any, size: int, seconds: float) -> None:
+        """Take note of a call of the sampler, whose outputs took so long to be looked at."""
+        self._seconds += seconds
         if self.pace.timed:
             # Looking at the outputs is a part of what they take.
-            self.pace.note_speed(input_key(data), size, clock() - begun)
-        return outputs
+            self.pace.note_speed(input_key(data), size, self._taken + seconds)
+
+    def _look(self, data: Any, size: int, rng: np.random.Generator, *, supports: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Outputs of a call that does not count, and what is looked at in them.
+
+        Where no pair is known yet, what they support of this input stands for what they support of a pair.
+        """
+        outputs = self._outputs(data, size, rng)
+        begun = clock()
+        mapped = outputs if self._features is None else self._mapped(outputs.copy())
+        between = clock()
+        if supports and self._supports is not None:
+            self._supported(outputs, data, f"{self._name}: `supports`")
+        ended = clock()
+        self._note(data, size, max(0.0, ended - begun + (ended - between)) if self._looks else 0.0)
+        return outputs, mapped
 
     def _mapped(self, outputs: np.ndarray) -> np.ndarray:
         assert self._features is not None

@@ -151,7 +151,12 @@ class ColumnScore:
         """Half-line in one coordinate."""
         what = "output" if self.column is None else f"output[{self.column}]"
         if self.columns is not None:
-            what = self.columns.names[self.column or 0]
+            column = self.column or 0
+            what = self.columns.names[column]
+            if self.centre is None and self.columns.value_of(column, 0.0) is not None:
+                codes = range(-1, len(self.columns.categories) + 2)
+                inside = [code for code in codes if (code >= threshold if above else code <= threshold)]
+                return {f"{what} is any of": [self.columns.value_of(column, code) for code in inside]}
         if self.centre is not None:
             what = f"|{what} - {self.centre:.17g}|"
         return {what: f"{'>=' if above else '<='} {threshold:.17g}"}

@@ -13,6 +13,7 @@ from scipy.stats import binom
 import dpaudit
 from dpaudit.auditors import Budget, Streams, audit, pace, pair
 from dpaudit.auditors.pace import Pace
+from dpaudit.auditors.sampler import Sampler
 from dpaudit.auditors.selection import select_events
 from dpaudit.statistics import log_ratio_lower
 
@@ -140,6 +141,69 @@ def test_calls_grow_where_a_call_takes_two_seconds_whatever_its_size(clock, seco
     assert evidence.verdict == "inconclusive"
     assert evidence.samples >= samples
     assert clock.now <= max(1.1 * seconds, seconds + 2.0 + 64 * each)
+
+
+@pytest.mark.parametrize("what", ["supports", "features"])
+@pytest.mark.parametrize("each", [1e-3, 0.02])
+def test_what_the_users_functions_take_is_a_part_of_what_outputs_take(clock, what, each):
+    """Sampling takes no time; to look at an output takes some, on two inputs in turn where `supports` does."""
+    target, claim = slow(clock, 1.0, 1.0, each=0.0)
+
+    def look(self, outputs, *data):
+        clock.now += each * len(outputs)
+        return outputs == bool(data[0]) if data else outputs
+
+    setattr(type(target), what, look)
+    told = []
+    evidence = decide(target, claim, 20.0, announce=told.append)
+    assert evidence.verdict == "inconclusive"
+    assert 17.0 <= clock.now <= 21.0
+    assert 0.75 * 20 / each <= evidence.samples * (2 if what == "supports" else 1) <= 20 / each
+    assert evidence.measured["epsilon"].lower > 0.4
+    assert told
+    assert told[0].startswith("with ")
+
+
+def test_the_rate_told_counts_what_the_users_functions_take(clock):
+    kept = Pace(planned=1000)
+
+    def supports(outputs, data):
+        clock.now += 0.001 * len(outputs)
+        return outputs > data
+
+    sampler = Sampler(lambda data, size, rng: rng.random(size), "thing", Streams(1), supports=supports, pace=kept)
+    sampler.about(0, 1).draw(0, 500, "final")
+    # Two answers for every output, and for 64 and 8 of them once more.
+    assert kept.seconds == pytest.approx(0.001 * 2 * (500 + 64 + 8))
+
+
+@pytest.mark.parametrize(("seconds", "checks"), [(15.0, 1), (18.0, 2), (24.0, 3)])
+def test_few_calls_go_to_outputs_rather_than_to_checks(clock, seconds, checks):
+    """A call takes three seconds; an event needs two, and its bound needs two more."""
+    target, claim = slow(clock, 1.0, 1.0, each=1e-6, call=3.0)
+    calls = []
+    sample = type(target).sample
+    type(target).sample = lambda self, data, size, rng: (calls.append(clock.purpose), sample(self, data, size, rng))[1]
+    evidence = decide(target, claim, seconds)
+    assert clock.now <= seconds + 0.001
+    assert evidence.samples > 0
+    assert sum(purpose in ("time", "determinism") for purpose in calls) == checks
+    assert ("final" in calls) is (seconds > 15)
+
+
+def test_a_sampler_of_few_calls_is_compared_with_itself(clock):
+    counted = iter(range(10**6))
+
+    class Other(dpaudit.Mechanism):
+        def sample(self, data, size, rng):
+            clock.now += 3.0
+            return np.array([next(counted) for _ in range(size)])
+
+        def neighbours(self):
+            return dpaudit.Neighbouring.any_two_inputs([0, 1], scope="a bit")
+
+    with pytest.raises(dpaudit.CheckError, match="different outputs for the same"):
+        decide(Other(), dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0), 24.0)
 
 
 @pytest.fixture

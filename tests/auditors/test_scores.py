@@ -137,6 +137,25 @@ SCORES = {
 }
 
 
+def test_the_linear_score_of_many_columns_is_the_solution_of_its_system():
+    rng = np.random.default_rng(SEED)
+    x, y = (rng.normal(size=(900, 300)) + data * (np.arange(300) < 5) for data in (1, 0))
+    x[:, 9] = y[:, 9] = 1.0  # a column that never varies
+    made = learners._linear(IDENTITY, x, y)
+    within = sum(np.cov(np.clip(side, made.low, made.high), rowvar=False) for side in (x, y)) / 2
+    shift = np.subtract(*(np.clip(side, made.low, made.high).mean(axis=0) for side in (x, y)))
+    assert np.allclose(within @ made.weights, shift, atol=1e-6)
+    assert made.weights[9] == 0
+
+
+def test_a_linear_score_weighs_the_columns_that_differ_most():
+    rng = np.random.default_rng(SEED)
+    x, y = (rng.normal(size=(60, 2100)) + data * (np.arange(2100) % 700 == 3) for data in (3, 0))
+    weights = learners._linear(IDENTITY, x, y).weights
+    assert np.count_nonzero(weights) == 1000
+    assert set(np.arange(2100)[np.arange(2100) % 700 == 3]) <= set(np.flatnonzero(weights))
+
+
 def fitted(name):
     fit, sample = SCORES[name]
     rng = np.random.default_rng(SEED)

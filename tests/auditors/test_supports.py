@@ -7,7 +7,10 @@ import pytest
 
 import dpaudit
 from dpaudit.auditors import Budget, Streams, audit
+from dpaudit.auditors.columns import Columns
 from dpaudit.auditors.sampler import Sampler
+from dpaudit.auditors.scores import ColumnScore
+from dpaudit.testing import assert_private
 
 BUCKETS = 4
 
@@ -123,6 +126,37 @@ def test_support_is_appended_to_what_is_looked_at():
         ({"seed": seed, "bucket": bucket}, bool(x), bool(y)) for seed, bucket, x, y in drawn.tolist()
     ]
     assert np.array_equal(draw(lambda outputs, data: None), plain)
+
+
+def test_events_say_in_words_which_input_a_report_speaks_for():
+    drawn = draw(Supported(form="dicts").supports, "dicts")
+    columns = Columns.fit(drawn)
+    told = {name: column for column, name in enumerate(columns.names) if "speaks" in name}
+    assert list(told) == [f"whether the report speaks for the {which} input" for which in ("first", "second")]
+    for name, column in told.items():
+        score = ColumnScore(column, columns=columns)
+        codes = score(drawn)
+        high = max(codes)
+        (value,) = {str(bool(item[1 if "first" in name else 2])) for item in drawn[codes == high].tolist()}
+        ((what, values),) = score.describe(high, above=True).items()
+        assert what == f"{name} is any of"
+        assert value in values
+        assert {"True": "False", "False": "True"}[value] not in values
+
+
+@pytest.mark.slow
+def test_a_function_under_test_says_what_its_reports_support():
+    mechanism = Supported(form="rows")
+    arguments = {"epsilon": 0.1, "pairs": [(0, 1)], "samples": 4000}
+    with pytest.raises(AssertionError, match="epsilon >= 0"):
+        assert_private(mechanism.sample, supports=mechanism.supports, **arguments)
+    for target, supports, words in (
+        (mechanism.sample, "bucket", "must be a function"),
+        (mechanism, mechanism.supports, "as a method of the class"),
+    ):
+        options = arguments if callable(target) else {"epsilon": 0.1, "samples": 4000}
+        with pytest.raises(dpaudit.ParameterError, match=words):
+            assert_private(target, supports=supports, **options)
 
 
 @pytest.mark.parametrize(
