@@ -277,13 +277,13 @@ def _solved(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
     if len(matrix) > _WIDE:
         try:
             # A column that never varies is left to itself.
-            found = np.asarray(cho_solve(cho_factor(matrix + np.diag(np.diag(matrix) <= 0)), right))
+            found: np.ndarray = cho_solve(cho_factor(matrix + np.diag(np.diag(matrix) <= 0)), right)
         except np.linalg.LinAlgError:
             pass
         else:
             if np.isfinite(found).all():
                 return found
-    weights, *_ = np.linalg.lstsq(matrix, right, rcond=1e-12)
+    weights: np.ndarray = np.linalg.lstsq(matrix, right, rcond=1e-12)[0]
     return weights
 
 
