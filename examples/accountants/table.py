@@ -205,7 +205,8 @@ sound and has no ratio.""",
         parts.append(f"Not asked, for want of an environment: {', '.join(missing)}.")
     parts.append(
         f"Written by `examples/accountants/table.py` with dpaudit {version_of_dpaudit()} on "
-        f"{dt.datetime.now(tz=dt.UTC).date().isoformat()}; nothing on this page is typed in, apart from what the issue reports."
+        f"{dt.datetime.now(tz=dt.UTC).date().isoformat()}; nothing on this page is typed in, apart from what the issue "
+        "reports."
     )
     return "\n\n".join(parts) + "\n"
 
