@@ -17,8 +17,11 @@ from dpaudit.errors import ParameterError
 from dpaudit.sources.libraries.objects import Inputs, LibraryMechanism, made_class
 
 _MOST_CATEGORIES = 8
-_COUNTS = ("count_nonzero", "histogram")
-"""Tools whose noise is for one record that is added or removed; that of the others is for one that is replaced."""
+_COUNTS = ("histogram",)
+"""Tools whose noise is for one record that is added or removed; that of the others is for one that is replaced.
+
+Others take the length of an array for public: `sum` and `count_nonzero` cut off releases at a bound that grows with it.
+"""
 
 _ON_UTILITIES = ("sensitivity", "monotonic", "candidates", "measure")
 
@@ -209,7 +212,7 @@ def from_diffprivlib(
     Notes
     -----
     Derived inputs that the object refuses are left out. For a tool they are arrays of equal length that differ in one
-    record, or for counts and histograms in one record more, as the library's sensitivities say.
+    record, or for histograms in one record more, as the library's sensitivities say.
 
     Examples
     --------
