@@ -176,7 +176,7 @@ one record added or removed. Its answer is held against dpaudit's enclosure of t
 which is at most {widest:.1e} wide (relative to an epsilon above 1). An answer below the enclosure is unsound: there are
 two datasets and an event that violate it. An answer above it is sound, and its ratio to the truth says how loose it is.
 `?` marks an answer inside the enclosure, and the shortfall is the part of epsilon that an unsound answer lacks. One of
-the order of 1e-8 is rounding: accountants compose in double precision, and do not add what that may cost.""",
+the order of 1e-8 may be rounding: accountants compose in double precision, and do not add what that may cost.""",
         table(
             [
                 "accountant",
