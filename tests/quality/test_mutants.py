@@ -170,11 +170,11 @@ def test_judging_on_the_sample_that_chose_the_event_is_visible(monkeypatch, reco
     assert honest <= allowed
     fresh = Sampler.draw_once
 
-    def reused(self, data, size, *purpose):
+    def reused(self, data, size, *purpose, **options):
         if purpose[0] == "final":
             # Numbers 666 to 1332 of the selection's stream chose the threshold.
             return self.draw(data, 666 + size, "selection", 0 if data == 0.0 else 1)[666:]
-        return fresh(self, data, size, *purpose)
+        return fresh(self, data, size, *purpose, **options)
 
     monkeypatch.setattr(Sampler, "draw_once", reused)
     monkeypatch.setattr(pair, "_SELECTION_SHARE", 2 / 3)
