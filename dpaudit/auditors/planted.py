@@ -68,7 +68,8 @@ def identifies(x: Outputs, y: Outputs) -> bool:
     if columns is None:
         return False
     both = joined([x[:_ROWS], y[:_ROWS]])
-    return _identifies(both, both.rows(columns).astype(float, copy=False))
+    with np.errstate(over="ignore", invalid="ignore"):  # outputs may be infinite, or too large for a double
+        return _identifies(both, both.rows(columns).astype(float, copy=False))
 
 
 def _event(x: Outputs, y: Outputs, both: Outputs) -> np.ndarray:
