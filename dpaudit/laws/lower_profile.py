@@ -166,20 +166,30 @@ class LowerProfile:
         return best * (1 - _ROUNDING)
 
     def trade_off(self, type_one: np.ndarray) -> np.ndarray:
-        """Upper bounds on the best symmetric trade-off function f that holds, at type I errors in [0, 1], shape (k,).
+        """Upper bounds on the least type II error, in the worse of both directions, at type I errors in [0, 1]; (k,).
 
-        With delta as the larger of the two directions, f(a) is the supremum over epsilons of
-        max(0, 1 - delta - e^epsilon a, e^-epsilon (1 - delta - a)).
+        In one direction it is the supremum over epsilons >= 0 of 1 - delta - e^epsilon a, with the delta of this
+        direction, and of e^-epsilon (1 - delta - a), with that of the other one.
 
         References
         ----------
         Dong, Roth, Su, "Gaussian differential privacy", JRSS B 2022, Section 2 (duality with privacy profiles).
         """
-        both, a = self.forward.larger(self.backward), type_one[:, None]
-        most = np.zeros(len(type_one))
-        # Both lines below are monotone or convex in z along a segment, where delta is linear: their ends decide.
-        for z, delta in ((both.z[:-1], both.left), (both.z[1:], both.right), (both.z[-1:], np.zeros(1))):
-            for value in (1 - delta - z * a, (1 - delta - a) / z):
-                most = np.maximum(most, value.max(axis=1, initial=0.0))
-        limited: np.ndarray = np.minimum(most * (1 + _ROUNDING), 1 - type_one)
-        return limited
+        a = type_one[:, None]
+        found = 1 - type_one
+        for one, other in ((self.forward, self.backward), (self.backward, self.forward)):
+            most = np.zeros(len(type_one))
+            # Both lines are monotone or convex in z along a segment, where delta is linear: their ends decide.
+            for each, line in ((one, _falling), (other, _rising)):
+                for z, delta in ((each.z[:-1], each.left), (each.z[1:], each.right), (each.z[-1:], np.zeros(1))):
+                    most = np.maximum(most, line(z, delta, a).max(axis=1, initial=0.0))
+            found = np.minimum(found, most * (1 + _ROUNDING))
+        return found
+
+
+def _falling(z: np.ndarray, delta: np.ndarray, type_one: np.ndarray) -> np.ndarray:
+    return 1 - delta - z * type_one
+
+
+def _rising(z: np.ndarray, delta: np.ndarray, type_one: np.ndarray) -> np.ndarray:
+    return (1 - delta - type_one) / z

@@ -90,7 +90,7 @@ def test_points_in_any_form():
         (lambda: TradeOff({0.5: 0.6}), "type II error at 0.5 must be above 0 and at most 0.5"),
         (lambda: TradeOff(lambda a: 1 - a), "needs `type_one`"),
         (lambda: PrivacyProfile.from_parameters({"shift": 0.0, "delta_1": 0.1}), "names that begin with 'delta_at_'"),
-        (lambda: GaussianDP(1.0).to_approximate(0.0), "implies no differential privacy with delta 0"),
+        (lambda: GaussianDP(1.0).to_approximate(0.0), "implies no epsilon below 690 at delta 0"),
         (lambda: GaussianDP(1.0).to_approximate(2.0), "delta must be in [0, 1]"),
     ],
 )
@@ -169,3 +169,10 @@ def test_what_pure_privacy_and_exponential_mechanisms_imply():
     # A part of delta that is given up makes room for the other part's ratio.
     implied = dpaudit.ApproximateDP(1.0, 1e-3).to_approximate(0.1)
     assert implied.epsilon <= 1.0
+
+
+def test_deltas_at_huge_epsilons_err_upwards():
+    from scipy.special import ndtr
+
+    assert GaussianDP(50.0).delta_at(1000.0) >= ndtr(25 - 20) - 1e-12
+    assert ApproximateDP(700.0).delta_at(695.0) >= -math.expm1(-5.0)

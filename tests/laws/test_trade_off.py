@@ -94,3 +94,14 @@ def test_products_and_mixtures_are_enclosed():
     gaussians = compare(*laws(lambda x: ProductLaw([GaussianLaw(x, 1), GaussianLaw(x, 2)])))
     assert gaussian_shift(gaussians).upper == pytest.approx(math.sqrt(1.25))
     assert trade_off(gaussians, 0.2).upper == pytest.approx(ndtr(-ndtri(0.2) - math.sqrt(1.25)))
+
+
+def test_products_of_uneven_laws_against_enumeration():
+    # Losses go further down than up; two bits, one output 1 with probability 0.5 or 0.1.
+    def law(p):
+        return ProductLaw([FiniteLaw.from_probabilities([0, 1], [1 - p, p])] * 2)
+
+    found = trade_off(compare(law(0.1), law(0.5)), 0.9)
+    # Under type I error 0.9 the event of two zeros, one, and 0.6 of two ones is best: 0.25 + 0.5 + 0.15.
+    assert found.lower <= 0.01 * 0.4 <= found.upper + 1e-12
+    assert found.upper - found.lower < 1e-6

@@ -189,7 +189,7 @@ class Guarantee(ABC):
             raise ParameterError(f"delta must be in [0, 1], got {delta}")
         epsilon = implied_epsilon(self, delta)
         if math.isinf(epsilon):
-            raise ParameterError(f"{self} implies no differential privacy with delta {delta:g}; give a larger delta")
+            raise ParameterError(f"{self} implies no epsilon below 690 at delta {delta:g}; give a larger delta")
         return ApproximateDP(epsilon, delta)
 
     def delta_at(self, epsilon: float) -> float:

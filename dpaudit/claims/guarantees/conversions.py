@@ -42,13 +42,16 @@ def implied_delta(guarantee: Guarantee, epsilon: float) -> float:
     """Smallest delta with which the guarantee implies (epsilon, delta)-differential privacy."""
     from scipy.optimize import minimize_scalar
 
+    # Rarer events than probabilities can say are left out; delta falls with epsilon, so that this errs upwards.
+    epsilon = min(epsilon, -_LEAST_LOG - 50)
+
     def gain(log_q: float) -> float:
         q = math.exp(log_q)
         allowed = math.exp(min(0.0, epsilon + log_q))
         return _most_both(guarantee, q) - allowed
 
     # Where e^epsilon q is 1 nothing is left to gain.
-    logs = np.linspace(_LEAST_LOG, -epsilon, _POINTS) if -epsilon > _LEAST_LOG else np.array([_LEAST_LOG])
+    logs = np.linspace(_LEAST_LOG, -epsilon, _POINTS)
     values = [gain(float(each)) for each in logs]
     best = int(np.argmax(values))
     around = float(logs[max(best - 1, 0)]), float(logs[min(best + 1, len(logs) - 1)])
