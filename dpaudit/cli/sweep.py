@@ -10,6 +10,7 @@ import typer
 
 from dpaudit.cli.check import run
 from dpaudit.errors import ParameterError
+from dpaudit.writing import write_file
 
 if TYPE_CHECKING:
     from dpaudit.sources.libraries.sweeps import Sweep
@@ -104,5 +105,5 @@ def _write_coverage(library: str, found: Sweep, folder: Path) -> None:
         lines.append(f"| `{each.constructor}` | {shown} | {each.reason} |")
         rows.append({"constructor": each.constructor, "results": results, "reason": each.reason})
     content = {"library": library, "version": found.version, "covered": covered, "of": total, "constructors": rows}
-    (folder / "coverage.md").write_text("\n".join([*lines, ""]), encoding="utf-8")
-    (folder / "coverage.json").write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_file(folder / "coverage.md", "\n".join([*lines, ""]))
+    write_file(folder / "coverage.json", json.dumps(content, indent=1, ensure_ascii=False) + "\n")

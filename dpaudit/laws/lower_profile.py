@@ -188,8 +188,8 @@ class LowerProfile:
 
 
 def _falling(z: np.ndarray, delta: np.ndarray, type_one: np.ndarray) -> np.ndarray:
-    return 1 - delta - z * type_one
+    return np.asarray(1 - delta - z * type_one)
 
 
 def _rising(z: np.ndarray, delta: np.ndarray, type_one: np.ndarray) -> np.ndarray:
-    return (1 - delta - type_one) / z
+    return np.asarray((1 - delta - type_one) / z)

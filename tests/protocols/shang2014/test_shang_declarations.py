@@ -8,12 +8,17 @@ from dpaudit.registry import catalogue_papers
 CLAIMS = [declaration for declaration in PAPER.declarations if not declaration.bug]
 
 
+FINER = {"shang2014.gaussian-dp", "shang2014.concentrated"}
+"""What the mechanisms satisfy in finer notions: ours, in a module of their own."""
+
+
 def test_claims_are_declared_and_audited_in_the_papers_order():
-    ids = [claim.id for claim in CLAIMS]
+    theirs = [claim for claim in CLAIMS if claim.id not in FINER]
     assert PAPER.paper is package.PAPER
-    assert ids == [claim.id for claim in sorted(CLAIMS, key=lambda claim: claim.place.sort_key)]
+    assert theirs == sorted(theirs, key=lambda claim: claim.place.sort_key)
     planned = list(dict.fromkeys(audit.claim for audit in read_plan(PAPER.plan).audits))
-    assert planned == [declaration.id for declaration in PAPER.declarations]
+    planned = [claim for claim in planned if claim not in FINER]
+    assert planned == [declaration.id for declaration in PAPER.declarations if declaration.id not in FINER]
 
 
 def test_every_claim_can_be_bound_at_the_defaults():
@@ -35,5 +40,5 @@ OURS_BESIDES = {
 
 def test_corrected_statements_are_ours_and_readings_are_the_papers():
     corrected = {claim.id for claim in CLAIMS if claim.id.endswith(("-corrected", "-mended", "-reversed"))}
-    assert {claim.id for claim in CLAIMS if claim.ours} == corrected | OURS_BESIDES
+    assert {claim.id for claim in CLAIMS if claim.ours} == corrected | OURS_BESIDES | FINER
     assert not any(claim.ours for claim in CLAIMS if claim.id.endswith("-meant"))
