@@ -35,7 +35,9 @@ def drawn_again(x: np.ndarray, y: np.ndarray) -> int | None:
     keys = [np.ascontiguousarray(side.reshape(len(side), -1)) for side in (x, y)]
     if keys[0].shape[1] != keys[1].shape[1] or any(not np.isfinite(side).all() for side in keys):
         return None
-    if any(np.mean((side.astype(np.float32) != side).any(axis=1)) < 0.99 for side in keys):
+    with np.errstate(over="ignore"):
+        rounded = [np.mean((side.astype(np.float32) != side).any(axis=1)) < 0.99 for side in keys]
+    if any(rounded):
         return None
     rows = [side.view(np.dtype((np.void, side.dtype.itemsize * side.shape[1]))).ravel() for side in keys]
     found: list[Any] = [np.unique(side, return_counts=True) for side in rows]

@@ -370,7 +370,7 @@ def test_seconds_end_an_audit_under_way(dpaudit, folder):
     assert outcome.status == 3
     (result,) = json.loads(outcome.out)["results"]
     assert result["verdict"] == "inconclusive"
-    assert "after 0 of 2000000 samples" in result["note"]
+    assert re.search(r"after \d of 2000000 samples", result["note"])
     assert "--seconds 6" in result["command"]
     assert all(line.startswith("dpaudit: slow, slow.privacy: ") for line in outcome.err.splitlines())
 

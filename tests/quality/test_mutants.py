@@ -9,7 +9,7 @@ from scipy.stats import binom, binomtest
 
 import dpaudit
 from dpaudit import randomizers
-from dpaudit.auditors import Budget, Streams, audit, pair
+from dpaudit.auditors import Budget, Streams, audit, lower_bound, pair
 from dpaudit.auditors.sampler import Sampler
 from dpaudit.auditors.scores import ColumnScore
 from dpaudit.auditors.selection import Choice, Selection, ThresholdEvent
@@ -177,6 +177,7 @@ def test_judging_on_the_sample_that_chose_the_event_is_visible(monkeypatch, reco
         return fresh(self, data, size, *purpose, **options)
 
     monkeypatch.setattr(Sampler, "draw_once", reused)
+    monkeypatch.setattr(lower_bound, "drawn_again", lambda *_: None)
     monkeypatch.setattr(pair, "_SELECTION_SHARE", 2 / 3)
     mutant = false_refutations(audits)
     record_property("honest", honest / audits)

@@ -381,7 +381,7 @@ def test_an_event_that_is_no_data_is_learned_again(refuted, monkeypatch):
 
 
 def test_trees_are_learned_again(refuted, monkeypatch):
-    forced = selection._compete
+    forced = selection.compete
 
     def trees_only(x, y, test, *, thorough):
         tried = forced(x, y, test, thorough=False)
@@ -390,9 +390,9 @@ def test_trees_are_learned_again(refuted, monkeypatch):
         half = len(x) // 2
         learn, judge = (x[:half], y[:half]), (x[half:], y[half:])
         trees = selection.boosted_score(*learn, (tried[0].score,), probe=False)
-        return [selection._Counts.of(trees, judge)]
+        return [selection.Counts.of(trees, judge)]
 
-    monkeypatch.setattr(selection, "_compete", trees_only)
+    monkeypatch.setattr(selection, "compete", trees_only)
     _, file = refuted("Rows")
     assert read_witness(file).event is None
     found = verify(file)
