@@ -9,6 +9,10 @@ import pytest
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # Where the shell started pytest in the background; what the tests start would ignore interrupts too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 # For the inner sessions of test_pytest_plugin.py; allowed here because `testpaths` makes this an initial conftest.
 pytest_plugins = ["pytester"]
 

@@ -61,7 +61,11 @@ class Store:
             path.parent.mkdir(parents=True, exist_ok=True)
             if path.is_symlink() or path.exists():
                 check_regular(path)
-            self._connection = sqlite3.connect(path, timeout=30.0, isolation_level=None)
+            connection = sqlite3.connect(path, timeout=30.0, isolation_level=None)
+        except (sqlite3.Error, OSError) as error:
+            raise self._unusable(error) from None
+        self._connection = connection
+        try:
             self._connection.execute("pragma journal_mode = wal")
             self._connection.execute("pragma synchronous = normal")
             self._check_form()
@@ -69,11 +73,15 @@ class Store:
             self._connection.execute("select key, result, witness, seconds from results limit 0")
             if fresh:
                 self._connection.execute("delete from results")
-        except (sqlite3.Error, OSError) as error:
-            why = error.strerror if isinstance(error, OSError) else error
-            raise OutputError(
-                f"{path}: cannot be used as a store of results ({why}); remove it, or choose another folder"
-            ) from None
+        except (sqlite3.Error, OutputError) as error:
+            connection.close()
+            raise error if isinstance(error, OutputError) else self._unusable(error) from None
+
+    def _unusable(self, error: Exception) -> OutputError:
+        why = error.strerror if isinstance(error, OSError) else error
+        return OutputError(
+            f"{self._path}: cannot be used as a store of results ({why}); remove it, or choose another folder"
+        )
 
     def _check_form(self) -> None:
         application = self._pragma("application_id")

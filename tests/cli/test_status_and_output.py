@@ -324,8 +324,6 @@ class Slow(dpaudit.Mechanism):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        # A shell starts what runs in the background with interrupts ignored, and that would be inherited.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     started = time.monotonic()
     while not (folder / "begun").exists() and time.monotonic() < started + 30:

@@ -281,7 +281,9 @@ def at_limit(kind, epsilon):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["randomized response", "grr over 8 values", "laplace", "randomized response that leaks"])
+@pytest.mark.parametrize(
+    "kind", ["randomized response", "grr over 8 values", "laplace", "randomized response that leaks"]
+)
 def test_power_at_the_stated_detection_limit(kind, record_property):
     """A mechanism whose true epsilon is the limit stated for one that meets its claim is refuted."""
     claimed, samples, audits = 1.0, 20_000, 200
