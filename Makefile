@@ -16,7 +16,7 @@ check: $(STAMP)  ## audit the catalogue; the report goes to .audit/
 	$(BIN)/dpaudit check --output .audit
 
 test: $(STAMP)  ## all tests
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 test-fast: $(STAMP)  ## the inner loop, under a minute
 	$(BIN)/python -m pytest -n auto -m "not slow"

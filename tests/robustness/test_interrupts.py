@@ -49,7 +49,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def start(*words, output="out", seconds=0.15):
+def start(*words, output="out", seconds=0.1):
     numbers = ",".join(map(str, range(CELLS)))
     command = [
         sys.executable, "-m", "dpaudit", "check", "bit.py", "--set", f"number={numbers}", "--set", f"seconds={seconds}",
