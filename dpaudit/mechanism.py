@@ -126,6 +126,9 @@ class Mechanism:
     """How inputs and outputs are written, in a sentence: what a reader who recomputes a witness has to know."""
     own_randomness: ClassVar[bool] = False
     """Whether ``sample`` draws from a source that ``rng`` does not seed, as some libraries do: runs then differ."""
+    may_fail: ClassVar[bool] = False
+    """Whether ``sample`` may fail in mid-audit, as a program may that it asks. A twentieth of the error probability is
+    then for a bound that holds whenever sampling ends, so that outputs drawn before may still refute a claim."""
     _checked_fields: ClassVar[tuple[Any, ...]]
 
     def __init_subclass__(cls, **options: Any) -> None:

@@ -135,6 +135,7 @@ def search_pair(
         stop_early=budget.stop_early,
         timed=budget.deadline is not None,
         asked=budget.samples or DEFAULT_SAMPLES,
+        may_fail=mechanism.may_fail,
     )
 
     first = list(islice(neighbouring, EARLY_PAIRS if budget.stop_early else 1))
@@ -268,6 +269,8 @@ def _evidence(
             note += "; sampling stopped there"
         if bound.out_of_time:
             note += f"; {pace.out_of_time}"
+        if bound.failure:
+            note += f"; then it failed, and only what was drawn before counts: {bound.failure}"
         finding = Finding(
             inputs=pair,
             reverse=bound.reverse,

@@ -17,7 +17,7 @@ from dpaudit.auditors.scores import Score, is_of_numbers
 from dpaudit.auditors.selection import Choice, FinalTest, Selection, ThresholdEvent, select_events
 from dpaudit.claims.guarantees import Guarantee
 from dpaudit.claims.inputs import input_key
-from dpaudit.errors import ParameterError
+from dpaudit.errors import ParameterError, TargetRaisedError
 from dpaudit.statistics import anytime_bound, best_share, bound_from_counts, detection_limit
 
 LEAST_SAMPLES = 1000
@@ -26,6 +26,9 @@ LEAST_SAMPLES = 1000
 _SELECTION_SHARE = 0.2
 _MANY, _MANY_POWER = 1_000_000, 0.75
 """Samples from which on the part that chooses the event falls, and the power of the samples with which it grows."""
+
+_DIGITS = 4
+"""Digits after the point of a bound in words."""
 
 _MOST_SELECTED = 4_000_000
 _FIRST_ROUND = 1000
@@ -46,8 +49,12 @@ _LEARNING_GROWTH, _LEARNING_CAUTION = 4, 2
 """Part of the time left that choosing events may take where there is a deadline; the outputs from which they are chosen
 first, to see what that takes, and the steps to more, each of whose outputs may take twice as long as those before."""
 
-_SEQUENTIAL_SHARE = 0.5
-"""Part of the error probability that goes to the bound that holds at whatever time sampling stops."""
+_SEQUENTIAL_SHARE, _RESERVE = 0.5, 0.05
+"""Part of the error probability that goes to the bound that holds at whatever time sampling stops: where it is meant to
+stop, and where it only may because the target may fail."""
+
+_ROUNDS = 8
+"""Rounds of the final sample, about, of a target that may fail: those that it does not finish count for nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +90,8 @@ class PairBound:
         Rounds of a few outputs after which bets refuted the claim; 0 where the bound is that of the counts.
     blind
         Whether the claim was not refuted and a planted difference went unnoticed too; the limit is ``inf`` then.
+    failure
+        What the target failed with before the final sample was complete; empty where it did not.
     """
 
     value: float
@@ -100,6 +109,7 @@ class PairBound:
     candidate: int = 0
     rounds: int = 0
     blind: bool = False
+    failure: str = ""
 
 
 def check_samples(samples: int) -> None:
@@ -113,7 +123,8 @@ class PairTask:
     """What one pair is audited for: a guarantee, a number of samples per input, an error probability.
 
     ``most_selected`` limits the samples per input that choose the event; ``timed`` says that a deadline may end
-    sampling at any time, and ``asked`` how many samples per input there would be without it.
+    sampling at any time, and ``asked`` how many samples per input there would be without it. ``may_fail`` says that the
+    target may end sampling by failing, after which what was drawn before still counts.
     """
 
     guarantee: Guarantee
@@ -123,6 +134,7 @@ class PairTask:
     timed: bool = False
     most_selected: int = _MOST_SELECTED
     asked: int = 0
+    may_fail: bool = False
 
     @property
     def selection(self) -> int:
@@ -137,6 +149,10 @@ class PairTask:
         """Samples per input that bound its probabilities."""
         return self.samples - self.selection
 
+    def round_size(self, final: int) -> int:
+        """Outputs per input of a round of the final sample, at most."""
+        return min(CHUNK, max(_FIRST_ROUND, -(-final // _ROUNDS))) if self.may_fail else CHUNK
+
     @property
     def test(self) -> FinalTest:
         """The test that these samples make."""
@@ -145,7 +161,9 @@ class PairTask:
     @property
     def sequential_share(self) -> float:
         """Part of the error probability that the bound gets which holds at all times."""
-        return _SEQUENTIAL_SHARE if self.stop_early or self.timed else 0.0
+        if self.stop_early or self.timed:
+            return _SEQUENTIAL_SHARE
+        return _RESERVE if self.may_fail else 0.0
 
 
 def choose_for_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> Selection:
@@ -272,8 +290,9 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
     -----
     **Guarantee.** As `epsilon_lower_bound`, also where sampling stops early. Two bounds share the error probability:
     one for the whole final sample, and one that holds at all times at once (`anytime_lower`). Whichever is reported,
-    and whatever made sampling stop, be it the outcome so far or the time that the outputs took, it is wrong only where
-    that bound is wrong at some time. A round of which only a part was drawn counts for nothing.
+    and whatever made sampling stop, be it the outcome so far, the time that the outputs took, or a target that failed,
+    it is wrong only where that bound is wrong at some time. A round of which only a part was drawn counts for nothing.
+    A failure is no output of an event, so that the bound is one on a mechanism for which failing is an output too.
     """
     for data in (x, y):
         sampler.check_deterministic(data)
@@ -284,6 +303,7 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
     chosen = zip(selection.choices, selection.shares, strict=True)
     counts = [_Count(choice, task.alpha * share) for choice, share in chosen]
     at_any_time, stopped, late = task.sequential_share, False, False
+    failure: TargetRaisedError | None = None
     final = task.final
     if task.timed:
         # What the outputs before took says how many there will be; these play no part in that.
@@ -291,7 +311,9 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
         final = max(1, int(min(task.asked - selected, fitting)))
         sampler.pace.planned = sampler.pace.drawn + 2 * final
     try:
-        for outputs in _final_rounds(sampler, x, y, final, task.guarantee, growing=task.stop_early):
+        for outputs in _final_rounds(
+            sampler, x, y, final, task.guarantee, growing=task.stop_early, most=task.round_size(final)
+        ):
             for count in counts:
                 count.add(outputs)
             if sampler.pace.announce is not None:
@@ -302,8 +324,14 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
                 break
     except OutOfTimeError:
         late = True
-    whole = not (stopped or late)
+    except TargetRaisedError as error:
+        if not task.may_fail or not any(counts[0].trials):
+            raise
+        failure = error
+    whole = not (stopped or late or failure)
     bound, best = _best(counts, task, 1 - at_any_time if whole else at_any_time, whole=whole)
+    if failure is not None and not task.guarantee.exceeds(bound):
+        raise _with_what_was_shown(failure, best, bound, task.guarantee) from failure.__cause__
     made = _pair_bound(best, bound, task, selected, final, 1 - at_any_time)
     blind = selection.overlooks(made.value, task.guarantee)
     # Of samples that are missing nobody knows what they would have shown.
@@ -313,7 +341,19 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
         detection_limit=math.inf if late or blind else made.detection_limit,
         candidate=next(place for place, count in enumerate(counts) if count is best),
         stopped_early=stopped,
-        out_of_time=late or (task.timed and final < task.asked - selected and not stopped),
+        out_of_time=late or (task.timed and final < task.asked - selected and not stopped and failure is None),
+        failure="" if failure is None else str(failure),
+    )
+
+
+def _with_what_was_shown(
+    failure: TargetRaisedError, best: _Count, bound: float, guarantee: Guarantee
+) -> TargetRaisedError:
+    """Return the failure with what the outputs before it say: too little to refute, and failing is no pass."""
+    digits = 10**_DIGITS
+    shown = f"{guarantee.forced} of at least {math.floor(bound * digits) / digits:g}" if bound > 0 else "nothing"
+    return TargetRaisedError(
+        f"{failure}; the {sum(best.trials)} outputs of the final sample before that show {shown}, which is no verdict"
     )
 
 
@@ -347,14 +387,14 @@ def bound_event(
 
 
 def _final_rounds(
-    sampler: Sampler, x: Any, y: Any, samples: int, guarantee: Guarantee, *, growing: bool
+    sampler: Sampler, x: Any, y: Any, samples: int, guarantee: Guarantee, *, growing: bool, most: int = CHUNK
 ) -> Iterator[tuple[Scored, Scored]]:
-    """Yield the final sample in rounds of about ``CHUNK`` outputs per input; fewer where sampling may stop soon."""
+    """Yield the final sample in rounds of about ``most`` outputs per input; fewer where sampling may stop soon."""
     coins = sampler.coins("assignment")
     keys = (input_key(x), input_key(y)) if sampler.pace.timed else (None, None)
     number = drawn = 0
     while drawn < samples:
-        size = min(CHUNK, samples - drawn)
+        size = min(most, samples - drawn)
         if growing:
             size = min(size, max(_FIRST_ROUND, drawn))
         size = sampler.pace.call_size(size, *keys)

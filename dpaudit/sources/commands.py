@@ -63,6 +63,7 @@ class CommandMechanism(Mechanism):
     ('noisy_count', {'epsilon': 1.0, 'delta': 0.0})
     """
 
+    may_fail = True
     declaration: ClassVar[CommandDeclaration]
     """What its class is made from."""
 

@@ -143,6 +143,51 @@ def test_what_the_program_does_wrong_decides_the_status(folder, program, capsys,
     assert text in err
 
 
+CRASHES = """
+hello()
+for number, (data, size, rng) in enumerate(requests()):
+    if number >= 12: sys.stderr.write("out of memory\\n"); os.abort()
+    say(*[int(data) ^ (rng.random() < 0.25) for _ in range(size)])
+"""
+
+
+@pytest.mark.slow
+def test_what_was_drawn_before_a_crash_counts(folder, program, capsys, monkeypatch):
+    """A violation seen by then is one, a claim that held so far is an error, and other results are kept."""
+    program(CRASHES, "crashes")
+    words = ["--claim-epsilon", "0.1", "--inputs", "[0, 1]", "--samples", "40000", "--format", "json", "--quiet"]
+    status, out, _ = run(capsys, monkeypatch, "check", "--command", "./crashes", *words, "--output", "out")
+    (result,) = json.loads(out)["results"]
+    assert (status, result["verdict"]) == (1, "refuted")
+    assert 0.1 < result["measured"]["epsilon"]["lower"] < np.log(3)
+    for said in (
+        "only what was drawn before counts",
+        "signal SIGABRT",
+        "answer to request 13",
+        "outputs before",
+        "memory",
+    ):
+        assert said in result["note"]
+    words = ["--set", "epsilon=0.1,2", *words[2:]]
+    status, out, err = run(capsys, monkeypatch, "check", "--command", "./crashes", *words, "--output", "out")
+    first, second = json.loads(out)["results"]
+    assert (status, first["verdict"], second["verdict"]) == (1, "refuted", "error")
+    assert "show epsilon of at least 1.0" in second["note"]
+    assert "Traceback" not in err
+
+
+@pytest.mark.slow
+def test_a_program_that_breaks_the_protocol_in_mid_audit_refutes_nothing(folder, program, capsys, monkeypatch):
+    """Whose answers do not have the form asked for may have answered something else before, too."""
+    program(CRASHES.replace('sys.stderr.write("out of memory\\n"); os.abort()', "say('three')"), "crashes")
+    words = ["--claim-epsilon", "0.1", "--inputs", "[0, 1]", "--samples", "40000", "--format", "json", "--quiet"]
+    status, out, _ = run(capsys, monkeypatch, "check", "--command", "./crashes", *words)
+    (result,) = json.loads(out)["results"]
+    assert (status, result["verdict"]) == (2, "error")
+    for said in ("'three' in line 1 of its answer to request 13", "outputs before"):
+        assert said in result["note"]
+
+
 @pytest.mark.slow
 def test_a_plan(folder, capsys, monkeypatch, tmp_path):
     status, out, _ = run(capsys, monkeypatch, "check", "plan.toml", "--format", "json", "--workers", 2)
