@@ -1,4 +1,4 @@
-"""What was drawn before a target failed: it may refute a claim, at the error probability that is stated, and is no pass."""
+"""What was drawn before a target failed may refute a claim, at the error probability stated, and is no pass."""
 
 import math
 
