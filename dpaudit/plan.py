@@ -122,6 +122,7 @@ class _PlanFile:
     inputs: Any = None
     relation: str | None = None
     timeout: Annotated[float, Field(gt=0)] | None = None
+    guarantee: str | None = None
     error_probability: Annotated[float, Field(ge=1e-15, lt=1, strict=True)] | None = None
     audit: list[PlannedAudit]
     data: dict[str, PlannedData] = field(default_factory=dict)

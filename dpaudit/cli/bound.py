@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import shlex
 import time
 from pathlib import Path
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from dpaudit.claims.evidence import Evidence
     from dpaudit.runner.bounds import Claimed
 
-Kind = Literal["approximate", "gaussian"]
+Kind = Literal["approximate", "gaussian", "zero-concentrated", "renyi"]
 
 
 def bound(
@@ -44,13 +43,23 @@ def bound(
             "score and included (1 or 0).",
         ),
     ] = None,
-    delta: Annotated[float, typer.Option(metavar="D", help="Bound epsilon at this delta.")] = 0.0,
-    guarantee: Annotated[Kind, typer.Option(help="Bound epsilon, or mu of Gaussian DP.")] = "approximate",
+    delta: Annotated[float, typer.Option(metavar="D", help="Bound epsilon, or rho, at this delta.")] = 0.0,
+    guarantee: Annotated[
+        Kind | None,
+        typer.Option(
+            help="Bound epsilon (approximate), mu of Gaussian DP, rho of zero-concentrated DP, or epsilon of Renyi DP "
+            "at --order; without it, what the claim says."
+        ),
+    ] = None,
+    order: Annotated[float | None, typer.Option(metavar="A", help="Order of Renyi DP, above 1.")] = None,
     claim_epsilon: Annotated[
         float | None, typer.Option(metavar="E", help="Hold this claim against the bound: status 1 if it is refuted.")
     ] = None,
     claim_mu: Annotated[
         float | None, typer.Option(metavar="M", help="Likewise, for Gaussian DP; implies --guarantee gaussian.")
+    ] = None,
+    claim_rho: Annotated[
+        float | None, typer.Option(metavar="R", help="Likewise; implies --guarantee zero-concentrated.")
     ] = None,
     confidence: Annotated[
         float | None, typer.Option(metavar="C", help="Confidence of the bound; 0.999 by default.")
@@ -76,61 +85,60 @@ def bound(
         typer.Option(metavar="DIR", help="Write record.json, report.md, index.html and junit.xml on the claim there."),
     ] = None,
 ) -> None:
-    """Bound epsilon or mu from below, from files: status 0, or 1 if a claim is refuted.
+    """Bound epsilon, mu or rho from below, from files: status 0, or 1 if a claim is refuted.
 
     Rows must be independent outputs. They are split once at random: a part chooses an event, the others bound it.
     """
     from dpaudit.auditors.budget import DEFAULT_CONFIDENCE
+    from dpaudit.claims.guarantees.named import NUMBERS, bounded_number, kind_claimed, named_guarantee
     from dpaudit.cli.bound_files import bound_files
     from dpaudit.reporting import check_writable
+    from dpaudit.runner.bounds import Claimed
 
     if one_run is None and not files:
         raise ParameterError("nothing to bound; give two files of outputs, or --one-run SCORES.csv")
     if one_run is not None and (files or label is not None or features is not None):
         raise ParameterError("--one-run takes scores of canaries alone; leave files, --label and --features out")
-    kind: Kind = "gaussian" if claim_mu is not None else guarantee
-    if one_run is None and (kind == "gaussian" or guesses is not None):
-        what = "--guesses" if guesses is not None else "Gaussian DP"
-        raise ParameterError(f"{what} is for --one-run; leave it out with files of outputs")
-    claimed = claim_of(guarantee, delta, claim_epsilon, claim_mu)
+    if one_run is None and guesses is not None:
+        raise ParameterError("--guesses is for --one-run; leave it out with files of outputs")
+    numbers = {"--claim-epsilon": claim_epsilon, "--claim-mu": claim_mu, "--claim-rho": claim_rho, "--order": order}
+    kind = kind_claimed(guarantee, numbers)
+    if one_run is not None and kind not in ("approximate", "gaussian"):
+        raise ParameterError(f"--one-run bounds epsilon, or mu of Gaussian DP; leave {kind} out, or give two files")
+    if not 0 <= delta < 1:
+        raise ParameterError(f"--delta must be at least 0 and below 1 for a bound, got {delta}")
+    if delta and "delta" not in NUMBERS[kind]:
+        raise ParameterError(f"there is no delta in a guarantee of the kind {kind}; leave --delta out")
+    claim = {"approximate": claim_epsilon, "gaussian": claim_mu, "zero-concentrated": claim_rho, "renyi": claim_epsilon}
+    values = {"delta": delta, **({} if order is None else {"order": order})}
+    named = named_guarantee(kind, {**values, bounded_number(kind): claim[kind] or 0.0})
+    claimed = None if claim[kind] is None else Claimed.of(named)
     if output is not None:
         if claimed is None:
-            raise ParameterError("a report is about a claim; give --claim-epsilon or --claim-mu, or leave --output out")
+            raise ParameterError(
+                f"a report is about a claim; give --claim-{bounded_number(kind)}, or leave --output out"
+            )
         check_writable(output)
     certain = DEFAULT_CONFIDENCE if confidence is None else confidence
-    shared: dict[str, Any] = {"delta": delta, "claimed": claimed, "confidence": certain, "seed": seed}
+    shared: dict[str, Any] = {"claimed": claimed, "confidence": certain, "seed": seed}
     shared |= {"format_": format_, "output": output}
     if one_run is not None:
-        raise typer.Exit(bound_one_run(one_run, kind=kind, guesses=guesses, **shared))
-    raise typer.Exit(bound_files(files or [], label=label, features=features, **shared))
-
-
-def claim_of(guarantee: Kind, delta: float, epsilon: float | None, mu: float | None) -> Claimed | None:
-    """Return the claim that the options make; None where they make none.
-
-    Raises
-    ------
-    ParameterError
-        They contradict each other, or a number is out of range.
-    """
-    from dpaudit.runner.bounds import Claimed
-
-    if epsilon is not None and (mu is not None or guarantee == "gaussian"):
-        raise ParameterError("--claim-epsilon is no claim of Gaussian DP; give --claim-mu alone")
-    for option, value in (("--claim-epsilon", epsilon), ("--claim-mu", mu)):
-        if value is not None and not (math.isfinite(value) and value >= 0):
-            raise ParameterError(f"{option} must be a finite number of at least 0, got {value}")
-    if mu is not None:
-        return Claimed(guarantee="gaussian-dp", forced="mu", parameters={"mu": mu})
-    if epsilon is not None:
-        return Claimed(guarantee="approximate-dp", forced="epsilon", parameters={"epsilon": epsilon, "delta": delta})
-    return None
+        raise typer.Exit(
+            bound_one_run(
+                one_run,
+                kind="gaussian" if kind == "gaussian" else "approximate",
+                delta=delta,
+                guesses=guesses,
+                **shared,
+            )
+        )
+    raise typer.Exit(bound_files(files or [], label=label, features=features, guarantee=named, **shared))
 
 
 def bound_one_run(
     path: Path,
     *,
-    kind: Kind,
+    kind: Literal["approximate", "gaussian"],
     delta: float,
     claimed: Claimed | None,
     confidence: float,
@@ -199,7 +207,7 @@ def _text(found: OneRunBound, claimed: Claimed | None, evidence: Evidence | None
             rows[3] = ("to say more", "more canaries")
     if claimed is not None and evidence is not None:
         rows.append(("claim", claim_in_words(claimed, evidence)))
-    return lines(bound_in_words(found.parameter, found.value, found.delta, found.confidence), rows)
+    return lines(bound_in_words(found.parameter, found.value, {"delta": found.delta}, found.confidence), rows)
 
 
 def _json(path: Path, found: OneRunBound, claimed: Claimed | None, evidence: Evidence | None) -> str:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import shlex
 import time
+from collections import Counter
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpaudit.cli.bound_words import bound_in_words, claim_in_words, lines, option_words
-from dpaudit.cli.output import write, write_out
-from dpaudit.errors import DataError, ParameterError
+from dpaudit.cli.output import say, write, write_out
+from dpaudit.errors import DataError, DpauditError, ParameterError
 
 if TYPE_CHECKING:
     from dpaudit.auditors.samples import SamplesBound
     from dpaudit.claims.evidence import Evidence
+    from dpaudit.claims.guarantees import Guarantee
     from dpaudit.runner.bounds import Claimed
     from dpaudit.sources.tables import Table
 
@@ -44,42 +47,55 @@ def bound_files(
     *,
     label: str | None,
     features: str | None,
-    delta: float,
+    guarantee: Guarantee,
     claimed: Claimed | None,
     confidence: float,
     seed: int,
     format_: str,
     output: Path | None,
 ) -> int:
-    """Bound epsilon for every pair of files, print what was found and write the record; return the exit status."""
+    """Bound what a guarantee forces for every pair of files, print it and write the record; return the exit status.
+
+    Where there are many pairs, one that cannot be used is an error of its own, and the others go on.
+    """
     from dpaudit.auditors.samples import bound_from_samples
-    from dpaudit.claims.verdicts import worst_status
+    from dpaudit.claims.verdicts import status_of, status_of_error, worst_status
     from dpaudit.runner.bounds import bound_result, bounds_record, judge_samples
+    from dpaudit.runner.outcome import failure
 
     started = time.time()
     pairs = _pairs(files, label)
     options = [] if claimed is None else option_words(claimed)
     options += ["--confidence", repr(confidence), *([] if features is None else ["--features", features])]
     options += ["--seed", str(seed)]
-    texts, results = [], []
+    is_plan = len(files) == 1 and label is None
+    texts: list[Any] = []
+    results, verdicts, statuses = [], [], []
     for pair in pairs:
-        tables = pair.tables()
-        found = bound_from_samples(
-            *tables,
-            delta=delta,
-            confidence=confidence,
-            seed=seed,
-            claimed=0.0 if claimed is None else claimed.value,
-            features=features,
-            names=(tables[0].name, tables[1].name),
-        )
-        names = tables[0].name, tables[1].name
-        evidence = None if claimed is None else judge_samples(found, names)
-        texts.append(
-            _told(pair, names, found, claimed, evidence)
-            if format_ == "json"
-            else _text(pair, names, found, claimed, evidence, many=len(pairs) > 1)
-        )
+        evidence: Evidence | None
+        try:
+            tables = pair.tables()
+            names = tables[0].name, tables[1].name
+            found = bound_from_samples(
+                *tables, guarantee=guarantee, confidence=confidence, seed=seed, features=features, names=names
+            )
+        except DpauditError as error:
+            if not is_plan:
+                raise
+            say(f"{pair.name}: {error}")
+            statuses.append(status_of_error(error))
+            evidence = failure(error)
+            told = {"name": pair.name, "inputs": [str(file) for file in pair.files], "error": str(error)}
+            texts.append(told if format_ == "json" else f"{pair.name}: error; {evidence.note}\n")
+        else:
+            evidence = None if claimed is None else judge_samples(found, names)
+            texts.append(
+                _told(pair, names, found, claimed, evidence)
+                if format_ == "json"
+                else _text(pair, names, found, claimed, evidence, many=is_plan)
+            )
+            statuses.append(0 if evidence is None else status_of(evidence.verdict, None))
+        verdicts.append("bounded" if evidence is None else evidence.verdict.value)
         if evidence is not None and claimed is not None:
             result = bound_result(
                 evidence,
@@ -93,14 +109,25 @@ def bound_files(
             )
             results.append(result)
     if format_ == "json":
-        told: Any = texts if len(pairs) > 1 or files[0].is_dir() else texts[0]
-        write_out(json.dumps(told, indent=1, ensure_ascii=False) + "\n")
+        content: Any = texts if is_plan else texts[0]
+        write_out(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     else:
-        write_out("".join(map(str, texts)))
+        write_out("".join(map(str, texts)) + (_summed_up(verdicts, confidence) if is_plan else ""))
     if output is not None:
         command = shlex.join(["dpaudit", "bound", *_words(files, label), *options])
         write(bounds_record(results, seed=seed, command=command, started=started), output)
-    return worst_status([result.status for result in results])
+    return worst_status(statuses)
+
+
+def _summed_up(verdicts: list[str], confidence: float) -> str:
+    """Return the last line on many pairs: how many there are of each verdict, and the error probability of all."""
+    from dpaudit.auditors.budget import complement
+
+    counts = ", ".join(f"{number} {verdict}" for verdict, number in Counter(verdicts).items())
+    # As decimals, so that 3 times 0.001 remains 0.003.
+    wrong = min(Decimal(1), Decimal(repr(complement(confidence))) * (len(verdicts) - verdicts.count("error")))
+    number = f"{len(verdicts)} pair{'' if len(verdicts) == 1 else 's'}"
+    return f"\n{number}: {counts}; the probability that any of these bounds is wrong is at most {float(wrong):g}\n"
 
 
 def _pairs(files: list[Path], label: str | None) -> list[_Pair]:
@@ -140,7 +167,7 @@ def _text(
     from dpaudit.auditors.samples import MORE_ROWS
     from dpaudit.claims.record import plain
 
-    delta = found.guarantee.parameters.get("delta", 0.0)
+    others = {name: value for name, value in found.guarantee.parameters.items() if name != found.parameter}
     event = json.dumps(plain(found.event), ensure_ascii=False)
     likelier, other = reversed(names) if found.reverse else names
     more = f"with {MORE_ROWS} times the rows, and the same frequencies: {found.outlook:.4g}"
@@ -155,7 +182,7 @@ def _text(
     ]
     if claimed is not None and evidence is not None:
         rows.append(("claim", claim_in_words(claimed, evidence)))
-    heading = bound_in_words(found.parameter, found.value, delta, found.confidence)
+    heading = bound_in_words(found.parameter, found.value, others, found.confidence)
     return lines(f"{pair.name}: {heading}" if many else heading, rows)
 
 

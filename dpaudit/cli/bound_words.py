@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,16 +12,29 @@ if TYPE_CHECKING:
 
 def option_words(claimed: Claimed) -> list[str]:
     """Return the options of a command that make a claim."""
-    names = {"epsilon": "--claim-epsilon", "delta": "--delta", "mu": "--claim-mu"}
-    return [word for name, value in claimed.parameters.items() for word in (names[name], repr(value))]
+    names = {"delta": "--delta", "alpha": "--order"}
+    return [
+        word for name, value in claimed.parameters.items() for word in (names.get(name, f"--claim-{name}"), repr(value))
+    ]
 
 
-def bound_in_words(parameter: str, value: float, delta: float, confidence: float) -> str:
-    """Return a bound as one sentence; it is rounded down."""
+def bound_in_words(parameter: str, value: float, others: Mapping[str, float], confidence: float) -> str:
+    """Return a bound as one sentence; it is rounded down.
+
+    Parameters
+    ----------
+    parameter, value
+        What is bounded, and the bound.
+    others
+        Other parameters of the guarantee, which are as claimed.
+    confidence
+        That of the bound.
+    """
     from dpaudit.claims.evidence import Interval
     from dpaudit.reporting.numbers import format_interval
 
-    at = f" at delta {delta:.6g}" if delta else ""
+    names = {"alpha": "order"}
+    at = "".join(f" at {names.get(name, name)} {number:.6g}" for name, number in others.items() if number)
     if value <= 0:
         return f"nothing is shown of {parameter}{at}: it is at least 0"
     known = format_interval(Interval(lower=value, upper=None), digits=5)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Format = Literal["text", "json", "markdown", "junit"]
 Method = Literal["auto", "exact", "likelihood", "black-box"]
+Guaranteed = Literal["approximate", "gaussian", "zero-concentrated", "renyi"]
 
 
 def check(
@@ -52,6 +53,19 @@ def check(
     ] = None,
     claim_delta: Annotated[
         float | None, typer.Option(metavar="D", help="The delta that it claims; 0 by default.")
+    ] = None,
+    claim_rho: Annotated[
+        float | None, typer.Option(metavar="R", help="The rho of zero-concentrated DP that it claims instead.")
+    ] = None,
+    claim_mu: Annotated[
+        float | None, typer.Option(metavar="M", help="The mu of Gaussian DP that it claims instead.")
+    ] = None,
+    order: Annotated[
+        float | None, typer.Option(metavar="A", help="The order of Renyi DP, of which it claims --claim-epsilon.")
+    ] = None,
+    guarantee: Annotated[
+        Guaranteed | None,
+        typer.Option(help="What the program claims, where neither --claim-rho, --claim-mu nor --order says it."),
     ] = None,
     relation: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Its neighbouring relation, in words, for the report.")
@@ -118,6 +132,13 @@ def check(
     """Audit claims and gate on the verdicts."""
     from dpaudit.runner import MOST_CELLS, Request
 
+    claimed = {
+        "--claim-epsilon": claim_epsilon,
+        "--claim-delta": claim_delta,
+        "--claim-rho": claim_rho,
+        "--claim-mu": claim_mu,
+        "--order": order,
+    }
     if command is not None:
         from dpaudit.sources.declarations import command_target
 
@@ -128,8 +149,8 @@ def check(
                 command,
                 pairs=pairs,
                 inputs=inputs,
-                epsilon=claim_epsilon,
-                delta=claim_delta,
+                guarantee=guarantee,
+                claimed=claimed,
                 relation=relation,
                 timeout=timeout,
             )
@@ -138,8 +159,8 @@ def check(
         about = {
             "--inputs": inputs,
             "--pairs": pairs,
-            "--claim-epsilon": claim_epsilon,
-            "--claim-delta": claim_delta,
+            **claimed,
+            "--guarantee": guarantee,
             "--relation": relation,
             "--timeout": timeout,
         }

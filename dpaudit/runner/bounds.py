@@ -14,7 +14,7 @@ from dpaudit.auditors.budget import complement
 from dpaudit.auditors.one_run import OneRunBound
 from dpaudit.auditors.samples import SamplesBound
 from dpaudit.claims.evidence import Counterexample, Evidence, Interval, Remedy, Violation
-from dpaudit.claims.guarantees import exceeds
+from dpaudit.claims.guarantees import Guarantee, exceeds
 from dpaudit.claims.record import Record, Result
 from dpaudit.claims.verdicts import Verdict, status_of
 
@@ -39,6 +39,11 @@ class Claimed:
     guarantee: str
     forced: str
     parameters: Mapping[str, float]
+
+    @classmethod
+    def of(cls, guarantee: Guarantee) -> Claimed:
+        """Claim a guarantee."""
+        return cls(guarantee=guarantee.kind, forced=guarantee.forced, parameters=dict(guarantee.parameters))
 
     @property
     def value(self) -> float:
@@ -179,7 +184,7 @@ def bound_result(
         command=command,
         guarantee=claimed.guarantee,
         remedy=evidence.remedy,
-        error_probability=complement(confidence),
+        error_probability=None if evidence.verdict is Verdict.ERROR else complement(confidence),
     )
 
 
@@ -193,7 +198,10 @@ def bounds_record(results: Sequence[Result], *, seed: int, command: str, started
 def described(path: Path) -> str:
     """Return a file with its hash, as a parameter of a result."""
     digest: Any = hashlib.sha256()
-    with path.open("rb") as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
+    try:
+        with path.open("rb") as file:
+            while block := file.read(_BLOCK):
+                digest.update(block)
+    except OSError:
+        return f"{path.name} (cannot be read)"
     return f"{path.name} (SHA-256 {digest.hexdigest()[:_DIGEST]})"

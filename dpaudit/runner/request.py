@@ -125,10 +125,11 @@ class Request:
         )
         check.add_argument("targets", nargs="*")
         reproduce.add_argument("figures", nargs="*")
-        for option in ("--command", "--pairs", "--inputs", "--relation"):
+        for option in ("--command", "--pairs", "--inputs", "--relation", "--guarantee"):
             check.add_argument(option, dest=f"command_{option[2:]}")
-        for option in ("--claim-epsilon", "--claim-delta", "--timeout"):
-            check.add_argument(option, dest=f"command_{option[2:].removeprefix('claim-')}", type=float)
+        check.add_argument("--timeout", dest="command_timeout", type=float)
+        for option in _CLAIMED:
+            check.add_argument(option, dest=option, type=float)
         for each in (check, reproduce):
             each.add_argument("--claim", dest="claims", action="append", default=[])
             each.add_argument("--set", action="append", default=[])
@@ -150,11 +151,16 @@ class Request:
         found.pop("command")
         found.pop("seconds")
         said = {key.removeprefix("command_"): found.pop(key) for key in list(found) if key.startswith("command_")}
+        claimed = {option: found.pop(option, None) for option in _CLAIMED}
         if said.get("command") is not None:
-            found["targets"] = [command_target(said.pop("command"), **said)]
+            found["targets"] = [command_target(said.pop("command"), **said, claimed=claimed)]
         pairs = [text.partition("=") for text in found.pop("set")]
         found["set"] = {name: [from_setting(value) for value in values.split(",")] for name, _, values in pairs}
         return cls(**found)
+
+
+_CLAIMED = ("--claim-epsilon", "--claim-delta", "--claim-rho", "--claim-mu", "--order")
+"""Options by which a command claims something."""
 
 
 class _Parser(argparse.ArgumentParser):

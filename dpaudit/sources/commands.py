@@ -12,6 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpaudit.claims.claims import PrivacyClaim
+from dpaudit.claims.guarantees import ApproximateDP
+from dpaudit.claims.guarantees.named import NUMBERS, Named, named_guarantee
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.mechanism import Mechanism, parameter
 from dpaudit.sources.conversation import Conversation, check_program
@@ -33,8 +35,8 @@ class CommandMechanism(Mechanism):
     command
         Its words, or one text that is split as a shell does. ``{name}`` stands for the parameter of that name.
     parameters
-        Values of the parameters. ``epsilon`` (above 0) and ``delta`` (0 if not given) are what is claimed; every
-        ``{name}`` of the command is another one.
+        Values of the parameters. ``epsilon`` (above 0) and ``delta`` (0 if not given) are what is claimed, or else the
+        numbers of another guarantee; every ``{name}`` of the command is another one.
     pairs
         Neighbouring inputs, a list of tuples ``(x, y)`` of what JSON can hold.
     inputs
@@ -47,6 +49,9 @@ class CommandMechanism(Mechanism):
         Seconds without a byte of an answer after which the program is taken to hang.
     folder
         Folder that it runs in; by default the current one.
+    guarantee
+        What is claimed: ``approximate``; ``zero-concentrated`` (parameters ``rho`` and ``delta``), ``gaussian``
+        (``mu``) or ``renyi`` (``order`` and ``epsilon``).
 
     Raises
     ------
@@ -78,6 +83,7 @@ class CommandMechanism(Mechanism):
         relation: str = "",
         timeout: float = DEFAULT_TIMEOUT,
         folder: str = "",
+        guarantee: Named = "approximate",
     ) -> None:
         made = command_class(
             CommandDeclaration(
@@ -89,6 +95,7 @@ class CommandMechanism(Mechanism):
                 relation=relation,
                 timeout=timeout,
                 folder=folder,
+                guarantee=guarantee,
             )
         )
         # Parameters are fields of a class, and every command has its own.
@@ -109,7 +116,8 @@ class CommandMechanism(Mechanism):
         super().__post_init__()
 
     def validate(self) -> None:
-        """Check that the command can be written with these parameters."""
+        """Check that the command can be written with these parameters, and the claim made."""
+        named_guarantee(self.declaration.guarantee, self.parameters())
         self.declaration.words(self.parameters())
 
     @property
@@ -137,11 +145,14 @@ class CommandMechanism(Mechanism):
         return Neighbouring(relation=said.relation or scope, pairs=pairs, complete=False, scope=scope)
 
     def claims(self) -> list[PrivacyClaim]:
-        """Return the claim, that its outputs are (epsilon, delta)-differentially private."""
+        """Return the claim, that its outputs keep what the declaration says: mostly (epsilon, delta)-DP."""
         values = self.parameters()
-        epsilon, delta = values["epsilon"], values["delta"]
-        statement = f"The outputs of `{self.declaration.shown}` are ({epsilon:.12g}, {delta:.12g})-DP."
-        return [PrivacyClaim(id=f"{self.name}.privacy", statement=statement, epsilon=epsilon, delta=delta)]
+        guarantee = named_guarantee(self.declaration.guarantee, values)
+        said = str(guarantee)
+        if isinstance(guarantee, ApproximateDP):
+            said = f"({guarantee.epsilon:.12g}, {guarantee.delta:.12g})-DP"
+        statement = f"The outputs of `{self.declaration.shown}` are {said}."
+        return [PrivacyClaim(id=f"{self.name}.privacy", statement=statement, guarantee=guarantee)]
 
     def _conversation(self) -> Conversation:
         held: Conversation | None = self.__dict__.get("_held")
@@ -164,9 +175,10 @@ def command_class(said: CommandDeclaration) -> type[CommandMechanism]:
 @lru_cache(maxsize=256)
 def _class(whole: str) -> type[CommandMechanism]:
     said = declaration_of(whole)
-    marks: dict[str, Any] = {"epsilon": float, "delta": float}
-    docs = {"epsilon": "claimed", "delta": "claimed"}
-    defaults: dict[str, Any] = {"delta": 0.0, **said.parameters}
+    numbers = NUMBERS[said.guarantee]
+    marks: dict[str, Any] = dict.fromkeys(numbers, float)
+    docs = dict.fromkeys(numbers, "claimed")
+    defaults: dict[str, Any] = {**({"delta": 0.0} if "delta" in numbers else {}), **said.parameters}
     content: dict[str, Any] = {
         "__module__": __name__,
         "__doc__": f"The program `{said.shown}`.",

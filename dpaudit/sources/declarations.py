@@ -19,6 +19,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from dpaudit.claims.guarantees.named import KINDS, NUMBERS, kind_claimed
 from dpaudit.claims.inputs import short_repr
 from dpaudit.errors import ParameterError, TargetError
 from dpaudit.mechanism import Mechanism
@@ -64,6 +65,9 @@ class CommandDeclaration:
         Folder that it runs in; the current one where it is empty.
     origin
         The plan that declares it; empty where it is declared elsewhere.
+    guarantee
+        Kind of guarantee that it claims: ``approximate`` (parameters ``epsilon`` and ``delta``), ``gaussian`` (``mu``),
+        ``zero-concentrated`` (``rho`` and ``delta``) or ``renyi`` (``order`` and ``epsilon``).
 
     Raises
     ------
@@ -80,6 +84,7 @@ class CommandDeclaration:
     timeout: float = DEFAULT_TIMEOUT
     folder: str = ""
     origin: str = ""
+    guarantee: str = "approximate"
 
     def __post_init__(self) -> None:
         words = shlex_split(self.command) if isinstance(self.command, str) else self.command
@@ -108,6 +113,10 @@ class CommandDeclaration:
         self._set("timeout", float(self.timeout))
         if not isinstance(self.relation, str):
             raise ParameterError(f"{self.name}: relation must be a text, got {shortened(self.relation)}")
+        if self.guarantee not in KINDS:
+            raise ParameterError(
+                f"{self.name}: guarantee must be one of {', '.join(KINDS)}, got {shortened(self.guarantee)}"
+            )
         self._check_parameters()
 
     def _set(self, name: str, value: Any) -> None:
@@ -163,7 +172,7 @@ class CommandDeclaration:
     def parameter_names(self) -> list[str]:
         """Names of all parameters: what is claimed first, and then as the command has them."""
         used = [match[2] for word in self.command for match in _PLACEHOLDER.finditer(word) if match[2]]
-        return list(dict.fromkeys(["epsilon", "delta", *used, *self.parameters]))
+        return list(dict.fromkeys([*NUMBERS[self.guarantee], *used, *self.parameters]))
 
     @property
     def shown(self) -> str:
@@ -224,8 +233,10 @@ class CommandDeclaration:
             words += ["--pairs", json.dumps(self.pairs)]
         else:
             words += ["--inputs", json.dumps(self.inputs)]
-        for name in ("epsilon", "delta"):
-            words += [f"--claim-{name}", str(self.parameters[name])] if name in self.parameters else []
+        words += ["--guarantee", self.guarantee] if self.guarantee != "approximate" else []
+        for name in NUMBERS[self.guarantee]:
+            option = "--order" if name == "order" else f"--claim-{name}"
+            words += [option, str(self.parameters[name])] if name in self.parameters else []
         words += ["--relation", self.relation] if self.relation else []
         return words + (["--timeout", f"{self.timeout:g}"] if self.timeout != DEFAULT_TIMEOUT else [])
 
@@ -240,6 +251,7 @@ class CommandDeclaration:
         words = list(self.command) if values is None else self.words(values)
         said = [words, self.pairs, self.inputs, self.relation, self.name, self.timeout]
         said += [dict(self.parameters)] if values is None else []
+        said += [self.guarantee] if self.guarantee != "approximate" else []
         parts = [json.dumps(said, sort_keys=True)]
         total = 0
         for file in _files(words, self.place):
@@ -261,12 +273,12 @@ def command_target(
     *,
     pairs: str | None = None,
     inputs: str | None = None,
-    epsilon: float | None = None,
-    delta: float | None = None,
+    guarantee: str | None = None,
+    claimed: Mapping[str, float | None] | None = None,
     relation: str | None = None,
     timeout: float | None = None,
 ) -> str:
-    """Return the TARGET that options of the command line mean.
+    """Return the TARGET that options of the command line mean; what is claimed, by the options that claim it.
 
     Raises
     ------
@@ -284,8 +296,13 @@ def command_target(
             given[name] = from_json(text, f"--{name}")
             if not given[name]:
                 raise ParameterError(f"--{name}: {text} has nothing to compare; give at least two inputs")
-    claimed = {"epsilon": epsilon, "delta": delta}
-    given["parameters"] = {name: value for name, value in claimed.items() if value is not None}
+    options = claimed or {}
+    given["guarantee"] = kind_claimed(guarantee, options)
+    given["parameters"] = {
+        option.removeprefix("--").removeprefix("claim-"): value
+        for option, value in options.items()
+        if value is not None
+    }
     given |= {name: value for name, value in (("relation", relation), ("timeout", timeout)) if value is not None}
     return CommandDeclaration(**given).text
 
@@ -311,7 +328,7 @@ def declaration_of(text: str) -> CommandDeclaration:
         raise TargetError(f"{shortened(text)}: no declaration of a command ({error})") from None
 
 
-KEYS: Final = ("command", "name", "parameters", "pairs", "inputs", "relation", "timeout")
+KEYS: Final = ("command", "name", "parameters", "pairs", "inputs", "relation", "timeout", "guarantee")
 """Keys of a plan that declare a command."""
 
 

@@ -78,6 +78,80 @@ def test_a_folder_is_a_plan(dpaudit, folder, outputs):
     assert result.witness.forces["epsilon"] > 0.3
     assert dpaudit(*result.command.split()[1:]).status == 1
     assert dpaudit("report", "out/record.json", "--output", "again").status == 0
+    assert outcome.out.endswith(
+        "3 pairs: 2 refuted, 1 consistent; the probability that any of these bounds is wrong is at most 0.003\n"
+    )
+
+
+@pytest.mark.slow
+def test_a_damaged_pair_is_an_error_of_its_own(dpaudit, folder, outputs):
+    (folder / "pairs").mkdir()
+    for name in ("bad", "good"):
+        np.save(folder / "pairs" / f"{name}-a.npy", outputs[0])
+        np.save(folder / "pairs" / f"{name}-b.npy", outputs[1])
+    whole = (folder / "pairs" / "bad-b.npy").read_bytes()
+    (folder / "pairs" / "bad-b.npy").write_bytes(whole[:200])
+    outcome = dpaudit("bound", "pairs", "--claim-epsilon", "2", "--output", "out")
+    assert outcome.status == 2
+    assert len(outcome.err.splitlines()) == 2  # and where the report is
+    assert "bad: pairs/bad-b.npy: it is damaged" in outcome.err
+    assert "2 pairs: 1 error, 1 consistent;" in outcome.out
+    assert outcome.out.endswith("at most 0.001\n")
+    record = read_record(folder / "out" / "record.json")
+    assert [(result.target, str(result.verdict), result.status) for result in record.results] == [
+        ("bad", "error", 2),
+        ("good", "consistent", 0),
+    ]
+    assert record.status == 2
+    assert record.error_probability == pytest.approx(0.001)
+    # A refutation counts more than an error, as in `check`; without a claim the bounds that there are, are told.
+    assert dpaudit("bound", "pairs", "--claim-epsilon", "0.1", "--seed", "0").status == 1
+    outcome = dpaudit("bound", "pairs", "--format", "json")
+    bad, good = json.loads(outcome.out)
+    assert (outcome.status, set(bad)) == (2, {"name", "inputs", "error"})
+    assert good["value"] > 0.4
+    # One pair alone is no plan.
+    outcome = dpaudit("bound", "pairs/bad-a.npy", "pairs/bad-b.npy")
+    assert (outcome.status, outcome.out) == (2, "")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("options", "guarantee", "kind", "again"),
+    [
+        (["--claim-mu", "0.05"], package.GaussianDP(0.05), "gaussian-dp", "--claim-mu 0.05"),
+        (["--claim-rho", "0.01"], package.ZeroConcentratedDP(0.01), "zero-concentrated-dp", "--claim-rho 0.01"),
+        (
+            ["--order", "2", "--claim-epsilon", "0.01"],
+            package.RenyiDP(2.0, 0.01),
+            "renyi-dp",
+            "--order 2.0 --claim-epsilon 0.01",
+        ),
+    ],
+    ids=["gaussian", "zero-concentrated", "renyi"],
+)
+def test_other_guarantees(dpaudit, folder, files, outputs, options, guarantee, kind, again):
+    expected = package.bound_from_samples(*outputs, guarantee=guarantee)
+    outcome = dpaudit("bound", *files, *options, "--output", "out")
+    assert outcome.status == 1
+    (result,) = read_record(folder / "out" / "record.json").results
+    assert (result.guarantee, result.claimed) == (kind, dict(guarantee.parameters))
+    assert result.measured[guarantee.forced].lower == pytest.approx(expected.value)
+    assert again in result.command
+    assert dpaudit(*result.command.split()[1:]).status == 1
+    # The truth is 1-DP, which implies at most rho = tanh(1 / 2), as much at order 2, and mu = 2 Phi^-1(e / (1 + e)).
+    most = {"mu": 1.25, "rho": 0.463, "epsilon": 0.7}
+    assert guarantee.claimed < expected.value < most[guarantee.forced]
+
+
+@pytest.mark.slow
+def test_bounds_on_other_guarantees_without_a_claim(dpaudit, files):
+    told = dpaudit("bound", *files, "--guarantee", "renyi", "--order", "2")
+    assert told.status == 0
+    assert told.out.startswith("epsilon is at least 0.")
+    assert " at order 2, with confidence" in told.out
+    assert dpaudit("bound", *files, "--guarantee", "zero-concentrated").out.startswith("rho is at least 0.")
+    assert dpaudit("bound", *files, "--guarantee", "gaussian").out.startswith("mu is at least 0.")
 
 
 @pytest.mark.parametrize(
@@ -92,7 +166,13 @@ def test_a_folder_is_a_plan(dpaudit, folder, outputs):
         (["a.npy", "empty.csv"], "empty.csv has 0 rows"),
         (["a.npy", "two.csv"], "give the same columns"),
         (["x.csv", "y.csv"], "x.csv has the columns x, and y.csv has y"),
-        (["a.npy", "b.csv", "--claim-mu", "1"], "for --one-run"),
+        (["a.npy", "b.csv", "--claim-mu", "1", "--claim-epsilon", "1"], "--claim-epsilon is no claim of Gaussian DP"),
+        (["a.npy", "b.csv", "--claim-mu", "1", "--delta", "0.1"], "leave --delta out"),
+        (["a.npy", "b.csv", "--claim-rho", "-1"], "--claim-rho must be a finite number"),
+        (["a.npy", "b.csv", "--claim-rho", "1", "--guarantee", "gaussian"], "--claim-rho is no claim of Gaussian DP"),
+        (["a.npy", "b.csv", "--claim-epsilon", "1", "--order", "1"], "alpha"),
+        (["a.npy", "b.csv", "--guarantee", "renyi"], "claimed at an order"),
+        (["a.npy", "b.csv", "--guarantee", "zero-concentrated", "--output", "out"], "give --claim-rho"),
         (["a.npy", "b.csv", "--guesses", "10"], "for --one-run"),
         (["a.npy", "b.csv", "--one-run", "b.csv"], "canaries alone"),
         (["a.npy", "b.csv", "--output", "out"], "about a claim"),

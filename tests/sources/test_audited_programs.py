@@ -109,12 +109,18 @@ def test_the_command_line(folder, capsys, monkeypatch):
         (["--command", "./geometric {name}", "--inputs", "[0, 1]"], "no parameter can be called 'name'"),
         (["--command", "./geometric {each}", "--inputs", "[0, 1]", "--claim-epsilon", "1"], "needs a value for each"),
         (["--command", "./geometric 1", "--inputs", "[0, 1]"], "needs a value for epsilon"),
-        (["--command", "./geometric 1", "--inputs", "[0, 1]", "--claim-epsilon", "-1"], "must be above 0"),
+        (["--command", "./geometric 1", "--inputs", "[0, 1]", "--claim-epsilon", "0"], "must be above 0"),
+        (["--command", "./geometric 1", "--inputs", "[0, 1]", "--claim-epsilon", "-1"], "must be a finite number"),
         (["--command", "./geometric 1", "--inputs", "[0, 1]", "--timeout", "0"], "timeout must be"),
         (["--command", "./nothing", "--inputs", "[0, 1]", "--claim-epsilon", "1"], "no such file"),
         (["--command", "geometric", "--inputs", "[0, 1]", "--claim-epsilon", "1"], "is called ./geometric"),
         (["plan.toml", "--command", "./geometric 1", "--inputs", "[0, 1]"], "leave plan.toml out"),
         (["plan.toml", "--claim-epsilon", "1"], "--claim-epsilon is about a program; give --command"),
+        (["plan.toml", "--claim-rho", "1"], "--claim-rho is about a program; give --command"),
+        (["--command", "./geometric 1", "--inputs", "[0, 1]", "--claim-rho", "-1"], "--claim-rho must be"),
+        (["--command", "./geometric 1", "--inputs", "[0, 1]", "--claim-rho", "1", "--claim-mu", "1"], "no claim of"),
+        (["--command", "./geometric 1", "--inputs", "[0, 1]", "--guarantee", "renyi"], "at an order"),
+        (["--command", "./geometric 1", "--inputs", "[0, 1]", "--guarantee", "gaussian"], "needs a value for mu"),
     ],
 )
 @pytest.mark.slow
@@ -141,6 +147,31 @@ def test_what_the_program_does_wrong_decides_the_status(folder, program, capsys,
     assert status == expected
     assert json.loads(out)["results"][0]["verdict"] == "error"
     assert text in err
+
+
+@pytest.mark.slow
+def test_other_guarantees(folder, capsys, monkeypatch, tmp_path):
+    """Geometric noise at epsilon 1 is at most tanh(1 / 2) = 0.46-zCDP, and more than 0.05."""
+    cases = [
+        (["--claim-rho", "0.47"], "zero-concentrated-dp", {"rho": 0.47, "delta": 0.0}, 0),
+        (["--claim-rho", "0.05"], "zero-concentrated-dp", {"rho": 0.05, "delta": 0.0}, 1),
+        (["--claim-mu", "0.2"], "gaussian-dp", {"mu": 0.2}, 1),
+        (["--order", "2", "--claim-epsilon", "0.9"], "renyi-dp", {"alpha": 2.0, "epsilon": 0.9}, 0),
+        (["--order", "2", "--claim-epsilon", "0.1"], "renyi-dp", {"alpha": 2.0, "epsilon": 0.1}, 1),
+    ]
+    for claim, kind, claimed, expected in cases:
+        status, out, err = run(capsys, monkeypatch, "check", "--command", "./geometric 1", *claim, *ASKED)
+        record = json.loads(out)
+        (result,) = record["results"]
+        assert (status, result["guarantee"], result["claimed"]) == (expected, kind, claimed), err
+        again = Request.from_command(result["command"])
+        assert declaration_of(again.targets[0]) == declaration_of(Request.from_command(record["command"]).targets[0])
+    plan = PLAN.replace("{each}", "1").replace("each = [0.5, 1.0], epsilon = 1.0", "rho = [0.05, 0.47]")
+    plan = plan.replace("timeout = 20", 'guarantee = "zero-concentrated"').replace('"consistent"', '"refuted"')
+    (tmp_path / "other.toml").write_text(plan)
+    status, out, err = run(capsys, monkeypatch, "check", "other.toml", "--format", "json", "--quiet")
+    results = json.loads(out)["results"]
+    assert [(each["claimed"]["rho"], each["verdict"]) for each in results] == [(0.05, "refuted"), (0.47, "consistent")]
 
 
 CRASHES = """
@@ -360,7 +391,7 @@ def test_declarations_that_cannot_be(given, text):
 
 
 def test_a_target_is_written_in_one_way():
-    text = command_target("./a {epsilon}", inputs="[0, [1, null]]", epsilon=1.0)
+    text = command_target("./a {epsilon}", inputs="[0, [1, null]]", claimed={"--claim-epsilon": 1.0})
     said = declaration_of(text)
     assert said.text == text
     assert said.inputs == (0, [1, None])
