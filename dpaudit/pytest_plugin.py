@@ -191,7 +191,10 @@ class _AssertPrivate:
 
         given = {name: value for name, value in options.items() if value is not None}
         options = {**_without_claim(self.defaults, given), **given}
-        if not {"epsilon", "guarantee"} & set(options):
+        if isinstance(target, tuple) and "samples" not in given:
+            # The rows that there are say how many samples there are.
+            options.pop("samples", None)
+        if not {"epsilon", "guarantee"} & set(options) and testing.own_guarantee(target) is None:
             raise TypeError(
                 f"{self.test}: give epsilon, or a guarantee, in the call of assert_private or in a marker privacy"
             )

@@ -8,12 +8,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Integral, Real
+from pathlib import Path, PurePath
 from typing import Any
 
 from dpaudit.auditors.agreement import ALPHA as AGREEMENT_ALPHA
 from dpaudit.auditors.audit import audit, view_of
 from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget, Features, Method
 from dpaudit.auditors.sampler import SampleFunction, SupportFunction
+from dpaudit.auditors.samples import bound_from_samples
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.claims import PrivacyClaim
 from dpaudit.claims.evidence import Evidence, Interval, Violation
@@ -24,6 +26,11 @@ from dpaudit.claims.record import plain
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import CheckError, DpauditError, ParameterError, TargetRaisedError
 from dpaudit.mechanism import Mechanism
+from dpaudit.runner.bounds import judge_samples
+from dpaudit.sources.commands import CommandMechanism
+from dpaudit.sources.files import read_table
+from dpaudit.sources.libraries.adapters import mechanism_of
+from dpaudit.sources.libraries.objects import LibraryMechanism
 
 __all__ = ["assert_private"]
 
@@ -44,7 +51,7 @@ history: list[Audited] = []
 
 
 def assert_private(
-    target: Mechanism | SampleFunction,
+    target: Mechanism | SampleFunction | tuple[Any, Any] | Any,
     *,
     epsilon: float | None = None,
     delta: float = 0.0,
@@ -65,14 +72,19 @@ def assert_private(
     Parameters
     ----------
     target
-        A mechanism, with its parameters and ``neighbours``; or a function ``sample(data, size, rng)`` that returns
-        ``size`` independent outputs along axis 0, with ``pairs``.
+        A mechanism, with its parameters and ``neighbours``, such as a `dpaudit.CommandMechanism`; or a function
+        ``sample(data, size, rng)`` that returns ``size`` independent outputs along axis 0, with ``pairs``; or an object
+        of a library, as `dpaudit.from_opendp`, `dpaudit.from_diffprivlib` and `dpaudit.from_pure_ldp` take it; or
+        outputs that were drawn already, a tuple of two arrays, lists, frames, or paths of files, one for each of two
+        neighbouring inputs (`dpaudit.bound_from_samples`).
     epsilon, delta
-        What it must satisfy: epsilon >= 0 and finite, delta in [0, 1].
+        What it must satisfy: epsilon >= 0 and finite, delta in [0, 1]. An object of a library and a command claim
+        something themselves, which is taken where neither epsilon nor a guarantee is given.
     guarantee
         In their place, any `dpaudit.Guarantee` that it must satisfy.
     pairs
-        For a function: a list of neighbouring inputs, each a tuple ``(x, y)``; both directions are considered.
+        For a function: a list of neighbouring inputs, each a tuple ``(x, y)``; both directions are considered. For an
+        object of a library: in place of those that are derived.
     view
         For a mechanism: what the adversary sees, a key of its ``views()``.
     samples
@@ -121,6 +133,10 @@ def assert_private(
     """
     # Pytest shows a failure, or a broken contract, where the test made the call, and any other error where it arose.
     __tracebackhide__ = _is_expected
+    if not isinstance(target, Mechanism) and (adapted := mechanism_of(target, pairs=pairs)) is not None:
+        target, pairs = adapted, None
+    if epsilon is None and guarantee is None and not delta:
+        guarantee = own_guarantee(target)
     if (epsilon is None) == (guarantee is None):
         raise ParameterError("give epsilon (and delta), or a guarantee in their place")
     if guarantee is not None and (not isinstance(guarantee, Guarantee) or delta != 0):
@@ -142,6 +158,21 @@ def assert_private(
         assert epsilon is not None
         statement = f"({epsilon:.12g}, {delta:.12g})-DP"
         guarantee = ApproximateDP(float(epsilon), float(delta))
+    if isinstance(target, tuple):
+        given = {
+            "pairs": pairs is not None,
+            "view": view != "output",
+            "samples": samples is not None,
+            "method": method not in ("auto", "black-box"),
+            "stop_early": stop_early,
+            "supports": supports is not None,
+            "own_randomness": own_randomness,
+        }
+        if wrong := [name for name, value in given.items() if value]:
+            raise ParameterError(f"{wrong[0]} says nothing of outputs that were drawn already; leave it out")
+        return _assert_samples(
+            target, guarantee, statement, confidence=float(confidence), seed=int(seed), features=features
+        )
     claim = PrivacyClaim(id="assert_private", statement=statement, guarantee=guarantee, view=view)
     budget = Budget(
         samples=None if samples is None else int(samples),
@@ -162,6 +193,55 @@ def assert_private(
     history.append(audited)
     if evidence.verdict in (Verdict.REFUTED, Verdict.INCONCLUSIVE):
         raise AssertionError(_message(mechanism, shown, claim, budget, seed, evidence, audited))
+    return evidence
+
+
+def own_guarantee(target: Any) -> Guarantee | None:
+    """Return what an object of a library, or a command, claims of itself; None of anything else."""
+    if not isinstance(target, Mechanism):
+        adapted = mechanism_of(target)
+        return None if adapted is None else adapted.guarantee()
+    if isinstance(target, LibraryMechanism):
+        return target.guarantee()
+    return target.claims()[0].guarantee if isinstance(target, CommandMechanism) else None
+
+
+def _assert_samples(
+    given: tuple[Any, ...], guarantee: Guarantee, statement: str, *, confidence: float, seed: int, features: Features
+) -> Evidence:
+    """Fail if outputs that were drawn already refute a guarantee, or are too few to say."""
+    if len(given) != 2:
+        raise ParameterError(
+            f"give the outputs on two inputs, a tuple of two arrays or files, got {len(given)} of them"
+        )
+    tables = [read_table(Path(each)) if isinstance(each, str | PurePath) else each for each in given]
+    names = [
+        table.name if isinstance(each, str | PurePath) else name
+        for each, table, name in zip(given, tables, "AB", strict=True)
+    ]
+    found = bound_from_samples(
+        tables[0],
+        tables[1],
+        guarantee=guarantee,
+        confidence=confidence,
+        seed=seed,
+        features=None if features == "none" else features,
+        names=(names[0], names[1]),
+    )
+    evidence = judge_samples(found, (names[0], names[1]))
+    audited = Audited(by_sampling=True, false_alarm=1 - Decimal(repr(confidence)))
+    history.append(audited)
+    if evidence.verdict in (Verdict.REFUTED, Verdict.INCONCLUSIVE):
+        holds = "are not" if evidence.verdict is Verdict.REFUTED else "are not shown to be"
+        shown = " and ".join(f"{name} ({rows} rows)" for name, rows in zip(names, found.rows, strict=True))
+        lines = [f"the outputs {shown} {holds} {statement}: {evidence.verdict.value} ({evidence.method})"]
+        if isinstance(evidence.witness, Violation):
+            lines += _violation_lines(evidence.witness, guarantee, by_sampling=True)
+        lines.append(f"  {evidence.note}")
+        if evidence.verdict is Verdict.REFUTED:
+            lines.append(f"  false-alarm rate: at most {float(audited.false_alarm):.6g}")
+        lines.append(f"  to see it again: seed={seed}, confidence={confidence!r}")
+        raise AssertionError("\n".join(lines))
     return evidence
 
 

@@ -43,7 +43,9 @@ def check(
     ] = None,
     inputs: Annotated[
         str | None,
-        typer.Option(metavar="JSON", help="Inputs of the program, any two of which are neighbours: '[0, 1]'."),
+        typer.Option(
+            metavar="JSON", help="Inputs of the program, or library's object, any two of them neighbours: '[0, 1]'."
+        ),
     ] = None,
     pairs: Annotated[
         str | None, typer.Option(metavar="JSON", help="Pairs of neighbouring inputs instead: '[[0, 1], [1, 2]]'.")
@@ -157,8 +159,6 @@ def check(
         ]
     else:
         about = {
-            "--inputs": inputs,
-            "--pairs": pairs,
             **claimed,
             "--guarantee": guarantee,
             "--relation": relation,
@@ -166,6 +166,12 @@ def check(
         }
         if given := [option for option, value in about.items() if value is not None]:
             raise ParameterError(f"{given[0]} is about a program; give --command as well, or leave it out")
+        if pairs is not None or inputs is not None:
+            from dpaudit.sources.libraries.adapters import with_inputs
+
+            if not target:
+                raise ParameterError("--inputs and --pairs are about a program or an object of a library; name it")
+            target = [with_inputs(each, pairs=pairs, inputs=inputs) for each in target]
     request = Request(
         targets=target or [],
         claims=claim or [],

@@ -10,7 +10,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -44,11 +44,14 @@ class TargetReference:
     digest
         SHA-256 of the file's content when it was found, of a command with its declaration; empty for a module without a
         file.
+    pairs
+        Neighbouring inputs for an object of a library, as JSON; empty where they are derived.
     """
 
     path: str
     attribute: str
     digest: str
+    pairs: str = ""
 
     def load(self) -> type[Mechanism]:
         """Import the class.
@@ -69,7 +72,7 @@ class TargetReference:
         if digest != self.digest:
             raise TargetError(f"{self.home} changed while it was being audited; run again")
         if is_library(self.path):
-            return adapted(LibraryTarget.of(f"{self.path}:{self.attribute}"), module)
+            return adapted(replace(LibraryTarget.of(f"{self.path}:{self.attribute}"), pairs=self.pairs), module)
         return class_in(module, self.attribute, self.path)
 
     @property
@@ -156,8 +159,8 @@ def library_targets(text: str) -> list[TargetReference]:
     path = f"{said.library}:{_name(said.home, module)}"
     if said.attribute:
         adapted(said, module)
-        return [TargetReference(path, said.attribute, digest)]
-    found = [TargetReference(path, name, digest) for name, _ in objects_in(said, module)]
+        return [TargetReference(path, said.attribute, digest, said.pairs)]
+    found = [TargetReference(path, name, digest, said.pairs) for name, _ in objects_in(said, module)]
     if not found:
         raise TargetError(
             f"{said.home} has no object of {said.library}; name a function that returns one: {text}:FUNCTION, or say "

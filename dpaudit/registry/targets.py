@@ -100,4 +100,4 @@ def called(reference: TargetReference, name: str) -> str:
     known = catalogue().get(name) if in_catalogue(reference.path) else None
     if known is not None and known.path == reference.path:
         return name
-    return f"{reference.path}:{reference.attribute}"
+    return f"{reference.path}:{reference.attribute}{f'#{reference.pairs}' if reference.pairs else ''}"

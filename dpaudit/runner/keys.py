@@ -75,7 +75,11 @@ class Keys:
             roots += [(each.__module__, each.__qualname__) for each in classes if each.__module__ != "builtins"]
             if declaration is not None:
                 roots.append((declaration.module, declaration.line))
-            self._known[home] = self._fingerprint(roots, [roots[0][0], *([declaration.module] if declaration else [])])
+            found = self._fingerprint(roots, [roots[0][0], *([declaration.module] if declaration else [])])
+            if reference.pairs and found.digest:
+                digest = hashlib.sha256(f"{found.digest}\n{reference.pairs}".encode()).hexdigest()
+                found = replace(found, digest=digest)
+            self._known[home] = found
         return self._known[home]
 
     def _fingerprint(self, roots: Sequence[tuple[str, str | int]], homes: Sequence[str]) -> Fingerprint:

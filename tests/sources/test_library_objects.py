@@ -1,7 +1,9 @@
 """Objects of libraries as mechanisms, by fakes that have the libraries' interface: neighbours, guarantees, messages."""
 
+import copy
 import functools
 import math
+import pickle
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +13,10 @@ import pytest
 import dpaudit
 from dpaudit.errors import CheckError, ParameterError, TargetError
 from dpaudit.registry import called, code_file, find_targets, reference_of
+from dpaudit.runner.cells import build_cells
+from dpaudit.runner.keys import Keys
+from dpaudit.runner.request import Request
+from dpaudit.sources.libraries.adapters import with_inputs
 from dpaudit.sources.libraries.neighbours import pairs_of
 from dpaudit.sources.libraries.objects import as_outputs
 from dpaudit.sources.libraries.opendp_objects import guarantee_of
@@ -441,3 +447,84 @@ def test_a_library_that_is_not_there_is_named_with_its_installation(library, mon
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(TargetError, match=rf"{library}: the library is not installed; pip install {library}"):
         find_targets(f"{library}:mine:object")
+
+
+def test_inputs_of_ones_own_come_with_the_target(mine):
+    """As JSON behind the target: they go into the reference, the command, and the key."""
+    text = with_inputs(mine + "::measurement", pairs="[[1, 2]]", inputs=None)
+    (reference,) = find_targets(text)
+    made = reference.load()
+    assert (made.name, list(made(d_in=1).neighbours())) == ("measurement", [(1, 2)])
+    assert called(reference, made.name) == "opendp:mine.py:measurement#[[1, 2]]"
+    assert find_targets(called(reference, made.name)) == [reference] == [reference_of(made)]
+    assert str(code_file(text)) == "mine.py"
+    assert reference != find_targets(f"{mine}::measurement")[0]
+    every = with_inputs(mine, pairs=None, inputs="[1, 2, 3]")
+    assert [list(each.load()(d_in=1).neighbours()) for each in find_targets(every)] == [[(1, 2), (1, 3), (2, 3)]] * 2
+
+
+OWN = """
+class Own:
+    input_domain, input_metric, output_measure = "AtomDomain(T=i32)", "AbsoluteDistance(i32)", "MaxDivergence"
+
+    def __call__(self, data):
+        return data
+
+    def map(self, d_in):
+        return 1.0
+
+measurement = Own()
+"""
+
+
+def test_inputs_of_ones_own_count_in_the_key(mine, tmp_path):
+    (tmp_path / "own.py").write_text(OWN)
+    text = "opendp:own.py::measurement"
+    keys = [
+        {key for cell in build_cells(Request(targets=[each])) for key in Keys(0).candidates(cell)}
+        for each in (text, *(with_inputs(text, pairs=pairs, inputs=None) for pairs in ("[[1, 2]]", "[[1, 3]]")))
+    ]
+    assert all(keys)
+    assert not keys[0] & keys[1]
+    assert not keys[1] & keys[2]
+
+
+@pytest.mark.parametrize(
+    ("target", "given", "words"),
+    [
+        ("opendp:mine.py", {"pairs": "[1, 2]", "inputs": None}, "must list pairs"),
+        ("opendp:mine.py", {"pairs": "[]", "inputs": None}, "nothing to compare"),
+        ("opendp:mine.py", {"pairs": None, "inputs": "[1]"}, "nothing to compare"),
+        ("opendp:mine.py", {"pairs": None, "inputs": "x"}, "no JSON"),
+        ("opendp:mine.py", {"pairs": "[[1, 2]]", "inputs": "[1, 2]"}, "give one of them"),
+        ("mine.py", {"pairs": "[[1, 2]]", "inputs": None}, "about a program or an object of a library"),
+    ],
+)
+def test_inputs_that_cannot_be_used(target, given, words):
+    with pytest.raises(ParameterError, match=words):
+        with_inputs(target, **given)
+
+
+def makes():
+    """Make a measurement; a function of a module, as a pickle can name it."""
+    return Fake(privacy=lambda d_in: 2.0 * d_in)
+
+
+def test_what_a_function_makes_is_rebuilt_elsewhere():
+    mechanism = dpaudit.from_opendp(makes, d_in=2, pairs=[(0, 2)], name="mine")
+    again = pickle.loads(pickle.dumps(mechanism))
+    assert (again.name, again.parameters()) == ("mine", {"d_in": 2.0})
+    assert again.claims()[0].guarantee == dpaudit.ApproximateDP(4.0) == mechanism.claims()[0].guarantee
+    assert list(again.neighbours()) == [(0, 2)]
+    assert copy.deepcopy(mechanism) is mechanism
+    tool = dpaudit.from_diffprivlib(functools.partial(mean, epsilon=1.5, bounds=(0, 1)))
+    assert pickle.loads(pickle.dumps(tool)).claims()[0].guarantee == dpaudit.ApproximateDP(1.5)
+
+
+def test_an_object_that_cannot_be_pickled_says_what_can():
+    with pytest.raises(pickle.PicklingError, match=r"opendp: Fake cannot be pickled .* give from_opendp a function"):
+        pickle.dumps(dpaudit.from_opendp(Fake(privacy=lambda d_in: 1.0)))
+
+
+def mean(array, epsilon, bounds, random_state=None):
+    return 0.0

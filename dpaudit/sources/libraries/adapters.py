@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
 import inspect
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import combinations
 from types import ModuleType
 from typing import Any, Final
 
-from dpaudit.errors import TargetError
-from dpaudit.sources.libraries.objects import LibraryMechanism, made_class
+from dpaudit.claims.inputs import Pair
+from dpaudit.errors import ParameterError, TargetError
+from dpaudit.reading import shortened
+from dpaudit.sources.declarations import from_json
+from dpaudit.sources.libraries.objects import LibraryMechanism, checked_pairs, made_class
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +30,8 @@ class _Library:
     wanted: str
     returned: tuple[str, ...]
     """Return annotations of functions that make such objects."""
+    adapt: str
+    """Function of the adapter that makes a mechanism of an object."""
 
 
 _LIBRARIES: Final = {
@@ -33,6 +41,7 @@ _LIBRARIES: Final = {
         home="dpaudit.sources.libraries.opendp_objects",
         wanted="an OpenDP Measurement",
         returned=("Measurement",),
+        adapt="from_opendp",
     ),
     "diffprivlib": _Library(
         package="diffprivlib",
@@ -40,6 +49,7 @@ _LIBRARIES: Final = {
         home="dpaudit.sources.libraries.diffprivlib_objects",
         wanted="a diffprivlib mechanism, or functools.partial of a tool with its epsilon",
         returned=("DPMechanism", "partial"),
+        adapt="from_diffprivlib",
     ),
     "pure-ldp": _Library(
         package="pure_ldp",
@@ -47,6 +57,7 @@ _LIBRARIES: Final = {
         home="dpaudit.sources.libraries.pure_ldp_objects",
         wanted="a pure-LDP client with epsilon and d",
         returned=("FreqOracleClient",),
+        adapt="from_pure_ldp",
     ),
 }
 
@@ -54,6 +65,8 @@ _LIBRARIES: Final = {
 @dataclass(frozen=True, slots=True)
 class LibraryTarget:
     """What ``opendp:module:measurement`` says: the library, the file or module, and the object; empty for all of them.
+
+    Neighbouring inputs in place of those that are derived follow as ``#`` and JSON, ``#[[[0, 1], [1, 1]]]``.
 
     Raises
     ------
@@ -64,10 +77,12 @@ class LibraryTarget:
     library: str
     home: str
     attribute: str
+    pairs: str = ""
 
     @classmethod
     def of(cls, text: str) -> LibraryTarget:
         """Read a TARGET argument."""
+        text, _, pairs = text.partition("#")
         prefix, _, rest = text.partition(":")
         if ".py:" in rest or rest.endswith(".py"):
             head, _, attribute = rest.partition(".py")
@@ -76,12 +91,28 @@ class LibraryTarget:
             home, _, attribute = rest.partition(":")
         if not home:
             raise TargetError(f"{text!r} names no module; write {prefix}:module:object or {prefix}:file.py::object")
-        return cls(prefix.replace("_", "-"), home, attribute)
+        return cls(prefix.replace("_", "-"), home, attribute, pairs)
 
     @property
     def plain(self) -> str:
         """The same without the library: ``file.py::object`` or ``module:object``."""
         return f"{self.home}{'::' if self.home.endswith('.py') else ':'}{self.attribute}"
+
+    @property
+    def given(self) -> tuple[Pair, ...] | None:
+        """Neighbouring inputs that it gives; None where it gives none.
+
+        Raises
+        ------
+        ParameterError
+            They are no pairs.
+        """
+        if not self.pairs:
+            return None
+        found = from_json(self.pairs, "--pairs")
+        if not isinstance(found, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in found):
+            raise ParameterError(f"--pairs: {shortened(self.pairs)} must list pairs [x, y] of inputs")
+        return checked_pairs(tuple(pair) for pair in found)
 
     @property
     def path(self) -> str:
@@ -114,6 +145,43 @@ def check_installed(library: str) -> None:
         )
 
 
+def mechanism_of(value: Any, *, pairs: Iterable[Pair] | None = None) -> LibraryMechanism | None:
+    """Return an object of a library as a mechanism with the claim that it carries; None where it is no such object."""
+    kind = value.func if isinstance(value, functools.partial) else type(value)
+    packages = {each.__module__.partition(".")[0] for each in getattr(kind, "__mro__", (kind,))}
+    for said in _LIBRARIES.values():
+        if said.package in packages:
+            adapter = importlib.import_module(said.home)
+            if adapter.recognises(value):
+                made: LibraryMechanism = getattr(adapter, said.adapt)(value, pairs=pairs)
+                return made
+    return None
+
+
+def with_inputs(text: str, *, pairs: str | None, inputs: str | None) -> str:
+    """Return a TARGET argument with neighbouring inputs from JSON: pairs, or inputs of which any two are neighbours.
+
+    Raises
+    ------
+    ParameterError
+        It is no object of a library, or they are no inputs to compare.
+    """
+    option, said = ("--pairs", pairs) if pairs is not None else ("--inputs", inputs)
+    if said is None:
+        return text
+    if pairs is not None and inputs is not None:
+        raise ParameterError("--pairs and --inputs say the same in two ways; give one of them")
+    if not is_library(text):
+        raise ParameterError(f"{option} is about a program or an object of a library; leave it out with {text}")
+    found = from_json(said, option)
+    if not isinstance(found, list) or len(found) < (1 if pairs is not None else 2):
+        raise ParameterError(f"{option}: {shortened(said)} has nothing to compare; give at least two inputs")
+    listed = found if pairs is not None else [list(pair) for pair in combinations(found, 2)]
+    made = f"{text.partition('#')[0]}#{json.dumps(listed)}"
+    LibraryTarget.of(made).given  # noqa: B018 - says what is wrong with them
+    return made
+
+
 def adapted(target: LibraryTarget, module: ModuleType) -> type[LibraryMechanism]:
     """Return the mechanism that an object of a module is, or what a function of the module returns.
 
@@ -142,7 +210,14 @@ def adapted(target: LibraryTarget, module: ModuleType) -> type[LibraryMechanism]
             "returns one"
         )
     base: type[LibraryMechanism] = adapter.MECHANISM
-    return made_class(base, make, name=target.attribute, origin=(target.path, target.attribute))
+    origin = target.path, target.attribute + (f"#{target.pairs}" if target.pairs else "")
+    more: dict[str, Any] = {} if target.home.endswith(".py") else {"recipe": (adapted_again, target, {})}
+    return made_class(base, make, name=target.attribute, origin=origin, pairs=target.given, more=more)
+
+
+def adapted_again(target: LibraryTarget) -> type[LibraryMechanism]:
+    """Return the mechanism that an object of a module is, by its reference alone."""
+    return adapted(target, importlib.import_module(target.home))
 
 
 def objects_in(target: LibraryTarget, module: ModuleType) -> Iterator[tuple[str, Any]]:

@@ -14,7 +14,7 @@ import numpy as np
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee
 from dpaudit.claims.inputs import Pair
 from dpaudit.errors import ParameterError
-from dpaudit.sources.libraries.objects import Inputs, LibraryMechanism, made_class
+from dpaudit.sources.libraries.objects import Inputs, LibraryMechanism, checked_pairs, made_class, maker_of
 
 _MOST_CATEGORIES = 8
 _COUNTS = ("histogram",)
@@ -192,7 +192,8 @@ def from_diffprivlib(
     Parameters
     ----------
     mechanism
-        A mechanism, or ``functools.partial`` of a tool with its arguments, among them ``epsilon``.
+        A mechanism; or ``functools.partial`` of a tool with its arguments, among them ``epsilon``; or a function that
+        makes either.
     pairs
         Neighbouring inputs in place of those that are derived: values of ``randomise``; utilities of the candidates for
         `Exponential` and `PermuteAndFlip`; arrays, as tuples of numbers, for a tool.
@@ -220,9 +221,11 @@ def from_diffprivlib(
     >>> print(dpaudit.check(dpaudit.from_diffprivlib(Geometric(epsilon=1.0))).results[0].verdict)  # doctest: +SKIP
     consistent
     """
-    made = made_class(DiffprivlibMechanism, lambda: mechanism, name=name, pairs=pairs)()
-    made.check_object(mechanism)
+    given = None if pairs is None else checked_pairs(pairs)
+    more = {"recipe": (from_diffprivlib, mechanism, {"pairs": given, "name": name})}
+    made = made_class(DiffprivlibMechanism, maker_of(mechanism), name=name, pairs=given, more=more)()
     assert isinstance(made, DiffprivlibMechanism)
+    made.held  # noqa: B018 - made, and checked, at once
     return made
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -50,6 +51,28 @@ class LibraryMechanism(Mechanism):
     """Parameters that are the adapter's and not the object's."""
     raising_counts: ClassVar[bool] = False
     """Whether an exception is an output like any other, because the object says which inputs it takes."""
+    recipe: ClassVar[tuple[Callable[..., Any], Any, Mapping[str, Any]] | None] = None
+    """What makes the mechanism again, in another process: a function, the object or what makes it, and options."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.recipe is None:
+            raise pickle.PicklingError(f"{self.name}: load it by its TARGET where it is needed; its file is no module")
+        function, given, _ = self.recipe
+        try:
+            pickle.dumps(given)
+        except Exception as error:
+            raise pickle.PicklingError(
+                f"{self.name}: {type(given).__name__} cannot be pickled ({error}); give {function.__name__} a function "
+                "of a module that makes it"
+            ) from error
+        return _made_again, (self.recipe, self.parameters())
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        # Neither its parameters nor its object change.
+        return self
 
     @property
     def held(self) -> Any:
@@ -152,6 +175,17 @@ class LibraryMechanism(Mechanism):
         guarantee = self.guarantee()
         statement = self.statement(guarantee)
         return [PrivacyClaim(id=f"{self.name}.privacy", statement=statement, guarantee=guarantee)]
+
+
+def _made_again(recipe: tuple[Callable[..., Any], Any, Mapping[str, Any]], values: Mapping[str, Any]) -> Any:
+    function, given, options = recipe
+    made = function(given, **options)
+    return (made if isinstance(made, type) else type(made))(**values)
+
+
+def maker_of(given: Any) -> Callable[..., Any]:
+    """Return what makes an object: a function that was given in its place, or one that returns the object."""
+    return given if inspect.isfunction(given) else lambda: given
 
 
 def made_class(

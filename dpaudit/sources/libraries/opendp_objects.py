@@ -13,7 +13,7 @@ from dpaudit.claims.inputs import Pair
 from dpaudit.errors import ParameterError
 from dpaudit.mechanism import parameter
 from dpaudit.sources.libraries.neighbours import metric_name, pairs_of, relation_of
-from dpaudit.sources.libraries.objects import Inputs, LibraryMechanism, made_class
+from dpaudit.sources.libraries.objects import Inputs, LibraryMechanism, checked_pairs, made_class, maker_of
 from dpaudit.sources.libraries.spaces import space_of
 
 ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0)
@@ -184,7 +184,8 @@ def from_opendp(
     Parameters
     ----------
     measurement
-        The measurement.
+        The measurement, or a function that makes it; its arguments are then parameters, at their defaults. Only what a
+        function of a module makes can be sent to another process.
     d_in
         Largest distance of two neighbouring inputs, in its input metric, above 0.
     pairs
@@ -209,10 +210,12 @@ def from_opendp(
     >>> print(dpaudit.check(dpaudit.from_opendp(noisy)).results[0].verdict)  # doctest: +SKIP
     consistent
     """
-    made = made_class(OpendpMechanism, lambda: measurement, name=name, pairs=pairs)
+    given = None if pairs is None else checked_pairs(pairs)
+    more = {"recipe": (from_opendp, measurement, {"pairs": given, "name": name})}
+    made = made_class(OpendpMechanism, maker_of(measurement), name=name, pairs=given, more=more)
     mechanism = made(d_in=d_in)  # type: ignore[call-arg]
-    mechanism.check_object(measurement)
     assert isinstance(mechanism, OpendpMechanism)
+    mechanism.held  # noqa: B018 - made, and checked, at once
     return mechanism
 
 

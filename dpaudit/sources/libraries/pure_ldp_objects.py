@@ -13,7 +13,7 @@ import numpy as np
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee
 from dpaudit.claims.inputs import Pair
 from dpaudit.errors import ParameterError
-from dpaudit.sources.libraries.objects import Inputs, LibraryMechanism, made_class
+from dpaudit.sources.libraries.objects import Inputs, LibraryMechanism, checked_pairs, made_class, maker_of
 
 _MOST_VALUES = 8
 
@@ -111,7 +111,7 @@ def from_pure_ldp(
     Parameters
     ----------
     client
-        The client, with ``privatise``, ``epsilon`` and ``d``.
+        The client, with ``privatise``, ``epsilon`` and ``d``, or a function that makes it.
     server
         Its server. Then what is audited is the values for which the server counts a report: of hashed reports, which
         hardly ever come twice, nothing else says anything. Needs a server that adds to ``aggregated_data``.
@@ -138,10 +138,12 @@ def from_pure_ldp(
     >>> print(dpaudit.check(dpaudit.from_pure_ldp(DEClient(1.0, 4))).results[0].verdict)  # doctest: +SKIP
     consistent
     """
-    more = {"server": server, "inputs_given": tuple(inputs)}
-    made = made_class(PureLdpMechanism, lambda: client, name=name, pairs=pairs, more=more)()
-    made.check_object(client)
+    given, values = None if pairs is None else checked_pairs(pairs), tuple(inputs)
+    options = {"server": server, "inputs": values, "pairs": given, "name": name}
+    more = {"server": server, "inputs_given": values, "recipe": (from_pure_ldp, client, options)}
+    made = made_class(PureLdpMechanism, maker_of(client), name=name, pairs=given, more=more)()
     assert isinstance(made, PureLdpMechanism)
+    made.held  # noqa: B018 - made, and checked, at once
     return made
 
 
