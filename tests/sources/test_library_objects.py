@@ -246,6 +246,11 @@ def test_an_object_that_takes_nothing_is_no_pass():
 
 
 def test_pairs_that_are_given_take_the_place_of_those_derived():
+    def whole(data):
+        return data // 1 if isinstance(data, int) else data.nothing
+
+    with pytest.raises(CheckError, match=r"takes neither input of a pair that was given \(AttributeError on 'a'"):
+        dpaudit.from_opendp(Fake(function=whole), pairs=[(1, 2), ("a", "b")]).neighbours()
     given = dpaudit.from_opendp(Fake(input_domain="LazyFrameDomain()"), pairs=[(1, 2)])
     assert list(given.neighbours()) == [(1, 2)]
     with pytest.raises(ParameterError, match="pairs must be"):

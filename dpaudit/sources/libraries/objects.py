@@ -126,7 +126,7 @@ class LibraryMechanism(Mechanism):
         Raises
         ------
         CheckError
-            The object refuses all inputs that were derived.
+            The object refuses all inputs that were derived, or both of a pair that was given.
         """
         return self._tried()[0]
 
@@ -146,6 +146,12 @@ class LibraryMechanism(Mechanism):
             tried = [self._outcomes(data) for data in pair]
             problems = [problem for _, problem in tried]
             refused = refused or next((each for each in problems if each), "")
+            if given and all(problems):
+                # Equal exceptions on both inputs would pass for outputs that tell nothing.
+                raise CheckError(
+                    f"{self.name}: it takes neither input of a pair that was given ({problems[0]}); give inputs of its "
+                    "domain"
+                )
             if given or not any(problems) or (self.raising_counts and not all(problems)):
                 pairs.append(pair)
                 forms |= {_form(each) for outcomes, _ in tried for each in outcomes}
