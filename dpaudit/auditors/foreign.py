@@ -116,12 +116,23 @@ def listed(raw: Any, size: int) -> Any:
     return list(raw) if isinstance(raw, range | deque) else raw
 
 
+def _column(series: Any) -> np.ndarray:
+    """Values of a column; those of several parts as Python's own."""
+    values = series.to_numpy()
+    if values.ndim == 1:
+        return np.asarray(values)
+    listed = series.to_list()
+    held = np.empty(len(listed), dtype=object)
+    held[:] = listed
+    return held
+
+
 def _frame(raw: Any) -> Any:
     """A row of a frame is an output: numbers as rows, other values as records with the names of the columns."""
     names = [str(name) for name in raw.columns]
     if len(set(names)) < len(names) or not names:
         return raw.to_numpy()
-    parts = [raw[name].to_numpy() for name in raw.columns]
+    parts = [_column(raw[name]) for name in raw.columns]
     fields = [
         (name, part.dtype if part.dtype.kind in "biuf" else object) for name, part in zip(names, parts, strict=True)
     ]

@@ -90,6 +90,24 @@ def canonical(item: Any) -> Any:
     return item
 
 
+def with_names(outcomes: np.ndarray) -> list[Any]:
+    """Return outcomes as an event lists them: records and named tuples with the names of their parts."""
+    names = outcomes.dtype.names
+    if names is None:
+        return [_named(item) for item in outcomes.tolist()]
+    return [dict(zip(names, map(_named, outcome), strict=True)) for outcome in outcomes.tolist()]
+
+
+def _named(item: Any) -> Any:
+    if isinstance(item, tuple) and hasattr(item, "_fields"):
+        return {name: _named(part) for name, part in zip(item._fields, item, strict=True)}
+    if type(item) is list or type(item) is tuple:
+        return type(item)(_named(part) for part in item)
+    if type(item) is dict:
+        return {key: _named(part) for key, part in item.items()}
+    return item
+
+
 @cache
 def field_names(kind: Any) -> tuple[str, ...]:
     """Names of a dataclass's fields."""

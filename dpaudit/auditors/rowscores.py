@@ -5,6 +5,7 @@ Structured outputs are taken apart into rows of numbers first.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -157,6 +158,12 @@ class AdditiveScore:
         return cls(Transform.from_json(raw["transform"]), tuple(_table(table) for table in raw["tables"]))
 
 
+_FEW_NAMES = 8
+"""Columns of which a weighted sum is written out, at most, where they have names."""
+
+_POSITION = re.compile(r"output(\[\d+\])*")
+"""What a column is called that has no name."""
+
 _NUMBERS = {
     "identity": "numbers",
     "differences": "differences",
@@ -213,11 +220,17 @@ class LinearScore:
 
     def describe(self, threshold: float, *, above: bool) -> Any:
         """Half-space, after the limits."""
-        return {
-            f"weighted sum of {len(self.weights)} {_NUMBERS[self.transform.name]}, each limited to its usual range": (
-                f"{'>=' if above else '<='} {threshold:.17g}"
-            )
-        }
+        what = self._in_names() or f"weighted sum of {len(self.weights)} {_NUMBERS[self.transform.name]}"
+        return {f"{what}, each limited to its usual range": f"{'>=' if above else '<='} {threshold:.17g}"}
+
+    def _in_names(self) -> str:
+        """Return the sum of few columns with names of their own in words; empty for others."""
+        if self.transform.name != "identity" or len(self.weights) > _FEW_NAMES:
+            return ""
+        names = self.transform.columns.names
+        if len(names) != len(self.weights) or all(_POSITION.fullmatch(name) for name in names):
+            return ""
+        return " + ".join(f"{weight:.4g} {name}" for weight, name in zip(self.weights, names, strict=True))
 
     def to_json(self) -> dict[str, Any]:
         """Transform, limits and weights."""

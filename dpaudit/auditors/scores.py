@@ -13,6 +13,7 @@ import numpy as np
 
 from dpaudit.auditors.bits import BitsScore
 from dpaudit.auditors.columns import Columns
+from dpaudit.auditors.leaves import with_names
 from dpaudit.auditors.mixtures import MixtureScore
 from dpaudit.auditors.outputs import Coder, Coding, OutputsLike, as_outputs, find_keys, joined, outcome_keys, raw_of
 from dpaudit.auditors.rowscores import (
@@ -94,7 +95,7 @@ class OutcomeScore:
         """List the outcomes of the event."""
         inside = self.ratios >= threshold if above else self.ratios <= threshold
         others = threshold <= 0.0 if above else threshold >= 0.0
-        chosen = self.outcomes[inside].tolist()
+        chosen = with_names(self.outcomes[inside])
         if len(chosen) == 1 and not others:
             return chosen[0]
         listed: dict[str, Any] = {"any of": chosen[:_LISTED]}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
@@ -199,10 +199,15 @@ class CsvTable(LineTable):
 
 
 class JsonTable(LineTable):
-    """Outputs of a file of JSON Lines: numbers, texts, lists of one length, or objects with the same keys."""
+    """Outputs of a file of JSON Lines: numbers, texts, lists of one length, or objects with the same keys.
+
+    Lists and objects inside them are taken apart: the columns of ``{"sum": {"of": [1, 2]}}`` are ``sum.of[0]`` and
+    ``sum.of[1]``.
+    """
 
     def _lines(self, file: BinaryIO) -> Iterator[tuple[int, Sequence[Any]]]:
         keys: tuple[str, ...] | None = None
+        first: int | None = None
         for line, text in enumerate(lines_of(self._path, file), 1):
             if not text.strip():
                 continue
@@ -210,7 +215,14 @@ class JsonTable(LineTable):
                 value = parse_json(text)
             except ValueError as error:
                 refuse(self._path, f"is no JSON ({error})", line=line)
+            if isinstance(value, dict | list) and any(isinstance(item, dict | list) for item in _items(value)):
+                parts = list(_parts_of(value, ""))
+                value = dict(parts)
+                if len(value) < len(parts):
+                    refuse(self._path, "has two parts that would be one column; give keys other names", line=line)
             if isinstance(value, dict):
+                if first is not None and keys is None:
+                    refuse(self._path, f"has named parts, where line {first} has none; write one form", line=line)
                 if keys is None:
                     keys = tuple(value)
                     self._names = keys
@@ -225,9 +237,27 @@ class JsonTable(LineTable):
             if not values:
                 refuse(self._path, "has no values; write an output in every line", line=line)
             for place, item in enumerate(values):
-                if isinstance(item, list | dict) or item is None:
-                    refuse(self._path, f"is {json_kind(item)}; write a number or a text", line=line, column=place + 1)
+                if item is None:
+                    column = keys[place] if keys else place + 1
+                    refuse(self._path, "is null; write a number or a text", line=line, column=column)
+            first = first or line
             yield line, [int(item) if isinstance(item, bool) else item for item in values]
+
+
+def _items(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value
+
+
+def _parts_of(value: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """Yield the parts of a value that have no parts, with the way to each."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from _parts_of(part, f"{name}.{key}" if name else key)
+    elif isinstance(value, list):
+        for place, part in enumerate(value):
+            yield from _parts_of(part, f"{name}[{place}]")
+    else:
+        yield name, value
 
 
 def _has_header(rows: list[list[str]]) -> bool:

@@ -1,5 +1,6 @@
 """`dpaudit bound A B`: bounds from files, labels and folders, exit statuses, reports, calls that are refused."""
 
+import gzip
 import json
 
 import numpy as np
@@ -166,6 +167,12 @@ def test_bounds_on_other_guarantees_without_a_claim(dpaudit, files):
         (["a.npy", "empty.csv"], "empty.csv has 0 rows"),
         (["a.npy", "two.csv"], "give the same columns"),
         (["x.csv", "y.csv"], "x.csv has the columns x, and y.csv has y"),
+        (["a.npy", "mixed.csv"], "mixed.csv, line 2, column 1: 'a' is no number, where line 1 has one"),
+        (["latin.csv", "b.csv"], "latin.csv, line 2: is not UTF-8 text; save the file as UTF-8"),
+        (["packed.csv", "b.csv"], "compressed by gzip, but its name does not end in .gz; rename it"),
+        (["packed.csv.xz", "b.csv"], "its ending does not say what it is"),
+        (["huge.npy", "b.csv"], "huge.npy has 1000000000 rows; give fewer than 10^9 of them"),
+        (["two.csv", "x.csv", "--claim-epsilon", "1"], "two.csv has numbers in rows of shape (2,) and x.csv"),
         (["a.npy", "b.csv", "--claim-mu", "1", "--claim-epsilon", "1"], "--claim-epsilon is no claim of Gaussian DP"),
         (["a.npy", "b.csv", "--claim-mu", "1", "--delta", "0.1"], "leave --delta out"),
         (["a.npy", "b.csv", "--claim-rho", "-1"], "--claim-rho must be a finite number"),
@@ -184,11 +191,19 @@ def test_calls_that_are_refused(dpaudit, files, folder, arguments, words):
     for name, content in {
         "one.csv": "1\n",
         "empty.csv": "",
+        "mixed.csv": "1\na\n" * 50,
         "two.csv": "1,2\n" * 50,
         "x.csv": "x\n" + "1\n" * 50,
         "y.csv": "y\n" + "1\n" * 50,
     }.items():
         (folder / name).write_text(content, encoding="utf-8")
+    (folder / "latin.csv").write_bytes("naïve\ncafé\n".encode("latin-1").replace(b"na\xefve", b"naive") * 50)
+    (folder / "packed.csv").write_bytes(gzip.compress(b"1\n" * 50))
+    (folder / "packed.csv.xz").write_bytes(b"\xfd7zXZ\x00")
+    with (folder / "huge.npy").open("wb") as made:
+        header = {"descr": "<f8", "fortran_order": False, "shape": (10**9,)}
+        np.lib.format.write_array_header_1_0(made, header)
+        made.truncate(made.tell() + 8 * 10**9)  # of which the disk holds the header
     outcome = dpaudit("bound", *arguments)
     assert (outcome.status, outcome.out) == (2, "")
     assert outcome.err.count("\n") == 1

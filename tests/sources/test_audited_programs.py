@@ -138,6 +138,10 @@ def test_calls_that_cannot_be_used(folder, capsys, monkeypatch, words, text):
         ("say('hello')", 2, "'hello' in line 1"),
         ("hello()\nfor _ in requests(): sys.exit('out of memory')", 4, "exit status 1"),
         ("hello()\nfor _ in requests(): time.sleep(600)", 4, "wrote nothing for 1 seconds"),
+        ("hello()\nwhile True: out.write('1\\n')", 2, "more than it was asked for"),
+        ("hello()\nfor _ in requests():\n  while True: out.write('1')", 2, "a line without an end"),
+        ("while True: out.write('Welcome')", 2, "a line without an end"),
+        ("hello()\nfor _, n, _ in requests():\n say(*[random.Random(1 + i).random() for i in range(n)])", 2, "seeds"),
     ],
 )
 def test_what_the_program_does_wrong_decides_the_status(folder, program, capsys, monkeypatch, body, expected, text):

@@ -73,6 +73,10 @@ def test_json_lines(tmp_path, ending):
     assert of(*T).tolist() == T
     assert of([1, 2], [3, 4.5]).tolist() == [[1, 2], [3, 4.5]]
     assert of(True, False).tolist() == [1, 0]
+    nested = of({"sum": {"of": [1, 2]}, "t": "a"}, {"t": "b", "sum": {"of": [3, 4.5]}})
+    assert nested.dtype.names == ("sum.of[0]", "sum.of[1]", "t")
+    assert nested.tolist() == [(1, 2, "a"), (3, 4.5, "b")]
+    assert of([{"x": 1}, {"x": "a"}], [{"x": 2}, {"x": "b"}]).dtype.names == ("[0].x", "[1].x")
     named = of({"t": "a", "x": 1}, {"x": 2.5, "t": "b"})
     assert named.dtype.names == ("t", "x")
     assert [named[name].tolist() for name in ("t", "x")] == [["a", "b"], [1, 2.5]]
@@ -146,7 +150,13 @@ BAD = {
         ("1\n[\n", r"line 2: is no JSON"),
         ("1\nNaN\n", r"line 2: is no JSON"),
         ("1\nnull\n", r"line 2, column 1: is null"),
-        ("[1]\n[[2]]\n", r"line 2, column 1: is a list"),
+        ("[1]\n[[2]]\n", r"line 2: has named parts, where line 1 has none"),
+        ('1\n{"x": 1}\n', r"line 2: has named parts, where line 1 has none"),
+        ('{"x": [1]}\n{"x": [1, 2]}\n', r"line 2: has the keys x\[0\], x\[1\], where others have x\[0\]"),
+        ('{"x.y": 1, "x": {"y": 2}}\n', r"line 1: has two parts that would be one column"),
+        ('{"x": {"y": null}}\n', r"line 1, column x.y: is null"),
+        (b'"\xff"\n', r"line 1: is not UTF-8"),
+        (gzip.compress(b"1\n", mtime=0), r"compressed by gzip, but its name does not end in .gz"),
         ('1\n"a"\n', r"line 2, column 1: 'a' is no number"),
         ('"a"\n1\n', r"line 2, column 1: 1 is a number, where line 1 has a text"),
         ('{"x": 1}\n{"y": 1}\n', r"line 2: has the keys y, where others have x"),
@@ -170,6 +180,66 @@ BAD = {
 def test_files_that_cannot_be_read(tmp_path, name, content, words):
     with pytest.raises(dpaudit.DataError, match=words):
         read(write(tmp_path, name, content))
+
+
+def sparse(file, rows, *, declared=None):
+    """Write a npy file of so many float64 that holds no data on the disk; its header may declare another number."""
+    with file.open("wb") as made:
+        header = {"descr": "<f8", "fortran_order": False, "shape": (declared or rows,)}
+        np.lib.format.write_array_header_1_0(made, header)
+        made.truncate(made.tell() + 8 * rows)
+
+
+def test_a_thousand_million_rows(tmp_path):
+    """They are refused before any of them is read; a header that declares more than there is, is damaged."""
+    sparse(tmp_path / "huge.npy", 10**9)
+    sparse(tmp_path / "short.npy", 1000, declared=10**9)
+    np.save(tmp_path / "small.npy", np.arange(100.0))
+    assert read_table(tmp_path / "huge.npy").rows == 10**9
+    for pair in (("huge.npy", "small.npy"), ("small.npy", "huge.npy")):
+        with pytest.raises(dpaudit.DataError, match=r"huge.npy has 1000000000 rows; give fewer than 10\^9 of them"):
+            dpaudit.bound_from_samples(*(read_table(tmp_path / name) for name in pair))
+    with pytest.raises(dpaudit.DataError, match=r"short.npy: it is damaged"):
+        read_table(tmp_path / "short.npy")
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "jsonl", "ndjson", "npy", "npz", "parquet", "arrow", "feather"])
+def test_files_of_no_bytes(tmp_path, ending):
+    if ending in ("parquet", "arrow", "feather"):
+        pytest.importorskip("pyarrow")
+    (tmp_path / f"x.{ending}").write_bytes(b"")
+    with pytest.raises(dpaudit.DataError, match=rf"x\.{ending}") as caught:
+        dpaudit.bound_from_samples(read_table(tmp_path / f"x.{ending}"), [1] * 30)
+    assert "\n" not in str(caught.value)
+
+
+def test_columnar_files_that_cannot_be_used(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    parquet.write_table(pa.table({"x": [1, 2], "y": [1, 2]}), tmp_path / "good.parquet")
+    whole = (tmp_path / "good.parquet").read_bytes()
+    (tmp_path / "short.parquet").write_bytes(whole[:-9])
+    (tmp_path / "text.parquet").write_text("x,y\n1,2\n")
+    (tmp_path / "text.arrow").write_text("x,y\n1,2\n")
+    (tmp_path / "gzip.parquet").write_bytes(gzip.compress(whole, mtime=0))
+    parquet.write_table(pa.table({"x": [1, None]}), tmp_path / "null.parquet")
+    parquet.write_table(pa.table({"x": [[1], [2]]}), tmp_path / "lists.parquet")
+    for name, words in {
+        "short.parquet": "cannot be read as what its ending says",
+        "text.parquet": "cannot be read as what its ending says",
+        "text.arrow": "cannot be read as what its ending says",
+        "gzip.parquet": "cannot be read as what its ending says",
+        "null.parquet": "column 'x', row 1: is null",
+        "lists.parquet": "has type list",
+    }.items():
+        with pytest.raises(dpaudit.DataError, match=words) as caught:
+            read(tmp_path / name)
+        assert "\n" not in str(caught.value)
+    parquet.write_table(pa.table({"x": [1.5, 2.5] * 20}), tmp_path / "other.parquet")
+    parquet.write_table(pa.table({"x": ["a", "b"] * 20}), tmp_path / "texts.parquet")
+    with pytest.raises(dpaudit.DataError, match="give the same columns"):
+        dpaudit.bound_from_samples(read_table(tmp_path / "other.parquet"), read_table(tmp_path / "texts.parquet"))
 
 
 def test_more_files_that_cannot_be_read(tmp_path):
