@@ -8,6 +8,7 @@ moments of the privacy loss cut off at a level are bounded, and bound them from 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +40,9 @@ from dpaudit.laws.privacy_profile import LARGEST_EPSILON, short
 from dpaudit.laws.trade_off import shift_at
 from dpaudit.mechanism import Mechanism
 from dpaudit.statistics import BettingMeans
+
+Bounds = tuple[np.ndarray, np.ndarray]
+"""Lower and upper bounds on means, shape (k,) each."""
 
 _PILOT_SHARE, _LEAST = 0.02, 200
 _POINTS = 18
@@ -76,7 +80,10 @@ def _orders(guarantee: Guarantee) -> tuple[float, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Plan:
-    """What is bounded, all at once: points of the privacy profile, or moments of the loss cut off at levels."""
+    """What is bounded, all at once: points of the privacy profile, or moments of the loss cut off at levels.
+
+    ``event_levels`` has, for each direction, the level beyond which losses are the event that is counted.
+    """
 
     guarantee: Guarantee
     epsilons: np.ndarray
@@ -84,7 +91,7 @@ class _Plan:
     alpha: float
     levels: Levels
     horizon: int
-    event_level: float
+    event_levels: tuple[float, ...]
 
     def values(self, part: np.ndarray) -> list[np.ndarray]:
         """Values in [0, 1] whose means are bounded, of a block of losses, ascending."""
@@ -93,29 +100,48 @@ class _Plan:
         above = np.searchsorted(part, self.epsilons, side="right")
         return [-np.expm1(e - part[i:]) for e, i in zip(self.epsilons, above, strict=True)]
 
-    def forced(self, lower: np.ndarray, upper: np.ndarray) -> Interval:
-        """Interval of the forced parameter, from the larger bounds of both directions."""
+    def forced(self, bounds: Sequence[Bounds]) -> Interval:
+        """Interval of the forced parameter, from the bounds of all directions, each followed by its reverse."""
+        if isinstance(self.guarantee, TradeOff):
+            each = self.forced_by_each(bounds)
+            return Interval(
+                lower=max(value.lower or 0.0 for value in each), upper=max(value.upper or 0.0 for value in each)
+            )
+        lower, upper = (np.max(side, axis=0) for side in zip(*bounds, strict=True))
+        return self._forced_by_one(lower, upper)
+
+    def forced_by_each(self, bounds: Sequence[Bounds]) -> list[Interval]:
+        """Interval of the forced parameter from each direction; the errors of tests need its reverse as well."""
+        if isinstance(self.guarantee, TradeOff):
+            return [self._forced_by_errors(here, bounds[i ^ 1]) for i, here in enumerate(bounds)]
+        return [self._forced_by_one(*each) for each in bounds]
+
+    def _forced_by_one(self, lower: np.ndarray, upper: np.ndarray) -> Interval:
         guarantee = self.guarantee
         if self.moments:
             return Interval(lower=self._by_moments(lower), upper=None)
         if isinstance(guarantee, GaussianDP):
             return Interval(lower=float(shift_at(self.epsilons, lower).max()), upper=None)
+        assert isinstance(guarantee, PrivacyProfile)
         profile = PrivacyProfileBounds(self.epsilons, lower, upper)
-        if isinstance(guarantee, PrivacyProfile):
-            needed = [(profile.epsilon(delta), epsilon) for epsilon, delta in guarantee.points]
-            if any(value.upper is None for value, _ in needed):
-                most = None
-            else:
-                most = max(0.0, *((value.upper or 0.0) - epsilon for value, epsilon in needed))
-            return Interval(lower=max(0.0, *((value.lower or 0.0) - epsilon for value, epsilon in needed)), upper=most)
-        assert isinstance(guarantee, TradeOff)
+        needed = [(profile.epsilon(delta), epsilon) for epsilon, delta in guarantee.points]
+        if any(value.upper is None for value, _ in needed):
+            most = None
+        else:
+            most = max(0.0, *((value.upper or 0.0) - epsilon for value, epsilon in needed))
+        return Interval(lower=max(0.0, *((value.lower or 0.0) - epsilon for value, epsilon in needed)), upper=most)
+
+    def _forced_by_errors(self, forward: Bounds, backward: Bounds) -> Interval:
+        """Interval of the shift of a trade-off, from the bounds of one direction and of its reverse."""
         from scipy.special import ndtri
 
-        first, second = (np.array(side) for side in zip(*guarantee.points, strict=True))
-        # The larger profile of both directions bounds the errors of both from below; from above it bounds those of
-        # the convex hull alone, which no test need reach.
-        least, _ = profile.trade_off(first)
-        return Interval(lower=0.0, upper=max(0.0, float(np.max(ndtri(second) - ndtri(least)))))
+        assert isinstance(self.guarantee, TradeOff)
+        first, second = (np.array(side) for side in zip(*self.guarantee.points, strict=True))
+        least, most = PrivacyProfileBounds(self.epsilons, *forward).trade_off(
+            first, PrivacyProfileBounds(self.epsilons, *backward)
+        )
+        lower, upper = (max(0.0, float(np.max(ndtri(second) - ndtri(reached)))) for reached in (most, least))
+        return Interval(lower=lower, upper=upper)
 
     def _by_moments(self, lower: np.ndarray) -> float:
         guarantee = self.guarantee
@@ -156,7 +182,7 @@ class _Direction:
             start += len(part)
             self.means.update(len(part), self._plan.values(part))
             self.large.update(part)
-        beyond = loss > self._plan.event_level
+        beyond = loss > self._plan.event_levels[self._index]
         self.hits += int(np.count_nonzero(beyond))
         with np.errstate(over="ignore"):
             self.weight += float(np.exp(-loss[beyond]).sum())
@@ -258,7 +284,7 @@ def _plan(guarantee: Guarantee, losses: list[np.ndarray], samples: int, alpha: f
         alpha=alpha / 2,
         levels=Levels.up_to(top, directions=len(losses)),
         horizon=samples,
-        event_level=_best_level(guarantee, losses[worst]),
+        event_levels=tuple(_best_level(guarantee, loss) for loss in losses),
     )
 
 
@@ -276,11 +302,10 @@ def _evidence(directions: list[_Direction], plan: _Plan, scope: str, samples: in
     guarantee, name = plan.guarantee, plan.guarantee.forced
     bounds = [direction.means.bounds() for direction in directions]
     lower, upper = np.max([each[0] for each in bounds], axis=0), np.max([each[1] for each in bounds], axis=0)
-    found = plan.forced(lower, upper)
-    of_each = [plan.forced(*each).lower or 0.0 for each in bounds]
-    worst = int(np.argmax(of_each))
-    means = np.max([direction.means.mean for direction in directions], axis=0)
-    estimate = plan.forced(means, means).lower or 0.0
+    found = plan.forced(bounds)
+    worst = int(np.argmax([each.lower or 0.0 for each in plan.forced_by_each(bounds)]))
+    means = [direction.means.mean for direction in directions]
+    estimate = plan.forced([(mean, mean) for mean in means]).lower or 0.0
     least = found.lower or 0.0
     measured = {name: found}
     violation = finding = remedy = None
@@ -289,11 +314,12 @@ def _evidence(directions: list[_Direction], plan: _Plan, scope: str, samples: in
         verdict, direction = Verdict.REFUTED, directions[worst]
         count = max(direction.means.count, 1)
         p, q = direction.hits / count, min(1.0, direction.weight / count)
-        event = {"kind": "loss", "above": plan.event_level}
+        level = plan.event_levels[worst]
+        event = {"kind": "loss", "above": level}
         violation = Violation(
             data=direction.p_input,
             neighbour=direction.q_input,
-            event={"outputs whose privacy loss exceeds": plan.event_level},
+            event={"outputs whose privacy loss exceeds": level},
             p=p,
             q=q,
             forces={name: least},

@@ -105,22 +105,33 @@ class PrivacyProfileBounds:
         most = math.log(self._z[i - 1] + (self._z[i] - self._z[i - 1]) * share)
         return Interval(lower=max(0.0, least), upper=max(most, least))
 
-    def trade_off(self, type_one: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def trade_off(
+        self, type_one: np.ndarray, reverse: PrivacyProfileBounds | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper bounds on the least type II error at each type I error in [0, 1].
 
-        With delta as the larger of the two directions, this is the best symmetric trade-off function f that holds:
-        f(a) = sup over epsilon of max(0, 1 - delta - e^epsilon a, e^-epsilon (1 - delta - a)). The lower bound takes
-        the supremum over the points alone, which errs downwards; the upper one over all epsilons, with the lower
-        bound on delta, which errs upwards.
+        With delta and rho as the profiles of P against Q and of Q against P, it is the supremum over epsilons >= 0 of
+        max(0, 1 - delta - e^epsilon a, e^-epsilon (1 - rho - a)), where the type I error a is a probability under Q.
+        The lower bound takes the supremum over the points alone, which errs downwards; the upper one over all
+        epsilons, with the lower bounds on both profiles, which errs upwards.
+
+        Parameters
+        ----------
+        type_one
+            Type I errors, shape (k,).
+        reverse
+            Bounds on the profile of Q against P. Without them these bounds are used for both: with the larger profile
+            of the two directions what results is the best symmetric trade-off function that holds, whose upper bound
+            is none for the errors of tests, which may be larger.
 
         References
         ----------
         Dong, Roth, Su, "Gaussian differential privacy", JRSS B 2022, Section 2 (duality with privacy profiles).
         """
-        return (
-            _largest(self._z, self._upper, type_one),
-            np.minimum(_largest(*self._knots, type_one), 1 - type_one),
-        )
+        other = self if reverse is None else reverse
+        least = np.maximum(_steepest(self._z, self._upper, type_one), _flattest(other._z, other._upper, type_one))
+        most = np.maximum(_steepest(*self._knots, type_one), _flattest(*other._knots, type_one))
+        return least, np.minimum(most, 1 - type_one)
 
     def curves(self, epsilons: np.ndarray) -> Curves:
         """Both curves in few digits: bounds rounded outwards, exact values to the nearest."""
@@ -172,12 +183,16 @@ def short(values: np.ndarray) -> np.ndarray:
     return np.unique([float(f"{value:.{_DIGITS}g}") for value in values])
 
 
-def _largest(z: np.ndarray, delta: np.ndarray, type_one: np.ndarray) -> np.ndarray:
-    """The supremum over points of the trade-off functions of (epsilon, delta)."""
-    alpha = type_one[:, None]
-    steep, flat = 1 - delta - z * alpha, (1 - delta - alpha) / z
-    result: np.ndarray = np.maximum(np.maximum(steep, flat).max(axis=1), 0.0)
-    return result
+def _steepest(z: np.ndarray, delta: np.ndarray, type_one: np.ndarray) -> np.ndarray:
+    """Supremum over points of 1 - delta - z a, at least 0."""
+    lines: np.ndarray = (1 - delta - z * type_one[:, None]).max(axis=1)
+    return np.maximum(lines, 0.0)
+
+
+def _flattest(z: np.ndarray, delta: np.ndarray, type_one: np.ndarray) -> np.ndarray:
+    """Supremum over points of (1 - delta - a) / z, at least 0."""
+    lines: np.ndarray = ((1 - delta - type_one[:, None]) / z).max(axis=1)
+    return np.maximum(lines, 0.0)
 
 
 def _rounded(lower: np.ndarray, upper: np.ndarray) -> tuple[tuple[float, ...], tuple[float, ...]]:

@@ -193,7 +193,8 @@ LIKELIHOOD = [
     (PrivacyProfile({0.0: 0.18, 0.5: 0.1}), "refuted"),
     (PrivacyProfile({0.0: profile_of_gaussian(0.0)}), "inconclusive"),
     (TradeOff({0.05: 0.83, 0.3: 0.45}), "certified"),
-    (TradeOff({0.05: 0.84, 0.3: 0.58}), "inconclusive"),  # no larger errors of a single direction are known
+    (TradeOff({0.05: 0.84, 0.3: 0.58}), "refuted"),
+    (TradeOff({0.05: 0.84, 0.3: 0.51}), "inconclusive"),
 ]
 
 
