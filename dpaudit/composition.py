@@ -27,6 +27,9 @@ Examples
 
 from __future__ import annotations
 
+import dataclasses
+import functools
+import inspect
 import itertools
 import math
 from collections import Counter
@@ -52,7 +55,42 @@ _MOST_OUTCOMES = 1 << 12
 """Most outcomes of parts released together that are listed, so that a witness can name them."""
 
 
-class Composed(Mechanism):
+class _Combinator(Mechanism):
+    """A mechanism made of others, whose parameters may be given by position; a subclass may give them defaults."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        own = "__init__" in cls.__dict__
+        types = inspect.get_annotations(cls)
+        for name in cls.parameter_names() if dataclasses.is_dataclass(cls) else ():
+            # `count = 3` and `count: int = 3` give the inherited parameter a default, and nothing else.
+            if name in cls.__dict__ and not isinstance(cls.__dict__[name], dataclasses.Field):
+                types.setdefault(name, cls.parameter_hints()[name])
+                setattr(cls, name, cls.redeclared(name, cls.__dict__[name]))
+        cls.__annotations__ = types
+        super().__init_subclass__(**options)
+        if not own:
+            cls.__init__ = _by_position(cls.__init__)  # type: ignore[method-assign, misc]
+
+
+def _by_position(init: Callable[..., None]) -> Callable[..., None]:
+    """Let a function that takes parameters by name alone take them by position too, in their order."""
+
+    @functools.wraps(init)
+    def __init__(self: Mechanism, *values: Any, **named: Any) -> None:
+        names = self.parameter_names()
+        if len(values) > len(names):
+            raise TypeError(
+                f"{type(self).__name__} takes {len(names)} arguments at most ({', '.join(names)}), got {len(values)}"
+            )
+        given = dict(zip(names, values, strict=False))
+        if twice := sorted(given.keys() & named.keys()):
+            raise TypeError(f"{type(self).__name__} got two values of {twice[0]!r}, by position and by name")
+        init(self, **given, **named)
+
+    return __init__
+
+
+class Composed(_Combinator):
     """Mechanisms run independently on the same data, all outputs released.
 
     Parameters
@@ -66,7 +104,7 @@ class Composed(Mechanism):
     name = "composed"
 
     def __init__(self, mechanisms: Iterable[Mechanism]) -> None:
-        object.__setattr__(self, "mechanisms", tuple(mechanisms))
+        object.__setattr__(self, "mechanisms", mechanisms)
         self.__post_init__()
 
     def validate(self) -> None:
@@ -91,7 +129,7 @@ class Composed(Mechanism):
         return _composed_claims(self.name, [(part, 1) for part in self.mechanisms], "what the parts claim, composed")
 
 
-class Repeated(Mechanism):
+class Repeated(_Combinator):
     """A mechanism run so many times on the same data, independently, all outputs released.
 
     Parameters
@@ -103,7 +141,7 @@ class Repeated(Mechanism):
     """
 
     mechanism: Mechanism = parameter(doc="what is repeated")
-    count: int = parameter(1, minimum=1, doc="how often")
+    count: int = parameter(minimum=1, doc="how often")
 
     name = "repeated"
 
@@ -129,7 +167,7 @@ class Repeated(Mechanism):
         return _composed_claims(self.name, [(self.mechanism, self.count)], f"{self.count} runs of what one run claims")
 
 
-class _OnParts(Mechanism):
+class _OnParts(_Combinator):
     """A mechanism run on random parts of the records."""
 
     mechanism: Mechanism = parameter(doc="what is run on the part that is drawn")

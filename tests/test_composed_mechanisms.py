@@ -19,6 +19,7 @@ from dpaudit import (
     compare,
 )
 from dpaudit.composition import composed
+from dpaudit.laws import Comparison, Law
 
 
 class Answer(Mechanism):
@@ -297,3 +298,201 @@ def test_guarantees_of_other_kinds_are_inherited():
 def measured(mechanism, guarantee):
     """What the laws on two inputs give the parameter that the guarantee forces."""
     return guarantee.measure(compare(mechanism.law(0), mechanism.law(1)))[guarantee.forced]
+
+
+def leaks(data):
+    return FiniteLaw.from_probabilities([data], [1.0])
+
+
+class Leak(Answer):
+    """The bit itself."""
+
+    def sample(self, data, size, rng):
+        return np.full(size, data)
+
+    def law(self, data):
+        return leaks(data)
+
+
+class NoisyCount(Answer):
+    """A bit with discrete Gaussian noise."""
+
+    scale: float = 2.0
+
+    def law(self, data):
+        return dpaudit.DiscreteGaussianLaw(data, self.scale)
+
+    def sample(self, data, size, rng):
+        listed = self.law(0).listed()
+        return data + rng.choice(listed.outcomes, size, p=np.exp(listed.log_probabilities))
+
+
+class LaplaceAnswer(Answer):
+    """A bit with Laplace noise of scale 1."""
+
+    def law(self, data):
+        return dpaudit.LaplaceLaw(data, 1.0)
+
+    def sample(self, data, size, rng):
+        return data + rng.laplace(size=size)
+
+
+GUARANTEES = [
+    ApproximateDP(3.0),
+    ApproximateDP(1.0, 0.5),
+    dpaudit.ZeroConcentratedDP(5.0),
+    dpaudit.ZeroConcentratedDP(5.0, 0.1),
+    dpaudit.RenyiDP(2, 5.0),
+    dpaudit.GaussianDP(5.0),
+    dpaudit.PrivacyProfile({1.0: 0.5}),
+    dpaudit.TradeOff({0.1: 0.5}),
+]
+
+
+def decide(target, guarantee, **budget):
+    from dpaudit.auditors import Budget, Streams, audit
+
+    claim = PrivacyClaim(id="c", statement="It is private.", guarantee=guarantee)
+    return audit(target, claim, budget=Budget(samples=5_000, **budget), streams=Streams(1))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("guarantee", GUARANTEES, ids=str)
+@pytest.mark.parametrize(
+    "target",
+    [
+        dpaudit.Composed([Leak(), dpaudit.Repeated(Answer(), 14)]),
+        dpaudit.Composed([Leak(), LaplaceAnswer()]),
+        dpaudit.Repeated(Leak(), 20),
+    ],
+    ids=["beside answers", "beside Laplace noise", "repeated"],
+)
+def test_a_part_that_tells_everything_refutes_any_guarantee(target, guarantee):
+    evidence = decide(target, guarantee)
+    assert (evidence.verdict, evidence.method) == (Verdict.REFUTED, "exact")
+    assert (evidence.witness.p, evidence.witness.q) == (1.0, 0.0)
+    assert evidence.measured[guarantee.forced].lower > 10
+
+
+@pytest.mark.parametrize("count", [2, 20])
+def test_repeated_discrete_gaussian_noise_against_the_law_of_the_sum(count):
+    listed = dpaudit.DiscreteGaussianLaw(0, 2.0).listed()
+    one = np.exp(listed.log_probabilities)
+    total = np.ones(1)
+    for _ in range(count):
+        total = np.convolve(total, one)
+    # The loss depends on the sum of the outputs alone, which moves by 1 for every one of them.
+    p, q = np.r_[total, np.zeros(count)], np.r_[np.zeros(count), total]
+    found = compare(*(dpaudit.Repeated(NoisyCount(), count).law(bit) for bit in (0, 1)))
+    for epsilon in (0.0, 0.3, 1.0, 2.5):
+        truth = float(np.maximum(p - math.exp(epsilon) * q, 0.0).sum())
+        delta = found.delta(epsilon)
+        assert delta.lower <= truth * (1 + 1e-9)
+        assert truth * (1 - 1e-9) <= delta.upper
+        assert delta.upper - delta.lower <= 1e-4 * truth
+    assert found.max_divergence() == math.inf
+
+
+@pytest.mark.slow
+def test_guarantees_of_repeated_discrete_gaussian_noise():
+    for count in (3, 14):
+        target, rho = dpaudit.Repeated(NoisyCount(), count), count / 8
+        assert decide(target, dpaudit.ZeroConcentratedDP(rho)).verdict == Verdict.PROVED
+        assert decide(target, dpaudit.ZeroConcentratedDP(rho * (1 - 1e-6))).verdict == Verdict.REFUTED
+        assert decide(target, dpaudit.RenyiDP(3, 3 * rho)).verdict == Verdict.PROVED
+        assert decide(target, dpaudit.RenyiDP(3, 3 * rho * (1 - 1e-6))).verdict == Verdict.REFUTED
+    both = dpaudit.Composed([NoisyCount(), LaplaceAnswer()])
+    rho = decide(both, dpaudit.ZeroConcentratedDP(1.0)).measured["rho"]
+    # No more than what both add up to, and no less than at the order 2.
+    laplace = math.log((2 * math.exp(1) + math.exp(-2)) / 3)
+    assert (1 / 4 + laplace) / 2 <= rho.lower <= rho.upper <= 1 / 8 + math.exp(-1) + 1e-9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [2, 13])
+def test_rho_of_repeated_parts_is_decided_on_both_sides(count):
+    truth = {Answer(): math.log(1.5) * 0.2, LaplaceAnswer(): math.exp(-1)}
+    for part, rho in truth.items():
+        target = dpaudit.Repeated(part, count)
+        assert decide(target, dpaudit.ZeroConcentratedDP(count * rho * (1 + 1e-8))).verdict == Verdict.PROVED
+        evidence = decide(target, dpaudit.ZeroConcentratedDP(count * rho * (1 - 1e-6)))
+        assert evidence.verdict == Verdict.REFUTED
+        # Not an event of almost all outputs, of whose complement rounding leaves nothing.
+        witness = evidence.witness
+        assert witness.p > witness.q
+        assert 0.3 * count * rho < dpaudit.ZeroConcentratedDP(1.0).forces(witness.p, witness.q) <= count * rho
+
+
+class Unknown(Law):
+    """A law that nothing is known of but itself."""
+
+    def against(self, other):
+        return UnknownComparison()
+
+
+class UnknownComparison(Comparison):
+    def max_divergence(self):
+        return math.inf
+
+    def delta(self, epsilon):
+        return dpaudit.Interval.exact(0.5)
+
+    def epsilon(self, delta):
+        return dpaudit.Interval.exact(1.0)
+
+    def worst_event(self, epsilon, delta):
+        raise NotImplementedError
+
+
+@pytest.mark.slow
+def test_parts_of_unknown_laws_are_sampled():
+    class Own(Answer):
+        def law(self, data):
+            return Unknown()
+
+    target = dpaudit.Repeated(Own(), 3)
+    assert decide(target, ApproximateDP(0.5)).method == "black-box"
+    with pytest.raises(dpaudit.CheckError, match="a UnknownComparison cannot be composed with other parts"):
+        decide(target, ApproximateDP(0.5), method="exact")
+
+
+class Thrice(dpaudit.Repeated):
+    count: int = 3
+
+
+class FourTimes(dpaudit.Repeated):
+    count = 4
+
+
+class Labelled(dpaudit.Repeated):
+    label: str = ""
+
+
+class Together(dpaudit.Composed):
+    """Answers together."""
+
+
+class Half(dpaudit.PoissonSubsampled):
+    rate = 0.5
+
+
+def test_subclasses_take_arguments_by_position_and_defaults_of_the_class():
+    assert Thrice(Answer()) == Thrice(mechanism=Answer(), count=3)
+    assert Thrice(Answer(), 5).count == 5
+    assert FourTimes(Answer()).count == 4
+    assert Labelled(Answer(), 2, label="x").parameters() == {"mechanism": Answer(), "count": 2, "label": "x"}
+    assert Together([Answer(), Answer()]).mechanisms == (Answer(), Answer())
+    assert Half(NoisyParity()).rate == 0.5
+    assert Thrice(Answer()).but(count=2) == Thrice(Answer(), 2)
+    assert len(list(Thrice(Answer()).sample(1, 2, np.random.default_rng(0))[0])) == 3
+    for make, words in [
+        (lambda: Thrice(Answer(), 0), "parameter 'count' must be at least 1"),
+        (lambda: Half(NoisyParity(), 2.0), "parameter 'rate' must be at most 1"),
+        (lambda: dpaudit.Composed(Answer()), "parameter 'mechanisms'"),
+    ]:
+        with pytest.raises(dpaudit.ParameterError, match=words):
+            make()
+    with pytest.raises(TypeError, match=r"Thrice takes 2 arguments at most \(mechanism, count\), got 3"):
+        Thrice(Answer(), 1, 2)
+    with pytest.raises(TypeError, match="two values of 'mechanism'"):
+        Thrice(Answer(), mechanism=Answer())

@@ -20,6 +20,7 @@ from dpaudit.laws import (
     GaussianLaw,
     LaplaceLaw,
     Law,
+    UncomposableError,
     compare,
 )
 from dpaudit.laws.joint import flattened
@@ -113,7 +114,10 @@ def audit_exact(
     for data, neighbour in neighbouring:
         pairs += 1
         for p_input, q_input in ((data, neighbour), (neighbour, data)):
-            comparison = compare(law_of(p_input), law_of(q_input))
+            try:
+                comparison = compare(law_of(p_input), law_of(q_input))
+            except UncomposableError as error:
+                raise UndecidedError(f"{mechanism.name}: {error}") from None
             values = guarantee.measure(comparison)
             if values is None:
                 raise UndecidedError(

@@ -20,7 +20,7 @@ from dpaudit.laws.loss import PrivacyLoss
 from dpaudit.laws.mixture import GaussianMixtureLaw
 from dpaudit.laws.privacy_profile import PrivacyProfileBounds
 from dpaudit.laws.renyi import concentration, renyi_divergence
-from dpaudit.laws.repeated import ComposedLaw, composition
+from dpaudit.laws.repeated import ComposedLaw, UncomposableError, composition
 from dpaudit.laws.replaced import SplicedLoss, SubstitutedGaussianLoss
 from dpaudit.laws.shuffle import Shuffle, ShuffleLoss
 from dpaudit.laws.sources import (
@@ -64,6 +64,7 @@ __all__ = [
     "ShuffleLoss",
     "SplicedLoss",
     "SubstitutedGaussianLoss",
+    "UncomposableError",
     "blanket_delta",
     "blanket_hoeffding_delta",
     "clones_delta",

@@ -25,6 +25,7 @@ from dpaudit.laws.trade_off import finite_loss, gaussian_shift, tails, trade_off
 
 _LEVELS, _ROUNDS = 65, 5
 _EQUAL = 1e-8
+_ALMOST_1 = 1 - 1e-12
 _RARE = 1e-6
 """Divergence beyond which events are too rare to be looked for, where losses are unbounded."""
 
@@ -131,7 +132,8 @@ def _of_one_choice(comparison: PublicMixtureComparison, value: Callable[[Any, An
 
 def _best(value: Callable[[Any, Any], Any], p: np.ndarray, q: np.ndarray) -> int:
     """Which events have the largest value; of equal ones that which is seen and missed most often."""
-    found = np.nan_to_num(value(p, q), nan=-np.inf, posinf=np.inf, neginf=-np.inf)
+    # Nearer to 1 a probability may be rounded, and what its complement is then says nothing.
+    found = np.nan_to_num(value(np.minimum(p, _ALMOST_1), q), nan=-np.inf, posinf=np.inf, neginf=-np.inf)
     most = float(found.max())
     equal = found >= (most - _EQUAL * abs(most) if math.isfinite(most) else most)
     return int(np.argmax(np.where(equal, np.minimum(p, 1 - q), -1.0)))

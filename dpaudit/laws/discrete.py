@@ -19,6 +19,8 @@ _MOST_OUTCOMES = 1 << 24
 _REACH = 40.0
 """Standard deviations of a discrete Gaussian law that are kept; what is left out is below 1e-300 of the whole."""
 
+_LEFT_OUT = 1e-300
+
 _FARTHEST = 1 << 20
 """Outcomes, at most, on either side among which the largest mu of a discrete Gaussian law is looked for."""
 
@@ -199,6 +201,16 @@ class DiscreteGaussianComparison(Comparison):
     def loss(self) -> PrivacyLoss:
         """Distribution of the privacy loss."""
         return self._listed().loss()
+
+    def bounding_losses(self) -> tuple[PrivacyLoss, PrivacyLoss]:
+        """Privacy losses that enclose this one: the outcomes left out count for nothing, or tell the laws apart."""
+        loss = self.loss()
+        rare = math.log(_LEFT_OUT)
+        return loss, PrivacyLoss(
+            np.r_[-np.inf, loss.losses, np.inf],
+            np.r_[-np.inf, loss.log_p, rare],
+            np.r_[rare, loss.log_q, -np.inf],
+        )
 
     def max_divergence(self) -> float:
         """Infinite, unless the laws are equal."""

@@ -60,8 +60,10 @@ class EnclosedLoss(Comparison):
         possible = loss.losses[loss.log_p > -np.inf]
         level = epsilon if delta > 0 else np.nextafter(possible[-1], -np.inf)
         above = loss.losses > level
+        impossible = math.isinf(loss.losses[above].min(initial=math.inf))
+        shown = f"all outputs whose likelihood ratio exceeds e^{level:.10g}"
         return Event(
-            outcomes=f"all outputs whose likelihood ratio exceeds e^{level:.10g}",
+            outcomes="all outputs that the other input never gives" if impossible else shown,
             log_p=float(np.logaddexp.reduce(loss.log_p[above], initial=-np.inf)),
             log_q=float(np.logaddexp.reduce(loss.log_q[above], initial=-np.inf)),
         )

@@ -165,9 +165,22 @@ def concentration(comparison: Comparison) -> Interval | None:
         others = [(part, n) for part, n in parts if not isinstance(part, GaussianComparison)]
         if not others:
             return Interval.exact(gaussian)
-        rest = concentration(others[0][0]) if len(others) == 1 and others[0][1] == 1 else _enclosed(others)
+        single = len(others) == 1 and others[0][1] == 1
+        rest = concentration(others[0][0]) if single else _attained_together(others) or _enclosed(others)
         return rest and Interval(lower=gaussian + (rest.lower or 0.0), upper=_plus(gaussian, rest.upper))
     return _enclosed([(comparison, 1)])
+
+
+def _attained_together(parts: Sequence[tuple[Comparison, int]]) -> Interval | None:
+    """Sum of the parts' suprema where all are attained at the order 2, as those of discrete Gaussian laws are."""
+    if not all(hasattr(part, "concentration") for part, _ in parts):
+        return None
+    suprema, at_two = [concentration(part) for part, _ in parts], _sum_of_divergences(parts, 2.0)
+    if at_two is None or any(value is None or value.upper is None for value in suprema):
+        return None
+    lower = (at_two.lower or 0.0) / 2
+    upper = math.fsum(n * (value.upper or 0.0) for value, (_, n) in zip(suprema, parts, strict=True) if value)
+    return Interval(lower=lower, upper=max(lower, upper)) if upper <= lower * (1 + _TOLERANCE) else None
 
 
 def _plus(value: float, upper: float | None) -> float | None:

@@ -12,11 +12,18 @@ from dpaudit.errors import CheckError
 from dpaudit.laws.base import Comparison, Law, compare
 from dpaudit.laws.composed import ComposedComparison
 from dpaudit.laws.continuous import GaussianComparison, LaplaceComparison
+from dpaudit.laws.discrete import DiscreteGaussianComparison
 from dpaudit.laws.enclosed import EnclosedLoss, composed_exactly
 from dpaudit.laws.finite import FiniteComparison
 from dpaudit.laws.joint import ProductComparison, PublicMixtureComparison, bounding_losses
+from dpaudit.laws.loss import PrivacyLoss
 from dpaudit.laws.mixture import GaussianMixtureComparison
 from dpaudit.laws.sources import FiniteLoss, GaussianLoss, LaplaceLoss, LossSource
+
+
+class UncomposableError(CheckError):
+    """The exact law of parts released together is not known; samples still are."""
+
 
 Counted = tuple[LossSource, int]
 
@@ -25,7 +32,8 @@ Counted = tuple[LossSource, int]
 class ComposedLaw(Law):
     """Independent parts released together, each so many times.
 
-    Parts can be finite, Gaussian, Laplace, mixtures of normal laws, products, public mixtures, and composed laws.
+    Parts can be finite, Gaussian, Laplace, discrete Gaussian, mixtures of normal laws, products, public mixtures, and
+    composed laws.
 
     Parameters
     ----------
@@ -66,14 +74,17 @@ def composition(parts: Sequence[tuple[Comparison, int]]) -> Comparison:
     Returns
     -------
     Comparison
-        Exact where all parts are Gaussian, and where they are finite and the loss has at most 4,096 values; otherwise
-        enclosed from both sides.
+        Exact where all parts are Gaussian, where they are finite and the loss has at most 4,096 values, and where a
+        part tells the inputs apart with certainty; otherwise enclosed from both sides.
 
     Raises
     ------
-    CheckError
+    UncomposableError
         A part is of a kind that cannot be composed.
     """
+    for part, _ in parts:
+        if (loss := _total(part)) is not None:
+            return EnclosedLoss(loss, loss, [(FiniteComparison(range(len(loss.losses)), loss.log_p, loss.log_q), 1)])
     below: list[Counted] = []
     above: list[Counted] = []
     squares = 0.0
@@ -98,6 +109,22 @@ def composition(parts: Sequence[tuple[Comparison, int]]) -> Comparison:
     return ComposedComparison(above, below, independent=tuple(parts))
 
 
+def _total(comparison: Comparison) -> PrivacyLoss | None:
+    """Return the loss of two laws that share no outcome, whatever is released besides; None of other laws."""
+    if isinstance(comparison, ProductComparison):
+        return next((loss for part in comparison.parts if (loss := _total(part)) is not None), None)
+    loss = None
+    if isinstance(comparison, FiniteComparison):
+        loss = comparison.loss()
+    elif isinstance(comparison, EnclosedLoss):
+        loss = comparison.known_loss
+    elif isinstance(comparison, PublicMixtureComparison):
+        possible = comparison.log_weights > -np.inf
+        chosen = [_total(part) for part, can in zip(comparison.parts, possible, strict=True) if can]
+        loss = None if any(each is None for each in chosen) else chosen[0]
+    return None if loss is None or np.isfinite(loss.losses).any() else loss
+
+
 def _sources(comparison: Comparison) -> tuple[list[Counted], list[Counted]]:
     """Losses below and above; none where both laws are the same."""
     same: list[Counted]
@@ -109,6 +136,11 @@ def _sources(comparison: Comparison) -> tuple[list[Counted], list[Counted]]:
         loss = comparison.loss()
         same = [(FiniteLoss(loss), 1)] if np.any(loss.losses != 0) else []
         return same, same
+    if isinstance(comparison, DiscreteGaussianComparison):
+        if not comparison.distance:
+            return [], []
+        least, most = comparison.bounding_losses()
+        return [(FiniteLoss(least), 1)], [(FiniteLoss(most), 1)]
     if isinstance(comparison, GaussianMixtureComparison):
         if comparison.equal:
             return [], []
@@ -124,6 +156,6 @@ def _sources(comparison: Comparison) -> tuple[list[Counted], list[Counted]]:
     if isinstance(comparison, PublicMixtureComparison):
         least, most = bounding_losses(comparison)
         return [(FiniteLoss(least), 1)], [(FiniteLoss(most), 1)]
-    raise CheckError(
+    raise UncomposableError(
         f"a {type(comparison).__name__} cannot be composed with other parts; audit by sampling (--method black-box)"
     )
