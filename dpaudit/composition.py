@@ -69,14 +69,14 @@ class _Combinator(Mechanism):
         cls.__annotations__ = types
         super().__init_subclass__(**options)
         if not own:
-            cls.__init__ = _by_position(cls.__init__)  # type: ignore[method-assign, misc]
+            cls.__init__ = _by_position(cls.__init__)  # type: ignore[method-assign]
 
 
 def _by_position(init: Callable[..., None]) -> Callable[..., None]:
     """Let a function that takes parameters by name alone take them by position too, in their order."""
 
     @functools.wraps(init)
-    def __init__(self: Mechanism, *values: Any, **named: Any) -> None:
+    def made(self: Mechanism, *values: Any, **named: Any) -> None:
         names = self.parameter_names()
         if len(values) > len(names):
             raise TypeError(
@@ -87,7 +87,7 @@ def _by_position(init: Callable[..., None]) -> Callable[..., None]:
             raise TypeError(f"{type(self).__name__} got two values of {twice[0]!r}, by position and by name")
         init(self, **given, **named)
 
-    return __init__
+    return made
 
 
 class Composed(_Combinator):
@@ -478,7 +478,10 @@ def composed(guarantees: Sequence[tuple[Guarantee, int]]) -> Guarantee | None:
         return None
 
     def total(value: Callable[[Any], float]) -> float:
-        return math.fsum(count * value(each) for each, count in guarantees)
+        try:
+            return math.fsum(count * value(each) for each, count in guarantees)
+        except OverflowError:
+            return math.inf
 
     delta = total(lambda each: getattr(each, "delta", 0.0))
     if delta > 1:
@@ -488,7 +491,7 @@ def composed(guarantees: Sequence[tuple[Guarantee, int]]) -> Guarantee | None:
     if isinstance(first, ZeroConcentratedDP):
         return ZeroConcentratedDP(total(lambda each: each.rho), delta)
     if isinstance(first, GaussianDP):
-        return GaussianDP(math.sqrt(total(lambda each: each.mu**2)))
+        return GaussianDP(math.sqrt(total(lambda each: each.mu * each.mu)))
     if isinstance(first, RenyiDP) and len({each.parameters["alpha"] for each, _ in guarantees}) == 1:
         return RenyiDP(first.alpha, total(lambda each: each.epsilon))
     return None

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from dpaudit.claims.evidence import Interval
 from dpaudit.claims.neighbouring import Neighbouring
+from dpaudit.claims.ranges import in_range
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import ParameterError
 from dpaudit.laws import (
@@ -22,6 +23,7 @@ from dpaudit.laws import (
     Law,
     PairedLaw,
     SplicedLoss,
+    SubsampledGaussianSteps,
     SubstitutedGaussianLoss,
     subsampled,
 )
@@ -135,13 +137,13 @@ class NoisySteps(Mechanism):
         ParameterError
             delta is out of range.
         """
-        if not 0 <= delta < 1:
+        if not in_range(delta, 0, 1, without=(1.0,)):
             raise ParameterError(f"delta must be at least 0 and below 1, got {delta}")
         return _larger([side.epsilon(delta) for side in self._sides()])
 
     def delta(self, epsilon: float) -> Interval:
         """Enclose delta at this epsilon >= 0, over both directions."""
-        if not (math.isfinite(epsilon) and epsilon >= 0):
+        if not in_range(epsilon, 0):
             raise ParameterError(f"epsilon must be a finite number of at least 0, got {epsilon}")
         return _larger([side.delta(epsilon) for side in self._sides()])
 
@@ -155,8 +157,8 @@ class NoisySteps(Mechanism):
         delta
             For which delta.
         """
-        if math.isnan(epsilon):
-            raise ParameterError("an accountant's epsilon must be a number, got nan")
+        if not in_range(epsilon, infinite=True):
+            raise ParameterError(f"an accountant's epsilon must be a number, got {epsilon}")
         verdict = Verdict.INCONCLUSIVE
         truth = self.epsilon(delta)
         for finer in (1.0, _FINER):
@@ -194,9 +196,15 @@ def _comparisons(
         plain = GaussianComparison(math.sqrt(steps) * distance, 0.0, 1.0)
         return plain, plain
     loss = subsampled(GaussianLoss(distance if sampling == "without-replacement" else 1 / noise), rate)
-    removed, added = (ComposedComparison([(side, steps)], fineness=finer) for side in (loss, loss.reversed()))
     if relation == "add-remove":
-        return removed, added
+        mixed, unmixed = (
+            SubsampledGaussianSteps(
+                above=[(side, steps)], fineness=finer, ratio=distance, rate=rate, steps=steps, removed=removed
+            )
+            for side, removed in ((loss, True), (loss.reversed(), False))
+        )
+        return mixed, unmixed
+    removed, added = (ComposedComparison([(side, steps)], fineness=finer) for side in (loss, loss.reversed()))
     if sampling == "poisson":
         below = ComposedComparison([(SubstitutedGaussianLoss(1 / noise, rate), steps)], fineness=finer)
         replaced = BoundedComparison([below], [ChainedComparison(removed, added), ChainedComparison(added, removed)])

@@ -2,11 +2,15 @@
 
 import math
 
+import numpy as np
 import pytest
+from scipy.integrate import quad
 
 import dpaudit
 from dpaudit import ApproximateDP, NoisySteps, PrivacyClaim, Verdict
+from dpaudit.auditors import Budget, Streams, audit
 from dpaudit.laws import GaussianLaw, compare
+from dpaudit.training import WITH, WITHOUT
 
 
 def test_without_sampling_it_is_gaussian_noise():
@@ -80,3 +84,49 @@ def test_the_examples_of_the_docstrings_run():
         found = doctest.testmod(module)
         assert found.attempted
         assert not found.failed
+
+
+@pytest.mark.parametrize("order", [1.5, 2, 3, 7.5, 12])
+def test_renyi_divergences_of_subsampled_steps_against_quadrature(order):
+    rate, ratio, count = 0.05, 1 / 1.5, 7
+    steps = NoisySteps(noise_multiplier=1.5, rate=rate, steps=count)
+
+    def log_mixed(x):
+        return np.logaddexp(math.log1p(-rate) - x * x / 2, math.log(rate) - (x - ratio) ** 2 / 2)
+
+    def divergence(first, second):
+        moment, _ = quad(
+            lambda x: math.exp(order * first(x) + (1 - order) * second(x)) / math.sqrt(2 * math.pi),
+            -25,
+            35,
+            points=[0.0, order * ratio],
+            limit=400,
+        )
+        return count * math.log(moment) / (order - 1)
+
+    def plain(x):
+        return -x * x / 2
+
+    removed, added = (compare(steps.law(x), steps.law(y)) for x, y in ((WITH, WITHOUT), (WITHOUT, WITH)))
+    for comparison, truth in ((removed, divergence(log_mixed, plain)), (added, divergence(plain, log_mixed))):
+        found = comparison.renyi(order)
+        assert found.lower <= truth * (1 + 1e-9)
+        assert truth * (1 - 1e-9) <= found.upper
+    if order == int(order):
+        assert removed.renyi(order).upper == pytest.approx(divergence(log_mixed, plain), rel=1e-9)
+
+
+def test_renyi_and_zcdp_claims_on_subsampled_steps_are_decided():
+    def verdict(guarantee, **parameters):
+        claim = dpaudit.PrivacyClaim(id="c", statement="It is private.", guarantee=guarantee)
+        target = NoisySteps(noise_multiplier=1.5, rate=0.05, steps=7, **parameters)
+        return audit(target, claim, budget=Budget(), streams=Streams(1)).verdict
+
+    assert verdict(dpaudit.RenyiDP(3, 0.015146)) == "proved"
+    assert verdict(dpaudit.RenyiDP(3, 0.015144)) == "refuted"
+    # Large orders lose nothing by sampling, so that rho is that of all records in every step.
+    rho = 7 / (2 * 1.5**2)
+    assert verdict(dpaudit.ZeroConcentratedDP(rho * (1 + 1e-9))) == "proved"
+    assert verdict(dpaudit.ZeroConcentratedDP(rho * 0.999)) == "refuted"
+    with pytest.raises(dpaudit.CheckError, match=r"claim \(epsilon, delta\), a privacy profile or a trade-off"):
+        verdict(dpaudit.ZeroConcentratedDP(rho), relation="substitution")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal, get_args
@@ -10,6 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from dpaudit.auditors.pace import Announce, Pace
+from dpaudit.claims.ranges import in_range
 from dpaudit.errors import ParameterError
 
 Method = Literal["auto", "exact", "likelihood", "black-box"]
@@ -72,7 +72,7 @@ class Budget:
             raise ParameterError(f"samples must be a whole number, such as 20000, got {self.samples!r}")
         if self.samples is not None and self.samples < 1:
             raise ParameterError(f"samples must be at least 1, got {self.samples}")
-        if not (math.isfinite(self.confidence) and 0 < self.confidence < 1):
+        if not in_range(self.confidence, 0, 1, without=(0.0, 1.0)):
             raise ParameterError(f"confidence must be above 0 and below 1, got {self.confidence}")
         if self.method not in get_args(Method):
             raise ParameterError(f"method must be one of {', '.join(get_args(Method))}, got {self.method!r}")

@@ -21,6 +21,7 @@ from dpaudit.auditors.selection import FinalTest
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.evidence import Curves
 from dpaudit.claims.guarantees import ApproximateDP, GaussianDP, Guarantee, RenyiDP, ZeroConcentratedDP
+from dpaudit.claims.ranges import in_range
 from dpaudit.errors import ParameterError
 from dpaudit.laws.lower_profile import LowerProfile
 from dpaudit.statistics.corners import Corners, joint_corners
@@ -95,7 +96,7 @@ class PrivacyBounds:
         ParameterError
             Epsilon is negative or no number.
         """
-        if not epsilon >= 0:
+        if not in_range(epsilon, 0, infinite=True):
             raise ParameterError(f"epsilon must be at least 0, got {epsilon}")
         z = math.exp(min(epsilon, _LARGEST_EPSILON))
         found = max(float((each.p - z * each.q).min(axis=1).max()) for each in self._directions)
@@ -109,7 +110,7 @@ class PrivacyBounds:
         ParameterError
             Delta is out of range.
         """
-        if not 0 <= delta <= 1:
+        if not in_range(delta, 0, 1):
             raise ParameterError(f"delta must be in [0, 1], got {delta}")
         return self.forces(ApproximateDP(0.0, float(delta)))
 
@@ -131,7 +132,7 @@ class PrivacyBounds:
         ParameterError
             The order is below 1 or no number.
         """
-        if not alpha >= 1:
+        if not in_range(alpha, 1, infinite=True):
             raise ParameterError(f"alpha must be at least 1, got {alpha}")
         if math.isinf(alpha):
             return self.epsilon(0.0)
@@ -154,7 +155,7 @@ class PrivacyBounds:
         ParameterError
             The type I error is out of range.
         """
-        if not 0 <= type_one <= 1:
+        if not in_range(type_one, 0, 1):
             raise ParameterError(f"type_one must be in [0, 1], got {type_one}")
         return float(self._profile.trade_off(np.array([float(type_one)]))[0])
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from dpaudit.claims.claims import PrivacyClaim
 from dpaudit.claims.evidence import Evidence, Finding, Interval, Remedy, Violation
 from dpaudit.claims.guarantees import ROUNDING, Guarantee
-from dpaudit.claims.inputs import input_key
+from dpaudit.claims.inputs import input_key, short_repr
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import CheckError
@@ -114,15 +118,14 @@ def audit_exact(
     for data, neighbour in neighbouring:
         pairs += 1
         for p_input, q_input in ((data, neighbour), (neighbour, data)):
-            try:
-                comparison = compare(law_of(p_input), law_of(q_input))
-            except UncomposableError as error:
-                raise UndecidedError(f"{mechanism.name}: {error}") from None
-            values = guarantee.measure(comparison)
+            p, q = law_of(p_input), law_of(q_input)
+            with _in_double_precision(mechanism, p_input, q_input):
+                comparison = compare(p, q)
+                values = guarantee.measure(comparison)
             if values is None:
                 raise UndecidedError(
-                    f"{mechanism.name}: {guarantee} cannot be computed from laws of the kind "
-                    f"{type(law_of(p_input)).__name__}; use --method black-box"
+                    f"{mechanism.name}: {guarantee} cannot be computed from laws of the kind {type(p).__name__}; "
+                    f"{_instead(mechanism)}"
                 )
             for name, value in values.items():
                 worst_of.setdefault(name, _Worst()).update(value, p_input, q_input, comparison)
@@ -135,11 +138,13 @@ def audit_exact(
         measured["tightness"] = Interval(lower=guarantee.claimed / forced.upper, upper=guarantee.claimed / forced.lower)
     worst = worst_of[guarantee.decisive]
     assert worst.comparison is not None
-    reverse = compare(law_of(worst.q_input), law_of(worst.p_input))
+    p, q = law_of(worst.p_input), law_of(worst.q_input)
     remedy, note, violation, finding = None, "", None, None
     if guarantee.exceeds(worst.lower, guarantee.decisive):
         verdict = Verdict.REFUTED
-        event = guarantee.worst_event(worst.comparison)
+        with _in_double_precision(mechanism, worst.p_input, worst.q_input):
+            event = guarantee.worst_event(worst.comparison)
+            finding = _finding(worst, p, q, guarantee)
         violation = Violation(
             data=worst.p_input,
             neighbour=worst.q_input,
@@ -148,13 +153,14 @@ def audit_exact(
             q=event.q,
             forces={guarantee.decisive: worst.lower},
         )
-        finding = _finding(worst, law_of(worst.p_input), law_of(worst.q_input), guarantee)
     elif guarantee.exceeds(worst.upper, guarantee.decisive):
         verdict, remedy = Verdict.INCONCLUSIVE, Remedy.EXACT
         of = "the privacy profile" if guarantee.profile_point is not None else guarantee.decisive
         note = f"the bounds on {of} enclose the claim"
     else:
         verdict = Verdict.PROVED if neighbouring.complete else Verdict.CERTIFIED
+    with _in_double_precision(mechanism, worst.p_input, worst.q_input):
+        curves = privacy_curves(worst.comparison, compare(q, p), guarantee.profile_point)
     evidence = Evidence(
         verdict=verdict,
         scope=f"{neighbouring.scope}; {pairs} pair{'s' if pairs != 1 else ''} in both directions",
@@ -162,11 +168,34 @@ def audit_exact(
         measured=measured,
         witness=violation,
         note=note,
-        curves=privacy_curves(worst.comparison, reverse, guarantee.profile_point),
+        curves=curves,
         remedy=remedy,
         finding=finding,
     )
     return evidence, (worst.p_input, worst.q_input)
+
+
+def _instead(mechanism: Mechanism) -> str:
+    """Say what to do where a law does not decide a guarantee."""
+    if type(mechanism).sample is not Mechanism.sample:
+        return "use --method black-box"
+    return "claim (epsilon, delta), a privacy profile or a trade-off, which these laws decide: there is no `sample`"
+
+
+@contextmanager
+def _in_double_precision(mechanism: Mechanism, p_input: Any, q_input: Any) -> Iterator[None]:
+    """Say of which inputs the laws cannot be composed, or hold numbers whose products are too large to be held."""
+    try:
+        with np.errstate(over="raise", divide="raise", invalid="raise"):
+            yield
+    except UncomposableError as error:
+        raise UndecidedError(f"{mechanism.name}: {error}") from None
+    except ArithmeticError:
+        raise UndecidedError(
+            f"{mechanism.name}: double precision cannot hold what follows from the laws for the inputs "
+            f"{short_repr(p_input)} and {short_repr(q_input)}; choose less extreme parameters or inputs, or "
+            f"{_instead(mechanism)}"
+        ) from None
 
 
 def _finding(worst: _Worst, p: Law, q: Law, guarantee: Guarantee) -> Finding | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +16,7 @@ from dpaudit.auditors.sequential import EarlyTest
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.guarantees import ApproximateDP
 from dpaudit.claims.inputs import input_key
+from dpaudit.claims.ranges import in_range
 from dpaudit.errors import CheckError, ParameterError
 
 _FEWEST_SEEN, _MOST_SEEN = 100, 20_000
@@ -151,11 +151,11 @@ def epsilon_lower_bound(
     """
     Budget(samples=samples, confidence=confidence)
     check_samples(samples)
-    if not 0 <= delta < 1:
+    if not in_range(delta, 0, 1, without=(1.0,)):
         raise ParameterError(f"delta must be at least 0 and below 1 to be audited by sampling, got {delta}")
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise ParameterError(f"seed must be a whole number of at least 0, got {seed!r}")
-    if not (math.isfinite(claimed) and claimed >= 0):
+    if not in_range(claimed, 0):
         raise ParameterError(f"claimed must be a finite number >= 0, got {claimed}")
     if isinstance(features, str) and features not in FEATURES:
         raise ParameterError(f"features must be a function or one of {', '.join(FEATURES)}, got {features!r}")

@@ -12,6 +12,7 @@ import numpy as np
 from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, complement
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.guarantees import exceeds
+from dpaudit.claims.ranges import in_range
 from dpaudit.errors import ParameterError
 from dpaudit.statistics import clopper_pearson, epsilon_of_guesses, mu_of_guesses
 
@@ -181,11 +182,11 @@ def one_run_bound(
     values, coins = _checked(scores, included)
     if guarantee not in get_args(OneRunGuarantee):
         raise ParameterError(f"guarantee must be one of {', '.join(get_args(OneRunGuarantee))}, got {guarantee!r}")
-    if not 0 <= delta < 1:
+    if not in_range(delta, 0, 1, without=(1.0,)):
         raise ParameterError(f"delta must be at least 0 and below 1, got {delta}")
     if delta and guarantee == "gaussian":
         raise ParameterError(f"Gaussian DP has no delta; leave delta={delta} out, or bound epsilon")
-    if not 0 < confidence < 1:
+    if not in_range(confidence, 0, 1, without=(0.0, 1.0)):
         raise ParameterError(f"confidence must be above 0 and below 1, got {confidence}")
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise ParameterError(f"seed must be a whole number of at least 0, got {seed!r}")

@@ -7,7 +7,7 @@ from dpaudit.laws.amplification import (
     clones_epsilon,
     stronger_clones_epsilon,
 )
-from dpaudit.laws.base import Comparison, Event, Law, compare
+from dpaudit.laws.base import Comparison, Event, Law, UncomposableError, compare
 from dpaudit.laws.between import BoundedComparison, ChainedComparison, PairedLaw
 from dpaudit.laws.composed import ComposedComparison
 from dpaudit.laws.continuous import GaussianComparison, GaussianLaw, LaplaceLaw
@@ -20,7 +20,7 @@ from dpaudit.laws.loss import PrivacyLoss
 from dpaudit.laws.mixture import GaussianMixtureLaw
 from dpaudit.laws.privacy_profile import PrivacyProfileBounds
 from dpaudit.laws.renyi import concentration, renyi_divergence
-from dpaudit.laws.repeated import ComposedLaw, UncomposableError, composition
+from dpaudit.laws.repeated import ComposedLaw, composition
 from dpaudit.laws.replaced import SplicedLoss, SubstitutedGaussianLoss
 from dpaudit.laws.shuffle import Shuffle, ShuffleLoss
 from dpaudit.laws.sources import (
@@ -30,6 +30,7 @@ from dpaudit.laws.sources import (
     LossSource,
     subsampled,
 )
+from dpaudit.laws.subsampled_gaussian import SubsampledGaussianSteps
 from dpaudit.laws.trade_off import gaussian_shift, trade_off
 from dpaudit.laws.worst import worst_others
 
@@ -63,6 +64,7 @@ __all__ = [
     "Shuffle",
     "ShuffleLoss",
     "SplicedLoss",
+    "SubsampledGaussianSteps",
     "SubstitutedGaussianLoss",
     "UncomposableError",
     "blanket_delta",

@@ -12,6 +12,22 @@ import numpy as np
 from dpaudit.claims.evidence import Interval
 from dpaudit.errors import CheckError
 
+_NEAREST, _FARTHEST = 1e-9, 1e6
+"""Distances of noise, over its scale, whose privacy loss is put on grids."""
+
+
+class UncomposableError(CheckError):
+    """The exact law of parts released together is not known; samples still are."""
+
+
+def check_distance(ratio: float) -> None:
+    """Raise UncomposableError where noise is too near or too far, over its scale, for its loss to be put on a grid."""
+    if not _NEAREST <= ratio <= _FARTHEST:
+        raise UncomposableError(
+            f"noise whose centres lie {ratio:g} scales apart cannot be put on a grid with other parts, only from "
+            f"{_NEAREST:g} to {_FARTHEST:g}; audit by sampling (--method black-box)"
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:

@@ -10,6 +10,7 @@ from functools import reduce
 import numpy as np
 
 from dpaudit.claims.evidence import Interval
+from dpaudit.claims.ranges import in_range
 from dpaudit.errors import CheckError, ParameterError
 from dpaudit.laws.base import Comparison, Event, Law
 from dpaudit.laws.loss import PrivacyLoss
@@ -19,7 +20,7 @@ _GRID_CELLS = 1 << 14
 
 
 def _check_noise(what: str, location: float, scale: float) -> None:
-    if not (math.isfinite(location) and math.isfinite(scale) and scale > 0):
+    if not (in_range(location) and in_range(scale, 0, without=(0.0,))):
         raise ParameterError(f"{what} needs a finite location and a scale above 0, got {location} and {scale}")
 
 

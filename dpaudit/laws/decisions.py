@@ -17,6 +17,7 @@ from dpaudit.claims.guarantees.decisions import provide
 from dpaudit.claims.guarantees.zero_concentrated import inside
 from dpaudit.errors import CheckError
 from dpaudit.laws.base import Comparison, Event
+from dpaudit.laws.continuous import GaussianComparison, LaplaceComparison
 from dpaudit.laws.finite import FiniteComparison
 from dpaudit.laws.joint import ProductComparison, PublicMixtureComparison
 from dpaudit.laws.loss import PrivacyLoss
@@ -45,9 +46,11 @@ class LawDecisions:
 
         Notes
         -----
-        With ``delta`` above 0: from below by events; from above by the exact form, and for finite laws by what is left
-        when outcomes of probability ``delta`` are given up on either side, those of the largest losses under P and of
-        the smallest under Q.
+        With ``delta`` above 0: from below by events. From above by the exact form; by 0 where no event differs by more
+        than ``delta``; and by what is left when each law gives up a part of its outcomes, of probability ``delta`` at
+        most, so that no likelihood ratio exceeds e^epsilon(delta). For finite laws that is computed, for Gaussian and
+        Laplace laws, whose epsilon is the same in both directions, it is at most epsilon tanh(epsilon / 2).
+        **Checked against** a larger delta never giving a larger rho.
         """
         exact = concentration(self.comparison)
         if delta == 0 or exact is None:
@@ -59,10 +62,22 @@ class LawDecisions:
         event = self.likeliest_event(forced)
         lower = max(0.0, float(forced(event.p, event.q)))
         upper = math.inf if exact.upper is None else exact.upper
-        if isinstance(self.comparison, FiniteComparison):
-            trimmed = concentration(_trimmed(self.comparison, delta))
-            upper = min(upper, math.inf if trimmed is None or trimmed.upper is None else trimmed.upper)
+        upper = min(upper, self._concentrated_given(delta))
         return Interval(lower=min(lower, upper), upper=upper)
+
+    def _concentrated_given(self, delta: float) -> float:
+        """Upper bound on rho given events of probability 1 - ``delta``."""
+        comparison, enough = self.comparison, delta * (1 + ROUNDING)
+        apart = comparison.delta(0.0).upper
+        if apart is not None and apart <= enough:
+            return 0.0
+        if isinstance(comparison, FiniteComparison):
+            rho = concentration(_capped(comparison, enough))
+            return math.inf if rho is None or rho.upper is None else rho.upper
+        if isinstance(comparison, GaussianComparison | LaplaceComparison):
+            epsilon = comparison.epsilon(delta).upper
+            return math.inf if epsilon is None or math.isinf(epsilon) else epsilon * math.tanh(epsilon / 2)
+        return math.inf
 
     def gaussian(self) -> Interval | None:
         """Mu of Gaussian DP; see `gaussian_shift`."""
@@ -139,16 +154,14 @@ def _best(value: Callable[[Any, Any], Any], p: np.ndarray, q: np.ndarray) -> int
     return int(np.argmax(np.where(equal, np.minimum(p, 1 - q), -1.0)))
 
 
-def _trimmed(comparison: FiniteComparison, delta: float) -> FiniteComparison:
-    """Laws given events of probability 1 - delta: the largest losses left out of P, the smallest out of Q."""
+def _capped(comparison: FiniteComparison, delta: float) -> FiniteComparison:
+    """Laws given events of probability 1 - delta: no more of either than e^epsilon(delta) times the other."""
     loss = comparison.loss()
-    kept = []
-    for log_masses, step in ((loss.log_p, -1), (loss.log_q, 1)):
-        masses = np.exp(log_masses)[::step]
-        left = np.clip(np.cumsum(masses) - delta * (1 + ROUNDING), 0.0, masses)
-        with np.errstate(divide="ignore"):
-            kept.append(np.log(left[::step]) - math.log1p(-delta))
-    return FiniteComparison(range(len(loss.losses)), kept[0], kept[1])
+    reverse = PrivacyLoss(-loss.losses[::-1], loss.log_q[::-1], loss.log_p[::-1])
+    at_p = np.minimum(loss.log_p, loss.log_q + loss.epsilon(delta))
+    at_q = np.minimum(loss.log_q, loss.log_p + reverse.epsilon(delta))
+    whole = [np.logaddexp.reduce(side) for side in (at_p, at_q)]
+    return FiniteComparison(range(len(loss.losses)), at_p - whole[0], at_q - whole[1])
 
 
 provide(LawDecisions)

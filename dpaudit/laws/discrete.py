@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpaudit.claims.evidence import Interval
+from dpaudit.claims.ranges import in_range
 from dpaudit.errors import CheckError, ParameterError
-from dpaudit.laws.base import Comparison, Event, Law
+from dpaudit.laws.base import Comparison, Event, Law, UncomposableError
 from dpaudit.laws.finite import FiniteComparison, FiniteLaw
 from dpaudit.laws.loss import PrivacyLoss
 from dpaudit.laws.trade_off import normal_quantile, tails, trade_off
@@ -20,16 +21,17 @@ _REACH = 40.0
 """Standard deviations of a discrete Gaussian law that are kept; what is left out is below 1e-300 of the whole."""
 
 _LEFT_OUT = 1e-300
+_SCALES = 1e-150, 1e150
 
 _FARTHEST = 1 << 20
 """Outcomes, at most, on either side among which the largest mu of a discrete Gaussian law is looked for."""
 
 
 def _check(what: str, location: float, scale: float) -> None:
-    if not float(location).is_integer():
+    if not (in_range(location) and float(location).is_integer()):
         raise ParameterError(f"{what} needs a whole number as location, got {location}")
-    if not (math.isfinite(scale) and scale > 0):
-        raise ParameterError(f"{what} needs a finite scale above 0, got {scale}")
+    if not in_range(scale, *_SCALES):
+        raise ParameterError(f"{what} needs a finite scale above 0, from {_SCALES[0]:g} to {_SCALES[1]:g}, got {scale}")
 
 
 def _check_scales(what: str, scale: float, other: float) -> None:
@@ -182,19 +184,30 @@ class DiscreteGaussianComparison(Comparison):
         """Distance of the locations."""
         return abs(self.p_location - self.q_location)
 
+    @property
+    def _rate(self) -> float:
+        """Rho."""
+        ratio = self.distance / self.scale
+        return ratio * ratio / 2
+
     def _listed(self, reach: int | None = None) -> FiniteComparison:
         """Outcomes by how far they are from P's location in the direction of Q's, with their log-probabilities."""
         far = math.ceil(_REACH * self.scale) + 1 if reach is None else reach
         if far + self.distance >= _MOST_OUTCOMES:
-            raise CheckError(f"a discrete Gaussian law of scale {self.scale:g} has too many outcomes to be listed")
+            raise self._too_long()
         steps = np.arange(-far, self.distance + far + 1)
         log_all = self._log_total(0.0)
         log_p, log_q = (-(((steps - place) / self.scale) ** 2) / 2 - log_all for place in (0, self.distance))
         return FiniteComparison(range(-far, self.distance + far + 1), log_p, log_q)
 
+    def _too_long(self) -> UncomposableError:
+        return UncomposableError(f"a discrete Gaussian law of scale {self.scale:g} has too many outcomes to be listed")
+
     def _log_total(self, shift: float) -> float:
         """Logarithm of the sum of exp(-(k + shift)^2 / (2 scale^2)) over whole numbers k."""
         far = math.ceil(_REACH * self.scale) + 1
+        if far >= _MOST_OUTCOMES:
+            raise self._too_long()
         steps = np.arange(-far, far + 1) + (shift - round(shift))
         return math.log(math.fsum(np.exp(-((steps / self.scale) ** 2) / 2)))
 
@@ -232,7 +245,7 @@ class DiscreteGaussianComparison(Comparison):
         """Renyi divergence: order d^2 / (2 scale^2) and a term of the sum's periodicity, 0 at whole orders."""
         if math.isinf(order):
             return Interval.exact(self.max_divergence())
-        rate = (self.distance / self.scale) ** 2 / 2
+        rate = self._rate
         excess = order - 1
         if excess == 0:
             return Interval.exact(rate)
@@ -241,7 +254,7 @@ class DiscreteGaussianComparison(Comparison):
 
     def concentration(self) -> Interval:
         """d^2 / (2 scale^2), which every whole order attains."""
-        return Interval.exact((self.distance / self.scale) ** 2 / 2)
+        return Interval.exact(self._rate)
 
     def gaussian_shift(self) -> Interval:
         """Bound mu from below, by half-lines whose end is within 30 squared scales; nothing is known from above."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.claims.evidence import Interval
+from dpaudit.claims.ranges import array_of
 from dpaudit.errors import CheckError
 from dpaudit.laws.base import Comparison, Event, Law
 from dpaudit.laws.loss import PrivacyLoss
@@ -54,7 +55,9 @@ class FiniteLaw(Law):
     log_probabilities: np.ndarray
 
     def __post_init__(self) -> None:
-        log_p = np.array(self.log_probabilities, dtype=float)  # a copy: the caller may use the array again
+        log_p = array_of(self.log_probabilities, "log-probabilities")  # a copy: the caller may use the array again
+        if not isinstance(self.outcomes, Sequence | np.ndarray):
+            raise CheckError(f"outcomes must be a list or an array, got {self.outcomes!r}")
         if log_p.ndim != 1 or len(self.outcomes) != len(log_p):
             raise CheckError(f"{len(self.outcomes)} outcomes but log-probabilities of shape {log_p.shape}")
         if np.isnan(log_p).any() or (log_p > _TOTAL_TOLERANCE).any():
@@ -67,7 +70,7 @@ class FiniteLaw(Law):
     @classmethod
     def from_probabilities(cls, outcomes: Sequence[Any] | np.ndarray, probabilities: Any) -> FiniteLaw:
         """Law from plain probabilities."""
-        values = np.asarray(probabilities, dtype=float)
+        values = array_of(probabilities, "probabilities")
         if (values < 0).any():
             raise CheckError(f"probability {values.min():g} is negative; probabilities must lie in [0, 1]")
         with np.errstate(divide="ignore"):

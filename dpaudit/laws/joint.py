@@ -12,7 +12,7 @@ import numpy as np
 
 from dpaudit.claims.evidence import Interval
 from dpaudit.errors import CheckError
-from dpaudit.laws.base import Comparison, Event, Law, compare
+from dpaudit.laws.base import Comparison, Event, Law, check_distance, compare
 from dpaudit.laws.continuous import GaussianComparison, LaplaceComparison, bounding_laplace_losses
 from dpaudit.laws.finite import FiniteComparison, FiniteLaw, outcome_key
 from dpaudit.laws.gaussian_product import GaussianProductComparison
@@ -30,8 +30,11 @@ class ProductLaw(Law):
     parts: Sequence[Law]
 
     def __post_init__(self) -> None:
-        if not self.parts:
+        if not isinstance(self.parts, Sequence) or not self.parts:
             raise CheckError("a product law needs at least one part")
+        for part in self.parts:
+            if not isinstance(part, Law):
+                raise CheckError(f"a part of a product law must be a law, got {part!r}")
 
     def against(self, other: Law) -> ProductComparison:
         """Compare part by part."""
@@ -69,6 +72,8 @@ class ProductComparison(Comparison):
         below, above = [], []
         laplace = [part.ratio for part in self.parts if isinstance(part, LaplaceComparison) and part.ratio > 0]
         if laplace:
+            for ratio in laplace:
+                check_distance(ratio)
             low, high = bounding_laplace_losses(laplace)
             below.append(low)
             above.append(high)
@@ -86,7 +91,7 @@ class ProductComparison(Comparison):
     def _gaussian(self) -> GaussianComparison | GaussianProductComparison | None:
         """Gaussian parts in one, with the others beside it, where any Gaussian part differs."""
         ratios = [part.ratio for part in self.parts if isinstance(part, GaussianComparison)]
-        together = GaussianComparison(math.sqrt(math.fsum(ratio**2 for ratio in ratios)), 0.0, 1.0)
+        together = GaussianComparison(math.sqrt(math.fsum(ratio * ratio for ratio in ratios)), 0.0, 1.0)
         if ratios and len(ratios) == len(self.parts):
             return together
         if together.ratio == 0:

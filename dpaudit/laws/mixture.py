@@ -9,8 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from dpaudit.claims.evidence import Interval
+from dpaudit.claims.ranges import array_of, in_range
 from dpaudit.errors import CheckError, ParameterError
-from dpaudit.laws.base import Comparison, Event, Law
+from dpaudit.laws.base import Comparison, Event, Law, check_distance
 from dpaudit.laws.enclosed import EnclosedLoss
 from dpaudit.laws.loss import PrivacyLoss
 from dpaudit.laws.replaced import SubstitutedGaussianLoss
@@ -54,11 +55,11 @@ class GaussianMixtureLaw(Law):
     scale: float
 
     def __post_init__(self) -> None:
-        places, weights = np.array(self.locations, dtype=float), np.array(self.log_weights, dtype=float)
+        places, weights = array_of(self.locations, "locations"), array_of(self.log_weights, "log_weights")
         if places.ndim != 1 or places.shape != weights.shape or not len(places):
             shapes = f"{places.shape} and {weights.shape}"
             raise ParameterError(f"a mixture needs as many weights as means, got arrays of shapes {shapes}")
-        if not (np.isfinite(places).all() and math.isfinite(self.scale) and self.scale > 0):
+        if not (np.isfinite(places).all() and in_range(self.scale, 0, without=(0.0,))):
             raise ParameterError("a mixture of normal laws needs finite means and a scale above 0")
         if not abs(float(np.exp(weights).sum()) - 1) <= 1e-9:
             raise ParameterError(f"the weights of a mixture add up to {np.exp(weights).sum():.12g} instead of 1")
@@ -94,6 +95,11 @@ class GaussianMixtureComparison(Comparison):
 
     p: GaussianMixtureLaw
     q: GaussianMixtureLaw
+
+    def __post_init__(self) -> None:
+        spread = float(np.ptp(np.r_[self.p.locations, self.q.locations])) / self.p.scale
+        if spread > 0:
+            check_distance(spread)
 
     @cached_property
     def source(self) -> LossSource | None:

@@ -185,14 +185,14 @@ def short(values: np.ndarray) -> np.ndarray:
 
 def _steepest(z: np.ndarray, delta: np.ndarray, type_one: np.ndarray) -> np.ndarray:
     """Supremum over points of 1 - delta - z a, at least 0."""
-    lines: np.ndarray = (1 - delta - z * type_one[:, None]).max(axis=1)
-    return np.maximum(lines, 0.0)
+    lines: np.ndarray = np.maximum((1 - delta - z * type_one[:, None]).max(axis=1), 0.0)
+    return lines
 
 
 def _flattest(z: np.ndarray, delta: np.ndarray, type_one: np.ndarray) -> np.ndarray:
     """Supremum over points of (1 - delta - a) / z, at least 0."""
-    lines: np.ndarray = ((1 - delta - type_one[:, None]) / z).max(axis=1)
-    return np.maximum(lines, 0.0)
+    lines: np.ndarray = np.maximum(((1 - delta - type_one[:, None]) / z).max(axis=1), 0.0)
+    return lines
 
 
 def _rounded(lower: np.ndarray, upper: np.ndarray) -> tuple[tuple[float, ...], tuple[float, ...]]:

@@ -58,7 +58,7 @@ def renyi_divergence(comparison: Comparison, order: float) -> Interval | None:
         return Interval.exact(max(0.0, comparison.max_divergence()))
     excess = order - 1
     if isinstance(comparison, GaussianComparison):
-        return Interval.exact(order * comparison.ratio**2 / 2)
+        return Interval.exact(order * (comparison.ratio * comparison.ratio) / 2)
     if isinstance(comparison, LaplaceComparison):
         return Interval.exact(_of_laplace(comparison.ratio, excess))
     if isinstance(comparison, FiniteComparison):
@@ -157,11 +157,12 @@ def concentration(comparison: Comparison) -> Interval | None:
         found: Interval | None = own()
         return found
     if isinstance(comparison, GaussianComparison):
-        return Interval.exact(comparison.ratio**2 / 2)
+        return Interval.exact(comparison.ratio * comparison.ratio / 2)
     if isinstance(comparison, LaplaceComparison):
         return Interval.exact(_of_laplace(comparison.ratio, 0.0))
     if parts := independent_parts(comparison):
-        gaussian = math.fsum(n * part.ratio**2 / 2 for part, n in parts if isinstance(part, GaussianComparison))
+        ratios = [(part.ratio, n) for part, n in parts if isinstance(part, GaussianComparison)]
+        gaussian = math.fsum(n * (ratio * ratio) / 2 for ratio, n in ratios)
         others = [(part, n) for part, n in parts if not isinstance(part, GaussianComparison)]
         if not others:
             return Interval.exact(gaussian)

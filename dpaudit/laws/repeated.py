@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 
 from dpaudit.errors import CheckError
-from dpaudit.laws.base import Comparison, Law, compare
+from dpaudit.laws.base import Comparison, Law, UncomposableError, check_distance, compare
 from dpaudit.laws.composed import ComposedComparison
 from dpaudit.laws.continuous import GaussianComparison, LaplaceComparison
 from dpaudit.laws.discrete import DiscreteGaussianComparison
@@ -20,10 +21,7 @@ from dpaudit.laws.loss import PrivacyLoss
 from dpaudit.laws.mixture import GaussianMixtureComparison
 from dpaudit.laws.sources import FiniteLoss, GaussianLoss, LaplaceLoss, LossSource
 
-
-class UncomposableError(CheckError):
-    """The exact law of parts released together is not known; samples still are."""
-
+_MOST_TIMES = 10**12
 
 Counted = tuple[LossSource, int]
 
@@ -49,10 +47,13 @@ class ComposedLaw(Law):
     parts: Sequence[tuple[Law, int]]
 
     def __post_init__(self) -> None:
-        if not self.parts:
+        if not isinstance(self.parts, Sequence) or not self.parts:
             raise CheckError("a composed law needs at least one part")
-        if any(count < 1 for _, count in self.parts):
-            raise CheckError(f"a part of a composed law occurs at least once, got {[count for _, count in self.parts]}")
+        for part in self.parts:
+            if not (isinstance(part, Sequence) and len(part) == 2 and isinstance(part[0], Law)):
+                raise CheckError(f"a part of a composed law must be (law, how often it occurs), got {part!r}")
+            if not (isinstance(part[1], Integral) and 1 <= part[1] <= _MOST_TIMES):
+                raise CheckError(f"a part of a composed law occurs from 1 to {_MOST_TIMES:,} times, got {part[1]!r}")
 
     def against(self, other: Law) -> Comparison:
         """Compare part by part; all Gaussian parts are one, in closed form."""
@@ -92,7 +93,7 @@ def composition(parts: Sequence[tuple[Comparison, int]]) -> Comparison:
         low, high = _sources(part)
         for side, found in ((below, low), (above, high)):
             side.extend((source, count * times) for source, times in found if not isinstance(source, GaussianLoss))
-        squares += count * math.fsum(times * s.ratio**2 for s, times in high if isinstance(s, GaussianLoss))
+        squares += count * math.fsum(times * (s.ratio * s.ratio) for s, times in high if isinstance(s, GaussianLoss))
     if not above:
         return GaussianComparison(math.sqrt(squares), 0.0, 1.0)
     if len(parts) == 1 and parts[0][1] == 1:
@@ -130,6 +131,8 @@ def _sources(comparison: Comparison) -> tuple[list[Counted], list[Counted]]:
     same: list[Counted]
     if isinstance(comparison, GaussianComparison | LaplaceComparison):
         kind = GaussianLoss if isinstance(comparison, GaussianComparison) else LaplaceLoss
+        if comparison.ratio > 0:
+            check_distance(comparison.ratio)
         same = [(kind(comparison.ratio), 1)] if comparison.ratio > 0 else []
         return same, same
     if isinstance(comparison, FiniteComparison):

@@ -130,7 +130,7 @@ def _all_gaussian(comparison: ProductComparison) -> bool:
 
 
 def _gaussian_of(comparison: ProductComparison) -> GaussianComparison:
-    squares = [part.ratio**2 for part in comparison.parts if isinstance(part, GaussianComparison)]
+    squares = [part.ratio * part.ratio for part in comparison.parts if isinstance(part, GaussianComparison)]
     return GaussianComparison(math.sqrt(math.fsum(squares)), 0.0, 1.0)
 
 
@@ -195,7 +195,8 @@ def _shift_by_profile(comparison: Comparison) -> Interval | None:
 
 def _shift_of_parts(comparison: Comparison) -> float:
     if parts := independent_parts(comparison):
-        return math.sqrt(math.fsum(count * _most(part) ** 2 for part, count in parts))
+        each = [(_most(part), count) for part, count in parts]
+        return math.sqrt(math.fsum(count * (mu * mu) for mu, count in each))
     return max(map(_most, comparison.parts)) if isinstance(comparison, PublicMixtureComparison) else math.inf
 
 

@@ -92,3 +92,27 @@ def test_the_convex_hull_of_both_directions_refutes_nothing():
     a = np.linspace(0.005, 0.6, 12)
     claim = TradeOff(dict(zip(a.tolist(), errors(bits, a).tolist(), strict=True)))
     assert decide(bits, claim, samples=200_000).verdict == "inconclusive"
+
+
+class Noise(dpaudit.Mechanism):
+    """A number with Laplace noise."""
+
+    def sample(self, data, size, rng):
+        return data + rng.laplace(size=size)
+
+    def log_likelihood(self, outputs, data):
+        return -np.abs(outputs - data)
+
+    def neighbours(self):
+        return dpaudit.Neighbouring.any_two_inputs([0.0, 1.0], scope="two numbers")
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0])
+def test_renyi_dp_of_infinite_order_is_pure_privacy(epsilon):
+    pure, renyi = (
+        decide(Noise(), guarantee, samples=2_000)
+        for guarantee in (dpaudit.ApproximateDP(epsilon), dpaudit.RenyiDP(math.inf, epsilon))
+    )
+    assert renyi.verdict == pure.verdict == ("consistent" if epsilon == 1 else "refuted")
+    assert renyi.measured == pure.measured
+    assert renyi.witness == pure.witness

@@ -1,5 +1,6 @@
 """The guarantees beside approximate differential privacy: what events force, parameters, and what they imply."""
 
+import itertools
 import math
 import re
 
@@ -10,6 +11,7 @@ from scipy.special import ndtr
 import dpaudit
 from dpaudit import GaussianDP, PrivacyProfile, RenyiCurve, RenyiDP, TradeOff, ZeroConcentratedDP
 from dpaudit.claims.guarantees.bits import rate_of_bits, renyi_of_bits
+from dpaudit.laws import compare
 
 KINDS = [
     ZeroConcentratedDP(0.5),
@@ -176,3 +178,34 @@ def test_deltas_at_huge_epsilons_err_upwards():
 
     assert GaussianDP(50.0).delta_at(1000.0) >= ndtr(25 - 20) - 1e-12
     assert dpaudit.ApproximateDP(700.0).delta_at(695.0) >= -math.expm1(-5.0)
+
+
+def test_what_is_promised_is_returned_as_it_is():
+    claim = dpaudit.ApproximateDP(0.123456789, 1e-5)
+    assert claim.to_approximate(1e-5) == claim
+    assert claim.delta_at(0.123456789) == 1e-5
+    profile = dpaudit.PrivacyProfile({0.3: 0.1, 1.0: 0.01}, 0.05)
+    assert profile.to_approximate(0.1).epsilon == 0.35
+    assert profile.delta_at(1.05) == 0.01
+    assert dpaudit.RenyiDP(math.inf, 0.7).to_approximate(0.0).epsilon == 0.7
+
+
+def test_approximate_concentration_falls_with_delta():
+    rng = np.random.default_rng(20240701)
+    deltas = np.r_[0.0, np.geomspace(1e-6, 0.99, 20)].tolist()
+    for _ in range(20):
+        p, q = (
+            dpaudit.FiniteLaw.from_probabilities(range(4), masses) for masses in rng.dirichlet(np.full(4, 0.7), size=2)
+        )
+        found = [dpaudit.ZeroConcentratedDP(1.0, delta).measure(compare(p, q))["rho"] for delta in deltas]
+        for before, after in itertools.pairwise(found):
+            assert after.upper <= before.upper * (1 + 1e-9)
+            assert after.lower <= before.lower * (1 + 1e-3)
+        # Where no event differs by more than delta, the rest of both laws can be the same.
+        apart = float(np.abs(np.exp(p.log_probabilities) - np.exp(q.log_probabilities)).sum() / 2)
+        assert dpaudit.ZeroConcentratedDP(1.0, apart).measure(compare(p, q))["rho"].upper == 0.0
+    for law in (dpaudit.GaussianLaw, dpaudit.LaplaceLaw):
+        pair = compare(law(0.0, 1.0), law(1.0, 1.0))
+        uppers = [dpaudit.ZeroConcentratedDP(1.0, delta).measure(pair)["rho"].upper for delta in deltas]
+        assert uppers == sorted(uppers, reverse=True)
+        assert uppers[-1] == 0.0

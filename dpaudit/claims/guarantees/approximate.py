@@ -19,6 +19,7 @@ from dpaudit.claims.guarantees.base import (
     exceeds,
     rounded_up,
 )
+from dpaudit.claims.ranges import in_range
 from dpaudit.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -55,9 +56,9 @@ class ApproximateDP(Guarantee):
     delta: float = 0.0
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.epsilon) and self.epsilon >= 0):
+        if not in_range(self.epsilon, 0):
             raise ParameterError(f"epsilon must be a finite number >= 0, got {self.epsilon}")
-        if not 0 <= self.delta <= 1:
+        if not in_range(self.delta, 0, 1):
             raise ParameterError(f"delta must be in [0, 1], got {self.delta}")
 
     def most(self, q: float) -> float:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from dpaudit.claims.ranges import in_range
 from dpaudit.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -185,9 +186,9 @@ class Guarantee(ABC):
         from dpaudit.claims.guarantees.approximate import ApproximateDP
         from dpaudit.claims.guarantees.conversions import implied_epsilon
 
-        if not 0 <= delta <= 1:
+        if not in_range(delta, 0, 1):
             raise ParameterError(f"delta must be in [0, 1], got {delta}")
-        epsilon = implied_epsilon(self, delta)
+        epsilon = min([implied_epsilon(self, delta), *(each.epsilon for each in self.promised if each.delta <= delta)])
         if math.isinf(epsilon):
             raise ParameterError(f"{self} implies no epsilon below 690 at delta {delta:g}; give a larger delta")
         return ApproximateDP(epsilon, delta)
@@ -199,9 +200,9 @@ class Guarantee(ABC):
         """
         from dpaudit.claims.guarantees.conversions import implied_delta
 
-        if not (math.isfinite(epsilon) and epsilon >= 0):
+        if not in_range(epsilon, 0):
             raise ParameterError(f"epsilon must be a finite number >= 0, got {epsilon}")
-        return implied_delta(self, epsilon)
+        return min([implied_delta(self, epsilon), *(each.delta for each in self.promised if each.epsilon <= epsilon)])
 
     # What two laws say.
 
@@ -231,6 +232,11 @@ class Guarantee(ABC):
         The likelihood auditor serves only guarantees that have one. Their parameters are epsilon and delta.
         """
         return None
+
+    @property
+    def promised(self) -> tuple[ProfilePoint, ...]:
+        """Points of the privacy profile that the guarantee promises as they are, without a conversion."""
+        return () if self.profile_point is None else (self.profile_point,)
 
     def by_samples(self, p: Any, q: Any) -> Any:
         """Value to be expected of so many samples as an audit has, of which exact audits choose an event to be counted.
@@ -304,13 +310,26 @@ def listed(what: str, points: Iterable[Iterable[float]], form: str) -> tuple[tup
     """Return points as pairs of numbers, ascending; ParameterError where they are none."""
     try:
         pairs = tuple(sorted((float(x), float(y)) for x, y in points))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError(f"{what} needs points {form}, got {points!r}") from None
     if not pairs:
         raise ParameterError(f"{what} needs at least one point {form}")
     if len({x for x, _ in pairs}) < len(pairs):
         raise ParameterError(f"{what}: points {form} must differ in their first number")
     return pairs
+
+
+def points_promised(what: str, function: Any, name: str, places: Any) -> list[tuple[float, float]]:
+    """Points of a function that is promised at some places; ParameterError where one of them is no number."""
+    try:
+        chosen = [float(place) for place in places]
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(f"{what}: `{name}` must be numbers, got {places!r}") from None
+    points = [(place, function(place)) for place in chosen]
+    for place, value in points:
+        if not in_range(value):
+            raise ParameterError(f"{what}: the function must return a finite number, got {value!r} at {place:g}")
+    return [(place, float(value)) for place, value in points]
 
 
 def named_points(name: str, points: Iterable[tuple[float, float]]) -> dict[str, float]:

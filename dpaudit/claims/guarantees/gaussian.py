@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -12,6 +11,7 @@ import numpy as np
 from dpaudit.claims.evidence import Interval
 from dpaudit.claims.guarantees.base import Guarantee
 from dpaudit.claims.guarantees.decisions import decisions_of, worst_event_of
+from dpaudit.claims.ranges import in_range
 from dpaudit.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class GaussianDP(Guarantee):
     mu: float
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.mu) and self.mu >= 0):
+        if not in_range(self.mu, 0):
             raise ParameterError(f"mu must be a finite number >= 0, got {self.mu}")
 
     def most(self, q: float) -> float:

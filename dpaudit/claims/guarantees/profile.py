@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from dpaudit.claims.evidence import Interval
-from dpaudit.claims.guarantees.base import ROUNDING, Guarantee, listed, named_points, points_of
+from dpaudit.claims.guarantees.base import (
+    ROUNDING,
+    Guarantee,
+    ProfilePoint,
+    listed,
+    named_points,
+    points_of,
+    points_promised,
+)
 from dpaudit.claims.guarantees.decisions import worst_event_of
+from dpaudit.claims.ranges import in_range
 from dpaudit.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -64,16 +73,16 @@ class PrivacyProfile(Guarantee):
         if callable(given):
             if epsilons is None:
                 raise ParameterError("a privacy profile that is a function needs `epsilons` at which it is promised")
-            given = [(float(epsilon), float(given(float(epsilon)))) for epsilon in epsilons]
+            given = points_promised("PrivacyProfile", given, "epsilons", epsilons)
         elif isinstance(given, Mapping):
             given = given.items()
         points = listed("PrivacyProfile", given, "(epsilon, delta)")
         for epsilon, delta in points:
-            if not (math.isfinite(epsilon) and epsilon >= 0):
+            if not in_range(epsilon, 0):
                 raise ParameterError(f"epsilon must be a finite number >= 0, got {epsilon}")
-            if not 0 <= delta <= 1:
+            if not in_range(delta, 0, 1):
                 raise ParameterError(f"delta at epsilon {epsilon:g} must be in [0, 1], got {delta}")
-        if not (math.isfinite(self.shift) and self.shift >= 0):
+        if not in_range(self.shift, 0):
             raise ParameterError(f"shift must be a finite number >= 0, got {self.shift}")
         object.__setattr__(self, "points", points)
 
@@ -120,6 +129,11 @@ class PrivacyProfile(Guarantee):
             lower = max(lower, (needed.lower or 0.0) - epsilon)
             upper = max(upper, (math.inf if needed.upper is None else needed.upper) - epsilon)
         return {"shift": Interval(lower=lower, upper=upper)}
+
+    @property
+    def promised(self) -> tuple[ProfilePoint, ...]:
+        """All points, shifted."""
+        return tuple(ProfilePoint(epsilon + self.shift, delta) for epsilon, delta in self.points)
 
     def worst_event(self, comparison: Comparison, *, frequent: bool = False) -> Event:
         """Return the event that forces the largest shift."""

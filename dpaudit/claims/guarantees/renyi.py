@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from dpaudit.claims.evidence import Interval
-from dpaudit.claims.guarantees.base import Guarantee, listed, named_points, points_of
+from dpaudit.claims.guarantees.base import Guarantee, ProfilePoint, listed, named_points, points_of
 from dpaudit.claims.guarantees.bits import balanced, largest_allowed, renyi_of_bits
 from dpaudit.claims.guarantees.decisions import decisions_of, worst_event_of
+from dpaudit.claims.ranges import in_range
 from dpaudit.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def _check_order(alpha: float) -> None:
-    if not alpha > 1:
+    if not in_range(alpha, 1, without=(1.0,), infinite=True):
         raise ParameterError(f"alpha must be above 1 (infinite for pure differential privacy), got {alpha}")
 
 
@@ -57,7 +58,7 @@ class RenyiDP(Guarantee):
 
     def __post_init__(self) -> None:
         _check_order(self.alpha)
-        if not (math.isfinite(self.epsilon) and self.epsilon >= 0):
+        if not in_range(self.epsilon, 0):
             raise ParameterError(f"epsilon must be a finite number >= 0, got {self.epsilon}")
 
     def most(self, q: float) -> float:
@@ -81,6 +82,11 @@ class RenyiDP(Guarantee):
     def worst_event(self, comparison: Comparison, *, frequent: bool = False) -> Event:
         """Return the event that forces the largest divergence."""
         return worst_event_of(self, comparison, frequent=frequent)
+
+    @property
+    def profile_point(self) -> ProfilePoint | None:
+        """Epsilon at delta 0 where the order is infinite: that is pure differential privacy."""
+        return ProfilePoint(self.epsilon, 0.0) if math.isinf(self.alpha) else None
 
     def __str__(self) -> str:
         """The guarantee as papers write it."""
@@ -131,7 +137,7 @@ class RenyiCurve(Guarantee):
             _check_order(alpha)
             if not (math.isfinite(epsilon) and epsilon > 0):
                 raise ParameterError(f"epsilon at alpha {alpha:g} must be a finite number > 0, got {epsilon}")
-        if not (math.isfinite(self.scale) and self.scale >= 0):
+        if not in_range(self.scale, 0):
             raise ParameterError(f"scale must be a finite number >= 0, got {self.scale}")
         object.__setattr__(self, "points", points)
 

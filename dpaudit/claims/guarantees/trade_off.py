@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -10,8 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from dpaudit.claims.evidence import Interval
-from dpaudit.claims.guarantees.base import ROUNDING, Guarantee, listed, named_points, points_of
+from dpaudit.claims.guarantees.base import ROUNDING, Guarantee, listed, named_points, points_of, points_promised
 from dpaudit.claims.guarantees.decisions import decisions_of, worst_event_of
+from dpaudit.claims.ranges import in_range
 from dpaudit.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class TradeOff(Guarantee):
         if callable(given):
             if type_one is None:
                 raise ParameterError("a trade-off that is a function needs `type_one` at which it is promised")
-            given = [(float(error), float(given(float(error)))) for error in type_one]
+            given = points_promised("TradeOff", given, "type_one", type_one)
         elif isinstance(given, Mapping):
             given = given.items()
         points = listed("TradeOff", given, "(type I error, type II error)")
@@ -74,7 +74,7 @@ class TradeOff(Guarantee):
                 raise ParameterError(
                     f"type II error at {first:g} must be above 0 and at most {1 - first:g}, got {second}"
                 )
-        if not (math.isfinite(self.shift) and self.shift >= 0):
+        if not in_range(self.shift, 0):
             raise ParameterError(f"shift must be a finite number >= 0, got {self.shift}")
         object.__setattr__(self, "points", points)
 

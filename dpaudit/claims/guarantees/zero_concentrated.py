@@ -15,6 +15,7 @@ from dpaudit.claims.guarantees.base import ROUNDING, Guarantee
 from dpaudit.claims.guarantees.bits import balanced, largest_allowed, rate_of_bits
 from dpaudit.claims.guarantees.conversions import epsilon_of_concentration
 from dpaudit.claims.guarantees.decisions import decisions_of, worst_event_of
+from dpaudit.claims.ranges import in_range
 from dpaudit.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -28,6 +29,11 @@ def inside(p: Any, q: Any, delta: float) -> tuple[Any, Any]:
     """
     rest = 1 - delta
     return np.maximum(np.asarray(p) - delta * (1 + ROUNDING), 0.0) / rest, np.minimum(np.asarray(q) / rest, 1.0)
+
+
+def _check_pure(epsilon: float) -> None:
+    if not (in_range(epsilon, 0) and in_range(epsilon * epsilon)):
+        raise ParameterError(f"epsilon must be a number >= 0 whose square is finite, got {epsilon}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +78,9 @@ class ZeroConcentratedDP(Guarantee):
     delta: float = 0.0
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.rho) and self.rho >= 0):
+        if not in_range(self.rho, 0):
             raise ParameterError(f"rho must be a finite number >= 0, got {self.rho}")
-        if not 0 <= self.delta < 1:
+        if not in_range(self.delta, 0, 1, without=(1.0,)):
             raise ParameterError(f"delta must be in [0, 1), got {self.delta}")
 
     @classmethod
@@ -83,11 +89,22 @@ class ZeroConcentratedDP(Guarantee):
 
         It is the relative entropy of randomized response, of which every such mechanism is a post-processing.
 
+        Parameters
+        ----------
+        epsilon
+            At least 0, its square finite.
+
+        Raises
+        ------
+        ParameterError
+            epsilon is out of its range.
+
         References
         ----------
         Bun, Steinke, "Concentrated differential privacy", TCC 2016, Proposition 1.4, for epsilon^2 / 2; Harrison,
         Manurangsi, "Exact zCDP characterizations for fundamental differentially private mechanisms", 2025.
         """
+        _check_pure(epsilon)
         return cls(epsilon * math.tanh(epsilon / 2))
 
     @classmethod
@@ -96,12 +113,23 @@ class ZeroConcentratedDP(Guarantee):
 
         Its privacy loss has a range of epsilon.
 
+        Parameters
+        ----------
+        epsilon
+            At least 0, its square finite.
+
+        Raises
+        ------
+        ParameterError
+            epsilon is out of its range.
+
         References
         ----------
         Cesar, Rogers, "Bounding, concentrating, and truncating: unifying privacy loss composition for data analytics",
         ALT 2021, Lemma 3.2.
         """
-        return cls(epsilon**2 / 8)
+        _check_pure(epsilon)
+        return cls(epsilon * epsilon / 8)
 
     def to_approximate(self, delta: float) -> ApproximateDP:
         """As for any guarantee; where delta of the guarantee is 0, no more than the bound on all orders gives."""
