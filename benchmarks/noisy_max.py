@@ -2,7 +2,7 @@
 
 `make_noisy_max(..., zero_concentrated_divergence(), scale=2.0)` promises rho = 0.125 at distance 1. Of the scores
 (1, 0) against (0, 1), its outputs are a bit kept with odds of e^(1/2), whose rho is tanh(1/4) / 2 = 0.1225: hardly
-less than promised, so that an auditor whose bounds are too large would show it. OpenDP cannot be seeded, so that runs differ.
+less than promised, so that an auditor whose bounds are too large would show it. OpenDP cannot be seeded: runs differ.
 """
 
 import argparse

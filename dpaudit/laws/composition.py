@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from dpaudit.laws.base import UncomposableError
 from dpaudit.laws.grid import GridLoss
 from dpaudit.laws.sources import UNIT
 
@@ -24,7 +25,7 @@ _FFT_ROUNDING = 10 * UNIT
 """Relative error of a term of a Fourier transform, for each doubling of its length: a product and a sum."""
 
 
-class WindowError(Exception):
+class WindowError(UncomposableError):
     """The sum spreads over more points than the largest window has."""
 
 
@@ -137,7 +138,11 @@ class GridComposition:
         step = self.step
         needed = (high - low) / step + 4
         if needed > _LARGEST_WINDOW:
-            raise WindowError
+            raise WindowError(
+                f"the privacy losses of {sum(count for _, count in self.parts):,} parts released together spread over "
+                f"{needed:.3g} points of a grid, and {_LARGEST_WINDOW:,} is the most; choose fewer parts (steps) or "
+                "more noise (noise_multiplier)"
+            )
         length = 1 << max(6, math.ceil(math.log2(needed)))
         doublings = math.log2(length)
         origin = 0.0

@@ -55,6 +55,7 @@ _REMEDIES = {
 }
 _SIDES = {"at-most": "at most ", "at-least": "at least ", "equal": ""}
 _NO_PASS = (Verdict.INCONCLUSIVE, Verdict.ERROR)
+_LARGEST_WHOLE = 2**53
 _LONGEST_WITNESS = 20_000
 
 
@@ -223,9 +224,12 @@ def witness_lines(result: Result) -> tuple[tuple[str, str], ...]:
             # A setting in words says again what the scope says.
             ("instance", None if witness.instance in (result.scope, {}) else witness.instance),
             ("quantity", witness.quantity),
-            ("measured", witness.measured),
-            (f"claimed{_SIDES[witness.direction] and ', ' + _SIDES[witness.direction].strip()}", witness.claimed),
-            *witness.details.items(),
+            ("measured", _whole(witness.measured)),
+            (
+                f"claimed{_SIDES[witness.direction] and ', ' + _SIDES[witness.direction].strip()}",
+                _whole(witness.claimed),
+            ),
+            *((name, _whole(value)) for name, value in witness.details.items()),
         ]
     texts = (
         (name, part if name == "quantity" else json.dumps(plain(part), ensure_ascii=False))
@@ -233,6 +237,11 @@ def witness_lines(result: Result) -> tuple[tuple[str, str], ...]:
         if part is not None
     )
     return tuple((name, _shortened(text)) for name, text in texts)
+
+
+def _whole(value: float) -> float:
+    """Return a number as it is, without a decimal point where it is whole."""
+    return int(value) if float(value).is_integer() and abs(value) < _LARGEST_WHOLE else value
 
 
 def _shortened(text: str) -> str:

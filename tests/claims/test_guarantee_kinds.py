@@ -209,3 +209,15 @@ def test_approximate_concentration_falls_with_delta():
         uppers = [dpaudit.ZeroConcentratedDP(1.0, delta).measure(pair)["rho"].upper for delta in deltas]
         assert uppers == sorted(uppers, reverse=True)
         assert uppers[-1] == 0.0
+
+
+@pytest.mark.parametrize("delta", [1e-3, 0.05, 0.2, 0.35])
+def test_approximate_concentration_of_two_bits_is_that_of_their_event(delta):
+    p, q = 0.7, 0.3
+    pair = compare(*(dpaudit.FiniteLaw.from_probabilities([1, 0], [side, 1 - side]) for side in (p, q)))
+    found = dpaudit.ZeroConcentratedDP(1.0, delta).measure(pair)["rho"]
+    # Either bit can give up its likelier value alone: what is left are two bits again.
+    forced = float(rate_of_bits((p - delta) / (1 - delta), min(q / (1 - delta), 1.0)))
+    assert found.lower == pytest.approx(forced, rel=1e-3)
+    kept = (p - delta) / (1 - delta)
+    assert found.upper == pytest.approx((2 * kept - 1) * math.log(kept / (1 - kept)), rel=1e-6)

@@ -78,7 +78,9 @@ def test_a_report(dpaudit, scores, folder, canaries):
     assert allowed <= 0.5 < beyond
     assert {"index.html", "report.md", "junit.xml"} <= {path.name for path in (folder / "out").iterdir()}
     assert dpaudit(*record.command.split()[1:]).status == 1
-    assert dpaudit("report", "out/record.json", "--output", "again").status == 0
+    shown = dpaudit("report", "out/record.json", "--output", "again")
+    assert shown.status == 0
+    assert "canaries: 600\n" in shown.out
 
 
 def test_forms_of_files(dpaudit, scores, folder, canaries):

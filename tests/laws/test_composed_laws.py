@@ -271,6 +271,15 @@ def test_replacement_lies_between_removal_and_both_in_turn():
 
 
 @pytest.mark.slow
+def test_losses_that_spread_too_far_name_what_to_do():
+    from dpaudit.laws.composition import GridComposition, WindowError
+    from dpaudit.laws.grid import GridLoss
+
+    wide = GridComposition([(GridLoss(-1e3, 1e-4, np.full(1 << 21, 2.0**-21), 0.0), 10_000)])
+    with pytest.raises(WindowError, match=r"10,000 parts released together spread over .*noise_multiplier"):
+        wide.tilted(0.0)
+
+
 def test_spliced_losses_dominate_both_directions():
     loss = subsampled(GaussianLoss(2.0), 0.05)
     spliced = ComposedComparison([(SplicedLoss(loss, loss.reversed()), 100)])
