@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -301,6 +302,8 @@ def _evidence(
             f"an event about as likely as the one chosen here that forces {a_value(name)} of {limit:.4g} or more would "
             f"have been refuted with 95 % power; {a_value(name)} that only rarer outputs show would not"
         )
+    if bound.left_out:
+        note += f"; {what_was_left_out(bound.left_out)}"
     return Evidence(
         verdict=verdict,
         scope=scope,
@@ -319,6 +322,11 @@ def what_was_seen(bound: float, parameter: str, what: str) -> str:
     if bound <= 0:
         return f"nothing told {what} apart, nor would it have"
     return f"{a_value(parameter)} of {bound:.4g} was seen, but these outputs may hide more"
+
+
+def what_was_left_out(families: Sequence[str]) -> str:
+    """Return words on scores that would have taken too long."""
+    return f"what would have taken too long was not looked at: {', '.join(families)}"
 
 
 def a_value(parameter: str) -> str:

@@ -65,7 +65,7 @@ def choose_family(x: OutputsLike, y: OutputsLike, test: FinalTest) -> list[Famil
     """
     x, y = as_outputs(x), as_outputs(y)
     with np.errstate(over="ignore", invalid="ignore"):  # outputs may be infinite
-        tables = compete(x, y, test, thorough=True)
+        tables = compete(x, y, test, thorough=True).tables
     found: dict[tuple[int, int, bool], tuple[ThresholdEvent, bool]] = {}
     for choice in choose_from(tables, test).choices:
         (number,) = (i for i, table in enumerate(tables) if table.score is choice.event.score)

@@ -1,18 +1,18 @@
-"""Learning scores from samples of two inputs: which ones suit outputs of a form, and how each is fitted."""
+"""Learning scores from samples of two inputs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from dpaudit.auditors.bits import BitsScore
 from dpaudit.auditors.columns import Columns
+from dpaudit.auditors.lookup import Lookup
 from dpaudit.auditors.mixtures import MixtureScore
-from dpaudit.auditors.outputs import OutputsLike, as_outputs, coding_of, joined, outcome_keys
+from dpaudit.auditors.outputs import OutputsLike, as_outputs, joined
 from dpaudit.auditors.rowscores import (
     AdditiveScore,
     ExtremeScore,
@@ -21,51 +21,39 @@ from dpaudit.auditors.rowscores import (
     Transform,
     cell_numbers,
 )
-from dpaudit.auditors.scores import ColumnScore, OutcomeScore, Score
+from dpaudit.auditors.scores import ColumnScore, Score
 from dpaudit.auditors.tables import Table
 from dpaudit.auditors.trees import BoostedScore
 
-Fitter = Callable[[OutputsLike, OutputsLike], Score | None]
-"""Makes a score from samples of both inputs; None where it has nothing to say."""
-
-
-@dataclass(frozen=True, slots=True)
-class Learner:
-    """A way of making a score.
-
-    Attributes
-    ----------
-    fit
-        Makes the score.
-    rare
-        Whether it looks for what is rare, so that its worth shows on all samples only.
-    learns
-        Whether samples decide what the score is; one that they do not decide may be judged on all of them.
-    """
-
-    fit: Fitter
-    rare: bool = False
-    learns: bool = True
-
-
 _LOOKED_AT = 20_000
-_FEW_NUMBERS = 16
-_FEW_OUTCOMES = 64
-"""Distinct outputs, at most, for which counting them is all that there is to do."""
+_FEW_VALUES = 64
+"""Distinct numbers, at most, that are not taken for those of a continuous law."""
 
-_WIDE = 256
-"""Columns up to which they are also looked at in other coordinates, and by trees."""
+_MANY = 256
+"""Columns from which on a linear system is solved as one that is positive definite."""
 
 _MOST_SOLVED, _MOST_LINEAR = 2000, 1000
 """Columns up to which a linear score weighs all of them, since that takes the cube of their number; and how many it
 weighs of more: those whose means differ most."""
 
+_BLOCK_VALUES = 1 << 15
+"""Numbers that are worked on at a time, where all of them would not fit into the cache."""
+
 _REPEAT_CELLS = 2_000_000
+_POOLED_CELLS = 2_000_000
+"""Numbers of either input, about, that a function for all columns is learned from."""
+
 _PAIR_ROWS = 100_000
 _PAIR_CELLS = 16
-_MOST_PAIR_COLUMNS = 40
+MOST_PAIR_COLUMNS = 40
 _MOST_PAIRS = 16
 _SURPRISING_PAIR = 5.0
+_SCREENED_PAIRS, _SCREEN_SHARE = 32, 4
+"""Pairs that are looked at in all rows, where there are more: those that look best in one of so many parts of them."""
+
+_CORRELATED = 3.0
+"""Standard errors by which correlations must be more than chance makes them for columns to predict one another."""
+
 _COMMON, _ALIGNED = 2.0, 1.0
 """Standard errors by which all columns' means must differ in common to be pooled as they are, or else each column's
 own to be pooled with its sign."""
@@ -75,82 +63,36 @@ _BOOSTED_CELLS, _BOOSTED_ROUNDS = 2_000_000, 60
 _LEAST_BOOSTED_ROWS = 1000
 
 
-def learners(x: OutputsLike, y: OutputsLike, *, thorough: bool = True) -> tuple[list[Learner], int]:
-    """Ways of scoring that suit outputs of this form, the cheapest first.
-
-    Parameters
-    ----------
-    x, y
-        Samples of the two inputs, of one form.
-    thorough
-        Whether ways that take long take part.
-
-    Returns
-    -------
-    ways : list
-        The ways.
-    width : int
-        Numbers in an output, 1 where it has none.
-    """
-    found = [Learner(OutcomeScore.fit, rare=True)]
-    x, y = as_outputs(x), as_outputs(y)
-    first = joined([x[:2000], y[:2000]])
-    distinct = len(np.unique(outcome_keys(first, coding_of(first))))
-    one_number = x.dtype.kind in "biuf" and x.width == 1
-    if distinct <= (_FEW_NUMBERS if one_number else _FEW_OUTCOMES):
-        return found, 1
-    columns = x.columns_with(y)
-    if columns is None:
-        return found, 1
-    width = x[:1].rows(columns).shape[1]
-    identity = Transform("identity", columns)
-    if width == 1:
-        column = ColumnScore(None if x.ndim == 1 else 0) if columns.numeric else ColumnScore(0, columns=columns)
-        # Which categories there are is learned, too.
-        found.append(Learner(partial(_half_line, column), rare=True, learns=not columns.numeric))
-        found += [Learner(partial(_distance, column)), Learner(partial(_whole_table, identity))]
-        return found + _bits(columns, x), 1
-    if not thorough:
-        found += [Learner(partial(_additive, _identity, columns)), Learner(partial(_linear, identity))]
-        return found, width
-    if x.dtype.kind not in "biu":
-        found.append(Learner(partial(_repeats, identity), rare=True))
-    found.append(Learner(partial(_extreme, identity), rare=True))
-    if x.dtype.kind in "biuf" or not columns.numeric:
-        found.append(Learner(partial(_best_half_line, columns)))
-    # Of many columns, what is told of each at all takes long enough to learn.
-    changes = (_identity,) if width > _WIDE else (_identity, _differences, _ordered, _innovations)
-    for make in changes:
-        found += [Learner(partial(_additive, make, columns)), Learner(partial(_pooled, make, columns))]
-    found += [
-        Learner(partial(_linear, identity)),
-        Learner(partial(_pairs, identity)),
-        Learner(partial(_mixture, identity)),
-    ]
-    return found + _bits(columns, x), width
-
-
-def _bits(columns: Columns, x: OutputsLike) -> list[Learner]:
-    """Bit patterns, where there may be floating-point numbers."""
-    return [Learner(partial(BitsScore.fit, columns))] if x.dtype.kind not in "biuc" else []
-
-
-def _half_line(column: ColumnScore, x: OutputsLike, y: OutputsLike) -> Score:
-    return column
-
-
-def _distance(column: ColumnScore, x: OutputsLike, y: OutputsLike) -> Score | None:
+def learn_distance(column: ColumnScore, x: OutputsLike, y: OutputsLike) -> Score | None:
+    """Distance of a number from the middle of all; None where none is finite."""
     some = np.concatenate([column(side[:_LOOKED_AT]) for side in (x, y)])
     some = some[np.isfinite(some)]
     return replace(column, centre=float(np.median(some))) if some.size else None
 
 
-def _whole_table(identity: Transform, x: OutputsLike, y: OutputsLike) -> Score | None:
+def learn_whole_table(identity: Transform, x: OutputsLike, y: OutputsLike) -> Score | None:
+    """A step function of the one number, on fine cells; None where it says nothing."""
     table = Table.fit(identity(x)[:, 0], identity(y)[:, 0])
     return AdditiveScore(identity, (table,)) if table.spread > 0 else None
 
 
-def _repeats(identity: Transform, x: OutputsLike, y: OutputsLike) -> Score | None:
+def _turned(rows: np.ndarray) -> np.ndarray:
+    """Columns of rows, each in one piece of memory."""
+    return np.ascontiguousarray(rows.T)
+
+
+def _quantiles(rows: np.ndarray, levels: list[float]) -> np.ndarray:
+    """Quantiles of every column, shape (levels, columns); of numbers in order, where sorting is fastest."""
+    return np.asarray(np.quantile(np.sort(_turned(rows), axis=1), levels, axis=1, overwrite_input=True))
+
+
+def _row_blocks(rows: np.ndarray) -> Iterator[slice]:
+    """Slices of rows that stay in the cache, with what is worked out from them."""
+    step = max(1, _BLOCK_VALUES // rows.shape[1])
+    return (slice(start, start + step) for start in range(0, len(rows), step))
+
+
+def learn_repeats(identity: Transform, x: OutputsLike, y: OutputsLike) -> Score | None:
     """Numbers that come more than once in a column: such a one may be rare and decisive."""
     rows = max(_LOOKED_AT, _REPEAT_CELLS // as_outputs(x).width)
     x, y = (identity(side[:rows]) for side in (x, y))
@@ -158,11 +100,12 @@ def _repeats(identity: Transform, x: OutputsLike, y: OutputsLike) -> Score | Non
     return made if any(table.spread > 0 for table in made.tables) else None
 
 
-def _best_half_line(columns: Columns, x: OutputsLike, y: OutputsLike) -> Score:
+def learn_best_half_line(columns: Columns, x: OutputsLike, y: OutputsLike) -> Score:
     """Column whose ranks differ most between the inputs; equal numbers share theirs."""
-    rows_x, rows_y = (as_outputs(side[:_LOOKED_AT]).rows(columns) for side in (x, y))
+    # Both in order, contiguously: far faster to search, and the means are the same.
+    rows_x, rows_y = (np.sort(_turned(as_outputs(side[:_LOOKED_AT]).rows(columns)), axis=1) for side in (x, y))
     shift = []
-    for of_x, of_y in zip(rows_x.T, np.sort(rows_y, axis=0).T, strict=True):
+    for of_x, of_y in zip(rows_x, rows_y, strict=True):
         below, up_to = (np.searchsorted(of_y, of_x, side=side).mean() for side in ("left", "right"))
         shift.append(abs(below + up_to - len(of_y)))
     return ColumnScore(int(np.argmax(shift)), columns=None if columns.numeric else columns)
@@ -171,26 +114,33 @@ def _best_half_line(columns: Columns, x: OutputsLike, y: OutputsLike) -> Score:
 MakeTransform = Callable[[Columns, OutputsLike, OutputsLike], Transform | None]
 
 
-def _identity(columns: Columns, x: OutputsLike, y: OutputsLike) -> Transform:
+def identity_transform(columns: Columns, x: OutputsLike, y: OutputsLike) -> Transform:
+    """Leave the columns as they are."""
     return Transform("identity", columns)
 
 
-def _differences(columns: Columns, x: OutputsLike, y: OutputsLike) -> Transform:
+def differences_transform(columns: Columns, x: OutputsLike, y: OutputsLike) -> Transform:
+    """Make of every number its difference to the one before it."""
     return Transform("differences", columns)
 
 
-def _ordered(columns: Columns, x: OutputsLike, y: OutputsLike) -> Transform:
+def ordered_transform(columns: Columns, x: OutputsLike, y: OutputsLike) -> Transform:
+    """Put the numbers in ascending order, with the gaps between them."""
     return Transform("ordered", columns)
 
 
-def _innovations(columns: Columns, x: OutputsLike, y: OutputsLike) -> Transform | None:
-    """Leave of every number what the numbers before it do not predict linearly."""
+def innovations_transform(columns: Columns, x: OutputsLike, y: OutputsLike) -> Transform | None:
+    """Leave of every number what the numbers before it do not predict linearly; None where they predict nothing."""
     rows = Transform("identity", columns)(joined([x[:_PAIR_ROWS], y[:_PAIR_ROWS]])).astype(float, copy=False)
-    low, high = np.quantile(rows[: 2 * _LOOKED_AT], [0.001, 0.999], axis=0)
+    low, high = _quantiles(rows[: 2 * _LOOKED_AT], [0.001, 0.999])
     limited = np.clip(rows, low, high)
     if not np.isfinite(limited).all():
         return None
     covariance = np.cov(limited, rowvar=False)
+    some = min(len(x), _PAIR_ROWS)
+    apart = limited[:some].mean(axis=0) - limited[some:].mean(axis=0)
+    if not _correlated(covariance - np.outer(apart, apart) / 4, len(limited)):
+        return None
     scale = np.sqrt(np.diag(covariance))
     covariance += np.diag(np.where(scale > 0, 1e-9 * scale**2, 1.0))
     try:
@@ -202,7 +152,23 @@ def _innovations(columns: Columns, x: OutputsLike, y: OutputsLike) -> Transform 
     return Transform("innovations", columns, matrix) if np.isfinite(matrix).all() else None
 
 
-def _additive(make: MakeTransform, columns: Columns, x: OutputsLike, y: OutputsLike) -> AdditiveScore | None:
+def _correlated(covariance: np.ndarray, rows: int) -> bool:
+    """Whether so many rows show that columns of these covariances are correlated.
+
+    Where they are not, each squared correlation times the rows is about 1, give or take the square root of 2.
+    """
+    scale = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    varying = np.flatnonzero(scale > 0)
+    pairs = len(varying) * (len(varying) - 1) / 2
+    if not pairs:
+        return False
+    ratios = covariance[np.ix_(varying, varying)] / np.outer(scale[varying], scale[varying])
+    total = rows * (float(np.sum(ratios**2)) - len(varying)) / 2
+    return bool(total - pairs > _CORRELATED * np.sqrt(2 * pairs))
+
+
+def learn_additive(make: MakeTransform, columns: Columns, x: OutputsLike, y: OutputsLike) -> AdditiveScore | None:
+    """Sum of a step function of every column; None where none says anything."""
     transform = make(columns, x, y)
     if transform is None:
         return None
@@ -211,26 +177,24 @@ def _additive(make: MakeTransform, columns: Columns, x: OutputsLike, y: OutputsL
 
 
 def _tables(transform: Transform, x: np.ndarray, y: np.ndarray) -> AdditiveScore:
-    return AdditiveScore(transform, tuple(Table.fit_quickly(a, b) for a, b in zip(x.T, y.T, strict=True)))
+    return AdditiveScore(transform, tuple(Table.fit_columns(x, y)))
 
 
-def _pooled(make: MakeTransform, columns: Columns, x: OutputsLike, y: OutputsLike) -> Score | None:
+def learn_pooled(make: MakeTransform, columns: Columns, x: OutputsLike, y: OutputsLike) -> Score | None:
     """One function for all columns, centred, scaled and turned alike: it learns from all of them at once."""
+    x, y = as_outputs(x), as_outputs(y)
     transform = make(columns, x, y)
     if transform is None:
         return None
-    x, y = (transform(side).astype(float, copy=False) for side in (x, y))
+    rows = max(_LOOKED_AT, _POOLED_CELLS // x[:1].rows(columns).shape[1])
+    x, y = (transform(side[:rows]).astype(float, copy=False) for side in (x, y))
     some = np.concatenate([x[:_LOOKED_AT], y[:_LOOKED_AT]])
-    low, centre, high = np.quantile(some, [0.25, 0.5, 0.75], axis=0)
+    low, centre, high = _quantiles(some, [0.25, 0.5, 0.75])
     scale = np.where(high > low, high - low, 1.0)
     # Columns of few values are turned and scaled into values that differ by rounding alone.
-    if len(np.unique(some[:1000])) <= _FEW_OUTCOMES:
+    if len(np.unique(some[:1000])) <= _FEW_VALUES:
         return None
-    means, variances = [], []
-    for side in (x, y):
-        standard = np.clip((side - centre) / scale, -20, 20)
-        means.append(standard.mean(axis=0))
-        variances.append(standard.var(axis=0))
+    means, variances = zip(*(_limited_moments(side, centre, scale) for side in (x, y)), strict=True)
     shift = means[0] - means[1]
     spread = np.sqrt((variances[0] + variances[1]) / len(x))
     apart = shift / np.maximum(spread, 1e-300)
@@ -241,8 +205,8 @@ def _pooled(make: MakeTransform, columns: Columns, x: OutputsLike, y: OutputsLik
     part = np.flatnonzero(signs)
     if len(part) < 2:
         return None
-    aligned = [((side[:, part] - centre[part]) / (scale * signs)[part]).ravel() for side in (x, y)]
-    table = Table.fit_quickly(aligned[0], aligned[1], bins=192)
+    blocks = (partial(_aligned, side, part, centre, scale * signs) for side in (x, y))
+    table = Table.fit_blocks(*blocks, size=len(x) * len(part), bins=192)
     if not table.spread > 0:
         return None
     nothing = Table(np.empty(0), np.zeros(1))
@@ -250,10 +214,31 @@ def _pooled(make: MakeTransform, columns: Columns, x: OutputsLike, y: OutputsLik
     return AdditiveScore(transform, tuple(table.mirrored(m, s * sign) if sign else nothing for m, s, sign in turned))
 
 
-def _linear(transform: Transform, x: OutputsLike, y: OutputsLike) -> LinearScore | None:
+def _limited_moments(rows: np.ndarray, centre: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Means and variances of the columns in units of their scale, limited to 20 of these."""
+    sums, squares = np.zeros(rows.shape[1]), np.zeros(rows.shape[1])
+    for at in _row_blocks(rows):
+        standard = rows[at] - centre
+        standard /= scale
+        np.clip(standard, -20, 20, out=standard)
+        sums += standard.sum(axis=0)
+        squares += np.einsum("ij,ij->j", standard, standard)
+    means = sums / len(rows)
+    return means, np.maximum(squares / len(rows) - means**2, 0.0)
+
+
+def _aligned(rows: np.ndarray, part: np.ndarray, centre: np.ndarray, scale: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield the numbers of a part of the columns as distances from their centres in units of their scale."""
+    for at in _row_blocks(rows):
+        block = (rows[at] if len(part) == rows.shape[1] else rows[at][:, part]) - centre[part]
+        block /= scale[part]
+        yield block.ravel()
+
+
+def learn_linear(transform: Transform, x: OutputsLike, y: OutputsLike) -> LinearScore | None:
     """Fisher's linear discriminant of the limited columns."""
     x, y = (transform(side).astype(float, copy=False) for side in (x, y))
-    low, high = np.quantile(np.concatenate([x[:_LOOKED_AT], y[:_LOOKED_AT]]), [0.001, 0.999], axis=0)
+    low, high = _quantiles(np.concatenate([x[:_LOOKED_AT], y[:_LOOKED_AT]]), [0.001, 0.999])
     sides = [np.clip(side, low, high) for side in (x, y)]
     shift = sides[0].mean(axis=0) - sides[1].mean(axis=0)
     chosen = np.arange(len(shift))
@@ -274,7 +259,7 @@ def _linear(transform: Transform, x: OutputsLike, y: OutputsLike) -> LinearScore
 
 def _solved(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Solve a symmetric system: quickly where it is large and positive definite, by least squares otherwise."""
-    if len(matrix) > _WIDE:
+    if len(matrix) > _MANY:
         try:
             # A column that never varies is left to itself.
             found: np.ndarray = cho_solve(cho_factor(matrix + np.diag(np.diag(matrix) <= 0)), right)
@@ -287,31 +272,27 @@ def _solved(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
     return weights
 
 
-def _extreme(transform: Transform, x: OutputsLike, y: OutputsLike) -> ExtremeScore:
+def learn_extreme(transform: Transform, x: OutputsLike, y: OutputsLike) -> ExtremeScore:
+    """Largest deviation of any column from its median."""
     rows = np.concatenate([transform(side[:_LOOKED_AT]) for side in (x, y)]).astype(float, copy=False)
-    low, centre, high = np.quantile(rows, [0.25, 0.5, 0.75], axis=0)
+    low, centre, high = _quantiles(rows, [0.25, 0.5, 0.75])
     return ExtremeScore(transform, centre, np.where(high > low, high - low, 1.0))
 
 
-def _pairs(transform: Transform, x: OutputsLike, y: OutputsLike) -> PairScore | None:
+def learn_pairs(transform: Transform, x: OutputsLike, y: OutputsLike) -> PairScore | None:
     """Tables of the pairs of columns that say most beyond the columns one by one."""
     x, y = (transform(side[:_PAIR_ROWS]) for side in (x, y))
     edges = tuple(_cell_edges(np.concatenate([a, b])) for a, b in zip(x[:_LOOKED_AT].T, y[:_LOOKED_AT].T, strict=True))
     columns = [i for i in range(x.shape[1]) if len(edges[i])]
-    if not 2 <= len(columns) <= _MOST_PAIR_COLUMNS:
+    if not 2 <= len(columns) <= MOST_PAIR_COLUMNS:
         return None
-    cells = [{i: cell_numbers(edges[i], side[:, i]) for i in columns} for side in (x, y)]
-    alone = {i: _log_ratios(cells[0][i], cells[1][i], len(edges[i]) + 1)[0] for i in columns}
-    found: list[tuple[float, int, int, np.ndarray]] = []
-    for place, i in enumerate(columns):
-        for j in columns[place + 1 :]:
-            size = len(edges[j]) + 1
-            of_x, of_y = (side[i] * size + side[j] for side in cells)
-            ratios, variances = _log_ratios(of_x, of_y, (len(edges[i]) + 1) * size)
-            extra = ratios - np.add.outer(alone[i], alone[j]).ravel()
-            # Chance makes the sum of squares about as large as there are cells, give or take twice its root.
-            surprise = float(np.sum(extra**2 / variances) - len(extra)) / np.sqrt(2 * len(extra))
-            found.append((surprise, i, j, extra))
+    cells = [_cells_by_column(edges, columns, side) for side in (x, y)]
+    candidates = [(i, j) for place, i in enumerate(columns) for j in columns[place + 1 :]]
+    if len(candidates) > _SCREENED_PAIRS:
+        some = [{i: numbers[: len(x) // _SCREEN_SHARE] for i, numbers in side.items()} for side in cells]
+        looked_at = sorted(_beyond_alone(some, edges, candidates), key=lambda item: -item[0])
+        candidates = sorted((i, j) for _, i, j, _ in looked_at[:_SCREENED_PAIRS])
+    found = _beyond_alone(cells, edges, candidates)
     found.sort(key=lambda item: -item[0])
     chosen = [item for item in found[:_MOST_PAIRS] if item[0] > _SURPRISING_PAIR]
     if not chosen:
@@ -320,10 +301,36 @@ def _pairs(transform: Transform, x: OutputsLike, y: OutputsLike) -> PairScore | 
     return PairScore(_tables(transform, x, y), edges, pairs, tuple(extra for *_, extra in chosen))
 
 
-def _mixture(transform: Transform, x: OutputsLike, y: OutputsLike) -> MixtureScore | None:
+def _cells_by_column(edges: tuple[np.ndarray, ...], columns: list[int], rows: np.ndarray) -> dict[int, np.ndarray]:
+    """Cell of every row in every one of the columns."""
+    if rows.dtype.kind != "f":
+        return {i: cell_numbers(edges[i], rows[:, i]) for i in columns}
+    lookup = Lookup.of([Table(edge, np.arange(len(edge) + 1.0)) for edge in edges])
+    assert lookup is not None
+    return dict(zip(columns, _turned(lookup.each(rows, np.intp)), strict=True))
+
+
+def _beyond_alone(
+    cells: list[dict[int, np.ndarray]], edges: tuple[np.ndarray, ...], pairs: list[tuple[int, int]]
+) -> list[tuple[float, int, int, np.ndarray]]:
+    """How surprising it is what every pair of columns says beyond the two alone, and what it says in each cell."""
+    alone = {i: _log_ratios(cells[0][i], cells[1][i], len(edges[i]) + 1)[0] for i in cells[0]}
+    found: list[tuple[float, int, int, np.ndarray]] = []
+    for i, j in pairs:
+        size = len(edges[j]) + 1
+        of_x, of_y = (side[i] * size + side[j] for side in cells)
+        ratios, variances = _log_ratios(of_x, of_y, (len(edges[i]) + 1) * size)
+        extra = ratios - np.add.outer(alone[i], alone[j]).ravel()
+        # Chance makes the sum of squares about as large as there are cells, give or take twice its root.
+        surprise = float(np.sum(extra**2 / variances) - len(extra)) / np.sqrt(2 * len(extra))
+        found.append((surprise, i, j, extra))
+    return found
+
+
+def learn_mixture(transform: Transform, x: OutputsLike, y: OutputsLike) -> MixtureScore | None:
     """Columns that depend on something hidden."""
     x, y = (transform(side[:_PAIR_ROWS]) for side in (x, y))
-    if not 2 <= x.shape[1] <= _MOST_PAIR_COLUMNS:
+    if not 2 <= x.shape[1] <= MOST_PAIR_COLUMNS:
         return None
     edges = tuple(_cell_edges(np.concatenate([a, b])) for a, b in zip(x[:_LOOKED_AT].T, y[:_LOOKED_AT].T, strict=True))
     return MixtureScore.fit(transform, edges, x, y)
@@ -335,7 +342,8 @@ def _log_ratios(x: np.ndarray, y: np.ndarray, cells: int) -> tuple[np.ndarray, n
 
 
 def _cell_edges(values: np.ndarray) -> np.ndarray:
-    distinct = np.unique(values)
+    values = np.sort(values)
+    distinct = values[np.r_[True, values[1:] != values[:-1]]]
     if len(distinct) <= _PAIR_CELLS:
         return distinct[1:].astype(float)
     levels = np.linspace(0, 1, _PAIR_CELLS + 1)[1:-1]
@@ -345,14 +353,14 @@ def _cell_edges(values: np.ndarray) -> np.ndarray:
 def boosted_score(x: OutputsLike, y: OutputsLike, others: tuple[Score, ...], *, probe: bool) -> BoostedScore | None:
     """Gradient-boosted trees on the columns and the other scores; quickly, to see whether they have anything to add.
 
-    None where there are too few samples, only one number, or very many.
+    None where there are too few samples, or only one number.
     """
     x, y = as_outputs(x), as_outputs(y)
     columns = x.columns_with(y) if len(x) >= _LEAST_BOOSTED_ROWS else None
     if columns is None:
         return None
     width = x[:1].rows(columns).shape[1]
-    if not 1 < width <= _WIDE:
+    if width < 2:
         return None
     rows = _PROBE_ROWS if probe else max(2 * _PROBE_ROWS, _BOOSTED_CELLS // width)
     rounds = _PROBE_ROUNDS if probe else _BOOSTED_ROUNDS

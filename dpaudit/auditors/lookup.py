@@ -10,7 +10,7 @@ import numpy as np
 
 from dpaudit.auditors.tables import Table
 
-_BLOCK_VALUES = 1 << 14
+_BLOCK_VALUES = 1 << 15
 """Numbers that are looked up at a time: what is worked out for them stays in the cache, and in memory that is not
 given back to the system and asked for again."""
 

@@ -53,6 +53,8 @@ class LowerBound:
         The event as data, from which `dpaudit verify` makes it again; None where it can only be learned again.
     candidate
         Which of the events chosen this one is: 0 for the main one, others beside it.
+    left_out
+        Names of the families of scores that were not learned, because they would have taken too long.
     """
 
     epsilon: float
@@ -70,6 +72,7 @@ class LowerBound:
     out_of_time: bool = False
     recipe: dict[str, Any] | None = None
     candidate: int = 0
+    left_out: tuple[str, ...] = ()
 
 
 def epsilon_lower_bound(
@@ -201,6 +204,7 @@ def epsilon_lower_bound(
         out_of_time=bound.out_of_time,
         recipe=bound.recipe,
         candidate=bound.candidate,
+        left_out=bound.left_out,
     )
 
 

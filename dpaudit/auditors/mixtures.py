@@ -69,7 +69,11 @@ class MixtureScore:
     def fit(
         cls, transform: Transform, edges: tuple[np.ndarray, ...], x: np.ndarray, y: np.ndarray
     ) -> MixtureScore | None:
-        """Learn from rows on both inputs, which the transform has made; None where fewer than two columns vary."""
+        """Learn from rows on both inputs, which the transform has made.
+
+        None where fewer than two columns vary, or classes learned from some rows do not describe others better than
+        independent columns do: the score would be a sum over columns, and others are.
+        """
         columns = np.array([i for i, edge in enumerate(edges) if len(edge)], dtype=int)
         if len(columns) < 2 or sum(len(edges[i]) + 1 for i in columns) > _MOST_CELLS:
             return None
@@ -78,6 +82,11 @@ class MixtureScore:
         numbers = np.concatenate([side[:_FEW_ROWS] for side in sides])
         some = cells.counted(numbers)
         weights, laws = _improved(some, _first_parts(numbers), _ROUNDS)
+        if len(sides[0]) >= 2 * _FEW_ROWS:
+            others = cells.counted(np.concatenate([side[_FEW_ROWS : 2 * _FEW_ROWS] for side in sides]))
+            independent = np.log(some.sum(axis=0) + _SMOOTHED)[:, None] - np.log(some.shape[0] + 1)
+            if _parts(others, weights, laws)[1] <= _parts(others, np.zeros(1), independent)[1]:
+                return None
         every = cells.counted(np.concatenate(sides))
         weights, laws = _improved(every, _parts(every, weights, laws)[0], _MORE_ROUNDS)
         counted = [every[: len(sides[0])], every[len(sides[0]) :]]

@@ -368,7 +368,7 @@ class Coder:
         self.keys = ordered[kept]
         self._direct = _direct_table(self.keys)
         if not len(kept):
-            self.codes, self.outcomes = np.full(len(keys), -1), raw_of(outputs)[:0]
+            self.codes, self.outcomes = np.full(len(keys), -1), raw_of(outputs[:0])
             return
         self.codes = find_keys(self.keys, keys, self._direct)
         # Where each key comes first; what has no code falls on the place behind the last.

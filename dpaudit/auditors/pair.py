@@ -43,11 +43,12 @@ _SELECTION_TIME = 0.35
 _LEAST_SELECTED = 10
 """Outputs per input without which no event is chosen."""
 
-_LEARNING_SHARE = 0.15
+_LEARNING_SHARE, _LATEST_SHARE = 0.15, 0.4
 _LEARNING_ROWS = 1000
 _LEARNING_GROWTH, _LEARNING_CAUTION = 4, 2
-"""Part of the time left that choosing events may take where there is a deadline; the outputs from which they are chosen
-first, to see what that takes, and the steps to more, each of whose outputs may take twice as long as those before."""
+"""Parts of the time left that choosing events may take where there is a deadline, and after which no more scores are
+learned; the outputs from which events are chosen first, to see what that takes, and the steps to more, each of whose
+outputs may take twice as long as those before."""
 
 _SEQUENTIAL_SHARE, _RESERVE = 0.5, 0.05
 """Part of the error probability that goes to the bound that holds at whatever time sampling stops: where it is meant to
@@ -92,6 +93,8 @@ class PairBound:
         Whether the claim was not refuted and a planted difference went unnoticed too; the limit is ``inf`` then.
     failure
         What the target failed with before the final sample was complete; empty where it did not.
+    left_out
+        Names of the families of scores that would have taken too long.
     """
 
     value: float
@@ -110,6 +113,7 @@ class PairBound:
     rounds: int = 0
     blind: bool = False
     failure: str = ""
+    left_out: tuple[str, ...] = ()
 
 
 def check_samples(samples: int) -> None:
@@ -202,11 +206,11 @@ def _choose_in_time(sides: tuple[Outputs, Outputs], test: FinalTest, pace: Pace)
 
     What it takes to count the events goes into the pace.
     """
-    until = clock() + _LEARNING_SHARE * pace.left
+    until, latest = (clock() + share * pace.left for share in (_LEARNING_SHARE, _LATEST_SHARE))
     rows, most = min(_LEARNING_ROWS, len(sides[0])), len(sides[0])
     while True:
         begun = clock()
-        selection = select_events(sides[0][:rows], sides[1][:rows], test)
+        selection = select_events(sides[0][:rows], sides[1][:rows], test, until=latest)
         ended = clock()
         affordable = rows * max(until - ended, 0.0) / max(ended - begun, 1e-9) / _LEARNING_CAUTION
         if rows == most or affordable < 2 * rows:
@@ -338,6 +342,7 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
     return replace(
         made,
         blind=blind,
+        left_out=selection.left_out,
         detection_limit=math.inf if late or blind else made.detection_limit,
         candidate=next(place for place, count in enumerate(counts) if count is best),
         stopped_early=stopped,

@@ -70,6 +70,8 @@ class SamplesBound:
         The bound that `MORE_ROWS` times the rows would give with the same event and the same frequencies.
     blind
         Whether the claim was not refuted, and a planted difference went unnoticed too.
+    left_out
+        Names of the families of scores that were not learned, because they would have taken too long.
     """
 
     parameter: str
@@ -87,6 +89,7 @@ class SamplesBound:
     learned: int
     outlook: float
     blind: bool = False
+    left_out: tuple[str, ...] = ()
 
     @property
     def epsilon(self) -> float | None:
@@ -332,6 +335,7 @@ def _bound(samples: _Samples, guarantee: Guarantee, alpha: float) -> SamplesBoun
         learned=samples.learned,
         outlook=max(max(bounds), best.outlook()),
         blind=blind,
+        left_out=selection.left_out,
     )
 
 

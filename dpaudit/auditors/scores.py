@@ -69,6 +69,8 @@ class OutcomeScore:
     @classmethod
     def fit(cls, x: OutputsLike, y: OutputsLike) -> OutcomeScore | None:
         """Count outcomes on samples of both inputs; None where no outcome repeats."""
+        if _all_new(x, y):
+            return None
         coder = Coder(joined([x, y]), at_least=2)
         size = len(coder.keys)
         if not size:
@@ -126,6 +128,14 @@ class OutcomeScore:
         """Make the score again."""
         keys = np.array(raw["keys"], dtype=raw["dtype"])
         return cls(raw["coding"], keys, np.array(raw["ratios"], dtype=float), keys)
+
+
+def _all_new(x: OutputsLike, y: OutputsLike) -> bool:
+    """Whether no row of floating-point numbers repeats, because no number does that is the first in its row."""
+    if x.dtype.kind != "f" or x.ndim != 2:
+        return False
+    first = np.sort(np.concatenate([raw_of(side)[:, 0] for side in (x, y)]))
+    return not (first[1:] == first[:-1]).any()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, ndtri
 
-from dpaudit.auditors.learners import Learner, boosted_score, learners
 from dpaudit.auditors.outputs import Outputs, OutputsLike, as_outputs, joined
 from dpaudit.auditors.planted import identifies, planted
+from dpaudit.auditors.scorefamilies import FAMILIES, Allowance, Family, Form
 from dpaudit.auditors.scores import OutcomeScore, Score, score_from_json, scores_of
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee
 from dpaudit.errors import CheckError
@@ -144,6 +145,9 @@ class Selection:
     ----------
     main
         The event that all samples speak for.
+    common
+        Another common event, by a score that is not learned, where no event stands out; it has as much of the error
+        probability as the main one.
     others
         Events that may prove more: one that a line fitted to its score has found, a rare one, and one that was never
         seen on the other input.
@@ -152,12 +156,16 @@ class Selection:
         the inputs apart, and where a part of the outputs identifies, which may hide more than what was seen.
     identified
         Whether a part of the outputs identifies (see `identifies`).
+    left_out
+        Names of the families of scores that would have taken too long.
     """
 
     main: Choice
+    common: Choice | None = None
     others: tuple[Choice, ...] = ()
     blind: bool = False
     identified: bool = False
+    left_out: tuple[str, ...] = ()
 
     def overlooks(self, bound: float, guarantee: Guarantee) -> bool:
         """Whether a violation may be hidden from all scores, after this bound on the forced parameter.
@@ -170,12 +178,14 @@ class Selection:
     @property
     def choices(self) -> list[Choice]:
         """All of them, the main one first."""
-        return [self.main, *self.others]
+        return [self.main, *([] if self.common is None else [self.common]), *self.others]
 
     @property
     def shares(self) -> list[float]:
         """Parts of the error probability, in this order."""
-        return [1 - SHARE_OF_OTHERS * len(self.others), *(SHARE_OF_OTHERS for _ in self.others)]
+        rest = 1 - SHARE_OF_OTHERS * len(self.others)
+        main = [rest] if self.common is None else [rest / 2, rest / 2]
+        return [*main, *(SHARE_OF_OTHERS for _ in self.others)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +208,9 @@ class FinalTest:
     supported: bool = False
 
 
-def select_events(x: OutputsLike, y: OutputsLike, test: FinalTest, *, blindness: bool = True) -> Selection:
+def select_events(
+    x: OutputsLike, y: OutputsLike, test: FinalTest, *, blindness: bool = True, until: float | None = None
+) -> Selection:
     """Learn scores on one half of the samples; choose among them and their thresholds on the other half.
 
     Parameters
@@ -209,6 +221,9 @@ def select_events(x: OutputsLike, y: OutputsLike, test: FinalTest, *, blindness:
         The test that the events are for.
     blindness
         Whether to find out whether the outputs may hide a difference from all scores.
+    until
+        Time in seconds since the epoch by which to be ready: families of scores that take longer are left out. None
+        for what any audit of this size may cost (see `Allowance`).
 
     Notes
     -----
@@ -220,12 +235,12 @@ def select_events(x: OutputsLike, y: OutputsLike, test: FinalTest, *, blindness:
     """
     x, y = as_outputs(x), as_outputs(y)
     with np.errstate(over="ignore", invalid="ignore"):  # outputs may be infinite
-        tables = compete(x, y, test, thorough=True)
-    selection = choose_from(tables, test)
+        competition = compete(x, y, test, thorough=True, until=until)
+    selection = replace(choose_from(competition.tables, test), left_out=competition.left_out)
     if not blindness:
         return replace(selection, blind=False)
     identified = not test.supported and identifies(x, y)
-    blind = (selection.blind or identified) and _is_blind(x, y, test)
+    blind = (selection.blind or identified) and _is_blind(x, y, test, until)
     return replace(selection, blind=blind, identified=identified)
 
 
@@ -241,7 +256,20 @@ def choose_from(tables: Sequence[Counts], test: FinalTest) -> Selection:
     most = max(choice.predicted for choice in found)
     enough = most - _CHEAP_ENOUGH * abs(most)
     main = min((c for c in found if c.predicted >= enough), key=lambda c: c.event.score.cost)
-    return Selection(main=main, others=_others(main, tables, test), blind=not stands_out)
+    beside = None if stands_out else _common_beside(main, found, tables)
+    return Selection(main=main, common=beside, others=_others(main, tables, test), blind=not stands_out)
+
+
+def _common_beside(main: Choice, found: Sequence[Choice], tables: Sequence[Counts]) -> Choice | None:
+    """Event of a score that is not learned, where the main one is of a score that is.
+
+    The score that is not learned is judged on more samples, so that a learned one that looks better may well look so
+    by luck alone where the effect is as small as the standard error.
+    """
+    most = max(table.rows for table in tables)
+    if main.rows == most:
+        return None
+    return max((choice for choice in found if choice.rows == most), key=lambda choice: choice.predicted, default=None)
 
 
 def _others(main: Choice, tables: Sequence[Counts], test: FinalTest) -> tuple[Choice, ...]:
@@ -290,7 +318,7 @@ def _fits(expected: Any, hits: Any) -> Any:
     return np.abs(np.log((expected + 0.5) / (hits + 0.5))) * np.sqrt(hits + 1) <= _CLOSE
 
 
-def _is_blind(x: Outputs, y: Outputs, test: FinalTest) -> bool:
+def _is_blind(x: Outputs, y: Outputs, test: FinalTest, until: float | None) -> bool:
     """Whether a planted difference, about as large as the claim allows, is not told from none."""
     allowed = test.guarantee.claimed if test.guarantee.by_ratio else _LEAST_PLANTED
     copies = planted(x, y, min(max(allowed, _LEAST_PLANTED), _MOST_PLANTED))
@@ -298,9 +326,10 @@ def _is_blind(x: Outputs, y: Outputs, test: FinalTest) -> bool:
         return False
     pure = FinalTest(ApproximateDP(0.0), test.size, test.alpha)
     with np.errstate(over="ignore", invalid="ignore"):
-        tables = compete(*copies, pure, thorough=True)
-    caution = _caution(tables)
-    return max(table.best(pure, caution).predicted for table in tables) <= 0
+        contest = _Contest(*copies, pure, thorough=True, until=until)
+        # All families count as looked at, although the first that notices the difference is enough.
+        caution = _caution_for([len(copies[0])] * len(contest.families))
+        return all(table.best(pure, caution).predicted <= 0 for _, table in contest.tables())
 
 
 def promised_bound(x: OutputsLike, y: OutputsLike, test: FinalTest) -> float:
@@ -315,33 +344,91 @@ def promised_bound(x: OutputsLike, y: OutputsLike, test: FinalTest) -> float:
         turns.append((joined([x[half:], x[:half]]), joined([y[half:], y[:half]])))
     with np.errstate(over="ignore", invalid="ignore"):
         promised = [compete(*sides, test, thorough=False) for sides in turns]
-    return sum(_promise(tables, test) for tables in promised) / len(promised)
+    return sum(_promise(competition.tables, test) for competition in promised) / len(promised)
 
 
-def compete(x: Outputs, y: Outputs, test: FinalTest, *, thorough: bool) -> list[Counts]:
-    """Scores learned on one half, with counts of their events on the other; trees only where ``thorough``."""
-    half = len(x) // 2
-    learn, judge = (x[:half], y[:half]), (x[half:], y[half:])
-    ways, width = learners(*learn, thorough=thorough)
-    rows = min(_MOST_ROWS, max(_LEAST_ROWS, _CELLS // width))
-    some_learn, some_judge = _first(learn, rows), _first(judge, rows)
-    few, quick = (_first(sides, max(_LEAST_ROWS, _FEW_CELLS // width)) for sides in (some_learn, some_judge))
-    competing = [way for way in ways if not way.rare]
-    if len(some_learn[0]) > 2 * len(few[0]) and len(competing) > _FINALISTS:
-        competing = _finalists(competing, few, quick, test)
-    tables = []
-    for way in [*(way for way in ways if way.rare), *competing]:
-        score = way.fit(*(learn if way.rare else some_learn))
-        if score is not None:
-            # What is not learned may be judged on all samples.
-            tables.append(Counts.of(score, judge if way.learns else (x, y)))
-    if not tables:
-        return [Counts.of(_anything(), judge)]
-    if thorough and width > 1:
-        trees = _boosted(learn, quick, tables, test)
-        if trees is not None:
-            tables.append(Counts.of(trees, judge))
-    return tables
+@dataclass(frozen=True, slots=True)
+class Competition:
+    """Scores that have competed, in the order of their families, and the names of families that took too long."""
+
+    tables: list[Counts]
+    left_out: tuple[str, ...] = ()
+
+
+def compete(x: Outputs, y: Outputs, test: FinalTest, *, thorough: bool, until: float | None = None) -> Competition:
+    """Scores learned on one half, with counts of their events on the other; quick ones only unless ``thorough``."""
+    contest = _Contest(x, y, test, thorough=thorough, until=until)
+    tried = sorted(contest.tables(), key=lambda item: item[0])
+    tables = [table for _, table in tried] or [Counts.of(_anything(), contest.judge)]
+    return Competition(tables, tuple(contest.allowance.left_out))
+
+
+class _Contest:
+    """Families of scores that are tried in the order of what they cost, as long as the allowance lasts."""
+
+    def __init__(self, x: Outputs, y: Outputs, test: FinalTest, *, thorough: bool, until: float | None) -> None:
+        half = len(x) // 2
+        self.test = test
+        self.both = x, y
+        self.learn, self.judge = (x[:half], y[:half]), (x[half:], y[half:])
+        self.form = Form.of(*self.learn, thorough=thorough)
+        self.families = [family for family in FAMILIES if family.suits(self.form)]
+        self.allowance = Allowance.of(2 * (test.size + len(x)), self.form.width, until)
+        self._rows = min(_MOST_ROWS, max(_LEAST_ROWS, _CELLS // self.form.width))
+        few = max(_LEAST_ROWS, _FEW_CELLS // self.form.width)
+        self._few, self._quick = (_first(_first(sides, self._rows), few) for sides in (self.learn, self.judge))
+
+    def tables(self) -> Iterator[tuple[int, Counts]]:
+        """Yield the place of every family that has learned a score, and counts of its events."""
+        made: list[tuple[int, Counts]] = []
+        for family in sorted(self._entrants(), key=lambda family: (family.combines, self._work(family))):
+            work = self._work(family)
+            if not self.allowance.fits(family, work):
+                continue
+            table = self.allowance.spend(work, partial(self._table, family, made))
+            if table is not None:
+                made.append((self.families.index(family), table))
+                yield made[-1]
+
+    def _entrants(self) -> list[Family]:
+        """Families that compete: of those for which few outputs do, the best there, where there are many outputs."""
+        whole = [family for family in self.families if family.rare or family.combines]
+        others = [family for family in self.families if family not in whole]
+        if min(self._rows, len(self.learn[0])) > 2 * len(self._few[0]) and len(others) > _FINALISTS:
+            others = _finalists(self.form, others, self._few, self._quick, self.test)
+        return whole + others
+
+    def _work(self, family: Family) -> float:
+        """Units of work of a family."""
+        rows = len(self.learn[0]) if family.rare else min(self._rows, len(self.learn[0]))
+        return family.work(self.form, 2 * (rows + len(self.judge[0])))
+
+    def _table(self, family: Family, made: list[tuple[int, Counts]]) -> Counts | None:
+        """Counts of the events of a score that a family learns; None where it has nothing to say."""
+        if family.combines:
+            return self._combined(family, [table for _, table in sorted(made, key=lambda item: item[0])])
+        score = family.fit(self.form, *(self.learn if family.rare else _first(self.learn, self._rows)))
+        if score is None:
+            return None
+        # What is not learned may be judged on all samples.
+        return Counts.of(score, self.judge if family.learns(self.form) else self.both)
+
+    def _combined(self, family: Family, tables: list[Counts]) -> Counts | None:
+        """As :meth:`_table`, where a quick attempt shows that the family sees more than the scores tried so far."""
+        if not tables:
+            return None
+        caution = _caution(tables)
+        best = sorted(tables, key=lambda table: -table.best(self.test, caution).predicted)[:_FINALISTS]
+        others = tuple(table.score for table in best)
+        probe = family.fit(self.form, *self.learn, others, probe=True)
+        if probe is None:
+            return None
+        promised = Counts.of(probe, self._quick).best(self.test, caution).predicted
+        reached = max(table.of_first(len(self._quick[0])).best(self.test, caution).predicted for table in best)
+        if promised <= max(reached, 0.0) * (1 + 2 * _CHEAP_ENOUGH) + _CHEAP_ENOUGH:
+            return None
+        score = family.fit(self.form, *self.learn, others, probe=False)
+        return None if score is None else Counts.of(score, self.judge)
 
 
 def _caution(tables: Sequence[Counts]) -> float:
@@ -351,7 +438,12 @@ def _caution(tables: Sequence[Counts]) -> float:
     they count as one, which makes as many of a score as the samples have binary digits. Boole's inequality over these,
     over the two sides and directions, and over the scores gives the error of each.
     """
-    looked_at = sum(_SIDES * math.log2(2 * table.rows) for table in tables)
+    return _caution_for([table.rows for table in tables])
+
+
+def _caution_for(rows: Sequence[int]) -> float:
+    """As :func:`_caution`, of one score for each of these numbers of rows."""
+    looked_at = sum(_SIDES * math.log2(2 * each) for each in rows)
     return -float(ndtri(_BAND_ERROR / looked_at))
 
 
@@ -359,35 +451,20 @@ def _first(sides: Sides, rows: int) -> Sides:
     return sides[0][:rows], sides[1][:rows]
 
 
-def _finalists(competing: list[Learner], few: Sides, quick: Sides, test: FinalTest) -> list[Learner]:
-    """Ways of scoring that do best when fitted and judged on a few samples: by their bound, and by telling apart."""
+def _finalists(form: Form, competing: list[Family], few: Sides, quick: Sides, test: FinalTest) -> list[Family]:
+    """Families that do best when fitted and judged on a few samples: by their bound, and by telling apart."""
     marks: list[tuple[float, float, int]] = []
-    for i, way in enumerate(competing):
-        score = way.fit(*few)
+    for i, family in enumerate(competing):
+        score = family.fit(form, *few)
         if score is not None:
             apart = [scores_of(score, side) for side in quick]
             shift = apart[0].mean() - apart[1].mean()
             spread = np.sqrt((apart[0].var() + apart[1].var()) / len(quick[0]))
-            promised = Counts.of(score, quick).best(test, _TO_COMPARE).predicted
+            promised = Counts.counted(score, (apart[0], apart[1])).best(test, _TO_COMPARE).predicted
             marks.append((promised, shift / spread if spread > 0 else 0.0, i))
     kept = {i for *_, i in sorted(marks, reverse=True)[:_FINALISTS]}
     kept |= {i for *_, i in sorted(marks, key=lambda mark: -mark[1])[:_FINALISTS]}
-    return [way for i, way in enumerate(competing) if i in kept]
-
-
-def _boosted(learn: Sides, quick: Sides, tables: list[Counts], test: FinalTest) -> Score | None:
-    """Trees, where a quick attempt shows that they see more than the scores tried so far."""
-    caution = _caution(tables)
-    best = sorted(tables, key=lambda table: -table.best(test, caution).predicted)[:_FINALISTS]
-    others = tuple(table.score for table in best)
-    probe = boosted_score(*learn, others, probe=True)
-    if probe is None:
-        return None
-    promised = Counts.of(probe, quick).best(test, caution).predicted
-    reached = max(Counts.of(score, quick).best(test, caution).predicted for score in others)
-    if promised <= max(reached, 0.0) * (1 + 2 * _CHEAP_ENOUGH) + _CHEAP_ENOUGH:
-        return None
-    return boosted_score(*learn, others, probe=False)
+    return [family for i, family in enumerate(competing) if i in kept]
 
 
 def _anything() -> Score:
@@ -408,6 +485,8 @@ class Counts:
         Ascending.
     above, below
         Occurrences on either input of scores of at least, and of at most, each threshold.
+    scores
+        Score of every output, in the order of the samples.
     """
 
     score: Score
@@ -415,17 +494,27 @@ class Counts:
     thresholds: np.ndarray
     above: tuple[np.ndarray, np.ndarray]
     below: tuple[np.ndarray, np.ndarray]
+    scores: tuple[np.ndarray, np.ndarray]
 
     @classmethod
     def of(cls, score: Score, sides: Sides) -> Self:
         """Count the events of a score."""
-        xs, ys = (np.sort(scores_of(score, side)) for side in sides)
+        return cls.counted(score, (scores_of(score, sides[0]), scores_of(score, sides[1])))
+
+    @classmethod
+    def counted(cls, score: Score, scores: tuple[np.ndarray, np.ndarray]) -> Self:
+        """Count the events of a score from the scores of samples of both inputs."""
+        xs, ys = (np.sort(side) for side in scores)
         thresholds = _spread(np.sort(np.concatenate([xs, ys]), kind="stable"))
         above, below = (
             tuple(np.searchsorted(side, thresholds, side=which) for side in (xs, ys)) for which in ("left", "right")
         )
         rows = len(xs)
-        return cls(score, rows, thresholds, (rows - above[0], rows - above[1]), (below[0], below[1]))
+        return cls(score, rows, thresholds, (rows - above[0], rows - above[1]), (below[0], below[1]), scores)
+
+    def of_first(self, rows: int) -> Self:
+        """Counts in the first rows alone."""
+        return self.counted(self.score, (self.scores[0][:rows], self.scores[1][:rows]))
 
     def best(self, test: FinalTest, caution: float, *, least: float = 0.0) -> Choice:
         """Event of the largest bound to be expected, its counts being that many standard errors worse than seen.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Self
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
 
@@ -21,8 +23,15 @@ _INT64 = (1 << 63) - 1
 _SOME = 4000
 _SORTED = 100_000
 
+_CACHED = 1 << 15
+"""Values that are counted at a time, so that what is worked out from them stays in the cache."""
+
 _STEPS = 8
 """Edges, at most, that are evaluated by comparisons, which is faster than a search."""
+
+
+Blocks = Callable[[], Iterator[np.ndarray]]
+"""Values of one input, block by block, from the first to the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,18 +73,44 @@ class Table:
                 present = np.flatnonzero(counts[0] + counts[1])
                 return cls._of_counts(present[1:] + float(low), counts[0][present], counts[1][present], len(x), len(y))
             return cls.fit(x, y, bins=bins)
-        some = np.concatenate([x[:_SOME], y[:_SOME]])
-        low, high = np.quantile(some, [0.002, 0.998], method="nearest")
-        cells = min(bins, max(_LEAST_BINS, int(np.sqrt(len(x)) / 2)))
-        factor = cells / (high - low) if low < high else 0.0
-        # Too far apart, or too near to each other, for their distance to be a number to divide by.
-        if not 0 < factor < np.inf or len(np.unique(some)) < len(some):
-            return cls.fit(x[:_SORTED], y[:_SORTED], bins=bins)
-        counts = []
-        for side in (x, y):
-            at = ((np.clip(side, low, high) - low) * factor).astype(np.int64)
-            counts.append(np.bincount(np.minimum(at, cells - 1), minlength=cells))
-        return cls._of_counts(low + np.arange(1, cells) / factor, counts[0], counts[1], len(x), len(y))
+        blocks = (partial(_blocks, side) for side in (x, y))
+        return cls.fit_blocks(*blocks, size=len(x), bins=bins)
+
+    @classmethod
+    def fit_blocks(cls, x: Blocks, y: Blocks, *, size: int, bins: int = 128) -> Self:
+        """As :meth:`fit_quickly`, of so many fractions that come block by block, as often as they are asked for."""
+        first_x, first_y = (_first_values(side()) for side in (x, y))
+        even = _even_cells(first_x, first_y, _even_count(size, bins))
+        if even is None:
+            return cls.fit(first_x, first_y, bins=bins)
+        low, high, factor = even
+        cells = _even_count(size, bins)
+        counts = [
+            np.sum([_even_counts(block, low, high, factor, cells) for block in side()], axis=0) for side in (x, y)
+        ]
+        rows = [int(each.sum()) for each in counts]
+        return cls._of_counts(low + np.arange(1, cells) / factor, counts[0], counts[1], rows[0], rows[1])
+
+    @classmethod
+    def fit_columns(cls, x: np.ndarray, y: np.ndarray, *, bins: int = 128) -> list[Self]:
+        """As :meth:`fit_quickly`, of every column of rows; those on even cells are counted together."""
+        columns = list(zip(x.T, y.T, strict=True))
+        if x.dtype != np.float64 or y.dtype != np.float64:
+            return [cls.fit_quickly(*sides, bins=bins) for sides in columns]
+        cells = _even_count(len(x), bins)
+        even = [_even_cells(*sides, cells) for sides in columns]
+        places = [i for i, found in enumerate(even) if found is not None]
+        low, high, factor = np.array([found for found in even if found is not None]).reshape(-1, 3).T[:, :, None]
+        counts = [_even_counts_of_columns(side, places, low, high, factor, cells) for side in (x, y)]
+        made: list[Self] = []
+        for found, (of_x, of_y) in zip(even, columns, strict=True):
+            if found is None:
+                made.append(cls.fit(of_x[:_SORTED], of_y[:_SORTED], bins=bins))
+            else:
+                place = sum(each is not None for each in even[: len(made)])
+                edges = found[0] + np.arange(1, cells) / found[2]
+                made.append(cls._of_counts(edges, counts[0][place], counts[1][place], len(x), len(y)))
+        return made
 
     @classmethod
     def of_repeats(cls, x: np.ndarray, y: np.ndarray) -> Self:
@@ -116,6 +151,66 @@ class Table:
     def spread(self) -> float:
         """Largest minus smallest value; 0 where the number says nothing."""
         return float(np.ptp(self.values))
+
+
+def _blocks(values: np.ndarray) -> Iterator[np.ndarray]:
+    return (values[start : start + _CACHED] for start in range(0, len(values), _CACHED))
+
+
+def _first_values(blocks: Iterator[np.ndarray]) -> np.ndarray:
+    """Return the first values, as many as are sorted."""
+    found: list[np.ndarray] = []
+    for block in blocks:
+        found.append(block)
+        if sum(map(len, found)) >= _SORTED:
+            break
+    return np.concatenate(found)[:_SORTED]
+
+
+def _even_count(values: int, bins: int) -> int:
+    """How many even cells suit so many values."""
+    return min(bins, max(_LEAST_BINS, int(np.sqrt(values) / 2)))
+
+
+def _even_cells(x: np.ndarray, y: np.ndarray, cells: int) -> tuple[Any, Any, Any] | None:
+    """Lowest and highest of the usual values, and cells to a unit; None where even cells do not suit them."""
+    some = np.sort(np.concatenate([x[:_SOME], y[:_SOME]]))
+    low, high = np.quantile(some, [0.002, 0.998], method="nearest")
+    factor = cells / (high - low) if low < high else 0.0
+    # Too far apart, or too near to each other, for their distance to be a number to divide by.
+    if not 0 < factor < np.inf or (some[1:] == some[:-1]).any():
+        return None
+    return low, high, factor
+
+
+def _even_counts_of_columns(
+    rows: np.ndarray, places: list[int], low: np.ndarray, high: np.ndarray, factor: np.ndarray, cells: int
+) -> np.ndarray:
+    """Values of these columns in every even cell, shape (columns, cells)."""
+    count = len(places)
+    if not count:
+        return np.zeros((0, cells), dtype=np.intp)
+    counts = np.zeros(count * cells, dtype=np.intp)
+    begins = (np.arange(count) * cells)[:, None]
+    step = max(1, _CACHED // count)
+    for start in range(0, len(rows), step):
+        block = rows[start : start + step]
+        inside = np.ascontiguousarray((block if count == rows.shape[1] else block[:, places]).T)
+        inside = np.clip(inside, low, high)
+        inside -= low
+        inside *= factor
+        at = np.minimum(inside.astype(np.intp), cells - 1)
+        at += begins
+        counts += np.bincount(at.ravel(), minlength=count * cells)
+    return counts.reshape(count, cells)
+
+
+def _even_counts(values: np.ndarray, low: Any, high: Any, factor: Any, cells: int) -> np.ndarray:
+    """Values in every even cell, those beyond the limits in the cells at the ends."""
+    inside = np.clip(values, low, high)
+    inside -= low
+    inside *= factor
+    return np.bincount(np.minimum(inside.astype(np.intp), cells - 1), minlength=cells)
 
 
 def _cells(xs: np.ndarray, ys: np.ndarray, bins: int) -> np.ndarray:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dpaudit.auditors.blackbox import a_value, what_was_seen
+from dpaudit.auditors.blackbox import a_value, what_was_left_out, what_was_seen
 from dpaudit.auditors.budget import complement
 from dpaudit.auditors.one_run import OneRunBound
 from dpaudit.auditors.samples import SamplesBound
@@ -124,6 +124,8 @@ def judge_samples(bound: SamplesBound, names: tuple[str, str]) -> Evidence:
             f"{bound.detection_limit:.4g} or more would have been refuted with 95 % power; "
             f"{a_value(name)} that only rarer outputs show would not"
         )
+    if bound.left_out:
+        note += f"; {what_was_left_out(bound.left_out)}"
     return Evidence(
         verdict=verdict,
         scope=f"{bound.rows[0]} and {bound.rows[1]} outputs in files, {bound.learned} of each to choose an event",

@@ -292,10 +292,10 @@ def test_choosing_the_event_is_a_part_of_the_time(clock, monkeypatch):
     """Learning takes a second per 1,000 outputs; all of the outputs planned would take 200."""
     learned = []
 
-    def learn(x, y, test):
+    def learn(x, y, test, **options):
         learned.append(len(x))
         clock.now += len(x) / 1000
-        return select_events(x, y, test)
+        return select_events(x, y, test, **options)
 
     monkeypatch.setattr(pair, "select_events", learn)
     target, claim = slow(clock, 1.0, 1.0, each=1e-6)

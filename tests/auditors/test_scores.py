@@ -95,26 +95,26 @@ SCORES = {
     "outcomes rows": (OutcomeScore.fit, coins),
     "outcomes sets": (OutcomeScore.fit, sets),
     "outcomes complex": (OutcomeScore.fit, lambda d, s, r: whole("int64")(d, s, r) * (1 + 1j)),
-    "half-line": (partial(learners._half_line, ColumnScore(None)), laplace),
+    "half-line": (lambda x, y: ColumnScore(None), laplace),
     "half-line of one column": (
-        partial(learners._half_line, ColumnScore(0)),
+        lambda x, y: ColumnScore(0),
         lambda d, s, r: laplace(d, s, r)[:, None],
     ),
-    "distance": (partial(learners._distance, ColumnScore(None)), laplace),
-    "table": (partial(learners._whole_table, IDENTITY), laplace),
-    "best half-line": (partial(learners._best_half_line, Columns()), numbers),
-    "additive": (partial(learners._additive, learners._identity, Columns()), numbers),
-    "additive coins": (partial(learners._additive, learners._identity, Columns()), coins),
-    "differences": (partial(learners._additive, learners._differences, Columns()), sums),
-    "innovations": (partial(learners._additive, learners._innovations, Columns()), sums),
-    "repeats": (partial(learners._repeats, IDENTITY), lambda d, s, r: np.round(numbers(d, s, r), 1)),
+    "distance": (partial(learners.learn_distance, ColumnScore(None)), laplace),
+    "table": (partial(learners.learn_whole_table, IDENTITY), laplace),
+    "best half-line": (partial(learners.learn_best_half_line, Columns()), numbers),
+    "additive": (partial(learners.learn_additive, learners.identity_transform, Columns()), numbers),
+    "additive coins": (partial(learners.learn_additive, learners.identity_transform, Columns()), coins),
+    "differences": (partial(learners.learn_additive, learners.differences_transform, Columns()), sums),
+    "innovations": (partial(learners.learn_additive, learners.innovations_transform, Columns()), sums),
+    "repeats": (partial(learners.learn_repeats, IDENTITY), lambda d, s, r: np.round(numbers(d, s, r), 1)),
     "repeats structured": (
-        lambda x, y: learners._repeats(Transform("identity", Columns.fit(np.r_[x, y])), x, y),
+        lambda x, y: learners.learn_repeats(Transform("identity", Columns.fit(np.r_[x, y])), x, y),
         lambda d, s, r: structured([(round(v, 1), None) for v in laplace(d, s, r).tolist()]),
     ),
-    "pooled": (partial(learners._pooled, learners._identity, Columns()), numbers),
-    "pooled innovations": (partial(learners._pooled, learners._innovations, Columns()), sums),
-    "linear": (partial(learners._linear, IDENTITY), numbers),
+    "pooled": (partial(learners.learn_pooled, learners.identity_transform, Columns()), numbers),
+    "pooled innovations": (partial(learners.learn_pooled, learners.innovations_transform, Columns()), sums),
+    "linear": (partial(learners.learn_linear, IDENTITY), numbers),
     "lowest bits": (
         partial(BitsScore.fit, Columns()),
         lambda d, s, r: np.column_stack([low_bit(d, s, r), coarse(d, s, r)]),
@@ -123,15 +123,15 @@ SCORES = {
         lambda x, y: BitsScore.fit(Columns.fit(np.r_[x, y]), x, y),
         lambda d, s, r: structured([(v, None if v > 1 else "a") for v in low_bit(d, s, r).tolist()]),
     ),
-    "extreme": (partial(learners._extreme, IDENTITY), numbers),
-    "pairs": (partial(learners._pairs, IDENTITY), xor),
-    "additive complex": (partial(learners._additive, learners._identity, Columns()), plane),
+    "extreme": (partial(learners.learn_extreme, IDENTITY), numbers),
+    "pairs": (partial(learners.learn_pairs, IDENTITY), xor),
+    "additive complex": (partial(learners.learn_additive, learners.identity_transform, Columns()), plane),
     "additive structured": (
-        lambda x, y: learners._additive(learners._identity, Columns.fit(np.r_[x, y]), x, y),
+        lambda x, y: learners.learn_additive(learners.identity_transform, Columns.fit(np.r_[x, y]), x, y),
         mixed,
     ),
     "pairs structured": (
-        lambda x, y: learners._pairs(Transform("identity", Columns.fit(np.r_[x, y])), x, y),
+        lambda x, y: learners.learn_pairs(Transform("identity", Columns.fit(np.r_[x, y])), x, y),
         lambda d, s, r: structured([(float(a), float(b), None) for a, b in xor(d, s, r)]),
     ),
 }
@@ -141,7 +141,7 @@ def test_the_linear_score_of_many_columns_is_the_solution_of_its_system():
     rng = np.random.default_rng(SEED)
     x, y = (rng.normal(size=(900, 300)) + data * (np.arange(300) < 5) for data in (1, 0))
     x[:, 9] = y[:, 9] = 1.0  # a column that never varies
-    made = learners._linear(IDENTITY, x, y)
+    made = learners.learn_linear(IDENTITY, x, y)
     within = sum(np.cov(np.clip(side, made.low, made.high), rowvar=False) for side in (x, y)) / 2
     shift = np.subtract(*(np.clip(side, made.low, made.high).mean(axis=0) for side in (x, y)))
     assert np.allclose(within @ made.weights, shift, atol=1e-6)
@@ -151,7 +151,7 @@ def test_the_linear_score_of_many_columns_is_the_solution_of_its_system():
 def test_a_linear_score_weighs_the_columns_that_differ_most():
     rng = np.random.default_rng(SEED)
     x, y = (rng.normal(size=(60, 2100)) + data * (np.arange(2100) % 700 == 3) for data in (3, 0))
-    weights = learners._linear(IDENTITY, x, y).weights
+    weights = learners.learn_linear(IDENTITY, x, y).weights
     assert np.count_nonzero(weights) == 1000
     assert set(np.arange(2100)[np.arange(2100) % 700 == 3]) <= set(np.flatnonzero(weights))
 
@@ -251,7 +251,7 @@ def test_descriptions_of_structured_outputs_name_their_parts():
     half_line = ThresholdEvent(ColumnScore(0, columns=columns), 0.5, True)
     assert half_line.describe() == {"output['count']": ">= 0.5"}
     assert half_line.contains(x).tolist() == [item["count"] >= 0.5 for item in x]
-    additive = learners._additive(learners._identity, columns, x, y)
+    additive = learners.learn_additive(learners.identity_transform, columns, x, y)
     nothing = type(additive.tables[0])(np.empty(0), np.zeros(1))
     only = [
         AdditiveScore(additive.transform, tuple(t if i == j else nothing for j, t in enumerate(additive.tables)))
@@ -334,7 +334,7 @@ def test_innovations_are_what_the_numbers_before_do_not_predict():
     rng = np.random.default_rng(SEED)
     factor = np.tril(rng.normal(size=(4, 4))) + 3 * np.eye(4)
     x, y = (rng.normal(size=(50_000, 4)) @ factor.T for _ in range(2))
-    transform = learners._innovations(Columns(), x, y)
+    transform = learners.innovations_transform(Columns(), x, y)
     made = transform(x)
     correlation = np.corrcoef(np.c_[made, x], rowvar=False)[:4]
     assert np.abs(correlation[:, :4] - np.eye(4)).max() < 0.02
@@ -361,7 +361,7 @@ def test_trees_are_learned_again_and_alike():
 def test_a_constant_column_is_not_the_one_that_differs_most():
     rng = np.random.default_rng(SEED)
     rows = [np.column_stack([np.zeros(2000), rng.integers(0, 2, 2000), d + rng.normal(size=2000)]) for d in (0, 0.3)]
-    assert learners._best_half_line(Columns(), *rows).column == 2
+    assert learners.learn_best_half_line(Columns(), *rows).column == 2
 
 
 @pytest.mark.parametrize("raw", [{}, {"kind": "unknown"}, {"kind": "column"}, {"kind": "linear", "low": "x"}])
@@ -416,6 +416,6 @@ def test_a_mixture_finds_the_classes_that_outputs_hide():
     assert np.sqrt(np.average(error**2, weights=weight)) < 0.15
     again = score_from_json(json.loads(json.dumps(score.to_json())))
     assert np.array_equal(again(every), score(every))
-    additive = learners._additive(learners._identity, columns, *(Outputs(side) for side in sides))
+    additive = learners.learn_additive(learners.identity_transform, columns, *(Outputs(side) for side in sides))
     without = additive(every)[often] - true
     assert np.sqrt(np.average(without**2, weights=weight)) > 2 * np.sqrt(np.average(error**2, weights=weight))

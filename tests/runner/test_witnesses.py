@@ -14,6 +14,7 @@ from scipy.stats import binom
 
 import dpaudit
 from dpaudit.auditors import pair, selection
+from dpaudit.auditors.learners import boosted_score
 from dpaudit.auditors.pair import EventBound
 from dpaudit.auditors.recheck import counted, enough_samples
 from dpaudit.runner import Request
@@ -383,14 +384,14 @@ def test_an_event_that_is_no_data_is_learned_again(refuted, monkeypatch):
 def test_trees_are_learned_again(refuted, monkeypatch):
     forced = selection.compete
 
-    def trees_only(x, y, test, *, thorough):
+    def trees_only(x, y, test, *, thorough, **options):
         tried = forced(x, y, test, thorough=False)
         if not thorough:
             return tried
         half = len(x) // 2
         learn, judge = (x[:half], y[:half]), (x[half:], y[half:])
-        trees = selection.boosted_score(*learn, (tried[0].score,), probe=False)
-        return [selection.Counts.of(trees, judge)]
+        trees = boosted_score(*learn, (tried.tables[0].score,), probe=False)
+        return selection.Competition([selection.Counts.of(trees, judge)])
 
     monkeypatch.setattr(selection, "compete", trees_only)
     _, file = refuted("Rows")
