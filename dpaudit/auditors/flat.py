@@ -22,6 +22,7 @@ import numpy as np
 
 from dpaudit.auditors.foreign import is_foreign, plain
 from dpaudit.auditors.leaves import ATOMS, Values, field_names, text_of
+from dpaudit.auditors.packed import Packed
 from dpaudit.errors import CheckError
 
 Structure = Any
@@ -219,10 +220,12 @@ def _parts(columns: Any, into: list[Values]) -> tuple[Structure, ...]:
 
 def _cells(cells: list[Any], width: int, into: list[Values]) -> tuple[Structure, ...]:
     """Columns of a table whose rows follow each other."""
-    kinds = set(map(type, cells))
-    if kinds == {float} or kinds == {int}:
+    if (packed := Packed.of_cells(cells, width)) is not None:
+        into.extend(packed.columns())
+        return (None,) * width
+    if set(map(type, cells)) == {int}:
         try:
-            table = np.array(cells, dtype=float if kinds == {float} else np.int64)
+            table = np.array(cells, dtype=np.int64)
         except OverflowError:
             pass
         else:
@@ -257,15 +260,23 @@ def _fields(column: Sequence[Any], kind: type, into: list[Values], characters: b
 
 def _dicts(column: Sequence[Any], kind: type, into: list[Values], characters: bool) -> Structure:
     first = column[0]
+    names = _ordered(first)
+    plain_dicts = set(map(type, column)) == {dict} and set(map(type, first)) == {str}
+    if plain_dicts and len(names) > 1 and len(set(map(len, column))) == 1:
+        # As many keys, and the same: the values are taken in the order of their texts. Dicts of a derived type may make
+        # up values of keys that they do not have.
+        take = itemgetter(*(name for name, _ in names))
+        try:
+            cells = list(chain.from_iterable(map(take, column)))
+        except KeyError:
+            raise _VariedError from None
+        return "dict", tuple(text for _, text in names), _cells(cells, len(names), into)
     listed = set(map(tuple, column))
     if len(listed) > 1 and any(each.keys() != first.keys() for each in column):
         raise _VariedError
-    names = _ordered(first)
     if not names:
         return "dict", (), ()
     texts = tuple(text for _, text in names)
-    if len(listed) == 1 and list(first) == [name for name, _ in names] and set(map(type, first)) == {str}:
-        return "dict", texts, _cells(list(chain.from_iterable(map(dict.values, column))), len(names), into)
     # Keys that are equal may be written differently, as 1 and 1.0.
     if not all(type(name) is str for name, _ in names) and len({tuple(map(type, each)) for each in column}) > 1:
         raise _VariedError

@@ -16,6 +16,7 @@ from dpaudit.auditors.foreign import listed
 from dpaudit.auditors.forms import Form, Forms, alike, concatenated, form_of
 from dpaudit.auditors.outputs import coding_of, outcome_keys
 from dpaudit.auditors.pace import Pace, clock
+from dpaudit.auditors.packed import Packed
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.inputs import input_key, short_repr
 from dpaudit.errors import CheckError, DpauditError, TargetRaisedError
@@ -514,6 +515,8 @@ def _objects(items: Sequence[Any]) -> np.ndarray:
 
 def _as_numbers(raw: Sequence[Any]) -> np.ndarray | None:
     """Nested lists and tuples of one shape as an array, where they hold numbers of one type."""
+    if (packed := Packed.of_rows(raw)) is not None:
+        return packed.table()
     shape: tuple[int, ...] = (len(raw),)
     level: Any = raw
     kinds = set(map(type, level))

@@ -1,0 +1,184 @@
+"""Families of scores: which are tried, in which order, and what happens to those that do not fit the budget."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import dpaudit
+from dpaudit.auditors import learners, scorefamilies, selection
+from dpaudit.auditors.columns import Columns
+from dpaudit.auditors.outputs import Outputs
+from dpaudit.auditors.scorefamilies import FAMILIES, Allowance, Form
+from dpaudit.auditors.scores import ColumnScore
+from dpaudit.auditors.selection import FinalTest, select_events
+
+
+def coin(data, size, rng):
+    return rng.integers(2, size=size)
+
+
+TEST = FinalTest(dpaudit.ApproximateDP(1.0), 40_000, 0.1)
+
+
+def rows(shift, size=4000, width=5, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(size, width)) + shift * (np.arange(width) == 1)
+
+
+def sides(shift=1.0, **form):
+    return rows(0.0, seed=1, **form), rows(shift, seed=2, **form)
+
+
+def tried(monkeypatch, x, y, **options):
+    """Names of the families that were fitted, in order."""
+    names = []
+
+    def noted(family):
+        def fit(*arguments, **keywords):
+            names.append(family.name)
+            return family.fit(*arguments, **keywords)
+
+        return replace(family, fit=fit)
+
+    monkeypatch.setattr(selection, "FAMILIES", tuple(map(noted, FAMILIES)))
+    return names, select_events(x, y, TEST, **options)
+
+
+def test_names_are_distinct():
+    assert len({family.name for family in FAMILIES}) == len(FAMILIES)
+
+
+@pytest.mark.slow
+def test_the_cheapest_are_tried_first_and_trees_last(monkeypatch):
+    x, y = sides()
+    names, chosen = tried(monkeypatch, x, y)
+    form = Form.of(Outputs(x[:2000]), Outputs(y[:2000]), thorough=True)
+    cost = {family.name: family.work(form, 1) for family in FAMILIES}
+    simple = [name for name in dict.fromkeys(names) if name != "boosted trees"]
+    assert {"the best column", "a weighted sum", "pairs of columns", "hidden classes"} <= set(simple)
+    assert [cost[name] for name in simple] == sorted(cost[name] for name in simple)
+    assert list(dict.fromkeys(names))[-1] == "boosted trees"
+    assert chosen.left_out == ()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", [{"width": 300}, {"width": 30}], ids=["wide", "narrow"])
+def test_what_does_not_suit_a_form_is_not_tried(monkeypatch, form):
+    names, _ = tried(monkeypatch, *sides(**form))
+    assert ("boosted trees" in names) == ("step functions of differences" in names) == (form["width"] < 256)
+    assert "half-lines" not in names
+    assert "a weighted sum" in names
+
+
+@pytest.mark.slow
+def test_what_does_not_fit_is_left_out_and_named(monkeypatch):
+    monkeypatch.setattr(scorefamilies, "_TIMES_SAMPLING", 0)
+    # The outputs are learned from and judged on at 20,000 numbers each.
+    monkeypatch.setattr(scorefamilies, "_LEAST_WORK", 120_000)
+    x, y = sides()
+    names, chosen = tried(monkeypatch, x, y)
+    assert {"hidden classes", "boosted trees"} <= set(chosen.left_out)
+    assert names
+    assert not set(names) & set(chosen.left_out)
+    assert chosen.main.predicted > 0
+    bound = dpaudit.epsilon_lower_bound(
+        lambda data, size, rng: rng.normal(size=(size, 5)) + data, 0.0, 1.0, samples=10_000
+    )
+    assert "hidden classes" in bound.left_out
+    assert dpaudit.epsilon_lower_bound(coin, 0, 1, samples=10_000).left_out == ()
+
+
+def test_equal_samples_give_equal_events_whatever_the_clock(monkeypatch):
+    x, y = sides()
+    first = select_events(x, y, TEST)
+    monkeypatch.setattr(scorefamilies, "clock", lambda: pytest.fail("the clock was looked at without a deadline"))
+    again = select_events(x, y, TEST)
+    assert [(choice.event.threshold, choice.predicted) for choice in first.choices] == [
+        (choice.event.threshold, choice.predicted) for choice in again.choices
+    ]
+
+
+def test_a_deadline_leaves_out_what_takes_longer(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(scorefamilies, "clock", lambda: now[0])
+    form = Form("f", False, Columns(), 10, True)
+    cheap, dear = (next(f for f in FAMILIES if f.name == name) for name in ("a weighted sum", "hidden classes"))
+    allowance = Allowance.of(1000, 10, 101.0)
+    work = cheap.work(form, 10_000)
+    assert allowance.fits(cheap, work)
+
+    def slowly():
+        now[0] += 0.3
+
+    allowance.spend(work, slowly)
+    # It took 0.3 s, so that what costs about seven times as much takes longer than the 0.7 s left.
+    assert not allowance.fits(dear, dear.work(form, 10_000))
+    assert allowance.fits(cheap, work)
+    assert allowance.left_out == ["hidden classes"]
+
+
+def test_a_difference_in_a_column_is_noticed_by_the_first_that_sees_it(monkeypatch):
+    """Blindness is a question of whether anything sees a planted difference: what is dear is not asked."""
+    names, chosen = tried(monkeypatch, rows(0.0, seed=1), rows(0.0, seed=2))
+    assert not chosen.blind
+    assert names.count("hidden classes") == 1
+    assert names.count("the best column") == 2
+
+
+@pytest.mark.slow
+def test_a_common_event_of_all_samples_is_tested_beside_a_learned_one(monkeypatch):
+    """Of effects as small as their errors, luck makes the distance from the middle look better than the half-line."""
+    chosen = []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        x, y = rng.laplace(size=40_000), rng.laplace(size=40_000) + 0.02
+        found = select_events(x, y, FinalTest(dpaudit.ApproximateDP(1.0), 160_000, 0.1))
+        assert sum(found.shares) == pytest.approx(1.0)
+        if found.main.predicted <= 0.05:
+            chosen.append(found)
+    learned = [found for found in chosen if found.main.rows == 20_000]
+    assert learned
+    assert all(
+        found.common.rows == 40_000 and found.common.event.score.centre is None for found in learned if found.common
+    )
+    assert any(found.common is not None for found in learned)
+    assert all(found.common is None for found in chosen if found.main.rows == 40_000)
+    assert all(isinstance(choice.event.score, ColumnScore) for found in learned for choice in found.choices[:1])
+
+
+@pytest.mark.parametrize("depends", [False, True])
+def test_hidden_classes_are_given_up_where_columns_are_independent(depends):
+    rng = np.random.default_rng(0)
+    x, y = (rng.normal(size=(20_000, 20)) + 2.0 * depends * rng.normal(size=(20_000, 1)) for _ in range(2))
+    found = learners.learn_mixture(learners.identity_transform(Columns(), x, y), x, y)
+    assert (found is not None) == depends
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.05])
+def test_numbers_are_predicted_only_where_they_are_correlated(correlation):
+    rng = np.random.default_rng(0)
+    x, y = (rng.normal(size=(20_000, 6)) + correlation**0.5 * rng.normal(size=(20_000, 1)) for _ in range(2))
+    # A difference of the inputs is no correlation.
+    found = learners.innovations_transform(Columns(), x, y + 0.5)
+    assert (found is not None) == (correlation > 0)
+
+
+def test_pairs_are_found_among_many_columns():
+    rng = np.random.default_rng(0)
+    x, y = (rng.normal(size=(20_000, 12)) for _ in range(2))
+    y[:, 7] = np.abs(y[:, 7]) * np.sign(y[:, 2])
+    found = learners.learn_pairs(learners.identity_transform(Columns(), x, y), x, y)
+    assert [2, 7] in found.pairs.tolist()
+
+
+def test_columns_are_counted_as_one_by_one():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(30_000, 5))
+    y = 1.1 * x + 0.2
+    x[:, 2], x[3, 4] = np.round(x[:, 2], 1), np.inf
+    x[:, 3] = y[:, 3] = 3.0
+    for a, b, table in zip(x.T, y.T, learners.Table.fit_columns(x, y), strict=True):
+        alone = learners.Table.fit_quickly(a, b)
+        assert np.array_equal(table.edges, alone.edges)
+        assert np.array_equal(table.values, alone.values)
