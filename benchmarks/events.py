@@ -41,6 +41,13 @@ class Noise:
             return self.law.sf(np.ceil(at) - 1) if above else self.law.cdf(np.floor(at))
         return self.law.sf(at) if above else self.law.cdf(at)
 
+    def around(self, data, centre, distance, *, above):
+        """Probability of a distance from a centre of at least, or at most, so much."""
+        if above:
+            return self.tail(data, centre + distance, above=True) + self.tail(data, centre - distance, above=False)
+        beyond = np.nextafter(centre + distance, np.inf), np.nextafter(centre - distance, -np.inf)
+        return 1 - self.tail(data, beyond[0], above=True) - self.tail(data, beyond[1], above=False)
+
     def oracle(self, samples, confidence):
         low, high = self.law.ppf(1e-7), self.law.ppf(1 - 1e-7) + 1
         discrete = isinstance(self.law.dist, stats.rv_discrete)
@@ -79,6 +86,9 @@ def _value(noise, choice, final, alpha):
     event = choice.event
     if isinstance(event.score, ColumnScore) and event.score.centre is None:
         p, q = (float(noise.tail(data, event.threshold, above=event.above)) for data in (0, 1))
+    elif isinstance(event.score, ColumnScore):
+        centre = event.score.centre
+        p, q = (float(noise.around(data, centre, event.threshold, above=event.above)) for data in (0, 1))
     else:
         rng = np.random.default_rng(1)
         p, q = (float(np.mean(event.contains(noise.sample(data, FRESH, rng)))) for data in (0, 1))
