@@ -148,6 +148,28 @@ class Times:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Shard:
+    """Which part of a run a record is.
+
+    Attributes
+    ----------
+    number, of
+        Which part, from 1, and of how many.
+    cells
+        Cells of this part that were to be audited here; fewer results mean that it was interrupted.
+    places
+        Place of each result among the cells of the whole run.
+    """
+
+    __pydantic_config__: ClassVar[Any] = _FORBID_UNKNOWN
+
+    number: int
+    of: int
+    cells: int
+    places: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     """All results of one run, with what is needed to run it again.
 
@@ -164,6 +186,8 @@ class Record:
     environment, timing
         What may differ between two runs with the same seed. ``timing`` holds seconds; in JSON also, as ``measured``,
         what the timed results measured, by their place among the results, which are then written without it.
+    shard
+        Which part of a run it is; None for a whole one.
     """
 
     __pydantic_config__: ClassVar[Any] = _FORBID_UNKNOWN
@@ -180,6 +204,7 @@ class Record:
     summary: Mapping[str, int]
     environment: Mapping[str, Any] = field(default_factory=dict)
     timing: Mapping[str, float | Mapping[str, Times]] = field(default_factory=dict)
+    shard: Shard | None = None
 
     def __post_init__(self) -> None:
         more: dict[str, ClaimEntry] = {}

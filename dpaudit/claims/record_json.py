@@ -53,6 +53,8 @@ def write_json(record: Record) -> str:
             line["measured"] = {}
         lines.append(line)
     raw = _plain_but(record, "results")
+    if record.shard is None:
+        del raw["shard"]
     for key in ("papers", "systems", "claims"):
         raw[key] = {name: _without_defaults(entry, raw[key][name]) for name, entry in getattr(record, key).items()}
     if any(part["measured"] or part["witness"] for part in times.values()):

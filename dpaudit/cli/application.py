@@ -13,6 +13,7 @@ from dpaudit.cli.check import check
 from dpaudit.cli.compare import compare
 from dpaudit.cli.init import init
 from dpaudit.cli.interrupts import Interrupted
+from dpaudit.cli.merge import merge
 from dpaudit.cli.output import lasting_streams, say, show_traceback, write_out
 from dpaudit.cli.report import report
 from dpaudit.cli.reproduce import reproduce
@@ -41,6 +42,7 @@ app.command("sweep")(sweep)
 app.command("bound")(bound)
 app.command("reproduce")(reproduce)
 app.command("report")(report)
+app.command("merge")(merge)
 app.command("compare")(compare)
 app.command("init")(init)
 

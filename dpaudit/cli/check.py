@@ -110,6 +110,10 @@ def check(
         int | None,
         typer.Option(metavar="N", help="Allow so many cells (claims times combinations of values); 20000 by default."),
     ] = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(metavar="I/N", help="Audit the I-th of N parts of the cells; `dpaudit merge` joins the records."),
+    ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Equal seeds give equal records.")] = 0,
     workers: Annotated[int | None, typer.Option(metavar="N", help="Processes; by default one per processor.")] = None,
     format_: Annotated[Format, typer.Option("--format", help="What goes to standard output.")] = "text",
@@ -133,6 +137,7 @@ def check(
 ) -> None:
     """Audit claims and gate on the verdicts."""
     from dpaudit.runner import MOST_CELLS, Request
+    from dpaudit.runner.request import shard_of
 
     claimed = {
         "--claim-epsilon": claim_epsilon,
@@ -186,6 +191,7 @@ def check(
         quick=quick,
         with_figures=with_figures,
         max_cells=MOST_CELLS if max_cells is None else max_cells,
+        shard=None if shard is None else shard_of(shard),
     )
     run(
         request,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -155,15 +156,27 @@ class _ClaimFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """What a request comes to: its cells, in a fixed order, and how many published figures it leaves out."""
+    """What a request comes to.
+
+    Attributes
+    ----------
+    cells
+        Its cells, in a fixed order; of a shard, those of the whole.
+    figures_left_out
+        How many published figures it leaves out.
+    places
+        Places of the cells that are to be audited: all of them, or those of the shard.
+    """
 
     cells: tuple[Cell, ...]
     figures_left_out: int = 0
+    places: tuple[int, ...] = ()
 
 
 def build_cells(request: Request) -> list[Cell]:
     """Cells of a request; see `choose`."""
-    return list(choose(request).cells)
+    choice = choose(request)
+    return [choice.cells[place] for place in choice.places]
 
 
 def choose(request: Request) -> Choice:
@@ -195,10 +208,19 @@ def choose(request: Request) -> Choice:
         raise TargetError(f"unknown claim {name!r}{suggestion(name, known)}; known: {', '.join(sorted(known))}")
     found = [replace(cell, quick=request.quick) for cell in cells.values()]
     if request.claims or request.with_figures:
-        return Choice(cells=tuple(found))
+        return Choice(cells=tuple(found), places=_places(found, request.shard))
     kept = [cell for cell in found if cell.kind != FigureClaim.kind or cell.claim in request.targets]
     left_out = 0 if request.data is not None else len(found) - len(kept)
-    return Choice(cells=tuple(kept), figures_left_out=left_out)
+    return Choice(cells=tuple(kept), figures_left_out=left_out, places=_places(kept, request.shard))
+
+
+def _places(cells: Sequence[Cell], shard: tuple[int, int] | None) -> tuple[int, ...]:
+    """Places of the cells of a shard: every cell is in one, their sizes differ by one at most, and costs are mixed."""
+    if shard is None:
+        return tuple(range(len(cells)))
+    number, of = shard
+    mixed = sorted(range(len(cells)), key=lambda place: hashlib.sha256(repr(_identity(cells[place])).encode()).digest())
+    return tuple(sorted(mixed[number - 1 :: of]))
 
 
 def _check_names(chosen: Sequence[_Chooser], request: Request) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, Budget, Features, Method, complement
-from dpaudit.claims.record import Record, Result, summarise, summed_errors
+from dpaudit.claims.record import Record, Result, Shard, summarise, summed_errors
 from dpaudit.errors import ParameterError, TargetError
 from dpaudit.mechanism import Mechanism
 from dpaudit.plan import MOST_SAMPLES, Scalar
@@ -224,7 +224,7 @@ def run_request(
             prepared,
             settings,
             team,
-            workers=workers or min(os.cpu_count() or 1, len(prepared.cells)),
+            workers=workers or max(1, min(os.cpu_count() or 1, len(prepared.cells))),
             progress=begin(prepared),
             output=output,
             known=[*([] if kept is None else [kept]), *known],
@@ -232,6 +232,11 @@ def run_request(
         )
     command = request.command if seconds is None else f"{request.command} --seconds {seconds:g}"
     record = make_record(done.results, prepared, seed=request.seed, command=command, started=started)
+    if request.shard is not None:
+        number, of = request.shard
+        places = tuple(prepared.places[each] for each in done.numbers)
+        cells = len(prepared.cells) - len(done.missing)
+        record = replace(record, shard=Shard(number=number, of=of, cells=cells, places=places))
     return Run(
         record=record,
         prepared=prepared,

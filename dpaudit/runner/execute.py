@@ -49,6 +49,8 @@ class Done(NamedTuple):
         Why results could not be kept.
     missing
         Why cells were left out, one for each: their data are not at hand.
+    numbers
+        Number of each result's cell.
     """
 
     results: list[Result]
@@ -56,6 +58,7 @@ class Done(NamedTuple):
     taken: int
     problems: tuple[str, ...]
     missing: tuple[str, ...] = ()
+    numbers: tuple[int, ...] = ()
 
 
 class Workers(Protocol):
@@ -148,7 +151,8 @@ def run_cells(
             keep(i, not_begun(cells[i], settings) if lost else answered(cells[i], settings, answer))
     except KeyboardInterrupt:
         interrupted = True
-    return Done([results[i] for i in sorted(results)], interrupted, taken, tuple(problems), tuple(missing))
+    numbers = tuple(sorted(results))
+    return Done([results[i] for i in numbers], interrupted, taken, tuple(problems), tuple(missing), numbers)
 
 
 def _request(i: int, cell: Cell, settings: Settings, function: Callable[..., Outcome]) -> Request:

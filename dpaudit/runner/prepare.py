@@ -33,6 +33,8 @@ class Prepared:
         How many published figures the request leaves out.
     figures_not_on_data
         Figures and tables that were asked for and have no part that is measured on data.
+    places
+        Place of each cell among those of the whole run.
     """
 
     cells: tuple[Cell, ...]
@@ -42,6 +44,7 @@ class Prepared:
     claims: Mapping[str, ClaimEntry] = field(default_factory=dict)
     figures_left_out: int = 0
     figures_not_on_data: tuple[str, ...] = ()
+    places: tuple[int, ...] = ()
 
 
 def load_targets(targets: tuple[str, ...], data: str | None) -> None:
@@ -77,16 +80,19 @@ def prepare(request: Request, timed: bool = False) -> Prepared:
         A target, claim, parameter, value, plan or data file is unknown or unusable, or nothing is left to check.
     """
     choice = choose(request)
-    cells = tuple(replace(cell, timed=True) for cell in choice.cells) if timed else choice.cells
-    if not cells:
+    if not choice.cells:
         raise TargetError("nothing to check: no claim of these targets applies; `dpaudit show TARGET` lists them")
+    cells = tuple(choice.cells[place] for place in choice.places)
+    if timed:
+        cells = tuple(replace(cell, timed=True) for cell in cells)
     keys = Keys(request.seed)
     return Prepared(
         cells=cells,
         keys=tuple(keys.by_auditors(cell) for cell in cells),
-        papers=paper_entries_of(cells),
-        systems=system_entries(cells),
-        claims=claim_entries(cells),
+        papers=paper_entries_of(choice.cells),
+        systems=system_entries(choice.cells),
+        claims=claim_entries(choice.cells),
         figures_left_out=choice.figures_left_out,
         figures_not_on_data=tuple(figures_not_on_data(request)),
+        places=choice.places,
     )

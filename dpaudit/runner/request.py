@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, get_args
 
 from dpaudit.auditors.budget import Features, Method
-from dpaudit.errors import RecordError
+from dpaudit.errors import ParameterError, RecordError
 from dpaudit.plan import Scalar
 from dpaudit.sources.declarations import PREFIX, command_target, declaration_of
 
@@ -18,6 +18,8 @@ NULL: Final = "null"
 
 DEFAULT_ERROR_PROBABILITY: Final = 0.001
 """Error probability of every result where neither the request nor the plan says another."""
+
+_DIGITS = 6
 
 MOST_CELLS: Final = 20_000
 """Cells that a request may come to where it does not allow more."""
@@ -67,6 +69,8 @@ class Request:
         Audit the claims of kind ``figure`` too, beside all others.
     max_cells
         How many cells it may come to, >= 1.
+    shard
+        Which part of the cells to audit, from 1, and of how many; None for all of them.
     """
 
     targets: Sequence[str] = ()
@@ -83,6 +87,7 @@ class Request:
     figures: Sequence[str] | None = None
     with_figures: bool = False
     max_cells: int = MOST_CELLS
+    shard: tuple[int, int] | None = None
 
     @property
     def command(self) -> str:
@@ -106,6 +111,7 @@ class Request:
         words += ["--quick"] if self.quick else []
         words += ["--with-figures"] if self.with_figures else []
         words += [] if self.max_cells == MOST_CELLS else ["--max-cells", str(self.max_cells)]
+        words += [] if self.shard is None else ["--shard", "{}/{}".format(*self.shard)]
         return shlex.join([*words, "--seed", str(self.seed)])
 
     @classmethod
@@ -141,12 +147,13 @@ class Request:
             each.add_argument("--seed", type=int, default=0)
             each.add_argument("--max-cells", type=int, default=MOST_CELLS)
             each.add_argument("--seconds", type=float)
+            each.add_argument("--shard", type=shard_of)
             for flag in ("--stop-early", "--quick", "--with-figures"):
                 each.add_argument(flag, action="store_true")
         try:
             words = shlex.split(command)
             found: dict[str, Any] = vars(parser.parse_args(words[1:]))
-        except ValueError as error:
+        except (ValueError, ParameterError) as error:
             raise RecordError(f"{command!r} is no command of dpaudit ({error})") from None
         found.pop("command")
         found.pop("seconds")
@@ -161,6 +168,22 @@ class Request:
 
 _CLAIMED = ("--claim-epsilon", "--claim-delta", "--claim-rho", "--claim-mu", "--order")
 """Options by which a command claims something."""
+
+
+def shard_of(text: str) -> tuple[int, int]:
+    """Read which part of the cells to audit: ``2/5`` is the second of five.
+
+    Raises
+    ------
+    ParameterError
+        It is not such a text.
+    """
+    number, slash, of = text.partition("/")
+    if slash and all(part.isascii() and part.isdigit() and len(part) <= _DIGITS for part in (number, of)):
+        found = int(number), int(of)
+        if 1 <= found[0] <= found[1]:
+            return found
+    raise ParameterError(f"--shard {text}: write NUMBER/OF, such as 2/5 for the second of five parts")
 
 
 class _Parser(argparse.ArgumentParser):

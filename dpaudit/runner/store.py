@@ -141,6 +141,23 @@ class Store:
                 f"{self._path}: a result cannot be kept ({error}); make room, or remove the store"
             ) from None
 
+    def join(self, path: Path) -> None:
+        """Keep what another store holds, too.
+
+        Raises
+        ------
+        OutputError
+            The other file is not a store, or this one cannot be written.
+        """
+        with Store(path) as other:
+            rows = other._connection.execute("select key, result, witness, seconds from results")
+            try:
+                self._connection.execute("begin")
+                self._connection.executemany("insert or replace into results values (?, ?, ?, ?)", rows)
+                self._connection.execute("commit")
+            except sqlite3.Error as error:
+                raise OutputError(f"{self._path}: cannot take the results of {path} ({error})") from None
+
     def close(self) -> None:
         """Close the file."""
         self._connection.close()
