@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from dpaudit.auditors.budget import DEFAULT_SAMPLES, Budget
+from dpaudit.auditors.budget import DEFAULT_SAMPLES, Budget, Features
 from dpaudit.auditors.codes import codes
 from dpaudit.auditors.features import FEATURES, FeatureMap
 from dpaudit.auditors.forms import alike
@@ -16,9 +16,10 @@ from dpaudit.auditors.pace import OutOfTimeError, Pace, clock
 from dpaudit.auditors.pair import PairBound, PairTask, bound_pair, check_samples
 from dpaudit.auditors.sampler import Sampler
 from dpaudit.auditors.search import ChosenPair, find_pair
-from dpaudit.auditors.selection import promised_bound
+from dpaudit.auditors.selection import FinalTest, promised_bound
 from dpaudit.auditors.sequential import EARLY_PAIRS, EarlyTest
 from dpaudit.auditors.streams import Streams
+from dpaudit.auditors.work import Recipe
 from dpaudit.claims.claims import PrivacyClaim
 from dpaudit.claims.evidence import Evidence, Finding, Interval, Remedy, Violation
 from dpaudit.claims.guarantees import Guarantee
@@ -160,16 +161,28 @@ def search_pair(
     def predict(pair: Pair, size: int, purpose: tuple[str | int, ...]) -> tuple[float, float]:
         if clock() >= until:
             return math.nan, math.nan  # the time for the search is over: those that come first stay first
-        # One stream for both inputs and all pairs of a round: what is only compared is compared under equal luck.
-        of_pair = sampler.about(*pair)
-        x, y = alike(*(of_pair.draw(data, size, *purpose[:2]) for data in pair))
-        with sampler.pace.doing("searching the pairs of inputs"):
-            promised, coded = promised_bound(x, y, searching.test), codes(x, y)
-            # Few samples say more of codes than of the numbers between them; but not all inputs differ in codes.
-            return promised, promised if coded is None else promised_bound(*coded, searching.test)
+        return predict_all([pair], size, [purpose])[0]
+
+    def predict_all(
+        pairs: Sequence[Pair], size: int, purposes: Sequence[tuple[str | int, ...]]
+    ) -> list[tuple[float, float]]:
+        tasks = [
+            _Comparison(pair=pair, size=size, purpose=purpose, test=searching.test)
+            for pair, purpose in zip(pairs, purposes, strict=True)
+        ]
+        if sampler.work is None:
+            return [task.run(sampler, b"") for task in tasks]
+        found: list[tuple[float, float]] = sampler.work.do(sampler, tasks)
+        return found
 
     found = find_pair(
-        neighbouring, predict, samples=pilot, streams=streams.child("pairs"), most=most, name=mechanism.name
+        neighbouring,
+        predict,
+        ahead=None if sampler.work is None else predict_all,
+        samples=pilot,
+        streams=streams.child("pairs"),
+        most=most,
+        name=mechanism.name,
     )
     if found.samples:
         task = searching
@@ -183,6 +196,38 @@ def search_pair(
         task = replace(task, samples=task.samples - spent, asked=task.asked - spent)
     drawn = 2 * found.samples + (0 if early is None else early.drawn)
     return Search(sampler=sampler, task=task, found=found, drawn=drawn)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Comparison:
+    """The task of finding what a pair of inputs promises, from outputs that play no further part."""
+
+    pair: Pair
+    size: int
+    purpose: tuple[str | int, ...]
+    test: FinalTest
+    shared: bytes = b""
+
+    @property
+    def name(self) -> tuple[str | int, ...]:
+        return (*self.purpose, self.size)
+
+    @property
+    def stage(self) -> str:
+        return "pairs"
+
+    @property
+    def outputs(self) -> int:
+        return 2 * self.size
+
+    def run(self, sampler: Sampler, _shared: bytes) -> tuple[float, float]:
+        # One stream for both inputs and all pairs of a round: what is only compared is compared under equal luck.
+        of_pair = sampler.about(*self.pair)
+        x, y = alike(*(of_pair.draw(data, self.size, *self.purpose[:2]) for data in self.pair))
+        with sampler.pace.doing("searching the pairs of inputs"):
+            promised, coded = promised_bound(x, y, self.test), codes(x, y)
+            # Few samples say more of codes than of the numbers between them; but not all inputs differ in codes.
+            return promised, promised if coded is None else promised_bound(*coded, self.test)
 
 
 def _in_time(sampler: Sampler, pair: Pair, task: PairTask) -> PairTask:
@@ -229,7 +274,7 @@ def sampler_of(mechanism: Mechanism, budget: Budget, streams: Streams, pace: Pac
         return own(named(outputs))
 
     features: FeatureMap | None = both if own and named else own or named
-    return Sampler(
+    sampler = Sampler(
         mechanism.sample,
         mechanism.name,
         streams,
@@ -238,6 +283,18 @@ def sampler_of(mechanism: Mechanism, budget: Budget, streams: Streams, pace: Pac
         supports=None if type(mechanism).supports is Mechanism.supports else mechanism.supports,
         pace=pace,
     )
+    sampler.asked_features = budget.features
+    # Under a deadline the sizes of calls follow the time that they take, and so the streams of parts would.
+    sampler.work = None if budget.deadline is not None else budget.work
+    return sampler
+
+
+def sampler_again(mechanism: Mechanism, recipe: Recipe) -> Sampler:
+    """Sampler of a part of an audit, in a process that knows the mechanism."""
+    features: Features = "float-bits" if recipe.features == "float-bits" else "none"
+    sampler = sampler_of(mechanism, Budget(features=features), recipe.streams)
+    sampler.restore(recipe.state)
+    return sampler if recipe.pair is None else sampler.about(*recipe.pair)
 
 
 def _evidence(

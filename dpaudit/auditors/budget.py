@@ -9,6 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from dpaudit.auditors.pace import Announce, Pace
+from dpaudit.auditors.work import Work
 from dpaudit.claims.ranges import in_range
 from dpaudit.errors import ParameterError
 
@@ -55,6 +56,8 @@ class Budget:
         for never. Calls under way are waited for.
     announce
         Called with words on how long sampling is going to take, where that is long, and on how far it has come.
+    work
+        What is known of the parts of a black-box audit, which others do where they take long; None where it does all.
     """
 
     samples: int | None = None
@@ -64,6 +67,7 @@ class Budget:
     features: Features = "none"
     deadline: float | None = None
     announce: Announce | None = None
+    work: Work | None = None
 
     def __post_init__(self) -> None:
         if self.samples is not None and (

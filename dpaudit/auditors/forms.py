@@ -91,6 +91,13 @@ class Forms:
         return made
 
 
+def merged(states: Sequence[Forms]) -> Forms:
+    """Forms after calls that all began with the first: objects where one of them came to objects."""
+    first = states[0]
+    objects = any(each.seen == _OBJECTS for each in states)
+    return Forms(seen=_OBJECTS if objects else first.seen, listed=first.listed, kept=first.kept)
+
+
 def form_of(outputs: np.ndarray) -> Form:
     """Return the kind of dtype, with the unit of a time, and the shape of one output."""
     return (outputs.dtype.str if outputs.dtype.kind in "mM" else outputs.dtype.kind, outputs.shape[1:])

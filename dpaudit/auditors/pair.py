@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
-from collections.abc import Iterator
+import pickle
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +17,7 @@ from dpaudit.auditors.pace import OutOfTimeError, Pace, clock
 from dpaudit.auditors.sampler import CHUNK, Sampler
 from dpaudit.auditors.scores import Score, is_of_numbers
 from dpaudit.auditors.selection import Choice, FinalTest, Selection, ThresholdEvent, select_events
+from dpaudit.auditors.work import PART_SECONDS, State
 from dpaudit.claims.guarantees import Guarantee
 from dpaudit.claims.inputs import input_key
 from dpaudit.errors import ParameterError, TargetRaisedError
@@ -49,6 +52,12 @@ _LEARNING_GROWTH, _LEARNING_CAUTION = 4, 2
 """Parts of the time left that choosing events may take where there is a deadline, and after which no more scores are
 learned; the outputs from which events are chosen first, to see what that takes, and the steps to more, each of whose
 outputs may take twice as long as those before."""
+
+_AHEAD = 8
+"""Rounds that are asked for at a time where sampling may stop after each of them."""
+
+_MOST_DOUBLINGS = 20
+"""A part of the final sample has at most half of two to this power of rounds."""
 
 _SEQUENTIAL_SHARE, _RESERVE = 0.5, 0.05
 """Part of the error probability that goes to the bound that holds at whatever time sampling stops: where it is meant to
@@ -179,7 +188,8 @@ def choose_for_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> Selecti
 def _selection_samples(sampler: Sampler, x: Any, y: Any, task: PairTask) -> tuple[Outputs, Outputs]:
     """Draw the samples that choose the events: fewer than planned where a part of the time left is over before."""
     if not task.timed:
-        of_x, of_y = alike(*(sampler.draw(data, task.selection, "selection", side) for side, data in enumerate((x, y))))
+        wanted = [(data, task.selection, ("selection", side)) for side, data in enumerate((x, y))]
+        of_x, of_y = alike(*sampler.draw_all(wanted))
         sampler.keep_form()
         return Outputs(of_x), Outputs(of_y)
     until = clock() + _SELECTION_TIME * sampler.pace.left
@@ -224,6 +234,24 @@ def _choose_in_time(sides: tuple[Outputs, Outputs], test: FinalTest, pace: Pace)
     return selection
 
 
+def _chosen(sampler: Sampler, x: Any, y: Any, task: PairTask) -> tuple[Selection, int, bytes]:
+    """Choose the events of a pair; return also from how many outputs per input, and all that as bytes where possible.
+
+    What the sampler knows of the outputs by then is part of it: the events belong to outputs of that form.
+    """
+
+    def choose() -> tuple[Selection, int, State]:
+        sides = _selection_samples(sampler, x, y, task)
+        return _choose(sampler, sides, task), len(sides[0]), sampler.state
+
+    if sampler.work is None:
+        selection, selected, _ = choose()
+        return selection, selected, b""
+    (selection, selected, state), kept = sampler.work.keep(sampler, "chosen", choose, "events")
+    sampler.restore(state)
+    return selection, selected, kept
+
+
 class Scored:
     """Outputs of one call with the scores of them that were asked for: events of one score share these."""
 
@@ -256,10 +284,10 @@ class _Count:
     hits: tuple[int, int] = (0, 0)
     trials: tuple[int, int] = (0, 0)
 
-    def add(self, outputs: tuple[Scored, Scored]) -> None:
-        """Count in outputs on the first and on the second input."""
-        counts = [side.occurrences(self.choice.event) for side in outputs]
-        sizes = [len(side) for side in outputs]
+    def add(self, place: int, found: tuple[_Counted, _Counted]) -> None:
+        """Add what was found on the first and on the second input, where this is the event at that place."""
+        counts = [side.hits[place] for side in found]
+        sizes = [side.trials for side in found]
         if self.choice.reverse:
             counts, sizes = counts[::-1], sizes[::-1]
         self.hits = (self.hits[0] + counts[0], self.hits[1] + counts[1])
@@ -302,8 +330,7 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
         sampler.check_deterministic(data)
     task = replace(task, most_selected=sampler.selection_limit)
     sampler = sampler.about(x, y)
-    sides = _selection_samples(sampler, x, y, task)
-    selection, selected = _choose(sampler, sides, task), len(sides[0])
+    selection, selected, kept = _chosen(sampler, x, y, task)
     chosen = zip(selection.choices, selection.shares, strict=True)
     counts = [_Count(choice, task.alpha * share) for choice, share in chosen]
     at_any_time, stopped, late = task.sequential_share, False, False
@@ -315,11 +342,12 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
         final = max(1, int(min(task.asked - selected, fitting)))
         sampler.pace.planned = sampler.pace.drawn + 2 * final
     try:
-        for outputs in _final_rounds(
-            sampler, x, y, final, task.guarantee, growing=task.stop_early, most=task.round_size(final)
-        ):
-            for count in counts:
-                count.add(outputs)
+        events = [count.choice.event for count in counts]
+        rounds = _Rounds(sampler, x, y, final, task.guarantee, growing=task.stop_early, most=task.round_size(final))
+        # A target that may fail is drawn from here, so that a failure leaves the rounds before it.
+        for found in rounds.counts(events, b"" if task.may_fail else kept):
+            for place, count in enumerate(counts):
+                count.add(place, found)
             if sampler.pace.announce is not None:
                 bound = max(_best(counts, task, at_any_time or 1.0, whole=False)[0], 0.0)
                 sampler.pace.found = f"{task.guarantee.forced} at least {bound:.4g} so far"
@@ -386,35 +414,153 @@ def bound_event(
     if is_of_numbers(choice.event.score):
         sampler.keep_form()
     count = _Count(choice, alpha)
-    for outputs in _final_rounds(sampler.about(x, y), x, y, samples, guarantee, growing=False):
-        count.add(outputs)
+    for found in _Rounds(sampler.about(x, y), x, y, samples, guarantee, growing=False).counts([choice.event]):
+        count.add(0, found)
     return EventBound(hits=count.hits, trials=count.trials, value=max(count.bound(guarantee, alpha), 0.0))
 
 
-def _final_rounds(
-    sampler: Sampler, x: Any, y: Any, samples: int, guarantee: Guarantee, *, growing: bool, most: int = CHUNK
-) -> Iterator[tuple[Scored, Scored]]:
-    """Yield the final sample in rounds of about ``most`` outputs per input; fewer where sampling may stop soon."""
-    coins = sampler.coins("assignment")
-    keys = (input_key(x), input_key(y)) if sampler.pace.timed else (None, None)
-    number = drawn = 0
-    while drawn < samples:
-        size = min(most, samples - drawn)
-        if growing:
-            size = min(size, max(_FIRST_ROUND, drawn))
-        size = sampler.pace.call_size(size, *keys)
-        sizes = (size, size)
-        if guarantee.by_ratio:
-            # Fair coins assign the trials, so that the hits' split is binomial whatever their number.
-            first = int(coins.binomial(2 * size, 0.5))
-            sizes = (first, 2 * size - first)
+class _Counted(NamedTuple):
+    """How many outputs on one input were drawn, and how many of them are in each event."""
+
+    hits: list[int]
+    trials: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Counting:
+    """The task of counting events in rounds of the final sample on one input.
+
+    Attributes
+    ----------
+    data, side
+        The input, and which of the two it is.
+    first, sizes
+        Number of the first round, and outputs of each round.
+    events
+        Hash of the choice of the events.
+    shared
+        That choice.
+    """
+
+    data: Any
+    side: int
+    first: int
+    sizes: tuple[int, ...]
+    events: str
+    shared: bytes = b""
+
+    @property
+    def name(self) -> tuple[str | int, ...]:
+        return ("final", self.side, self.first, len(self.sizes), self.events)
+
+    @property
+    def stage(self) -> str:
+        return "final"
+
+    @property
+    def outputs(self) -> int:
+        return sum(self.sizes)
+
+    def run(self, sampler: Sampler, shared: bytes) -> _Counted:
+        selection, _, state = pickle.loads(shared)  # noqa: S301 - what an audit of the same target wrote
+        return self.count(sampler.at(state), [choice.event for choice in selection.choices])
+
+    def count(self, sampler: Sampler, events: Sequence[ThresholdEvent]) -> _Counted:
+        """Count events."""
+        hits = [0] * len(events)
+        for number, size in enumerate(self.sizes, start=self.first):
+            if size:
+                drawn = sampler.draw_once(self.data, size, "final", self.side, number, sized=True)
+                scored = Scored(Outputs(drawn))
+                hits = [before + scored.occurrences(event) for before, event in zip(hits, events, strict=True)]
+        return _Counted(hits, sum(self.sizes))
+
+
+@dataclass(slots=True)
+class _Rounds:
+    """The final sample, in rounds of about ``most`` outputs per input; of fewer where sampling may stop soon."""
+
+    sampler: Sampler
+    x: Any
+    y: Any
+    samples: int
+    guarantee: Guarantee
+    growing: bool = False
+    most: int = CHUNK
+
+    def counts(self, events: Sequence[ThresholdEvent], kept: bytes = b"") -> Iterator[tuple[_Counted, _Counted]]:
+        """Yield what is found on the two inputs, in one round or several at a time.
+
+        Parameters
+        ----------
+        events
+            What is counted.
+        kept
+            The choice of these events as bytes, where others may do the counting.
+        """
+        if not kept or self.sampler.work is None:
+            for number, sizes in enumerate(self._sizes()):
+                x, y = (task.count(self.sampler, events) for task in self._tasks(number, [sizes]))
+                yield x, y
+            return
+        rounds = list(self._sizes())
+        ahead = _AHEAD if self.growing else len(rounds)
+        for begin in range(0, len(rounds), ahead):
+            groups = list(self._groups(rounds, begin, min(begin + ahead, len(rounds)), kept))
+            self.sampler.work.ask(self.sampler, [task for tasks in groups for task in tasks])
+            for tasks in groups:
+                x, y = self.sampler.work.do(self.sampler, tasks)
+                yield x, y
+
+    def _groups(
+        self, rounds: list[tuple[int, int]], begin: int, end: int, kept: bytes
+    ) -> Iterator[tuple[_Counting, _Counting]]:
+        """Tasks for groups of rounds: as they were formed before, or else as many rounds as take some seconds.
+
+        A group of 2**k rounds begins at a multiple of 2**k, so that those of another run fit between those known.
+        """
+        work, each = self.sampler.work, self.sampler.seconds_each
+        events = hashlib.sha256(kept).hexdigest()
+        assert work is not None
+        most = 1 if self.growing else max(1, int(PART_SECONDS / max(each * CHUNK, 1e-9)))
+        while begin < end:
+            sizes = [2**k for k in range(_MOST_DOUBLINGS) if begin % 2**k == 0 and begin + 2**k <= end]
+            made = [(size, self._tasks(begin, rounds[begin : begin + size], kept, events)) for size in sizes]
+            known = [size for size, tasks in made if any(work.has(self.sampler, t.stage, *t.name) for t in tasks)]
+            fitting = [size for size in sizes if size <= most]
+            size = max(known or fitting)
+            yield dict(made)[size]
+            begin += size
+
+    def _tasks(
+        self, first: int, sizes: Sequence[tuple[int, int]], kept: bytes = b"", events: str = ""
+    ) -> tuple[_Counting, _Counting]:
         on_x, on_y = (
-            Scored(Outputs(sampler.draw_once(data, count, "final", side, number, sized=True)) if count else None)
-            for side, (data, count) in enumerate(zip((x, y), sizes, strict=True))
+            _Counting(
+                data=data, side=side, first=first, sizes=tuple(both[side] for both in sizes), events=events, shared=kept
+            )
+            for side, data in enumerate((self.x, self.y))
         )
-        yield on_x, on_y
-        drawn += size
-        number += 1
+        return on_x, on_y
+
+    def _sizes(self) -> Iterator[tuple[int, int]]:
+        """Outputs of each round on the two inputs."""
+        sampler = self.sampler
+        coins = sampler.coins("assignment")
+        keys = (input_key(self.x), input_key(self.y)) if sampler.pace.timed else (None, None)
+        drawn = 0
+        while drawn < self.samples:
+            size = min(self.most, self.samples - drawn)
+            if self.growing:
+                size = min(size, max(_FIRST_ROUND, drawn))
+            size = sampler.pace.call_size(size, *keys)
+            sizes = (size, size)
+            if self.guarantee.by_ratio:
+                # Fair coins assign the trials, so that the hits' split is binomial whatever their number.
+                first = int(coins.binomial(2 * size, 0.5))
+                sizes = (first, 2 * size - first)
+            yield sizes
+            drawn += size
 
 
 def _pair_bound(best: _Count, bound: float, task: PairTask, selected: int, final: int, fixed: float) -> PairBound:

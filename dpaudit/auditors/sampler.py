@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from dpaudit.auditors.outputs import coding_of, outcome_keys
 from dpaudit.auditors.pace import Pace, clock
 from dpaudit.auditors.packed import Packed
 from dpaudit.auditors.streams import Streams
+from dpaudit.auditors.work import Recipe, State, Work
 from dpaudit.claims.inputs import input_key, short_repr
 from dpaudit.errors import CheckError, DpauditError, TargetRaisedError
 
@@ -137,6 +139,46 @@ class Sampler:
         self._seconds = 0.0
         self._taken = 0.0
         self._width = 1
+        self._speed = [(0, 0.0)]
+        self._checks = 0
+        self.work: Work | None = None
+        self.asked_features = "none"
+
+    @property
+    def state(self) -> State:
+        """What is known of the outputs so far; a copy."""
+        forms = replace(self._forms[0]), replace(self._forms[1])
+        return State(forms=forms, supports_known=self._supports_known, width=self._width, speed=self._speed[0])
+
+    def restore(self, state: State) -> None:
+        """Know of the outputs what another sampler knows."""
+        for mine, other in zip(self._forms, state.forms, strict=True):
+            mine.seen, mine.listed, mine.kept = other.seen, other.listed, other.kept
+        self._supports_known, self._width, self._speed[0] = state.supports_known, state.width, state.speed
+
+    def at(self, state: State) -> Sampler:
+        """Sampler of the same that knows this much, and does not tell this one what it learns."""
+        made = copy.copy(self)
+        made._forms, made._speed = (Forms(), Forms()), [(0, 0.0)]
+        made.work = None
+        made.restore(state)
+        return made
+
+    @property
+    def recipe_key(self) -> list[str | int]:
+        """What tells its parts apart from those of other samplers of one audit."""
+        return [*self._streams.key, self.asked_features]
+
+    @property
+    def recipe(self) -> Recipe:
+        """What makes it again."""
+        return Recipe(streams=self._streams, features=self.asked_features, pair=self._pair, state=self.state)
+
+    @property
+    def seconds_each(self) -> float:
+        """Seconds that an output takes, by the largest call; 0 before the first."""
+        size, seconds = self._speed[0]
+        return seconds / size if size else 0.0
 
     def chunks(self, data: Any, size: int, *purpose: str | int) -> Iterator[np.ndarray]:
         """Yield arrays of at most ``CHUNK`` outputs, ``size`` altogether."""
@@ -150,7 +192,25 @@ class Sampler:
 
     def draw(self, data: Any, size: int, *purpose: str | int) -> np.ndarray:
         """Return ``size`` outputs at once, drawn in chunks."""
-        return concatenated(list(self.chunks(data, size, *purpose)))
+        return self.draw_all([(data, size, purpose)])[0]
+
+    def draw_all(self, wanted: Sequence[tuple[Any, int, tuple[str | int, ...]]]) -> list[np.ndarray]:
+        """Return several arrays of outputs, each of an input, a size and a purpose, drawn in chunks.
+
+        Raises
+        ------
+        WantedError
+            There is a `Work`, and others are to draw the chunks.
+        """
+        if self.work is None:
+            return [concatenated(list(self.chunks(data, size, *purpose))) for data, size, purpose in wanted]
+        tasks = [
+            Draw(data=data, size=min(CHUNK, size - chunk * CHUNK), purpose=(*purpose, chunk))
+            for data, size, purpose in wanted
+            for chunk in range(-(-size // CHUNK))
+        ]
+        drawn = iter(self.work.do(self, tasks))
+        return [concatenated([next(drawn) for _ in range(-(-size // CHUNK))]) for _, size, _ in wanted]
 
     def about(self, x: Any, y: Any) -> Sampler:
         """Sampler for a pair of inputs, whose outputs come with which of the two they support, where that is known."""
@@ -212,6 +272,19 @@ class Sampler:
         key = input_key(data)
         if key is not None and key in self._compared:
             return
+        self._checks += 1
+        if self.work is None:
+            self._compare(data, key)
+            return
+
+        def check() -> State:
+            self._compare(data, key)
+            return self.state
+
+        self.restore(self.work.keep(self, "checked", check, self._checks)[0])
+        self._compared.add(key)
+
+    def _compare(self, data: Any, key: Any) -> None:
         is_first = not self._compared
         self._compared.add(key)
         size = _COMPARED
@@ -414,6 +487,8 @@ class Sampler:
                 f"{self._name}: `sample` raised {type(error).__name__}: {error} (input {short_repr(data)}, size {size})"
             ) from error
         self._seconds = max(0.0, clock() - begun)
+        if size >= self._speed[0][0]:
+            self._speed[0] = size, self._seconds
         if comparable and not _equal(given, data):
             raise CheckError(f"{self._name}: `sample` changed its input {short_repr(data)}; work on a copy")
         outputs = _checked(raw, size, f"{self._name}: `sample(data, {size}, rng)`", self._forms[0])
@@ -451,6 +526,43 @@ class Sampler:
         except Exception as error:
             raise TargetRaisedError(f"{self._name}: `features` raised {type(error).__name__}: {error}") from error
         return _checked(mapped, len(outputs), f"{self._name}: `features`", self._forms[1])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draw:
+    """The task of drawing one chunk of outputs.
+
+    Attributes
+    ----------
+    data, size, purpose
+        The input, how many outputs, and the purpose that names their stream.
+    shared
+        Nothing.
+    """
+
+    data: Any
+    size: int
+    purpose: tuple[str | int, ...]
+    shared: bytes = b""
+
+    @property
+    def name(self) -> tuple[str | int, ...]:
+        """Its name."""
+        return (*self.purpose, self.size)
+
+    @property
+    def stage(self) -> str:
+        """What it is for."""
+        return str(self.purpose[0])
+
+    @property
+    def outputs(self) -> int:
+        """How many outputs it draws."""
+        return self.size
+
+    def run(self, sampler: Sampler, _shared: bytes) -> np.ndarray:
+        """Draw them."""
+        return sampler.draw_once(self.data, self.size, *self.purpose)
 
 
 def _checked(raw: Any, size: int, where: str, forms: Forms) -> np.ndarray:

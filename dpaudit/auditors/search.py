@@ -17,6 +17,7 @@ from dpaudit.claims.inputs import Pair, input_key, is_pair, pair_key, short_repr
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.errors import CheckError, ParameterError
 
+Ahead = Callable[[Sequence[Pair], int, Sequence[tuple[str | int, ...]]], Sequence[tuple[float, ...]]]
 Predict = Callable[[Pair, int, tuple[str | int, ...]], float | tuple[float, ...]]
 
 _LEAST = 500
@@ -66,6 +67,7 @@ def find_pair(
     streams: Streams,
     most: int = 256,
     name: str = "the mechanism",
+    ahead: Ahead | None = None,
 ) -> ChosenPair:
     """Choose the pair of neighbouring inputs with the largest predicted bound, by successive halving.
 
@@ -92,6 +94,9 @@ def find_pair(
         Most pairs in the first round, at least 1.
     name
         Name of the mechanism in messages.
+    ahead
+        ``ahead(pairs, samples, purposes)`` predicts for several pairs at once what ``predict`` does for each; asked at
+        the beginning of a round for all pairs that are known by then.
 
     Returns
     -------
@@ -122,14 +127,18 @@ def find_pair(
     if len(candidates) <= affordable and (neighbouring.domain is None or neighbouring.complete):
         places = len(candidates)
         rounds = max(1, min(math.ceil(math.log2(places)), samples // (least * places)))
-        return _halve(candidates, None, predict, samples=samples, rounds=rounds, places=places, total=places)
+        return _halve(
+            candidates, None, predict, samples=samples, rounds=rounds, places=places, total=places, ahead=ahead
+        )
     supply = _Supply(neighbouring, streams.generator("neighbour-search"))
     rounds = 1
     while 2 ** (rounds + 1) <= min(most, samples // (least * (rounds + 1))):
         rounds += 1
     places = max(1, min(most, samples // (least * rounds)))
     candidates = supply.first(places if rounds == 1 else math.ceil(_FIRST_SHARE * places))
-    return _halve(candidates, supply, predict, samples=samples, rounds=rounds, places=places, total=supply.total)
+    return _halve(
+        candidates, supply, predict, samples=samples, rounds=rounds, places=places, total=supply.total, ahead=ahead
+    )
 
 
 def _halve(
@@ -141,6 +150,7 @@ def _halve(
     rounds: int,
     places: int,
     total: int | None,
+    ahead: Ahead | None = None,
 ) -> ChosenPair:
     """Let pairs compete for half as many places in each round; variations of the best take those that are free."""
     if len(candidates) == 1:
@@ -154,6 +164,8 @@ def _halve(
         if current:
             candidates = candidates[: count if varied is None else math.ceil(_KEPT_SHARE * count)]
         ranked = _Ranking()
+        certain = candidates[:count]
+        known = ahead(certain, each, [("pilot", current, i) for i in range(len(certain))]) if ahead else ()
         for number in range(count):
             if number < len(candidates):
                 pair = candidates[number]
@@ -161,7 +173,8 @@ def _halve(
                 pair, searched = new, searched + 1
             else:
                 break
-            predicted = predict(pair, each, ("pilot", current, number))
+            purpose = ("pilot", current, number)
+            predicted = known[number] if number < len(known) else predict(pair, each, purpose)
             spent += each
             ranked.add(pair, predicted if isinstance(predicted, tuple) else (predicted,))
         candidates = ranked.pairs()

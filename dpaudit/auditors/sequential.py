@@ -158,7 +158,7 @@ class EarlyTest:
 
     def _draw(self, pair: Pair, size: int, number: int, at: int) -> tuple[np.ndarray, np.ndarray]:
         sampler = self._sampler.about(*pair)
-        x, y = (sampler.draw(data, size, "early", number, at, side) for side, data in enumerate(pair))
+        x, y = sampler.draw_all([(data, size, ("early", number, at, side)) for side, data in enumerate(pair)])
         self.drawn += 2 * size
         x, y = alike(x, y)
         return x, y

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
@@ -116,6 +117,13 @@ def check(
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Equal seeds give equal records.")] = 0,
     workers: Annotated[int | None, typer.Option(metavar="N", help="Processes; by default one per processor.")] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS|local",
+            help="Audit on the workers of this Dask scheduler (tcp://HOST:8786); local: of a cluster on this machine.",
+        ),
+    ] = None,
     format_: Annotated[Format, typer.Option("--format", help="What goes to standard output.")] = "text",
     output: Annotated[
         Path | None,
@@ -197,6 +205,7 @@ def check(
         request,
         seconds=seconds,
         workers=workers,
+        scheduler=scheduler,
         format_=format_,
         output=output,
         fresh=fresh,
@@ -215,6 +224,7 @@ def run(
     fresh: bool,
     quiet: bool,
     debug: bool,
+    scheduler: str | None = None,
 ) -> NoReturn:
     """Run a request with progress, print and write its record, and leave with its status."""
     from dpaudit.cli.progress import progress
@@ -225,7 +235,14 @@ def run(
     _validate(request, seconds, workers, output, fresh)
     if output is not None:
         check_writable(output)
-    with noted() as asked, progress(enabled=not quiet and is_error_terminal()) as begin:
+    with ExitStack() as stack:
+        executor = None
+        if scheduler is not None:
+            from dpaudit.runner.dask import cluster
+
+            executor = stack.enter_context(cluster(scheduler, workers))
+        asked = stack.enter_context(noted())
+        begin = stack.enter_context(progress(enabled=not quiet and is_error_terminal()))
         done = run_request(
             request,
             seconds=seconds,
@@ -237,6 +254,7 @@ def run(
             fresh=fresh,
             announce=not quiet,
             stop=asked,
+            executor=executor,
         )
         problems = list(done.problems)
         if output is not None:

@@ -11,12 +11,13 @@ from dpaudit.registry.catalogue import (
 )
 from dpaudit.registry.locate import code_file, is_below_current_folder, local_path
 from dpaudit.registry.names import suggestion
-from dpaudit.registry.references import TargetReference, line_in, targets_in
+from dpaudit.registry.references import TargetReference, TargetSource, line_in, targets_in
 from dpaudit.registry.targets import called, find_targets, reference_of
 
 __all__ = [
     "CataloguePaper",
     "TargetReference",
+    "TargetSource",
     "called",
     "catalogue",
     "catalogue_claims",

@@ -29,6 +29,9 @@ _LARGEST = 16 * MEBIBYTE
 
 _LOADED: dict[str, tuple[str, str, ModuleType]] = {}
 
+_SENT: dict[str, tuple[ModuleType, str]] = {}
+"""Modules whose source another process sent, by the path that its references have, with their digests."""
+
 
 @dataclass(frozen=True, slots=True)
 class TargetReference:
@@ -103,6 +106,58 @@ class TargetReference:
             return Path(self.home)
         found = getattr(import_target(self.home)[0], "__file__", None)
         return Path(found) if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class TargetSource:
+    """The source of a target's file, for a process that may not have the file.
+
+    Attributes
+    ----------
+    path, file
+        The path that references have, and where the file is.
+    digest, content
+        The content, and its SHA-256.
+    """
+
+    path: str
+    file: str
+    digest: str
+    content: bytes
+
+    @classmethod
+    def of(cls, reference: TargetReference) -> TargetSource | None:
+        """Source of a reference's file; None where it is imported by the name of its module, or is a program.
+
+        Raises
+        ------
+        TargetError
+            The file cannot be read, or has changed.
+        """
+        if reference.command is not None or not reference.home.endswith(".py"):
+            return None
+        file = _resolved(reference.home)
+        if _catalogue_module(file) is not None:
+            return None
+        try:
+            content = read_bytes(file, most=_LARGEST)
+        except OSError as error:
+            raise TargetError(f"{reference.home}: cannot read the target file ({error.strerror})") from None
+        if hashlib.sha256(content).hexdigest() != reference.digest:
+            raise TargetError(f"{reference.home} changed while it was being audited; run again")
+        return cls(reference.home, str(file), reference.digest, content)
+
+    def take(self) -> None:
+        """Take the source for what references to this path mean in this process.
+
+        Raises
+        ------
+        TargetError
+            It fails to import.
+        """
+        known = _SENT.get(self.path)
+        if known is None or known[1] != self.digest:
+            _SENT[self.path] = _executed(self.file, self.content, self.path), self.digest
 
 
 def is_target(value: object, module: str) -> bool:
@@ -230,6 +285,8 @@ def import_target(path: str) -> tuple[ModuleType, str]:
     TargetError
         It cannot be read or imported.
     """
+    if path in _SENT:
+        return _SENT[path]
     if not path.endswith(".py"):
         return _import_dotted(path)
     file = _resolved(path)
@@ -276,7 +333,14 @@ def _import_file(path: str) -> tuple[ModuleType, str]:
         content = read_bytes(file, most=_LARGEST)
     except OSError as error:
         raise TargetError(f"{shown}: cannot read the target file ({error.strerror})") from None
-    digest = hashlib.sha256(content).hexdigest()
+    module, digest = _executed(path, content, shown), hashlib.sha256(content).hexdigest()
+    _LOADED[path] = (path, digest, module)
+    return module, digest
+
+
+def _executed(path: str, content: bytes, shown: str) -> ModuleType:
+    """Module that the content of a file makes."""
+    file = Path(path)
     name = f"_dpaudit_target_{hashlib.sha256(os.fsencode(path)).hexdigest()[:16]}_{file.stem}"
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None
@@ -296,8 +360,7 @@ def _import_file(path: str) -> tuple[ModuleType, str]:
         line = line_in(path, error)
         where = f"{shown}, line {line}" if line else shown
         raise TargetError(f"{where}: the file raised {type(error).__name__} when imported: {error}") from error
-    _LOADED[path] = (path, digest, module)
-    return module, digest
+    return module
 
 
 def _import_dotted(dotted: str) -> tuple[ModuleType, str]:

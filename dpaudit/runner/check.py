@@ -7,6 +7,7 @@ import os
 import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, Budget, Features, Method, complement
+from dpaudit.auditors.work import Part
 from dpaudit.claims.record import Record, Result, Shard, summarise, summed_errors
 from dpaudit.errors import ParameterError, TargetError
 from dpaudit.mechanism import Mechanism
@@ -22,9 +24,12 @@ from dpaudit.registry import called, reference_of, suggestion
 from dpaudit.runner.cells import Cell
 from dpaudit.runner.entries import system_entry
 from dpaudit.runner.execute import Lookup, Progress, run_cells
+from dpaudit.runner.executors import OnExecutor, width_of
 from dpaudit.runner.instances import claims_of
-from dpaudit.runner.outcome import Settings, audited, late_result
+from dpaudit.runner.outcome import Settings, answered, audited, late_result, not_begun, run_in_parts, run_part
+from dpaudit.runner.parts import Parts
 from dpaudit.runner.prepare import Prepared, load_targets, prepare
+from dpaudit.runner.processes import Request as WorkerRequest
 from dpaudit.runner.processes import Team
 from dpaudit.runner.processes.here import Here
 from dpaudit.runner.request import MOST_CELLS, Request
@@ -78,6 +83,7 @@ def check(
     seed: int = 0,
     max_cells: int = MOST_CELLS,
     workers: int = 1,
+    executor: Executor | None = None,
     debug: bool = False,
 ) -> Record:
     """Audit a mechanism, or targets by name, and return the record.
@@ -114,6 +120,10 @@ def check(
         How many cells, that is claims at combinations of values, are allowed; they are counted before any is made.
     workers
         Processes (with an instance there are none: it is audited in this one).
+    executor
+        What runs the audits in place of processes of this machine: an executor of `concurrent.futures`, such as
+        ``distributed.Client(...).get_executor(pure=False)``. Its workers need dpaudit, and what the target imports;
+        they get the target itself, an instance as a pickle.
     debug
         Print the traceback of what the target raises to standard error.
 
@@ -139,7 +149,7 @@ def check(
     if isinstance(target, Mechanism):
         if set or data:
             raise ParameterError("an instance has its parameters already; leave `set` and `data` out")
-        return _check_instance(target, claims, budget, seconds, seed, debug)
+        return _check_instance(target, claims, budget, seconds, seed, debug, executor)
     request = Request(
         targets=[target] if isinstance(target, str) else list(target),
         claims=claims,
@@ -153,7 +163,7 @@ def check(
         seed=seed,
         max_cells=max_cells,
     )
-    run = run_request(request, seconds=seconds, workers=workers, debug=debug)
+    run = run_request(request, seconds=seconds, workers=workers, debug=debug, executor=executor)
     if run.interrupted:
         raise KeyboardInterrupt
     return run.record
@@ -174,6 +184,7 @@ def run_request(
     announce: bool = False,
     stop: Callable[[], bool] = lambda: False,
     apart: bool = True,
+    executor: Executor | None = None,
 ) -> Run:
     """Run a request.
 
@@ -201,6 +212,8 @@ def run_request(
         Tells whether the run should stop, as an interrupt does.
     apart
         Load and run targets in processes of their own. Without it a target may end this one.
+    executor
+        What runs the cells, in place of processes of this machine.
 
     Raises
     ------
@@ -214,6 +227,11 @@ def run_request(
     started = time.time() if started is None else started
     settings = Settings(seed=request.seed, debug=debug, witnesses=output is not None, announce=announce)
     settings = settings.limited(seconds, started)
+    # One process gains by parts only what is kept of them.
+    spread = workers != 1 or executor is not None or output is not None or store is not None
+    settings = replace(settings, spread=spread, announce=announce and executor is None)
+    if executor is not None:
+        workers = width_of(executor)
     with ExitStack() as stack:
         team = stack.enter_context(Team(stop=stop)) if apart else Here()
         needed = (load_targets, (tuple(request.targets), request.data))
@@ -223,7 +241,7 @@ def run_request(
         done = run_cells(
             prepared,
             settings,
-            team,
+            team if executor is None else OnExecutor(executor, stop=stop),
             workers=workers or max(1, min(os.cpu_count() or 1, len(prepared.cells))),
             progress=begin(prepared),
             output=output,
@@ -287,6 +305,7 @@ def _check_instance(
     seconds: float | None,
     seed: int,
     debug: bool,
+    executor: Executor | None,
 ) -> Record:
     started = time.time()
     made = {claim.id: claim.kind for claim in claims_of(target)}
@@ -317,11 +336,36 @@ def _check_instance(
         for name, kind in made.items()
         if not claims or name in claims
     ]
-    results = [
-        (late_result(cell, settings) if settings.late else audited(cell, target, settings)).result for cell in cells
-    ]
+    if executor is not None:
+        results = _on_executor(executor, cells, target, settings)
+    else:
+        results = [
+            (late_result(cell, settings) if settings.late else audited(cell, target, settings)).result for cell in cells
+        ]
     record = make_record(results, None, seed=seed, command="", started=started)
     return replace(record, systems={target.name: system_entry(type(target), target)})
+
+
+def _on_executor(executor: Executor, cells: Sequence[Cell], target: Mechanism, settings: Settings) -> list[Result]:
+    """Results of the claims of an instance, audited elsewhere."""
+    settings, results = replace(settings, spread=True), {}
+
+    def begin(i: int) -> WorkerRequest | None:
+        if settings.last is not None and time.time() >= settings.last:
+            results[i] = not_begun(cells[i], settings).result
+            return None
+        return WorkerRequest(key=i, function=run_in_parts, arguments=(cells[i], settings, parts.known(i), target))
+
+    def ask(i: int, part: Part) -> WorkerRequest:
+        return WorkerRequest(key=(i, part.name), function=run_part, arguments=(cells[i], settings, part, target))
+
+    parts = Parts([""] * len(cells), None, begin=begin, ask=ask)
+    parts.begin_with(range(len(cells)))
+    for key, answer in OnExecutor(executor).answers(parts, width=width_of(executor), until=settings.last):
+        for i, last in parts.take(key, answer):
+            results[i] = answered(cells[i], settings, last).result
+            parts.end(i)
+    return [results[i] for i in sorted(results)]
 
 
 def check_run(seconds: float | None, seed: int, workers: int) -> None:

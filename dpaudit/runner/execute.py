@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from dpaudit.auditors.work import Part
 from dpaudit.claims.record import Result
 from dpaudit.errors import OutputError
 from dpaudit.runner.cells import Cell
 from dpaudit.runner.keys import key_of
-from dpaudit.runner.outcome import Outcome, Settings, answered, late_result, not_begun, run_cell, told_anew
+from dpaudit.runner.outcome import (
+    Outcome,
+    Settings,
+    answered,
+    late_result,
+    not_begun,
+    run_cell,
+    run_in_parts,
+    run_part,
+    told_anew,
+)
+from dpaudit.runner.parts import Parts
 from dpaudit.runner.prepare import Prepared, load_target
 from dpaudit.runner.processes import Answer, Finished, Request
 from dpaudit.runner.witnesses import witness_name, write_witness
@@ -32,6 +45,15 @@ class Keeper(Protocol):
 
     def put(self, key: str, outcome: Outcome, seconds: float) -> None:
         """Keep an outcome under its key, with the time that it took."""
+
+    def parts(self, cell: str) -> dict[str, bytes]:
+        """Outcomes of the parts of a cell's audit that has not ended, by name."""
+
+    def put_parts(self, cell: str, parts: Mapping[str, bytes], without: Iterable[str] = ()) -> None:
+        """Keep outcomes of parts, and drop others."""
+
+    def drop_parts(self, cell: str) -> None:
+        """Drop the parts of an audit that has ended."""
 
 
 class Done(NamedTuple):
@@ -124,17 +146,27 @@ def run_cells(
 
     waiting: list[int] = []
 
-    def requests() -> Iterator[Request]:
-        for i in waiting:
-            if settings.last is not None and time.time() >= settings.last:
-                keep(i, not_begun(cells[i], settings))
-            elif settings.late:
-                late.add(i)
-                yield _request(i, cells[i], settings, late_result)
-            else:
-                begun[i] = time.monotonic()
-                yield _request(i, cells[i], settings, run_cell)
+    def begin(i: int) -> Request | None:
+        """What is asked for of a cell; nothing where the time is over."""
+        if settings.last is not None and time.time() >= settings.last:
+            keep(i, not_begun(cells[i], settings))
+            return None
+        if settings.late:
+            late.add(i)
+            return _request(i, cells[i], late_result, settings)
+        begun[i] = time.monotonic()
+        if settings.spread:
+            return _request(i, cells[i], run_in_parts, settings, parts.known(i))
+        return _request(i, cells[i], run_cell, settings)
 
+    def ask(i: int, part: Part) -> Request:
+        return _request((i, part.name), cells[i], run_part, settings, part)
+
+    def lose(error: OutputError) -> None:
+        problems.append(str(error))
+
+    homes = [_home(candidates) for candidates in prepared.keys]
+    parts = Parts(homes, keeper if settings.spread else None, begin=begin, ask=ask, lose=lose)
     interrupted = False
     try:
         for i, cell in enumerate(cells):
@@ -146,18 +178,28 @@ def run_cells(
                 missing.append(cell.missing)
             else:
                 waiting.append(i)
-        for i, answer in team.answers(requests(), width=workers, until=settings.last):
-            lost = i in late and not isinstance(answer, Finished)
-            keep(i, not_begun(cells[i], settings) if lost else answered(cells[i], settings, answer))
+        parts.begin_with(waiting)
+        for key, answer in team.answers(parts, width=workers, until=settings.last):
+            for i, last in parts.take(key, answer):
+                lost = i in late and not isinstance(last, Finished)
+                keep(i, not_begun(cells[i], settings) if lost else answered(cells[i], settings, last))
+                parts.end(i)
     except KeyboardInterrupt:
         interrupted = True
     numbers = tuple(sorted(results))
     return Done([results[i] for i in numbers], interrupted, taken, tuple(problems), tuple(missing), numbers)
 
 
-def _request(i: int, cell: Cell, settings: Settings, function: Callable[..., Outcome]) -> Request:
+def _request(key: Any, cell: Cell, function: Callable[..., Any], *arguments: Any) -> Request:
     path = (cell.file or cell.data[0]) if cell.data else None
-    return Request(key=i, function=function, arguments=(cell, settings), load=(load_target, (cell.reference, path)))
+    load = (load_target, (cell.reference, path))
+    return Request(key=key, function=function, arguments=(cell, *arguments), load=load)
+
+
+def _home(candidates: Mapping[Any, str]) -> str:
+    """Where the parts of a cell's audit are kept; empty where nothing fixes its result."""
+    keys = sorted(set(candidates.values()))
+    return hashlib.sha256("\n".join(keys).encode()).hexdigest()[:16] if keys else ""
 
 
 def _found(known: Iterable[Lookup], cell: Cell, candidates: Mapping[Any, str]) -> Outcome | None:

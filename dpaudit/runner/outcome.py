@@ -7,16 +7,19 @@ import shlex
 import sys
 import time
 import traceback
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from dpaudit.auditors import Budget, Streams, audit
 from dpaudit.auditors.audit import view_of
+from dpaudit.auditors.blackbox import sampler_again
 from dpaudit.auditors.budget import DEFAULT_SAMPLES, complement
 from dpaudit.auditors.lemma import DEFAULT_DRAWS
 from dpaudit.auditors.pace import Announce
 from dpaudit.auditors.pair import LEAST_SAMPLES
+from dpaudit.auditors.work import FAILED, Part, WantedError, Work, perform
 from dpaudit.claims.claims import Claim, FigureClaim, LemmaClaim, PrivacyClaim, RateClaim, UtilityClaim
 from dpaudit.claims.evidence import Counterexample, Evidence, Remedy, Violation
 from dpaudit.claims.record import METHOD_ENDED, METHOD_RAISED, METHOD_UNUSABLE, UNKNOWN_KIND, Result, plain
@@ -50,6 +53,8 @@ class Settings:
         What the whole run may take, and the time (in seconds since the epoch) at which that is over.
     announce
         Say on standard error where sampling will take long, and how far it has come.
+    spread
+        Whether parts of an audit that take long are asked of others.
     """
 
     seed: int
@@ -58,6 +63,7 @@ class Settings:
     seconds: float | None = None
     deadline: float | None = None
     announce: bool = False
+    spread: bool = False
 
     def limited(self, seconds: float | None, started: float | None = None) -> Settings:
         """Return these settings with a time limit that begins now, or began at a time since the epoch."""
@@ -83,11 +89,41 @@ class Outcome:
     witness: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pending:
+    """An audit that waits for parts of it, and what it found until then, by name."""
+
+    parts: tuple[Part, ...]
+    made: Mapping[str, bytes]
+
+
 def run_cell(cell: Cell, settings: Settings) -> Outcome:
     """Audit one cell; whatever the target raises becomes a result."""
+    found = run_in_parts(cell, replace(settings, spread=False))
+    assert isinstance(found, Outcome)
+    return found
+
+
+def run_in_parts(
+    cell: Cell, settings: Settings, known: Mapping[str, bytes] | None = None, given: Mechanism | None = None
+) -> Outcome | Pending:
+    """Audit one cell as far as what is known of its parts allows; whatever the target raises becomes a result.
+
+    Parameters
+    ----------
+    cell, settings
+        The cell, and what all cells share.
+    known
+        Outcomes of its parts by name.
+    given
+        The target, where the cell does not say how to make it.
+    """
+    work = Work(known=known or {}) if settings.spread and not cell.timed else None
     try:
-        target = cell.instance()
-        return audited(cell, target, settings)
+        target = cell.instance() if given is None else given
+        return audited(cell, target, settings, work)
+    except WantedError as wanted:
+        return Pending(parts=wanted.parts, made={} if work is None else dict(work.made))
     except KeyboardInterrupt:
         raise
     except BaseException as error:
@@ -95,8 +131,29 @@ def run_cell(cell: Cell, settings: Settings) -> Outcome:
         return Outcome(result=_result(cell, settings, failure(error)))
 
 
-def audited(cell: Cell, target: Mechanism, settings: Settings) -> Outcome:
-    """Audit one cell on a given instance of its target."""
+def run_part(cell: Cell, settings: Settings, part: Part, given: Mechanism | None = None) -> bytes:
+    """Do a part of a cell's audit; return its outcome for `run_cell`, which does again what failed here."""
+    try:
+        target = cell.instance() if given is None else given
+        claim = _claim(cell, target)
+        assert isinstance(claim, PrivacyClaim)
+        view, _ = view_of(target, claim)
+        return perform(part.own, part.shared, lambda recipe: sampler_again(view, recipe))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        _show(error, settings)
+        return FAILED
+
+
+def audited(cell: Cell, target: Mechanism, settings: Settings, work: Work | None = None) -> Outcome:
+    """Audit one cell on a given instance of its target.
+
+    Raises
+    ------
+    WantedError
+        There is a `Work`, and others are to do parts.
+    """
     claim = _claim(cell, target)
     parameters = described_parameters(target, cell.data)
     streams = Streams(settings.seed, (cell.target, cell.claim, json.dumps(parameters, sort_keys=True)))
@@ -114,10 +171,11 @@ def audited(cell: Cell, target: Mechanism, settings: Settings) -> Outcome:
         features=cell.features,
         deadline=settings.deadline,
         announce=_announcer(cell) if settings.announce else None,
+        work=work,
     )
     try:
         evidence = audit(target, claim, budget=budget, streams=streams)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, WantedError):
         raise
     except BaseException as error:
         _show(error, settings)
@@ -282,6 +340,8 @@ def answered(cell: Cell, settings: Settings, answer: Answer) -> Outcome:
             note = (
                 f"the process that ran the target {how} before it had finished (out of memory, or the target ended it)"
             )
+        case Raised(error=DpauditError() as error):
+            return Outcome(result=_result(cell, settings, failure(error)))
         case Raised(message):
             note = f"raised {message}"
         case _:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from types import TracebackType
@@ -37,6 +37,17 @@ create table if not exists results (
     seconds real not null
 ) without rowid
 """
+
+
+_PARTS = """
+create table if not exists parts (
+    cell text not null,
+    name text not null,
+    content blob not null,
+    primary key (cell, name)
+) without rowid
+"""
+"""Outcomes of the parts of audits that have not ended."""
 
 
 class Store:
@@ -70,9 +81,12 @@ class Store:
             self._connection.execute("pragma synchronous = normal")
             self._check_form()
             self._connection.execute(_TABLE)
+            self._connection.execute(_PARTS)
             self._connection.execute("select key, result, witness, seconds from results limit 0")
+            self._connection.execute("select cell, name, content from parts limit 1").fetchall()
             if fresh:
                 self._connection.execute("delete from results")
+                self._connection.execute("delete from parts")
         except (sqlite3.Error, OutputError) as error:
             connection.close()
             raise error if isinstance(error, OutputError) else self._unusable(error) from None
@@ -137,9 +151,56 @@ class Store:
                 "insert or replace into results values (?, ?, ?, ?)", (key, result, outcome.witness, seconds)
             )
         except sqlite3.Error as error:
-            raise OutputError(
-                f"{self._path}: a result cannot be kept ({error}); make room, or remove the store"
-            ) from None
+            raise self._unkept(error) from None
+
+    def parts(self, cell: str) -> dict[str, bytes]:
+        """Outcomes of the parts of a cell's audit, by name.
+
+        Raises
+        ------
+        OutputError
+            The store is damaged.
+        """
+        try:
+            rows = self._connection.execute("select name, content from parts where cell = ?", (cell,)).fetchall()
+        except sqlite3.Error as error:
+            raise self._damaged(error) from None
+        if not all(isinstance(name, str) and isinstance(content, bytes) for name, content in rows):
+            raise self._damaged("a part of an audit is no text with bytes")
+        return dict(rows)
+
+    def put_parts(self, cell: str, parts: Mapping[str, bytes], without: Iterable[str] = ()) -> None:
+        """Keep outcomes of parts of a cell's audit, and drop others.
+
+        Raises
+        ------
+        OutputError
+            They cannot be written.
+        """
+        try:
+            self._connection.execute("begin")
+            self._connection.executemany("delete from parts where cell = ? and name = ?", [(cell, n) for n in without])
+            rows = [(cell, *each) for each in parts.items()]
+            self._connection.executemany("insert or replace into parts values (?, ?, ?)", rows)
+            self._connection.execute("commit")
+        except sqlite3.Error as error:
+            raise self._unkept(error) from None
+
+    def drop_parts(self, cell: str) -> None:
+        """Drop the parts of an audit that has ended.
+
+        Raises
+        ------
+        OutputError
+            The store cannot be written.
+        """
+        try:
+            self._connection.execute("delete from parts where cell = ?", (cell,))
+        except sqlite3.Error as error:
+            raise self._unkept(error) from None
+
+    def _unkept(self, error: Exception) -> OutputError:
+        return OutputError(f"{self._path}: a result cannot be kept ({error}); make room, or remove the store")
 
     def join(self, path: Path) -> None:
         """Keep what another store holds, too.

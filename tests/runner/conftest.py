@@ -1,5 +1,6 @@
 import shutil
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -101,3 +102,57 @@ def kept(audited, tmp_path, monkeypatch):
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     return "mixed.py", record
+
+
+SLOW = '''
+    """A sampler that takes its time, and may end its process."""
+
+    import os
+    import signal
+    import time
+    from pathlib import Path
+
+    import numpy as np
+
+    import dpaudit
+
+
+    class Slow(dpaudit.Mechanism):
+        """A bit with Laplace noise."""
+
+        epsilon: float = 1.0
+        seconds: float = 1e-5
+        deadly: str = "never"
+
+        def sample(self, data, size, rng):
+            log = Path(os.environ.get("DPAUDIT_TEST_LOG", os.devnull))
+            if size > 20000 and self.deadly != "never":
+                lived = log.with_name("died")
+                if self.deadly == "always" or not lived.exists():
+                    lived.touch()
+                    os.kill(os.getpid(), signal.SIGKILL)
+            time.sleep(self.seconds * size)
+            with log.open("a") as file:
+                file.write(f"{size}\\n")
+            return data + rng.laplace(scale=1 / self.epsilon, size=size)
+
+        def neighbours(self):
+            pairs = [(0, 1), (0, 0.5), (0.5, 1)]
+            return dpaudit.Neighbouring(relation="substitution", pairs=pairs, complete=True, scope="three inputs")
+
+        def claims(self):
+            return [
+                dpaudit.PrivacyClaim(id="slow.true", statement="It is private.", epsilon=self.epsilon),
+                dpaudit.PrivacyClaim(id="slow.false", statement="It is more private.", epsilon=self.epsilon / 2),
+                dpaudit.UtilityClaim(id="slow.good", statement="It is good.", bound=0.6, exact=lambda: 0.5),
+            ]
+'''
+
+
+@pytest.fixture
+def slow(tmp_path, monkeypatch):
+    """File of the target; the current folder is its own."""
+    (tmp_path / "slow.py").write_text(dedent(SLOW), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DPAUDIT_TEST_LOG", str(tmp_path / "log"))
+    return "slow.py"

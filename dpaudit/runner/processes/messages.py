@@ -41,14 +41,20 @@ def send_checked(connection: socket.socket, token: str, answer: tuple[str, Any])
     OSError
         The other side has gone.
     """
+    content = packed(token, answer)
+    connection.sendall(_HEADER.pack(_MARK, len(content)))
+    connection.sendall(content)
+
+
+def packed(token: str, answer: tuple[str, Any]) -> bytes:
+    """Return an answer for `unpacked`; in place of one with objects of other classes, what is wrong with it."""
     try:
         content = pickle.dumps((token, *answer))
-        _load(content)
+        unpacked(content)
     except Exception as error:
         what = f"what cannot leave its process: {error}"
         content = pickle.dumps((token, "raised", (what, "")))
-    connection.sendall(_HEADER.pack(_MARK, len(content)))
-    connection.sendall(content)
+    return content
 
 
 def receive(connection: socket.socket) -> Any:
@@ -108,7 +114,7 @@ class Inbox:
             with memoryview(self._content) as view:
                 content = bytes(view[_HEADER.size : _HEADER.size + size])
             del self._content[: _HEADER.size + size]
-            found.append(_load(content))
+            found.append(unpacked(content))
         if self._content and not _MARK.startswith(self._content[: len(_MARK)]):
             raise NoiseError
         return found
@@ -144,7 +150,14 @@ class _Unpickler(pickle.Unpickler):
         return super().find_class(module, name)
 
 
-def _load(content: bytes) -> Any:
+def unpacked(content: bytes) -> Any:
+    """Return what was packed, without loading code of a target.
+
+    Raises
+    ------
+    NoiseError
+        There are objects of other classes in it, or it is no message.
+    """
     try:
         return _Unpickler(io.BytesIO(content)).load()
     except NoiseError:

@@ -42,9 +42,10 @@ class Raised:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A worker ended before it had finished."""
+    """A worker ended before it had finished; where it is ``final``, so did others before it."""
 
     how: str
+    final: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +263,7 @@ class Team:
                 arrived = worker.inbox.messages()
             except messages.NoiseError:
                 arrived, how = [], "wrote to the connection with the process that started it"
-            answer = next((_answer(*rest) for token, *rest in arrived if token == worker.token), None)
+            answer = next((answer_from(*rest) for token, *rest in arrived if token == worker.token), None)
             if answer is None and how is None and worker.inbox.closed:
                 how = self._how_it_ended(worker.number)
             if answer is None and how is not None:
@@ -317,7 +318,8 @@ class _RemoteError(Exception):
         return f"\n{self.args[0]}"
 
 
-def _answer(what: str, value: Any) -> Answer:
+def answer_from(what: str, value: Any) -> Answer:
+    """Return the answer that a process has described by a word and what belongs to it."""
     if what == "finished":
         return Finished(value)
     if what == "raised":

@@ -134,7 +134,7 @@ def serve(connection: socket.socket, circumstances: Circumstances) -> NoReturn:
     threading.Thread(target=_listen, args=(connection, requests), daemon=True).start()
     while True:
         token, function, arguments = requests.get()
-        answer = _answer(function, arguments)
+        answer = answer_to(function, arguments)
         if os.getpid() != owner:
             # The target made a copy of this process, which has no business here.
             os._exit(0)
@@ -184,7 +184,8 @@ def _listen(connection: socket.socket, requests: queue.SimpleQueue[Any]) -> None
         os._exit(ENDED_WITH_PARENT)
 
 
-def _answer(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[str, Any]:
+def answer_to(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[str, Any]:
+    """Call a function; return what became of that, for `answer_from`."""
     try:
         return "finished", function(*arguments)
     except DpauditError as error:
