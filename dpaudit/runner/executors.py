@@ -54,8 +54,8 @@ class OnExecutor:
         try:
             while True:
                 if suspects and not running:
-                    request, alone = suspects.popleft(), True
-                    running[self._submit(request)] = request
+                    suspect, alone = suspects.popleft(), True
+                    running[self._submit(suspect)] = suspect
                 while not suspects and not alone and len(running) < _IN_STOCK * width:
                     request = next(waiting, None)
                     if request is None:
@@ -68,18 +68,18 @@ class OnExecutor:
                 if self._stop():
                     raise KeyboardInterrupt
                 for future in done:
-                    request, answer = running.pop(future), _answer(future)
+                    ended, answer = running.pop(future), _answer(future)
                     if isinstance(answer, Ended) and answer.final and not alone:
                         # Its workers may have been ended by what ran on them beside it: it is tried again alone.
-                        suspects.append(request)
+                        suspects.append(ended)
                         continue
                     alone = False
-                    yield request.key, answer
+                    yield ended.key, answer
                 if until is not None and time.time() >= until:
-                    for future, request in list(running.items()):
+                    for future, late in list(running.items()):
                         future.cancel()
                         del running[future]
-                        yield request.key, Overdue()
+                        yield late.key, Overdue()
         finally:
             for future in running:
                 future.cancel()
