@@ -31,6 +31,9 @@ from dpaudit.mechanism import Mechanism
 _PILOT_SHARE, _LONG_PILOT_SHARE = 0.2, 0.4
 """Part of the samples that searches the pairs: where all are looked at, and where there are too many for that."""
 
+_MOST_PILOT = 1_000_000
+"""Samples per input that search the pairs, at most, unless choosing the event is worth more of such outputs."""
+
 _FEW_PAIRS = 64
 _MOST_PAIRS, _MOST_PAIRS_OF_ROWS = 256, 64
 """Most pairs at the beginning of a search; fewer where rows of numbers take long to learn from."""
@@ -155,6 +158,9 @@ def search_pair(
     many_numbers = bool(first) and sampler.form[0] == "f" and math.prod(sampler.form[1]) > 1
     most = _MOST_PAIRS_OF_ROWS if many_numbers else _MOST_PAIRS
     pilot = int(task.samples * (_PILOT_SHARE if few else _LONG_PILOT_SHARE))
+    if first:
+        # Their outputs are held in memory; what the search does not need goes to the pair that it finds.
+        pilot = min(pilot, max(_MOST_PILOT, sampler.selection_limit))
     searching = replace(task, samples=task.samples - pilot, asked=task.asked - pilot)
     until = clock() + _SEARCH_SHARE * sampler.pace.left
 

@@ -13,11 +13,11 @@ import numpy as np
 
 from dpaudit.auditors.forms import alike, concatenated
 from dpaudit.auditors.outputs import Outputs
-from dpaudit.auditors.pace import OutOfTimeError, Pace, clock
+from dpaudit.auditors.pace import OutOfTimeError, Pace, clock, duration
 from dpaudit.auditors.sampler import CHUNK, Sampler
 from dpaudit.auditors.scores import Score, is_of_numbers
 from dpaudit.auditors.selection import Choice, FinalTest, Selection, ThresholdEvent, select_events
-from dpaudit.auditors.work import PART_SECONDS, State
+from dpaudit.auditors.work import PART_SECONDS, State, WantedError
 from dpaudit.claims.guarantees import Guarantee
 from dpaudit.claims.inputs import input_key
 from dpaudit.errors import ParameterError, TargetRaisedError
@@ -247,7 +247,11 @@ def _chosen(sampler: Sampler, x: Any, y: Any, task: PairTask) -> tuple[Selection
     if sampler.work is None:
         selection, selected, _ = choose()
         return selection, selected, b""
+    before = sampler.pace.drawn
     (selection, selected, state), kept = sampler.work.keep(sampler, "chosen", choose, "events")
+    if sampler.pace.drawn == before:
+        # They were drawn before this audit was started again.
+        sampler.pace.drawn += 2 * selected
     sampler.restore(state)
     return selection, selected, kept
 
@@ -341,9 +345,15 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
         fitting = sampler.pace.outputs_within(_FINAL_SHARE, input_key(x), input_key(y))
         final = max(1, int(min(task.asked - selected, fitting)))
         sampler.pace.planned = sampler.pace.drawn + 2 * final
+        if sampler.pace.announce is not None:
+            limit = _pair_bound(counts[0], 0.0, task, selected, final, 1 - at_any_time).detection_limit
+            sampler.pace.announce(
+                f"with {duration(sampler.pace.left)} left, about {final:,} more outputs per input: detection limit "
+                f"{limit:.2g}"
+            )
+    events = [count.choice.event for count in counts]
+    rounds = _Rounds(sampler, x, y, final, task.guarantee, growing=task.stop_early, most=task.round_size(final))
     try:
-        events = [count.choice.event for count in counts]
-        rounds = _Rounds(sampler, x, y, final, task.guarantee, growing=task.stop_early, most=task.round_size(final))
         # A target that may fail is drawn from here, so that a failure leaves the rounds before it.
         for found in rounds.counts(events, b"" if task.may_fail else kept):
             for place, count in enumerate(counts):
@@ -356,6 +366,9 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
                 break
     except OutOfTimeError:
         late = True
+    except WantedError as wanted:
+        wanted.found = _found_so_far(rounds, events, kept, selection, task)
+        raise
     except TargetRaisedError as error:
         if not task.may_fail or not any(counts[0].trials):
             raise
@@ -388,6 +401,21 @@ def _with_what_was_shown(
     return TargetRaisedError(
         f"{failure}; the {sum(best.trials)} outputs of the final sample before that show {shown}, which is no verdict"
     )
+
+
+def _found_so_far(
+    rounds: _Rounds, events: Sequence[ThresholdEvent], kept: bytes, selection: Selection, task: PairTask
+) -> str:
+    """What the rounds that are known by now bound, in words; nothing before the first."""
+    chosen = zip(selection.choices, selection.shares, strict=True)
+    counts = [_Count(choice, task.alpha * share) for choice, share in chosen]
+    for found in rounds.known(kept):
+        for place in range(len(events)):
+            counts[place].add(place, found)
+    if not sum(counts[0].trials):
+        return ""
+    bound = max(_best(counts, task, task.sequential_share or 1.0, whole=False)[0], 0.0)
+    return f"{task.guarantee.forced} at least {bound:.4g} so far"
 
 
 def _best(counts: list[_Count], task: PairTask, share: float, *, whole: bool) -> tuple[float, _Count]:
@@ -510,6 +538,15 @@ class _Rounds:
             self.sampler.work.ask(self.sampler, [task for tasks in groups for task in tasks])
             for tasks in groups:
                 x, y = self.sampler.work.do(self.sampler, tasks)
+                yield x, y
+
+    def known(self, kept: bytes) -> Iterator[tuple[_Counted, _Counted]]:
+        """Yield what is known of both inputs, in any rounds."""
+        work, rounds = self.sampler.work, list(self._sizes())
+        assert work is not None
+        for tasks in self._groups(rounds, 0, len(rounds), kept):
+            if all(work.has(self.sampler, task.stage, *task.name) for task in tasks):
+                x, y = work.do(self.sampler, tasks)
                 yield x, y
 
     def _groups(

@@ -121,11 +121,19 @@ class WantedError(BaseException):
     ----------
     parts
         The parts.
+    drawn, planned
+        Outputs that the audit has drawn so far, and that it is going to draw altogether.
+
+    Attributes
+    ----------
+    found
+        What the audit knows so far, in words.
     """
 
-    def __init__(self, parts: Sequence[Part]) -> None:
+    def __init__(self, parts: Sequence[Part], drawn: int = 0, planned: int = 0) -> None:
         super().__init__(f"{len(parts)} parts")
-        self.parts = tuple(parts)
+        self.parts, self.drawn, self.planned = tuple(parts), drawn, planned
+        self.found = ""
 
 
 @dataclass(slots=True)
@@ -166,10 +174,12 @@ class Work:
         """Raise WantedError where others are to do a part of tasks, because they take long."""
         named = [(name_of(sampler, task.stage, *task.name), task) for task in tasks]
         missing = [(name, task) for name, task in named if name not in self.known and name not in self.made]
-        if sum(task.outputs for _, task in missing) * sampler.seconds_each >= WORTH_SECONDS:
+        wanted = sum(task.outputs for _, task in missing)
+        if wanted * sampler.seconds_each >= WORTH_SECONDS:
             parts = self._parts(sampler, missing)
             if parts:
-                raise WantedError(parts)
+                done = sum(task.outputs for task in tasks) - wanted
+                raise WantedError(parts, sampler.pace.drawn + done, sampler.pace.planned)
 
     def keep(self, sampler: Sampler, stage: str, find: Callable[[], Any], *name: str | int) -> tuple[Any, bytes]:
         """Return what a function finds, and that as bytes; empty where it cannot be kept."""

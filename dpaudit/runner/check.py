@@ -247,6 +247,7 @@ def run_request(
             output=output,
             known=[*([] if kept is None else [kept]), *known],
             keeper=kept,
+            tell=announce,
         )
     command = request.command if seconds is None else f"{request.command} --seconds {seconds:g}"
     record = make_record(done.results, prepared, seed=request.seed, command=command, started=started)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from dpaudit.auditors.pace import Announce
 from dpaudit.auditors.work import Part
 from dpaudit.claims.record import Result
 from dpaudit.errors import OutputError
@@ -17,6 +18,7 @@ from dpaudit.runner.keys import key_of
 from dpaudit.runner.outcome import (
     Outcome,
     Settings,
+    announcer,
     answered,
     late_result,
     not_begun,
@@ -102,6 +104,7 @@ def run_cells(
     output: Path | None = None,
     known: Iterable[Lookup] = (),
     keeper: Keeper | None = None,
+    tell: bool = False,
 ) -> Done:
     """Run cells.
 
@@ -122,6 +125,8 @@ def run_cells(
         Where results may be that need not be computed again.
     keeper
         Where results are kept as they arrive.
+    tell
+        Whether to say on standard error how far cells in parts have come.
     """
     cells, known = prepared.cells, list(known)
     results: dict[int, Result] = {}
@@ -162,11 +167,18 @@ def run_cells(
     def ask(i: int, part: Part) -> Request:
         return _request((i, part.name), cells[i], run_part, settings, part)
 
+    announcers: dict[int, Announce] = {}
+
+    def announce(i: int, words: str) -> None:
+        announcers.setdefault(i, announcer(cells[i]))(words)
+
     def lose(error: OutputError) -> None:
         problems.append(str(error))
 
     homes = [_home(candidates) for candidates in prepared.keys]
-    parts = Parts(homes, keeper if settings.spread else None, begin=begin, ask=ask, lose=lose)
+    parts = Parts(
+        homes, keeper if settings.spread else None, begin=begin, ask=ask, lose=lose, announce=announce if tell else None
+    )
     interrupted = False
     try:
         for i, cell in enumerate(cells):

@@ -91,10 +91,21 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pending:
-    """An audit that waits for parts of it, and what it found until then, by name."""
+    """An audit that waits for parts of it.
+
+    Attributes
+    ----------
+    parts, made
+        The parts, and outcomes of others, by name.
+    drawn, planned, found
+        Outputs drawn so far and altogether, and what is known so far, in words.
+    """
 
     parts: tuple[Part, ...]
     made: Mapping[str, bytes]
+    drawn: int = 0
+    planned: int = 0
+    found: str = ""
 
 
 def run_cell(cell: Cell, settings: Settings) -> Outcome:
@@ -123,7 +134,13 @@ def run_in_parts(
         target = cell.instance() if given is None else given
         return audited(cell, target, settings, work)
     except WantedError as wanted:
-        return Pending(parts=wanted.parts, made={} if work is None else dict(work.made))
+        return Pending(
+            parts=wanted.parts,
+            made={} if work is None else dict(work.made),
+            drawn=wanted.drawn,
+            planned=wanted.planned,
+            found=wanted.found,
+        )
     except KeyboardInterrupt:
         raise
     except BaseException as error:
@@ -170,7 +187,7 @@ def audited(cell: Cell, target: Mechanism, settings: Settings, work: Work | None
         stop_early=cell.stop_early,
         features=cell.features,
         deadline=settings.deadline,
-        announce=_announcer(cell) if settings.announce else None,
+        announce=announcer(cell) if settings.announce else None,
         work=work,
     )
     try:
@@ -229,7 +246,7 @@ def _unless_held_against_messages(evidence: Evidence, claim: Claim, target: Mech
     return evidence
 
 
-def _announcer(cell: Cell) -> Announce:
+def announcer(cell: Cell) -> Announce:
     """Return what tells the user, a line at a time, how long sampling for this cell will take and how far it is."""
     said_before: set[str] = set()
 

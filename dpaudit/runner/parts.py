@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from dpaudit.auditors.pace import FIRST_WORD, NEXT_WORD, duration
 from dpaudit.auditors.work import FAILED, Part, needless
 from dpaudit.errors import OutputError
 from dpaudit.runner.outcome import Pending
 from dpaudit.runner.processes import Answer, Ended, Finished, Raised, Request
+
+_LOOK = "look"
 
 MOST_DEATHS = 3
 """Workers that may end under one request before it is given up."""
@@ -32,6 +36,21 @@ class _Progress:
 
     known: dict[str, bytes]
     wanted: dict[str, Part] = field(default_factory=dict)
+    begun: float = 0.0
+    told: float = 0.0
+    drawn: int = 0
+    done: int = 0
+    planned: int = 0
+    found: str = ""
+    looking: bool = False
+
+    def words(self, now: float) -> str:
+        """How far it has come, since when its parts were asked for."""
+        rate = self.done / max(now - self.begun, 1e-9)
+        drawn = self.drawn + self.done
+        words = f"{drawn:,} of {self.planned:,} outputs, {rate:,.0f} per second"
+        words += f", {duration(max(self.planned - drawn, 0) / max(rate, 1e-9))} left"
+        return f"{words}; {self.found}" if self.found else words
 
 
 class Parts:
@@ -52,6 +71,8 @@ class Parts:
         Makes the request of a part.
     lose
         Is told why parts could not be kept.
+    announce
+        Is told, by the number of a cell, how far its parts have come.
     """
 
     def __init__(
@@ -62,9 +83,12 @@ class Parts:
         begin: Callable[[int], Request | None],
         ask: Callable[[int, Part], Request],
         lose: Callable[[OutputError], None] = lambda error: None,
+        announce: Callable[[int, str], None] | None = None,
     ) -> None:
         self._homes, self._keeper = homes, keeper
         self._begin, self._ask, self._lose = begin, ask, lose
+        self._announce = announce
+        self._looks: deque[int] = deque()
         self._cells: deque[int] = deque()
         self._again: deque[int] = deque()
         self._parts: deque[tuple[int, Part]] = deque()
@@ -87,6 +111,11 @@ class Parts:
 
     def __next__(self) -> Request:
         """Return the next request; StopIteration where there is none for now."""
+        while self._looks:
+            # What an audit that is begun again says before it waits again is what it knows by now.
+            request = self._begin(i) if (i := self._looks.popleft()) in self._progress else None
+            if request is not None:
+                return replace(request, key=(_LOOK, i))
         while self._parts:
             i, part = self._parts.popleft()
             if i in self._progress and part.name in self._progress[i].wanted:
@@ -101,6 +130,9 @@ class Parts:
     def take(self, key: Any, answer: Answer) -> list[tuple[int, Answer]]:
         """Take note of an answer; return the cells that have ended with it, and how."""
         i, name = key if isinstance(key, tuple) else (key, None)
+        if i == _LOOK:
+            self._look(name, answer)
+            return []
         if name is not None and (i not in self._progress or name not in self._progress[i].wanted):
             return []
         if isinstance(answer, Ended):
@@ -120,7 +152,8 @@ class Parts:
             return [(i, answer)]
         self._add(i, {name: answer.value if isinstance(answer, Finished) else FAILED})
         progress = self._progress[i]
-        del progress.wanted[name]
+        progress.done += progress.wanted.pop(name).outputs
+        self._tell(i, progress)
         if not progress.wanted:
             self._again.append(i)
         return []
@@ -133,6 +166,25 @@ class Parts:
             except OutputError as error:
                 self._lost(error)
 
+    def _tell(self, i: int, progress: _Progress) -> None:
+        """Say now and then how far a cell has come, and ask beforehand what it knows by then."""
+        now = time.monotonic()
+        if self._announce is None or not progress.wanted or now < progress.told + NEXT_WORD / 2:
+            return
+        if not progress.looking and any(name.startswith("final/") for name in progress.wanted):
+            progress.looking = True
+            self._looks.append(i)
+        if now >= progress.told + NEXT_WORD:
+            progress.told = now
+            self._announce(i, progress.words(now))
+
+    def _look(self, i: Any, answer: Answer) -> None:
+        progress = self._progress.get(i)
+        if progress is not None:
+            progress.looking = False
+            if isinstance(answer, Finished) and isinstance(answer.value, Pending):
+                progress.found = answer.value.found
+
     def _repeat(self, i: int, name: str | None) -> None:
         if name is None:
             self._again.append(i)
@@ -143,6 +195,9 @@ class Parts:
         self._add(i, pending.made)
         progress = self._progress[i]
         progress.wanted = {part.name: part for part in pending.parts}
+        progress.drawn, progress.planned, progress.found = pending.drawn, pending.planned, pending.found
+        progress.begun, progress.done = time.monotonic(), 0
+        progress.told = progress.begun + FIRST_WORD - NEXT_WORD
         self._parts.extend((i, part) for part in pending.parts)
 
     def _add(self, i: int, found: Mapping[str, bytes]) -> None:

@@ -174,3 +174,36 @@ def test_without_others_nothing_is_asked_of_them(slow):
     assert Settings(seed=0).spread is False
     assert run_cell(cell, Settings(seed=3, spread=True)) == run_cell(cell, Settings(seed=3))
     assert Work().known == {}
+
+
+def test_progress_has_speed_time_left_and_the_bound_so_far(slow, capfd, monkeypatch):
+    monkeypatch.setattr("dpaudit.runner.parts.FIRST_WORD", 2.0)
+    monkeypatch.setattr("dpaudit.runner.parts.NEXT_WORD", 2.0)
+    wanted = Request(targets=[slow], claims=["slow.true"], samples=700_000, set={"seconds": ["2e-5"]})
+    run_request(wanted, workers=2, announce=True)
+    told = [line for line in capfd.readouterr().err.splitlines() if "per second" in line]
+    assert told
+    assert all("of 1,400,000 outputs" in line for line in told)
+    assert "epsilon at least" in told[-1]
+    assert "left" in told[-1]
+    bound = float(told[-1].split("epsilon at least ")[1].split()[0])
+    assert 0 < bound <= 1.0
+
+
+def test_searches_of_huge_audits_hold_no_more_than_is_worth_choosing_from():
+    class Counted(dpaudit.Mechanism):
+        """Counts what it is asked for in total, and draws nothing that costs."""
+
+        def sample(self, data, size, rng):
+            return rng.random(size) + data
+
+    from dpaudit.auditors.blackbox import search_pair
+    from dpaudit.auditors.budget import Budget
+    from dpaudit.auditors.streams import Streams
+
+    neighbouring = dpaudit.Neighbouring(relation="r", pairs=[(0, 1), (0, 2)], complete=True, scope="s")
+    claim = dpaudit.PrivacyClaim(id="c", statement="s", epsilon=1.0)
+    budget = Budget(samples=10**8)
+    search = search_pair(Counted(), claim, neighbouring, budget=budget, streams=Streams(0))
+    assert search.found.samples <= 4_000_000
+    assert search.task.samples + search.found.samples <= 10**8 < search.task.samples + search.found.samples + 10
