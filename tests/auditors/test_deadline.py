@@ -436,10 +436,12 @@ def test_the_bound_so_far_is_told(clock):
     target, claim = slow(clock, 1.5, 1.0, each=0.005)
     evidence = decide(target, claim, 20.0, announce=told.append)
     assert evidence.verdict == "refuted"
-    (planned,) = told
+    planned, outlook = told
     assert re.fullmatch(
         r"with 2\d seconds left, about 1,[4-6]\d\d outputs per input of the 1,000,000 asked for", planned
     )
+    found = re.fullmatch(r"with 1\d seconds left, about 1,\d\d\d more outputs per input: detection limit (.+)", outlook)
+    assert float(found[1]) == pytest.approx(evidence.measured["detection_limit"].lower, rel=0.06)  # two digits
 
 
 def test_without_a_deadline_equal_seeds_give_equal_results_however_fast_the_sampler_is(clock):
