@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -33,11 +34,23 @@ def report_files(records: Mapping[str, Record]) -> dict[str, str]:
     return files
 
 
-def html_files(records: Mapping[str, Record]) -> dict[str, str]:
-    """Return the HTML reports by file name: ``index.html`` is the ledger, and ``KEY.html`` the page of each paper."""
+def html_files(records: Mapping[str, Record], *, root: str = "") -> dict[str, str]:
+    """Return the HTML reports by file name: ``index.html`` is the ledger, and ``KEY.html`` the page of each paper.
+
+    Parameters
+    ----------
+    records
+        Records by the key of their paper.
+    root
+        Way from the pages to the folder that the definitions of claims are relative to, or its address; without it
+        they are no links.
+    """
     return {
         "index.html": render_ledger_html(records),
-        **{f"{key}.html": render_html(record, paper=key) for key, record in records.items()},
+        **{
+            f"{key}.html": render_html(record, paper=key, root=root, ledger="index.html")
+            for key, record in records.items()
+        },
     }
 
 
@@ -58,7 +71,7 @@ def write_reports(records: Mapping[str, Record], folder: str | Path, *, html: st
             except OSError as error:
                 raise unwritable(old, error) from None
     if html is not None:
-        _write(html_files(records), html)
+        _write(html_files(records, root=_way(html, Path(folder).parent)), html)
 
 
 def check_writable(folder: str | Path) -> None:
@@ -90,6 +103,14 @@ def write_report(record: Record, folder: str | Path) -> None:
     _write({"record.json": record.to_json()}, folder)
     pages = {"report.md": render_markdown, "index.html": render_html, "junit.xml": render_junit}
     _write({name: render(record) for name, render in pages.items()}, folder)
+
+
+def _way(start: str | Path, to: Path) -> str:
+    """Relative address of a folder; empty where there is none, as from one drive to another."""
+    try:
+        return Path(os.path.relpath(to, start)).as_posix()
+    except ValueError:
+        return ""
 
 
 def _write(files: Mapping[str, str], folder: str | Path) -> None:

@@ -39,12 +39,26 @@ _OUTCOMES = {
 _SHARED = ({_Outcome.HOLDS}, {_Outcome.OPEN})
 """What neighbouring places share a sentence for; what fails has a sentence for each claim."""
 
+_ALIKE = (*_SHARED, {_Outcome.HOLDS, _Outcome.OPEN})
+"""What the claims of one place share a sentence for."""
+
+NUMBERED = ("theorem", "lemma", "corollary", "proposition", "observation", "fact")
+
 _FAILING = (Verdict.REFUTED, Verdict.VACUOUS, Verdict.ERROR)
 _VERBS = {
     _Outcome.REFUTED: ("is refuted", "are refuted"),
-    _Outcome.SILENT: ("says nothing", "say nothing"),
+    _Outcome.SILENT: ("is true but says nothing", "are true but say nothing"),
     _Outcome.OPEN: ("is not decided", "are not decided"),
     _Outcome.HOLDS: ("holds", "hold"),
+}
+
+
+_VERDICTS = {
+    _Outcome.REFUTED: Verdict.REFUTED,
+    _Outcome.SILENT: Verdict.VACUOUS,
+    _Outcome.OPEN: Verdict.CONSISTENT,
+    _Outcome.HOLDS: Verdict.PROVED,
+    _Outcome.OUTSIDE: Verdict.INAPPLICABLE,
 }
 
 
@@ -53,20 +67,39 @@ class Finding:
     """One sentence, and the claims that it is about.
 
     ``outcome`` is the lowest that occurs: a finding says that something is refuted, says nothing, is undecided, or
-    holds.
+    holds. ``brief`` is the sentence without the settings and without the outcomes that are no news.
     """
 
     text: str
+    brief: str
     outcome: _Outcome
     claims: tuple[PaperClaim, ...]
 
     @property
+    def verdict(self) -> Verdict:
+        """The verdict that stands for the outcome."""
+        return _VERDICTS[self.outcome]
+
+    @property
+    def leading(self) -> bool:
+        """Whether a reader looks for it first: it is about a theorem or the like, or something fails."""
+        return self.notable or self.numbered
+
+    @property
+    def numbered(self) -> bool:
+        """Whether it is about a theorem or the like."""
+        return any(place.kind in NUMBERED for claim in self.claims for place in claim.entry.places[:1])
+
+    @property
     def quoted(self) -> str:
         """The sentence with what is claimed, where that is one statement and does not simply hold."""
+        return f'{self.text.removesuffix(".")}: "{self.statement}"' if self.statement else self.text
+
+    @property
+    def statement(self) -> str:
+        """What is claimed, where that is one statement and something fails; empty elsewhere."""
         statements = {claim.entry.statement for claim in self.claims}
-        if len(statements) > 1 or self.outcome >= _Outcome.OPEN:
-            return self.text
-        return f'{self.text.removesuffix(".")}: "{statements.pop()}"'
+        return statements.pop() if len(statements) == 1 and self.notable else ""
 
     @property
     def place(self) -> PlaceEntry:
@@ -208,7 +241,7 @@ def _parts(claims: Sequence[PaperClaim]) -> list[_Part]:
         alike: dict[Hashable, list[PaperClaim]] = {}
         for claim in group:
             outcomes = frozenset(_counts(claim)) - {_Outcome.OUTSIDE}
-            alike.setdefault(outcomes if outcomes in _SHARED else claim.id, []).append(claim)
+            alike.setdefault(outcomes if outcomes in _ALIKE else claim.id, []).append(claim)
         for same in sorted(alike.values(), key=lambda same: min(_counts(same[0]))):
             text = subject
             if len(alike) > 1:
@@ -249,8 +282,31 @@ def _finding(parts: Sequence[_Part]) -> Finding:
         subject += ","
     claims = tuple(claim for part in parts for claim in part.claims)
     where = _regions(parts[0]) if len(parts) == 1 else {}
-    text = f"{subject[:1].upper()}{subject[1:]} {_predicate(counts, where, plural=plural)}."
-    return Finding(text=text, outcome=min(counts), claims=claims)
+    start = f"{subject[:1].upper()}{subject[1:]}"
+    undecided = any(claim.has(Verdict.INCONCLUSIVE) or claim.has(Verdict.ERROR) for claim in claims)
+    return Finding(
+        text=f"{start} {_predicate(counts, where, plural=plural, undecided=undecided)}.",
+        brief=f"{start} {_briefly(counts, plural=plural, undecided=undecided)}.",
+        outcome=min(counts),
+        claims=claims,
+    )
+
+
+def _more(number: int) -> str:
+    return f" {number}" if number > 1 else " one"
+
+
+def _briefly(counts: Counter[_Outcome], *, plural: bool, undecided: bool) -> str:
+    """Return what was found, without the settings, and without what is no news beside it."""
+    outcome = min(counts)
+    if outcome is _Outcome.OUTSIDE:
+        return f"{'do' if plural else 'does'} not apply where audited"
+    total = counts.total() - counts[_Outcome.OUTSIDE]
+    if outcome is _Outcome.OPEN and counts[_Outcome.HOLDS]:
+        holds = f"{_VERBS[_Outcome.HOLDS][plural]} at {counts[_Outcome.HOLDS]} of {total} settings"
+        return holds if undecided else f"{holds}; at the other{_more(counts[_Outcome.OPEN])} no violation was found"
+    where = f" at {counts[outcome]} of {total} settings" if counts[outcome] < total else ""
+    return f"{_VERBS[outcome][plural]}{where}"
 
 
 def _regions(part: _Part) -> dict[_Outcome, str]:
@@ -260,8 +316,13 @@ def _regions(part: _Part) -> dict[_Outcome, str]:
     return regions(settings)
 
 
-def _predicate(counts: Counter[_Outcome], where: Mapping[_Outcome, str], *, plural: bool) -> str:
-    """Return what was found, at how many of the settings and at which."""
+def _predicate(
+    counts: Counter[_Outcome], where: Mapping[_Outcome, str], *, plural: bool, undecided: bool = False
+) -> str:
+    """Return what was found, at how many of the settings and at which.
+
+    ``undecided`` says that at some of the settings that are not decided not even a violation was looked for in full.
+    """
     outside = counts[_Outcome.OUTSIDE]
     total = counts.total() - outside
     if not total:
@@ -278,6 +339,13 @@ def _predicate(counts: Counter[_Outcome], where: Mapping[_Outcome, str], *, plur
             every = "either of the two" if total == 2 else f"any of the {total}"
         return f"{verbs[0]} at {every} settings {kind}"
     settings = "audited settings where the assumptions hold" if outside else "audited settings"
+    if present == [_Outcome.OPEN, _Outcome.HOLDS] and not undecided:
+        region = where.get(_Outcome.OPEN, "")
+        others = f"at the other{_more(counts[_Outcome.OPEN])}"
+        return (
+            f"{verbs[1]} at {counts[_Outcome.HOLDS]} of the {total} {settings}; {others}"
+            f"{f' ({region})' if region else ''} no violation was found"
+        )
     told: list[str] = []
     for verb, outcome in zip(verbs, present, strict=True):
         share = f" of the {total} {settings}" if not told else ""

@@ -6,6 +6,7 @@ Targets and claims that stand in a paper come in the paper's order, all others i
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,6 +16,9 @@ from dpaudit.claims.record import UNKNOWN_KIND, Record, Result, SystemEntry, pla
 from dpaudit.reporting.numbers import format_number
 
 _OF_THE_CLAIM = ("kind", "view", "relation", "statement", "source")
+
+_CITABLE = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)+")
+"""Ids with a dot, as those of papers' claims; no other part of a page has one."""
 
 ABSENT = "-"
 """Stands for a parameter that a cell does not have."""
@@ -52,6 +56,8 @@ class ClaimGroup:
         Names of the parameters that differ between cells.
     constant
         The other parameters as text.
+    anchor
+        Place of the claim on a page: its id, where that is one that can be cited and the claim has no other place.
     """
 
     target: str
@@ -60,6 +66,7 @@ class ClaimGroup:
     cells: tuple[LabelledResult, ...]
     varying: tuple[str, ...]
     constant: str
+    anchor: str
     _shared: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def shared(self, attribute: str) -> str:
@@ -73,11 +80,6 @@ class ClaimGroup:
                 said -= {None, "", UNKNOWN_KIND}
             self._shared[attribute] = str(said.pop() or "") if len(said) == 1 else ""
         return self._shared[attribute]
-
-    @property
-    def anchor(self) -> str:
-        """Place of the claim on a page."""
-        return f"claim-{self.cells[0].number}"
 
     @property
     def ok(self) -> bool:
@@ -126,12 +128,13 @@ def group_results(record: Record) -> tuple[TargetGroup, ...]:
     for number, result in enumerate(record.results, start=1):
         found.setdefault(result.target, {}).setdefault(result.claim, []).append((number, result))
     placed = _placed_errata(record)
+    anchors = _anchors(found)
     groups = [
         TargetGroup(
             name=target,
             entry=record.systems.get(target),
             claims=tuple(
-                _claim_group(target, claim, record.claims[claim], claims[claim])
+                _claim_group(target, claim, record.claims[claim], claims[claim], anchors[target, claim])
                 for claim in sorted(claims, key=lambda claim: claim_order(record.claims[claim]))
             ),
             errata=(*(record.systems[target].errata if target in record.systems else ()), *placed.get(target, ())),
@@ -166,7 +169,20 @@ def format_value(value: Any) -> str:
     return json.dumps(plain(value), ensure_ascii=False)
 
 
-def _claim_group(target: str, claim: str, entry: ClaimEntry, results: list[tuple[int, Result]]) -> ClaimGroup:
+def _anchors(found: Mapping[str, Mapping[str, list[tuple[int, Result]]]]) -> dict[tuple[str, str], str]:
+    """Places of claims on a page: the id for the first target, and with a number for all others."""
+    anchors, cited = {}, set()
+    for target, claims in found.items():
+        for claim, results in claims.items():
+            citable = _CITABLE.fullmatch(claim) is not None and claim not in cited
+            anchors[target, claim] = claim if citable else f"claim-{results[0][0]}"
+            cited.add(claim)
+    return anchors
+
+
+def _claim_group(
+    target: str, claim: str, entry: ClaimEntry, results: list[tuple[int, Result]], anchor: str
+) -> ClaimGroup:
     tables = [{name: format_value(value) for name, value in result.parameters.items()} for _, result in results]
     names = list(dict.fromkeys(name for table in tables for name in table))
     varying = tuple(name for name in names if len({table.get(name, ABSENT) for table in tables}) > 1)
@@ -188,6 +204,7 @@ def _claim_group(target: str, claim: str, entry: ClaimEntry, results: list[tuple
         cells=tuple(cells),
         varying=varying,
         constant=_named(constant, [tables[0][name] for name in constant]),
+        anchor=anchor,
     )
 
 

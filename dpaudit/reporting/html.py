@@ -12,6 +12,8 @@ from dpaudit.claims.record import Record, Result
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.figures import figures, trust_figure
 from dpaudit.reporting.findings import controls_in_words, findings, summary_of
+from dpaudit.reporting.formulas import typeset
+from dpaudit.reporting.glossary import GLOSSARY, with_links
 from dpaudit.reporting.groups import ClaimGroup, TargetGroup, group_results
 from dpaudit.reporting.headlines import headlines, mending_claims
 from dpaudit.reporting.papers import papers_of, places_in_words
@@ -25,8 +27,9 @@ from dpaudit.reporting.reading import (
     whys,
     worked_out,
 )
-from dpaudit.reporting.regions import region_maps
+from dpaudit.reporting.regions import folded, region_maps
 from dpaudit.reporting.wording import (
+    ADDRESS,
     clean,
     conclusion,
     counts,
@@ -46,6 +49,7 @@ from dpaudit.reporting.wording import (
 if TYPE_CHECKING:
     from jinja2 import Template
 
+_RECORD = "record"
 _SHARED = ("statement", "source", "scope", "method", "samples")
 _MOST_NAMED = 4
 _MOST_ROWS = 6
@@ -60,16 +64,31 @@ class Column:
     numeric: bool = True
 
 
-def render_html(record: Record, *, paper: str = "") -> str:
-    """Return the record as one self-contained HTML page; with the key of a paper, what was found of it comes first."""
+def render_html(record: Record, *, paper: str = "", root: str = "", ledger: str = "") -> str:
+    """Return the record as one self-contained HTML page, what was found of its papers first.
+
+    Parameters
+    ----------
+    record
+        All results.
+    paper
+        The key of the paper that the record is about, if it is about one.
+    root
+        Way from the page to the folder that the definitions of claims are relative to; without it they are no links.
+    ledger
+        Way from the page to the ledger; without it there is no link.
+    """
     groups = group_results(record)
-    views = papers_of({paper: record}) if paper else []
+    views = [view for view in papers_of({paper or _RECORD: record}) if paper or view.entry]
     views.sort(key=lambda view: (view.key != paper, view.key))
     return clean(
         template("report.html.j2").render(
             record=record,
             groups=groups,
-            title=f"Audit of {views[0].citation}" if views else _title(groups),
+            title=f"Audit of {views[0].citation}" if views and (paper or len(views) == 1) else _title(groups),
+            root=root,
+            ledger=ledger,
+            plans={paper},
             papers=views,
             record_name=f"{paper}.json" if paper else "record.json",
             findings=findings,
@@ -84,6 +103,18 @@ def render_html(record: Record, *, paper: str = "") -> str:
             failed=[(claim, cell) for target in groups for claim, cell in target.cells if not cell.result.ok],
         )
     )
+
+
+def definition_link(claim: ClaimGroup) -> str:
+    """Return the file that declares a claim, with the text in it that a browser goes to."""
+    path, _, line = claim.entry.definition.partition(":")
+    name = claim.claim.removeprefix(f"{claim.entry.paper}.")
+    return quoted(path) + (f"#L{quoted(line)}" if line else f"#:~:text={quoted(name).replace('-', '%2D')}")
+
+
+def web_address(text: str) -> bool:
+    """Return whether a text is an address that a page may link to."""
+    return ADDRESS.fullmatch(text) is not None
 
 
 def _title(groups: Sequence[TargetGroup]) -> str:
@@ -161,6 +192,7 @@ def _quantity_columns(claim: ClaimGroup) -> list[Column]:
 def template(name: str) -> Template:
     """Return a template of a page, with what all pages share."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
 
     environment = Environment(
         loader=PackageLoader("dpaudit.reporting"),
@@ -171,12 +203,18 @@ def template(name: str) -> Template:
         keep_trailing_newline=True,
     )
     environment.filters["urlencode"] = quoted
+    environment.filters["formulas"] = lambda text: Markup(typeset(text))  # noqa: S704  # it escapes what is no formula
+    environment.filters["terms"] = lambda text: Markup(with_links(text))  # noqa: S704  # it escapes all but its links
     environment.globals.update(
         symbols=SYMBOLS,
         by_hand=by_hand,
+        glossary=GLOSSARY,
+        definition_link=definition_link,
+        web_address=web_address,
         columns=_columns,
         facts=_facts,
         figures=figures,
+        folded=folded,
         headline=headline,
         most_rows=_MOST_ROWS,
         most_telling=most_telling,

@@ -9,7 +9,7 @@ from functools import lru_cache
 from dpaudit.claims.evidence import Interval
 from dpaudit.claims.guarantees import ROUNDING
 
-DIGITS = 6
+DIGITS = 4
 _ALL_DIGITS = 17
 _PLAIN_INTEGERS = 10**9
 _REMEMBERED = 10_000
@@ -73,7 +73,7 @@ def relation(interval: Interval, claimed: float) -> str:
 
 @lru_cache(_REMEMBERED)
 def telling_digits(interval: Interval, claimed: float) -> int:
-    """Digits, at least 6, at which all bounds are printed on the side of the claimed value where they lie."""
+    """Digits, at least 4, at which all bounds are printed on the side of the claimed value where they lie."""
     lower, upper = _bounds(interval)
     exact = lower == upper
     printed = [

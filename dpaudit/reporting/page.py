@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from dpaudit.claims.record import Record
@@ -21,11 +20,19 @@ from dpaudit.reporting.headlines import (
 from dpaudit.reporting.markdown import block, escape, inline
 from dpaudit.reporting.papers import HOLDS, PaperClaim, PaperView, papers_of, places_in_words
 from dpaudit.reporting.reading import by_hand, verdict_regions, whys, worked_out
-from dpaudit.reporting.wording import clean, headline, provenance, quoted, shortened, summary_line, witness_lines
+from dpaudit.reporting.wording import (
+    ADDRESS,
+    clean,
+    headline,
+    provenance,
+    quoted,
+    shortened,
+    summary_line,
+    witness_lines,
+)
 
 _LONGEST_WITNESS = 300
 _LONGEST_EVIDENCE = 200
-_ADDRESS = re.compile(r"https?://[!-;=?-~]+", re.ASCII)
 _MOST_FIGURES = 4
 _MOST_SENTENCES = 10
 """More of them are listed one below the other."""
@@ -133,7 +140,7 @@ def _bibliography(view: PaperView) -> str:
     parts = [", ".join(view.entry.authors), view.entry.title, view.entry.venue, str(view.entry.year)]
     text = ". ".join(escape(part) for part in parts if part)
     address = f"https://doi.org/{view.entry.doi}" if view.entry.doi else view.entry.url
-    if _ADDRESS.fullmatch(address):
+    if ADDRESS.fullmatch(address):
         return f"{text}. <{address}>"
     return f"{text}. {escape(address)}" if address else f"{text}."
 

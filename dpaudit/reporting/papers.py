@@ -46,7 +46,8 @@ class PaperClaim:
     @property
     def anchor(self) -> str:
         """Where the claim stands on the HTML page."""
-        return self.groups[0].anchor
+        anchors = [group.anchor for group in self.groups]
+        return self.id if self.id in anchors else anchors[0]
 
     @property
     def meant(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dpaudit.claims.evidence import Counterexample, Interval, Violation
@@ -93,6 +93,15 @@ def verdict_regions(results: Iterable[Result]) -> dict[Verdict, str]:
     for result in sorted(results, key=lambda result: TELLING.index(result.verdict)):
         settings.setdefault(result.verdict, []).append(Setting.of(result))
     return regions(settings)
+
+
+def verdicts_in_words(cells: Sequence[LabelledResult]) -> str:
+    """Return how many of some cells have which verdict, the most telling one first."""
+    counts = Counter(cell.result.verdict for cell in cells)
+    told = [f"{verdict} at {counts[verdict]}" for verdict in TELLING if counts[verdict]]
+    if len(told) == 1:
+        return f"{next(iter(counts))} at every point" if len(cells) > 1 else str(next(iter(counts)))
+    return f"{', '.join(told)} of {len(cells)} points"
 
 
 def most_telling(claim: ClaimGroup) -> LabelledResult:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.groups import ClaimGroup, LabelledResult
 from dpaudit.reporting.numbers import finite_number
 
@@ -33,6 +34,29 @@ class RegionMap:
     across: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, tuple[LabelledResult | None, ...]], ...]
+
+    @property
+    def verdicts(self) -> set[Verdict]:
+        """The verdicts that occur."""
+        return {cell.result.verdict for _, row in self.rows for cell in row if cell}
+
+
+def folded(maps: Sequence[RegionMap]) -> tuple[tuple[RegionMap, ...], tuple[str, ...]]:
+    """Return the maps that show more than one verdict, and a sentence for the others of each verdict."""
+    shown = tuple(each for each in maps if len(each.verdicts) > 1)
+    settings: dict[Verdict, list[RegionMap]] = {}
+    for each in maps:
+        if len(each.verdicts) == 1:
+            settings.setdefault(each.verdicts.pop(), []).append(each)
+    return shown, tuple(_folded(verdict, alike) for verdict, alike in settings.items())
+
+
+def _folded(verdict: Verdict, alike: Sequence[RegionMap]) -> str:
+    first = alike[0]
+    where = "; ".join(each.setting for each in alike if each.setting)
+    count = sum(cell is not None for each in alike for _, row in each.rows for cell in row)
+    names = f"{first.down} and {first.across}"
+    return f"{verdict} at every audited {names}{f', with {where}' if where else ''} ({count} settings)"
 
 
 def region_maps(claim: ClaimGroup) -> tuple[RegionMap, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -23,6 +24,9 @@ from dpaudit.escapes import visible
 from dpaudit.reporting.numbers import DIGITS, format_interval, format_number, relation, telling_digits
 
 _MEASURED_AS = {"bound": "value", "published": "value"}
+ADDRESS = re.compile(r"https?://[!-;=?-~]+", re.ASCII)
+"""An address that a page may link to."""
+
 EXPONENTS = ("exponent", "exponent_at_most")
 """Names of a claimed exponent: of growth that is just so, and of growth that is no faster."""
 
@@ -30,6 +34,9 @@ _EXPONENT_IN_THE_LIMIT = "exponent_in_the_limit"
 _LIMIT = "detection_limit"
 _CONTEXT = ("tightness", "slack", _LIMIT, "trivial")
 """Quantities that say how to read the decisive one."""
+
+_COMPARED = {"tightness": "claimed over measured", "slack": "above 1 the bound is kept"}
+"""What the context compares, where it stands."""
 
 _ACTUAL, _CLAIMED = "actual", "claimed"
 _LABELS = {
@@ -54,6 +61,7 @@ _REMEDIES = {
     Remedy.POINTS: "give other points, over a wider range",
 }
 _SIDES = {"at-most": "at most ", "at-least": "at least ", "equal": ""}
+_UNPLANNED = "expected any verdict but refuted"
 _NO_PASS = (Verdict.INCONCLUSIVE, Verdict.ERROR)
 _LARGEST_WHOLE = 2**53
 _LONGEST_WITNESS = 20_000
@@ -117,7 +125,7 @@ def headline(result: Result) -> str:
         for other in sorted(filter(_is_context, result.measured), key=_context_order)
         if not (_is_limit(other) and result.verdict is Verdict.REFUTED)
     ]
-    parts += [f"{other.replace('_', ' ')} {rows[other].measured}" for other in shown]
+    parts += [_context(other, rows[other].measured) for other in shown]
     return "; ".join(parts)
 
 
@@ -158,7 +166,7 @@ def standing(result: Result) -> str:
         return f"expected {result.expected}" if result.expected else "no expectation"
     if result.verdict in _NO_PASS:
         return f"expected {result.expected}, no pass" if result.expected else "no pass"
-    return f"expected {result.expected}, not as expected" if result.expected else "not as expected"
+    return f"expected {result.expected}, not as expected" if result.expected else _UNPLANNED
 
 
 def reason(result: Result) -> str:
@@ -168,7 +176,7 @@ def reason(result: Result) -> str:
     if result.expected is not None:
         text = f"expected {result.expected}, got {result.verdict}"
     elif result.verdict is Verdict.REFUTED:
-        text = "refuted, which no plan expects"
+        text = f"refuted; {_UNPLANNED}"
     else:
         text = f"got {result.verdict}"
     if result.verdict is Verdict.INCONCLUSIVE:
@@ -386,6 +394,12 @@ def _equal_but_for_rounding(result: Result, name: str, measured: Interval, claim
         # What the verdict takes to be equal.
         allowed = ROUNDING * abs(claim) + ABSOLUTE_ROUNDING
     return max(abs(measured.lower - claim), abs(measured.upper - claim)) <= allowed
+
+
+def _context(name: str, measured: str) -> str:
+    """A quantity that says how to read the decisive one, with what it compares."""
+    meaning = f" ({_COMPARED[name]})" if name in _COMPARED else ""
+    return f"{name.replace('_', ' ')} {measured}{meaning}"
 
 
 def _is_limit(name: str) -> bool:

@@ -13,7 +13,6 @@ from dpaudit.claims.record import Record
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting import render_html
 from dpaudit.reporting.headlines import headlines, mending_claims
-from dpaudit.reporting.ledger import render_ledger
 from dpaudit.reporting.page import render_paper
 from dpaudit.reporting.papers import papers_of
 
@@ -110,7 +109,7 @@ def test_claims_of_one_place_are_one_headline_with_a_region_and_a_statement_for_
         'at 2: "Local."',
         "  - Theorem 1 (theorem1-central) is refuted at 2 of the 4 audited settings (those with epsilon ≤ 2) and holds "
         'at 2: "Central."',
-        '  - Theorem 1, the remark, says nothing at the only setting audited: "Remark."',
+        '  - Theorem 1, the remark, is true but says nothing at the only setting audited: "Remark."',
     ]
     assert lines.count("- Theorem 1:") == 1
     assert "  - What would mend theorem1-local, theorem1-central and theorem1-note is not known here." in lines
@@ -243,8 +242,10 @@ def test_a_mend_counts_in_the_record_of_the_claim_alone(make_paper: Make) -> Non
     claim = make_paper(theorem1=({"theorem": 1}, [R], LEMMA))
     entry = {"kind": "lemma", "ours": True, "mends": ("ames2020.theorem1",)}
     other = make_paper(mend=({"section": "2"}, [P], entry))
-    ledger = render_ledger({"ames2020": claim, "other": other})
-    assert "What would mend it is not known here." in ledger
+    views = papers_of({"ames2020": claim, "other": other})
+    view = next(view for view in views if view.claims)
+    (place,), _ = headlines(view, mending_claims(views))
+    assert place.unknown == "What would mend it is not known here."
 
 
 def test_what_a_place_is_told_by() -> None:
@@ -269,4 +270,5 @@ def test_what_is_consistent_is_never_said_to_hold(verdicts: tuple[Verdict, ...],
     record = make_paper(theorem1=({"theorem": 1}, list(verdicts)))
     sentence = render_paper(record, "ames2020")["ames2020.md"].splitlines()[2]
     assert ("holds at" in sentence) == (P in verdicts)
-    assert ("is not decided at" in sentence) == bool({C, U} & set(verdicts))
+    assert ("is not decided at" in sentence) == bool({C, U} & set(verdicts) and set(verdicts) != {P, C})
+    assert ("no violation was found" in sentence) == (set(verdicts) == {P, C})

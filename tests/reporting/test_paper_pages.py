@@ -34,17 +34,19 @@ def sentences(record: Record) -> list[str]:
         ([P, P, P, N], "Theorem 1 holds at all 3 settings where the assumptions hold."),
         (
             [V] * 52 + [P],
-            "Theorem 1 says nothing at 52 of the 53 audited settings (those with epsilon ≤ 52) and holds at 1.",
+            "Theorem 1 is true but says nothing at 52 of the 53 audited settings (those with epsilon ≤ 52) and holds "
+            "at 1.",
         ),
-        ([V] * 3, "Theorem 1 says nothing at any of the 3 settings audited."),
+        ([V] * 3, "Theorem 1 is true but says nothing at any of the 3 settings audited."),
         (
             [P, R, V, V, U],
-            "Theorem 1 is refuted at 1 of the 5 audited settings (that with epsilon = 2), says nothing at 2 (those "
-            "with epsilon from 3 to 4), is not decided at 1 (that with epsilon = 5) and holds at 1.",
+            "Theorem 1 is refuted at 1 of the 5 audited settings (that with epsilon = 2), is true but says nothing "
+            "at 2 (those with epsilon from 3 to 4), is not decided at 1 (that with epsilon = 5) and holds at 1.",
         ),
         (
             [C, P, P],
-            "Theorem 1 is not decided at 1 of the 3 audited settings (that with epsilon = 1) and holds at 2.",
+            "Theorem 1 holds at 2 of the 3 audited settings; at the other one (that with epsilon = 1) no violation was "
+            "found.",
         ),
         ([C, C, U], "Theorem 1 is not decided at any of the 3 settings audited."),
         (
@@ -80,8 +82,8 @@ def test_claims_at_one_place_are_told_apart_where_they_differ(make_paper: Callab
     place = {"section": "1", "theorem": 2}
     record = make_paper(theorem2__rr=(place, [V, P]), theorem2__lap=(place, [P, P]), theorem2__lap__meant=(place, [P]))
     assert sentences(record) == [
-        "Theorem 2 as printed (theorem2-rr) says nothing at 1 of the 2 audited settings (that with epsilon = 1) and "
-        "holds at 1.",
+        "Theorem 2 as printed (theorem2-rr) is true but says nothing at 1 of the 2 audited settings (that with "
+        "epsilon = 1) and holds at 1.",
         "Theorem 2 as printed (theorem2-lap) and Theorem 2 as meant hold at all 3 settings audited.",
     ]
 
@@ -121,7 +123,7 @@ def test_the_page_of_a_paper(make_paper: Callable[..., Record]) -> None:
     assert "Half the noise." in page
     section = page[page.index("### Theorem 2: theorem2") :]
     assert "- Refuted because the noise is halved." in section
-    assert "- By hand: The claim allows p ≤ e^1 × q = 0.271828 at q = 0.1, and p = 0.9." in section
+    assert "- By hand: The claim allows p ≤ e^1 × q = 0.2718 at q = 0.1, and p = 0.9." in section
     assert "repeat: dpaudit check coin --claim ames2020.theorem2 --set epsilon=1.0" in section
     assert "- **Section 2.** Coins are \\| fair. Left alone: about coins in general." in page
     assert "- **Theorem 1.** Printed: a \\| b. Meant: b. Because a is c. (coin)" in page
@@ -143,10 +145,10 @@ def test_headlines_have_witness_command_and_what_would_mend_them(make_paper: Cal
     section = page[page.index("## Headline findings") : page.index("## Claims of the paper")].splitlines()
     found = [line for line in section if line.startswith("- ")]
     assert [line.split(" is ")[0] for line in found[:2]] == ["- Theorem 1", "- Theorem 2 as printed"]
-    assert [line.split(" says ")[0] for line in found[2:]] == ["- Theorem 3"]
+    assert [line.split(" but says ")[0] for line in found[2:]] == ["- Theorem 3 is true"]
     place = section.index(found[0])
     assert section[place + 1 : place + 4] == [
-        "  - Witness: at epsilon=1; data \\[1\\], neighbour \\[0\\], event 1: The claim allows p ≤ e^1 × q = 0.271828 "
+        "  - Witness: at epsilon=1; data \\[1\\], neighbour \\[0\\], event 1: The claim allows p ≤ e^1 × q = 0.2718 "
         "at q = 0.1, and p = 0.9",
         "  - Command: `dpaudit check coin --claim ames2020.theorem1 --set epsilon=1.0`",
         "  - What would mend it: The coin is private. [theorem1-mended](ames2020.md#theorem1-mended): **proved**",
@@ -158,13 +160,23 @@ def test_headlines_have_witness_command_and_what_would_mend_them(make_paper: Cal
     third = section[section.index(found[2]) :]
     assert third[1].startswith("  - Evidence: ")
     assert third[3] == "  - What would mend it is not known here."
-    # The same on the ledger, and on both HTML pages.
-    ledger = render_ledger({"ames2020": record})
-    assert "\n".join(f"  {line}" for line in section[place : place + 4]) in ledger
-    for html in (render_ledger_html({"ames2020": record}), render_html(record, paper="ames2020")):
-        assert "What would mend it: The coin is private." in html
-        assert "As evidently meant: The coin is private." in html
-        assert "<code>dpaudit check coin --claim ames2020.theorem1 --set epsilon=1.0</code>" in html
+    # The same on the HTML page.
+    html = render_html(record, paper="ames2020")
+    assert "What would mend it: The coin is private." in html
+    assert "As evidently meant: The coin is private." in html
+    assert "<code>dpaudit check coin --claim ames2020.theorem1 --set epsilon=1.0</code>" in html
+    # The ledgers say what was found of each theorem, and lead to the rest.
+    briefly = {
+        "theorem1": "Theorem 1 is refuted at 1 of 2 settings.",
+        "theorem2": "Theorem 2 as printed is refuted.",
+        "theorem2-meant": "Theorem 2 as meant holds.",
+        "theorem3": "Theorem 3 is true but says nothing.",
+        "theorem4": "Theorem 4 holds.",
+    }
+    ledger, html = render_ledger({"ames2020": record}), render_ledger_html({"ames2020": record})
+    for name, sentence in briefly.items():
+        assert f"[{sentence}](ames2020.md#{name})" in ledger
+        assert f'<a href="ames2020.html#ames2020.{name}">{sentence}</a>' in html
 
 
 def test_what_is_ours_is_never_among_what_is_refuted_of_a_paper(make_paper: Callable[..., Record]) -> None:
@@ -258,4 +270,6 @@ def test_reports_are_written_with_nothing_that_differs_from_run_to_run(make_pape
     assert report_files({"ames2020": slower}) == files
     again = {"ames2020": Record.from_json(files["ames2020.json"])}
     assert report_files(again) == files
-    assert html_files(again) == {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "site").iterdir()}
+    assert html_files(again, root="..") == {
+        path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "site").iterdir()
+    }

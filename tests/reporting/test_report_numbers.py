@@ -16,10 +16,10 @@ from dpaudit.reporting.numbers import format_interval, format_number, relation, 
         (100.0, "100"),
         (40000, "40000"),
         (123456789.0, "123456789"),
-        (1234567.8, "1.23457e6"),
-        (2.1754206556575384, "2.17542"),
+        (1234567.8, "1.235e6"),
+        (2.1754206556575384, "2.175"),
         (0.1, "0.1"),
-        (-0.00123456789, "-0.00123457"),
+        (-0.00123456789, "-0.001235"),
         (1e-5, "1e-5"),
         (1.5e-300, "1.5e-300"),
         (1e22, "1e22"),
@@ -62,11 +62,11 @@ def test_bounds_are_printed_on_their_side_of_the_claimed_value(claimed: float, o
 @pytest.mark.parametrize(
     ("interval", "text"),
     [
-        (Interval.exact(2.1754), "2.1754"),
+        (Interval.exact(2.1754), "2.175"),
         (Interval(lower=0.98, upper=None), "at least 0.98"),
         (Interval(lower=0.98, upper=math.inf), "at least 0.98"),
         (Interval(lower=None, upper=0.98), "at most 0.98"),
-        (Interval(lower=0.12345678, upper=0.22345611), "0.123456 to 0.223457"),
+        (Interval(lower=0.12345678, upper=0.22345611), "0.1234 to 0.2235"),
         (Interval(lower=0.1, upper=0.3, estimate=0.2), "0.2 (0.1 to 0.3)"),
         (Interval(lower=None, upper=None, estimate=0.2), "about 0.2"),
         (Interval(lower=None, upper=None), "unknown"),
@@ -94,6 +94,6 @@ def test_relation_to_one(interval: Interval, sign: str) -> None:
 
 
 def test_bounds_that_differ_by_rounding_are_one_number() -> None:
-    assert format_interval(Interval(lower=1 / 3 - 1e-11, upper=1 / 3 + 1e-11)) == "0.333333"
-    assert format_interval(Interval(lower=1 / 3 - 1e-9, upper=1 / 3 + 1e-9)) == "0.333333 to 0.333334"
+    assert format_interval(Interval(lower=1 / 3 - 1e-11, upper=1 / 3 + 1e-11)) == "0.3333"
+    assert format_interval(Interval(lower=1 / 3 - 1e-9, upper=1 / 3 + 1e-9)) == "0.3333 to 0.3334"
     assert format_interval(Interval(lower=-1e-300, upper=1e-300)) == "-1e-300 to 1e-300"

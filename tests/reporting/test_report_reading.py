@@ -85,9 +85,9 @@ def test_a_privacy_witness_is_worked_out(make_result: MakeResult) -> None:
     witness = Violation(data=[1], neighbour=[0], event=1, p=0.75, q=0.25, forces={})
     claimed = {"epsilon": math.log(2), "delta": 0.0}
     text = worked_out(make_result(Verdict.REFUTED, witness=witness, claimed=claimed))
-    assert text == "The claim allows p ≤ e^0.693147 × q = 0.5 at q = 0.25, and p = 0.75"
+    assert text == "The claim allows p ≤ e^0.6931 × q = 0.5 at q = 0.25, and p = 0.75"
     text = worked_out(make_result(Verdict.REFUTED, witness=witness, claimed=claimed | {"delta": 0.125}))
-    assert text == "The claim allows p ≤ e^0.693147 × q + 0.125 = 0.625 at q = 0.25, and p = 0.75"
+    assert text == "The claim allows p ≤ e^0.6931 × q + 0.125 = 0.625 at q = 0.25, and p = 0.75"
     assert worked_out(make_result(Verdict.REFUTED, witness=witness, claimed={"epsilon": 1.5, "delta": 0.0})) == ""
     sampled = make_result(Verdict.REFUTED, witness=witness, claimed=claimed, method="black-box")
     assert worked_out(sampled).endswith("both are frequencies in samples")

@@ -54,7 +54,7 @@ def test_a_parameter_that_some_cells_lack_varies(
 @pytest.mark.parametrize(
     ("verdict", "measured", "text"),
     [
-        (Verdict.REFUTED, Interval.exact(2.1754206556), "epsilon 2.17542 > claimed 1"),
+        (Verdict.REFUTED, Interval.exact(2.1754206556), "epsilon 2.175 > claimed 1"),
         (Verdict.REFUTED, Interval.exact(1.0000004), "epsilon 1.0000004 > claimed 1"),
         (Verdict.REFUTED, Interval.exact(math.inf), "epsilon infinite > claimed 1"),
         (Verdict.REFUTED, Interval(lower=1.2, upper=None), "epsilon at least 1.2 > claimed 1"),
@@ -85,7 +85,7 @@ def test_what_the_verdict_takes_for_rounding_is_called_so(make_result, measured,
 def test_headline_is_delta_where_delta_decides(make_result: Callable[..., Result]) -> None:
     measured = {"epsilon": Interval.exact(1.2), "delta": Interval.exact(0.02), "tightness": Interval.exact(0.8)}
     result = make_result(Verdict.REFUTED, claimed={"epsilon": 1.0, "delta": 0.01}, measured=measured)
-    assert headline(result) == "delta 0.02 > claimed 0.01; tightness 0.8"
+    assert headline(result) == "delta 0.02 > claimed 0.01; tightness 0.8 (claimed over measured)"
 
 
 def test_a_claimed_quantity_that_was_not_measured_is_kept(make_result: Callable[..., Result]) -> None:
@@ -98,7 +98,7 @@ def test_a_claimed_quantity_that_was_not_measured_is_kept(make_result: Callable[
     [
         (Verdict.PROVED, None, ""),
         (Verdict.REFUTED, Verdict.REFUTED, ""),
-        (Verdict.REFUTED, None, "refuted, which no plan expects"),
+        (Verdict.REFUTED, None, "refuted; expected any verdict but refuted"),
         (Verdict.PROVED, Verdict.REFUTED, "expected refuted, got proved"),
         (Verdict.INCONCLUSIVE, None, "got inconclusive, which is never a pass"),
         (Verdict.ERROR, Verdict.PROVED, "expected proved, got error: the target or its check raised"),

@@ -17,7 +17,7 @@ from dpaudit.reporting.figures.regions import region_figure
 from dpaudit.reporting.figures.values import comparison_figures, value_figures
 from dpaudit.reporting.groups import ClaimGroup
 from dpaudit.reporting.papers import PaperClaim
-from dpaudit.reporting.regions import RegionMap, region_maps
+from dpaudit.reporting.regions import region_maps
 
 _MOST_OF_A_KIND = 3
 _MOST_PANELS = 2
@@ -78,8 +78,8 @@ def _file_name(name: str) -> str:
 
 
 def _regions(group: ClaimGroup) -> Figures | None:
-    maps = sorted(region_maps(group), key=lambda found: -len(_verdicts(found)))
-    if not maps or len(_verdicts(maps[0])) < 2:
+    maps = sorted(region_maps(group), key=lambda found: -len(found.verdicts))
+    if not maps or len(maps[0].verdicts) < 2:
         return None
     more = f" (the first {_MOST_PANELS} of {len(maps)} maps)" if len(maps) > _MOST_PANELS else ""
     return Figures(
@@ -91,10 +91,6 @@ def _regions(group: ClaimGroup) -> Figures | None:
         tables=(),
         headings=tuple(found.setting for found in maps[:_MOST_PANELS]),
     )
-
-
-def _verdicts(found: RegionMap) -> set[Verdict]:
-    return {cell.result.verdict for _, row in found.rows for cell in row if cell}
 
 
 def _published(group: ClaimGroup) -> Figures | None:

@@ -8,18 +8,41 @@ from __future__ import annotations
 import csv
 import io
 import math
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
 
 from dpaudit.reporting.numbers import format_number
+from dpaudit.reporting.wording import shortened
 
-WIDTH, HEIGHT = 360, 300
-LEFT, RIGHT, TOP, BOTTOM = 58, 348, 12, 206
+WIDTH, HEIGHT = 384, 320
+LEFT, RIGHT, TOP, BOTTOM = 70, 366, 30, 224
 SOLID, DASHED, DOTTED = "", "6 4", "1.5 4"
 STYLES = (SOLID, DASHED, DOTTED, "9 3 1.5 3", "12 5", "3 3", "1.5 7", "14 3 3 3 3 3")
 _LEGEND_LINE = 17
-LETTER = 6.5
+_LEGEND_LETTERS = 46
+_LONGEST_TITLE = 52
+LETTER = 7.0
+"""Width of a letter, the widest of the usual fonts at this size."""
+
+_LINE = 15
+"""Height of a line of text."""
+
+TABLE_DIGITS = 6
+"""Digits of the values in tables, which are read by programs too."""
+
+_UNITS = {
+    "epsilon": "epsilon (privacy budget)",
+    "delta": "delta (probability)",
+    "agents": "agents (number)",
+    "alternatives": "alternatives (number)",
+    "queries": "queries per agent (number)",
+}
+"""What a parameter is called on an axis."""
+
+_LEGEND = 8
 _SHADE = ' fill="currentColor" fill-opacity="0.12" stroke="none"'
 
 Point = tuple[float, float]
@@ -93,21 +116,48 @@ class Axis:
             decades = [10.0**exponent for exponent in range(first, last + 1, max(1, (last - first) // 5))]
             if len(decades) > 1:
                 return decades
-            return [self.low, math.sqrt(self.low * self.high), self.high]
+            return [value for power in range(first - 1, last + 1) for value in self._steps(power)] or [self.low]
         raw = (self.high - self.low) / 5
         scale = 10.0 ** math.floor(math.log10(raw))
         step = next(factor * scale for factor in (1, 2, 2.5, 5, 10) if factor * scale >= raw * (1 - 1e-9))
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
         return [i * step for i in range(first, last + 1)]
 
+    def _steps(self, power: int) -> list[float]:
+        values = [factor * 10.0**power for factor in (1, 2, 3, 5, 7)]
+        return [value for value in values if self.low * (1 - 1e-9) <= value <= self.high * (1 + 1e-9)]
+
+    @property
+    def labelled(self) -> list[tuple[float, str]]:
+        """Places of ticks with what is written at them, so few that no two labels touch."""
+        texts = [format_number(value, digits=3) for value in self.ticks]
+        ticks = [(self.at(value), text) for value, text in zip(self.ticks, texts, strict=True)]
+        upright = abs(self.start - self.end) == BOTTOM - TOP
+        for step in range(1, len(ticks) + 1):
+            kept = ticks[::step]
+            if all(_apart(a, b, upright=upright) for a, b in pairwise(kept)):
+                return kept
+        return ticks[:1]
+
+
+def _apart(one: tuple[float, str], other: tuple[float, str], *, upright: bool) -> bool:
+    """Whether two labels at an axis do not touch."""
+    needed = _LINE if upright else LETTER * (len(one[1]) + len(other[1])) / 2 + LETTER
+    return abs(one[0] - other[0]) >= needed
+
+
+def titled(name: str) -> str:
+    """Return what a parameter is called on an axis, with its unit where that is known."""
+    return _UNITS.get(name, name.replace("_", " "))
+
 
 def spanning(label: str, values: Sequence[float], start: float, end: float, *, log: bool) -> Axis:
     """Axis from the smallest to the largest value; from 0 where it is linear and no value is below."""
     low, high = min(values), max(values)
     if log:
-        return Axis(
-            label=f"{label} (log scale)", low=low, high=high if high > low else low * 10, start=start, end=end, log=True
-        )
+        known = label.removesuffix(")")
+        scale = f"{known}, log scale)" if known != label else f"{label} (log scale)"
+        return Axis(label=scale, low=low, high=high if high > low else low * 10, start=start, end=end, log=True)
     low = min(low, 0.0)
     return Axis(label=label, low=low, high=high if high > low else low + 1.0, start=start, end=end)
 
@@ -140,8 +190,9 @@ def svg(
     shaded, shaded_name
         Intervals of x that are shaded over the whole height, and what that means.
     """
-    entries = len(lines) + (marker is not None) + bool(shaded)
-    height = max(HEIGHT, BOTTOM + 52 + _LEGEND_LINE * entries)
+    names = [line.name for line in lines] + [marker_name] * (marker is not None) + [shaded_name] * bool(shaded)
+    entries = sum(len(_wrapped(text)) for text in names)
+    height = max(HEIGHT, BOTTOM + 58 + _LEGEND_LINE * entries)
     parts = [
         f'<svg id="{name}" role="img" aria-labelledby="{name}-title {name}-desc" viewBox="0 0 {WIDTH} {height}" '
         f'width="{WIDTH}" height="{height}" fill="none" stroke="currentColor" font-size="11">',
@@ -152,16 +203,15 @@ def svg(
         left, right = sorted((x.at(start), x.at(end)))
         parts.append(f'<rect x="{left:.1f}" y="{TOP}" width="{right - left:.1f}" height="{BOTTOM - TOP}"{_SHADE}/>')
     parts.append(f'<path d="M{LEFT} {TOP}V{BOTTOM}H{RIGHT}"/>')
-    marks = [f"M{x.at(value):.1f} {BOTTOM}v4" for value in x.ticks]
-    marks += [f"M{LEFT} {y.at(value):.1f}h-4" for value in y.ticks]
+    marks = [f"M{at:.1f} {BOTTOM}v4" for at, _ in x.labelled]
+    marks += [f"M{LEFT} {at:.1f}h-4" for at, _ in y.labelled]
     parts.append(f'<path d="{"".join(marks)}"/>')
-    for value in x.ticks:
-        text = format_number(value, digits=3)
-        fits = x.at(value) + LETTER * len(text) / 2 <= WIDTH
-        parts.append(_text(x.at(value) if fits else WIDTH, BOTTOM + 16, text, "middle" if fits else "end"))
-    parts += [_text(LEFT - 7, y.at(value) + 4, format_number(value, digits=3), "end") for value in y.ticks]
-    parts.append(_text((LEFT + RIGHT) / 2, BOTTOM + 32, x.label, "middle"))
-    parts.append(_text(12, (TOP + BOTTOM) / 2, y.label, "middle", turned=True))
+    for at, text in x.labelled:
+        half = LETTER * len(text) / 2
+        parts.append(_text(min(at, WIDTH - half), BOTTOM + 20, text, "middle"))
+    parts += [_text(LEFT - 7, at + 4, text, "end") for at, text in y.labelled]
+    parts.append(_text((LEFT + RIGHT) / 2, BOTTOM + 37, x.label, "middle"))
+    parts.append(_text(4, 14, shortened(y.label, _LONGEST_TITLE), "start"))
     legend: list[tuple[Callable[[float], str], str]] = []
     for line in lines:
         points = " ".join(f"{x.at(a):.1f},{y.at(b):.1f}" for a, b in line.points)
@@ -176,27 +226,33 @@ def svg(
         left, top = x.at(marker[0]), y.at(marker[1])
         parts.append(f'<path d="M{left - 5:.1f} {top:.1f}h10M{left:.1f} {top - 5:.1f}v10" stroke-width="2"/>')
         parts.append(f'<circle cx="{left:.1f}" cy="{top:.1f}" r="5"/>')
-        legend.append((lambda at: f'<circle cx="{LEFT + 12}" cy="{at - 4:.1f}" r="5"/>', marker_name))
+        legend.append((lambda at: f'<circle cx="{_LEGEND + 12}" cy="{at - 4:.1f}" r="5"/>', marker_name))
     if shaded:
         legend.append((_swatch, shaded_name))
-    for i, (sample, text) in enumerate(legend):
-        at = BOTTOM + 52 + _LEGEND_LINE * i
-        parts.append(sample(at) + _text(LEFT + 32, at, text, "start"))
+    at = float(BOTTOM + 60)
+    for sample, text in legend:
+        parts.append(sample(at))
+        for said in _wrapped(text):
+            parts.append(_text(_LEGEND + 32, at, said, "start"))
+            at += _LEGEND_LINE
     return "\n".join([*parts, "</svg>"])
 
 
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, _LEGEND_LETTERS) or [""]
+
+
 def _swatch(at: float) -> str:
-    return f'<rect x="{LEFT}" y="{at - 9:.1f}" width="24" height="10"{_SHADE}/>'
+    return f'<rect x="{_LEGEND}" y="{at - 9:.1f}" width="24" height="10"{_SHADE}/>'
 
 
 def _sample(line: Line) -> Callable[[float], str]:
-    return lambda at: f'<path d="M{LEFT} {at - 4:.1f}h24"{_style(line.dashes)}/>'
+    return lambda at: f'<path d="M{_LEGEND} {at - 4:.1f}h24"{_style(line.dashes)}/>'
 
 
 def _style(dashes: str) -> str:
     return ' stroke-width="2"' + (f' stroke-dasharray="{dashes}"' if dashes else "")
 
 
-def _text(x: float, y: float, text: str, anchor: str, *, turned: bool = False) -> str:
-    turn = f' transform="rotate(-90 {x:.1f} {y:.1f})"' if turned else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{turn}>{escape(text)}</text>'
+def _text(x: float, y: float, text: str, anchor: str) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'

@@ -16,6 +16,7 @@ from dpaudit.reporting.figures.drawing import (
     LEFT,
     RIGHT,
     SOLID,
+    TABLE_DIGITS,
     TOP,
     Axis,
     Figures,
@@ -32,6 +33,10 @@ _LOG_SPAN = 50
 _DECADES = 12
 _NAMES = ("epsilon", "delta")
 _LARGEST_EXPONENT = 700.0
+_READING = {
+    True: "breaks: its profile passes above the marked point",
+    False: "is not seen to break: its profile does not pass above the marked point",
+}
 
 
 def privacy_figures(claim: ClaimGroup) -> Figures | None:
@@ -52,7 +57,8 @@ def privacy_figures(claim: ClaimGroup) -> Figures | None:
     assert curves is not None
     where = f" at {cell.label}" if cell.label else ""
     return Figures(
-        caption=f"Worst pair of inputs{where}: privacy profile and trade-off function against the claim",
+        caption=f"Worst pair of inputs{where}: privacy profile and trade-off function against the claim, which the "
+        f"mechanism {_READING[cell.result.verdict is Verdict.REFUTED]}",
         svg=(_profile(cell, curves, f"{claim.claim}{where}"), _trade_off(cell, curves, f"{claim.claim}{where}")),
         tables=(
             _table("Privacy profile", "epsilon", "delta", curves.epsilon, curves.delta_lower, curves.delta_upper),
@@ -86,8 +92,10 @@ def _profile(cell: LabelledResult, curves: Curves, what: str) -> str:
     low = (
         10.0 ** math.floor(math.log10(max(min(smallest, delta), delta / 100, highest * 10.0**-_DECADES))) if log else 0
     )
-    x = Axis(label="epsilon", low=0, high=max(curves.epsilon[-1], epsilon) or 1.0, start=LEFT, end=RIGHT)
-    label = "delta (log scale)" if log else "delta"
+    x = Axis(
+        label="epsilon (privacy budget)", low=0, high=max(curves.epsilon[-1], epsilon) or 1.0, start=LEFT, end=RIGHT
+    )
+    label = "delta (probability, log scale)" if log else "delta (probability)"
     y = Axis(label=label, low=low, high=highest if log else highest * 1.05, start=BOTTOM, end=TOP, log=log)
     lines = _bounds(curves.epsilon, curves.delta_lower, curves.delta_upper, "delta of the mechanism")
     point = f"({format_number(epsilon)}, {format_number(delta)})"
@@ -111,8 +119,8 @@ def _profile(cell: LabelledResult, curves: Curves, what: str) -> str:
 
 def _trade_off(cell: LabelledResult, curves: Curves, what: str) -> str:
     epsilon, delta = cell.result.claimed["epsilon"], cell.result.claimed["delta"]
-    x = Axis(label="type I error", low=0, high=1, start=LEFT, end=RIGHT)
-    y = Axis(label="least type II error", low=0, high=1, start=BOTTOM, end=TOP)
+    x = Axis(label="type I error (probability)", low=0, high=1, start=LEFT, end=RIGHT)
+    y = Axis(label="least type II error (probability)", low=0, high=1, start=BOTTOM, end=TOP)
     kink = (1 - delta) / (1 + math.exp(min(epsilon, _LARGEST_EXPONENT)))
     claimed = ((0.0, 1 - delta), (kink, kink), (1 - delta, 0.0), (1.0, 0.0))
     lines = _bounds(curves.type_one, curves.type_two_lower, curves.type_two_upper, "least error of the mechanism")
@@ -147,5 +155,7 @@ def _table(
     return Table(
         caption=caption,
         headers=(x_name, y_name) if exact else (x_name, f"{y_name}, at least", f"{y_name}, at most"),
-        rows=tuple(tuple(format_number(value) for value in row) for row in zip(x, *columns, strict=True)),
+        rows=tuple(
+            tuple(format_number(value, digits=TABLE_DIGITS) for value in row) for row in zip(x, *columns, strict=True)
+        ),
     )

@@ -6,13 +6,15 @@ import math
 from html import escape
 
 from dpaudit.claims.evidence import Role
-from dpaudit.reporting.figures.drawing import Figures, Table, spanning
+from dpaudit.reporting.figures.drawing import LETTER, TABLE_DIGITS, Figures, Table, spanning
 from dpaudit.reporting.groups import ClaimGroup, LabelledResult
 from dpaudit.reporting.numbers import format_interval, format_number
+from dpaudit.reporting.reading import verdicts_in_words
+from dpaudit.reporting.wording import shortened
 
 _WIDTH, _LEFT, _RIGHT, _TOP, _ROW = 680, 16, 660, 14, 36
 _MOST_ROWS = 40
-_LONGEST_LABEL = 100
+_LONGEST_LABEL = 86
 
 
 def published_figures(claim: ClaimGroup, *, most: int = _MOST_ROWS) -> Figures | None:
@@ -28,14 +30,14 @@ def published_figures(claim: ClaimGroup, *, most: int = _MOST_ROWS) -> Figures |
     rows = tuple(
         (
             cell.label or cell.result.claim,
-            format_number(cell.result.claimed["published"]),
-            format_interval(cell.result.measured["value"]),
+            format_number(cell.result.claimed["published"], digits=TABLE_DIGITS),
+            format_interval(cell.result.measured["value"], digits=TABLE_DIGITS),
             cell.result.verdict.value,
         )
         for cell in cells
     )
     return Figures(
-        caption=f"Published and measured again{more}",
+        caption=f"Published numbers and the same measured again{more}: {verdicts_in_words(cells)}",
         svg=(_drawing(claim.claim, shown),),
         tables=(
             Table(caption="Published and measured", headers=("at", "published", "measured", "verdict"), rows=rows),
@@ -66,7 +68,7 @@ def _drawing(claim: str, cells: list[LabelledResult]) -> str:
     scale = [number for cell in cells for number in (*_numbers(cell), *_few_runs(cell))]
     x = spanning("", scale, _LEFT, _RIGHT, log=False)
     bottom = _TOP + _ROW * len(cells)
-    height = bottom + 54
+    height = bottom + 72
     parts = [
         f'<svg id="{name}" role="img" aria-labelledby="{name}-title {name}-desc" viewBox="0 0 {_WIDTH} {height}" '
         f'width="{_WIDTH}" height="{height}" fill="none" stroke="currentColor" font-size="11">',
@@ -76,11 +78,11 @@ def _drawing(claim: str, cells: list[LabelledResult]) -> str:
         "thin line over what such a mean may come to.</desc>",
         f'<path d="M{_LEFT} {bottom}H{_RIGHT}"/>',
     ]
-    for value in x.ticks:
-        parts.append(
-            f'<path d="M{x.at(value):.1f} {bottom}v4M{x.at(value):.1f} {_TOP - 8}V{bottom}" stroke-opacity="0.2"/>'
-        )
-        parts.append(_text(x.at(value), bottom + 16, format_number(value, digits=3), "middle"))
+    for at, text in x.labelled:
+        parts.append(f'<path d="M{at:.1f} {bottom}v4M{at:.1f} {_TOP - 8}V{bottom}" stroke-opacity="0.2"/>')
+        half = LETTER * len(text) / 2
+        parts.append(_text(min(max(at, half), _WIDTH - half), bottom + 18, text, "middle"))
+    parts.append(_text((_LEFT + _RIGHT) / 2, bottom + 36, shortened(_quantity(cells), _LONGEST_LABEL), "middle"))
     for i, cell in enumerate(cells):
         published, lower, estimate, upper = map(x.at, _numbers(cell))
         top = _TOP + _ROW * i
@@ -95,18 +97,24 @@ def _drawing(claim: str, cells: list[LabelledResult]) -> str:
         ]
         if len(wide := [x.at(side) for side in _few_runs(cell)]) > 1:
             parts.append(f'<path d="M{wide[0]:.1f} {middle}H{wide[1]:.1f}"/>')
-    legend = bottom + 44
+    legend = bottom + 62
     parts += [
         f'<path d="M{_LEFT - 5} {legend - 9}l10 10m0 -10l-10 10" stroke-width="1.5"/>',
         _text(_LEFT + 14, legend, "published", "start"),
-        f'<path d="M{_LEFT + 110} {legend - 4}h24" stroke-width="3"/>',
-        f'<circle cx="{_LEFT + 122}" cy="{legend - 4}" r="3" fill="currentColor"/>',
-        _text(_LEFT + 142, legend, "measured again, with its interval", "start"),
+        f'<path d="M{_LEFT + 94} {legend - 4}h24" stroke-width="3"/>',
+        f'<circle cx="{_LEFT + 106}" cy="{legend - 4}" r="3" fill="currentColor"/>',
+        _text(_LEFT + 126, legend, "measured again, with its interval", "start"),
     ]
     if any(map(_few_runs, cells)):
-        parts.append(f'<path d="M{_LEFT + 350} {legend - 4}h24"/>')
-        parts.append(_text(_LEFT + 382, legend, "what a mean of as few runs may come to", "start"))
+        parts.append(f'<path d="M{_LEFT + 362} {legend - 4}h24"/>')
+        parts.append(_text(_LEFT + 394, legend, "what a mean of as few runs may be", "start"))
     return "\n".join([*parts, "</svg>"])
+
+
+def _quantity(cells: list[LabelledResult]) -> str:
+    """What the numbers are of, in the words of the scope, where all cells say the same."""
+    said = {cell.result.scope.partition(";")[0].strip() for cell in cells}
+    return said.pop() if len(said) == 1 and "" not in said else "published and measured value"
 
 
 def _text(x: float, y: float, text: str, anchor: str) -> str:

@@ -8,12 +8,14 @@ from dpaudit.reporting.figures.drawing import (
     DASHED,
     LEFT,
     RIGHT,
+    TABLE_DIGITS,
     TOP,
     Figures,
     Line,
     Table,
     spanning,
     svg,
+    titled,
 )
 from dpaudit.reporting.groups import ClaimGroup
 from dpaudit.reporting.numbers import format_interval, format_number
@@ -43,7 +45,7 @@ def rate_figures(claim: ClaimGroup) -> Figures | None:
     if not all(0 < value < float("inf") for value in claimed):
         return None
     where = f" at {cell.label}" if cell.label else ""
-    x = spanning(growth.variable, growth.points, LEFT, RIGHT, log=True)
+    x = spanning(titled(growth.variable), growth.points, LEFT, RIGHT, log=True)
     y = spanning("value", [*growth.values, *claimed], BOTTOM, TOP, log=True)
     lines = [
         Line(name="value", points=list(zip(growth.points, growth.values, strict=True)), marked=True),
@@ -63,14 +65,16 @@ def rate_figures(claim: ClaimGroup) -> Figures | None:
     )
     name = f"growth-{cell.number}"
     return Figures(
-        caption=f"Growth with {growth.variable}{where}, against the claim",
+        caption=f"Growth with {titled(growth.variable)}{where}, against the claim: {cell.result.verdict}, claimed "
+        f"exponent {format_number(exponent)}{factor}"
+        + (f", found {format_interval(fitted)}" if fitted and not factor else ""),
         svg=(svg(name, f"Growth, {claim.claim}{where}", description, x, y, lines),),
         tables=(
             Table(
                 caption="Growth",
                 headers=(growth.variable, "value", "claimed growth"),
                 rows=tuple(
-                    tuple(format_number(number) for number in row)
+                    tuple(format_number(number, digits=TABLE_DIGITS) for number in row)
                     for row in zip(growth.points, growth.values, claimed, strict=True)
                 ),
             ),

@@ -15,6 +15,7 @@ from dpaudit.reporting.figures.drawing import (
     RIGHT,
     SOLID,
     STYLES,
+    TABLE_DIGITS,
     TOP,
     Axis,
     Figures,
@@ -23,9 +24,11 @@ from dpaudit.reporting.figures.drawing import (
     Table,
     spanning,
     svg,
+    titled,
 )
 from dpaudit.reporting.groups import ClaimGroup, LabelledResult
 from dpaudit.reporting.numbers import finite_number, format_interval, format_number
+from dpaudit.reporting.reading import verdicts_in_words
 
 _FEWEST_POINTS = 3
 _MOST_PANELS = 4
@@ -84,7 +87,8 @@ def _figures(claim: ClaimGroup, cells: Sequence[LabelledResult], drawn: _Drawn, 
     more = f" (the first {most} of {len(panels)} settings)" if len(panels) > most else ""
     made = [_panel(claim.claim, along, setting, panel, drawn) for setting, panel in panels[:most]]
     return Figures(
-        caption=drawn.caption.format(along=along) + more,
+        caption=f"{drawn.caption.format(along=titled(along))}{more}: "
+        f"{verdicts_in_words([cell for _, panel in panels[:most] for cell in panel])}",
         svg=tuple(image for image, _ in made),
         tables=tuple(table for _, table in made),
         headings=tuple(setting for setting, _ in panels[:most]),
@@ -133,8 +137,10 @@ def _panel(claim: str, along: str, setting: str, cells: Sequence[LabelledResult]
         raise ValueError("nothing can be seen of such small values")
     positive = [number for number in numbers if number > 0]
     log = bool(positive) and len(positive) >= len(numbers) - len(x_values) and max(positive) > _LOG_SPAN * min(positive)
-    x = spanning(along, x_values, LEFT, RIGHT, log=min(x_values) > 0 and max(x_values) >= _LOG_SPAN * min(x_values))
-    y = spanning("value", positive if log else numbers, BOTTOM, TOP, log=log)
+    x = spanning(
+        titled(along), x_values, LEFT, RIGHT, log=min(x_values) > 0 and max(x_values) >= _LOG_SPAN * min(x_values)
+    )
+    y = spanning(_quantity(cells), positive if log else numbers, BOTTOM, TOP, log=log)
     lines = [
         Line(
             name=name,
@@ -160,13 +166,19 @@ def _panel(claim: str, along: str, setting: str, cells: Sequence[LabelledResult]
     by_value = [dict(reversed(line)) for line in series.values()]
     rows = tuple(
         (
-            format_number(value),
-            *(format_interval(line[value]) if value in line else "" for line in by_value),
+            format_number(value, digits=TABLE_DIGITS),
+            *(format_interval(line[value], digits=TABLE_DIGITS) if value in line else "" for line in by_value),
             cell.result.verdict.value,
         )
         for value, cell in zip(x_values, cells, strict=True)
     )
     return image, Table(caption=f"{drawn.table} by {where}", headers=(along, *series, "verdict"), rows=rows)
+
+
+def _quantity(cells: Sequence[LabelledResult]) -> str:
+    """What the values are of, in the words of the scope, where all cells say the same."""
+    said = {cell.result.scope.partition(";")[0].strip() for cell in cells}
+    return said.pop() if len(said) == 1 and "" not in said else "value"
 
 
 def _series(x_values: Sequence[float], cells: Sequence[LabelledResult]) -> Series:
