@@ -87,7 +87,7 @@ def test_the_bound_is_rounded_downwards(monkeypatch):
     for seed in range(5):
         text = message(Noisy(epsilon=2.0), epsilon=1.0, samples=2000, seed=seed)
         printed = float(text.split("so epsilon >= ")[1].split()[0])
-        assert 0 <= found[-1].measured["epsilon"].lower - printed < 1e-5
+        assert 0 <= found[-1].measured["epsilon"].lower - printed < 1e-3, "four digits"
 
 
 def test_an_exact_violation_has_no_false_alarm_rate():
@@ -98,7 +98,7 @@ def test_an_exact_violation_has_no_false_alarm_rate():
     assert "see it again" not in text, "nothing is drawn"
     assert "(probability of the event" in text
     # Phi(1/2 - 1) - e Phi(-1/2 - 1), the hockey-stick divergence of two normal laws one standard deviation apart
-    assert "so delta >= 0.126937 at epsilon 1 (claimed: 0.001)" in message(Gaussian(), epsilon=1.0, delta=0.001)
+    assert "so delta >= 0.1269 at epsilon 1 (claimed: 0.001)" in message(Gaussian(), epsilon=1.0, delta=0.001)
 
 
 @pytest.mark.slow
