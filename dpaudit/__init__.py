@@ -6,10 +6,9 @@ Names are loaded when they are first used, so that importing dpaudit (as its pyt
 next to nothing.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+import typing as _typing
 
-if TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     from dpaudit import laws, messages, randomizers, rankings, testing
     from dpaudit.auditors import (
         LowerBound,
@@ -71,7 +70,8 @@ if TYPE_CHECKING:
     from dpaudit.messages import Message, Transcript
     from dpaudit.rankings import Profiles
     from dpaudit.registry import load
-    from dpaudit.runner import Verification, check, verify
+    from dpaudit.runner.check import check
+    from dpaudit.runner.verify import Verification, verify
     from dpaudit.sources.commands import CommandMechanism
     from dpaudit.sources.libraries.diffprivlib_objects import from_diffprivlib
     from dpaudit.sources.libraries.opendp_objects import from_opendp
@@ -79,7 +79,9 @@ if TYPE_CHECKING:
     from dpaudit.training import AccountantVerdict, NoisySteps
 else:  # Hidden from type checkers, which would take any name whatever for one that exists.
 
-    def __getattr__(name: str) -> Any:
+    def __getattr__(name: str) -> object:
+        from importlib import import_module
+
         home = _HOMES.get(name)
         if home is None:
             raise AttributeError(f"module 'dpaudit' has no attribute {name!r}{_suggestion(name)}")
@@ -90,7 +92,8 @@ else:  # Hidden from type checkers, which would take any name whatever for one t
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    """Public names, and those by which Python describes a module: not the submodules that happen to be loaded."""
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
 
 
 def _suggestion(name: str) -> str:
@@ -287,7 +290,8 @@ _HOMES = {
         "dpaudit.messages": ("Message", "Transcript", "messages"),
         "dpaudit.randomizers": ("randomizers",),
         "dpaudit.rankings": ("Profiles", "rankings"),
-        "dpaudit.runner": ("Verification", "check", "verify"),
+        "dpaudit.runner.check": ("check",),
+        "dpaudit.runner.verify": ("Verification", "verify"),
         "dpaudit.sources.commands": ("CommandMechanism",),
         "dpaudit.sources.libraries.diffprivlib_objects": ("from_diffprivlib",),
         "dpaudit.sources.libraries.opendp_objects": ("from_opendp",),

@@ -27,9 +27,17 @@ def call(function: Callable[..., Any], *arguments: Any) -> Any:
         return team.call(function, *arguments)
 
 
+def call_alone(function: Callable[..., Any], *arguments: Any) -> Any:
+    """`call` in a new interpreter, which loads what the function needs and nothing that only audits need."""
+    from dpaudit.runner.processes import Spawned, Team
+
+    with noted() as asked, Team(stop=asked, starter=Spawned()) as team:
+        return team.call(function, *arguments)
+
+
 def tell(function: Callable[..., int | None], *arguments: Any) -> NoReturn:
     """Print what a function prints in a process of its own, and leave with the status that it returns."""
-    text, status = call(printed, function, *arguments)
+    text, status = call_alone(printed, function, *arguments)
     write_out(text, styled=True)
     raise typer.Exit(status)
 

@@ -13,11 +13,12 @@ from dpaudit.cli.check import check
 from dpaudit.cli.compare import compare
 from dpaudit.cli.init import init
 from dpaudit.cli.interrupts import Interrupted
+from dpaudit.cli.list import list_
 from dpaudit.cli.merge import merge
 from dpaudit.cli.output import lasting_streams, say, show_traceback, write_out
 from dpaudit.cli.report import report
 from dpaudit.cli.reproduce import reproduce
-from dpaudit.cli.show import list_, show
+from dpaudit.cli.show import show
 from dpaudit.cli.sweep import sweep
 from dpaudit.cli.verify import verify
 from dpaudit.errors import DpauditError, ParameterError

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
-from dpaudit.claims.record import Record
 from dpaudit.claims.verdicts import EXIT_INTERRUPTED, EXIT_UNUSABLE, worst_status
 from dpaudit.cli.interrupts import noted
 from dpaudit.cli.output import emit, is_error_terminal, say, write
 from dpaudit.errors import OutputError, ParameterError
 
 if TYPE_CHECKING:
+    from dpaudit.claims.record import Record
     from dpaudit.runner import Request
     from dpaudit.runner.check import Run
 
@@ -283,10 +283,11 @@ def run(
 
 def _lacking(done: Run, request: Request) -> list[str]:
     """Say which claims that were asked for by name have no result, because the data that the plan names are missing."""
+    from dpaudit.registry.names import continued
     from dpaudit.runner.instances import DATA_FOLDER
 
     found = {result.claim for result in done.record.results}
-    without = [name for name in dict.fromkeys(request.claims) if name not in found]
+    without = [name for name in dict.fromkeys(request.claims) if name not in found and not continued(name, found)]
     if not done.missing or (found and not without):
         return []
     named = f"claim {', '.join(without)}: " if without else ""

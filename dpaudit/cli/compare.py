@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from dpaudit.claims.record import read_record
 from dpaudit.cli.output import write_out
 
 
@@ -21,6 +20,7 @@ def compare(
     ] = "text",
 ) -> None:
     """Say which verdicts and numbers changed: status 0 if no verdict did, 1 if one did or is gone."""
+    from dpaudit.claims.record import read_record
     from dpaudit.reporting.compare import compare_records, render_comparison
 
     paths = (path / "record.json" if path.is_dir() else path for path in (old, new))

@@ -16,12 +16,14 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dpaudit.claims.record import Record
 from dpaudit.errors import OutputError
 from dpaudit.escapes import escaped, visible
 from dpaudit.writing import write_file
+
+if TYPE_CHECKING:
+    from dpaudit.claims.record import Record
 
 PIPE_WIDTH = 120
 """Columns of a pipe, which has no width of its own; rich would take 80, which breaks most lines."""

@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from dpaudit.claims.record import read_record
 from dpaudit.cli.apart import tell
 from dpaudit.cli.output import copy_witnesses, emit, say, write, write_out
 
@@ -34,6 +33,8 @@ def report(
     """Render a record again, without running anything; or check that reports are up to date."""
     if check:
         tell(_check, record)
+    from dpaudit.claims.record import read_record
+
     record = record / "record.json" if record.is_dir() else record
     found = read_record(record)
     if output is not None:

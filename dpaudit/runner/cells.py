@@ -19,6 +19,7 @@ from dpaudit.errors import DataError, ParameterError, PlanError, TargetError
 from dpaudit.mechanism import Mechanism
 from dpaudit.plan import Plan, PlannedAudit, Scalar, grid, grid_size
 from dpaudit.registry import TargetReference, in_catalogue, suggestion
+from dpaudit.registry.names import continued
 from dpaudit.runner.figures import figure_titles, named_figures
 from dpaudit.runner.instances import (
     claims_of,
@@ -190,7 +191,7 @@ def choose(request: Request) -> Choice:
     DpauditError
         A target, claim, parameter, value, plan or data file is unknown or unusable.
     """
-    sources = sources_of(request)
+    asked, sources = request, sources_of(request)
     if request.figures is not None:
         sources, wanted = _figure_sources(sources, request)
         request = replace(request, claims=wanted)
@@ -204,12 +205,16 @@ def choose(request: Request) -> Choice:
     unknown = set(request.claims) - {cell.claim for cell in cells.values()}
     if unknown and request.figures is None:
         known = {name for each in chosen for name in each.claim_names()}
+        meant = {name: continued(name, sorted(known)) for name in unknown - known}
+        if any(meant.values()):
+            named = [each for name in request.claims for each in (meant.get(name) or [name])]
+            return choose(replace(asked, claims=tuple(dict.fromkeys(named))))
         name = min(unknown)
         raise TargetError(f"unknown claim {name!r}{suggestion(name, known)}; known: {', '.join(sorted(known))}")
     found = [replace(cell, quick=request.quick) for cell in cells.values()]
     if request.claims or request.with_figures:
         return Choice(cells=tuple(found), places=_places(found, request.shard))
-    kept = [cell for cell in found if cell.kind != FigureClaim.kind or cell.claim in request.targets]
+    kept = [cell for cell in found if cell.kind != FigureClaim.kind or _is_named(cell.claim, request.targets)]
     left_out = 0 if request.data is not None else len(found) - len(kept)
     return Choice(cells=tuple(kept), figures_left_out=left_out, places=_places(kept, request.shard))
 
@@ -221,6 +226,10 @@ def _places(cells: Sequence[Cell], shard: tuple[int, int] | None) -> tuple[int, 
     number, of = shard
     mixed = sorted(range(len(cells)), key=lambda place: hashlib.sha256(repr(_identity(cells[place])).encode()).digest())
     return tuple(sorted(mixed[number - 1 :: of]))
+
+
+def _is_named(claim: str, targets: Sequence[str]) -> bool:
+    return any(name == claim or continued(name, [claim]) for name in targets)
 
 
 def _check_names(chosen: Sequence[_Chooser], request: Request) -> None:

@@ -18,6 +18,7 @@ from dpaudit.registry import (
     find_targets,
     in_catalogue,
 )
+from dpaudit.registry.names import continued
 from dpaudit.runner.request import Request
 
 
@@ -73,9 +74,11 @@ def _named(text: str) -> Iterator[Source]:
         if text in papers and papers[text].plan is not None:
             yield from _of_plan(read_plan(str(papers[text].plan)))
             return
-        declaration = catalogue_claims().get(text)
-        if declaration is not None:
-            yield from _of_claim(declaration)
+        claims = catalogue_claims()
+        named = [text] if text in claims else continued(text, claims)
+        if named:
+            for name in named:
+                yield from _of_claim(claims[name])
             return
     for reference in find_targets(text):
         name = reference.load().name

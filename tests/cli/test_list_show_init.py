@@ -6,13 +6,15 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from dpaudit.catalog import ROOT
 from dpaudit.claims.record import read_record
-from dpaudit.registry import catalogue_claims, catalogue_papers
+from dpaudit.registry import catalogue_claims, catalogue_papers, suggestion
+from dpaudit.registry.names import continued
 
 OWN = '''\
 import numpy as np
@@ -45,12 +47,80 @@ def test_list_names_every_target_and_claim(dpaudit):
     targets = {row["target"]: row for row in rows}
     assert {"kwiksort", "dp-kwiksort", "ldp-kwiksort-rr", "ldp-kwiksort-lap"} <= set(targets)
     assert "yan2020.theorem1-rr" in [claim["id"] for claim in targets["ldp-kwiksort-rr"]["claims"]]
-    text = dpaudit("list").out
+    lines = dpaudit("list", "--controls").out.splitlines()
+    assert [line.split()[0] for line in lines[1:]] == [row["target"] for row in rows]
     for row in rows:
-        assert row["target"] in text
         assert row["title"]
         assert row["claims"]
         assert all(claim["statement"] for claim in row["claims"])
+    outcome = dpaudit("list")
+    shown = [line.split()[0] for line in outcome.out.splitlines()[1:]]
+    assert shown == [row["target"] for row in rows if not row["control"]]
+    assert f"{len(rows) - len(shown)} controls" in outcome.err
+    assert "half-noise" not in shown
+
+
+@pytest.mark.slow
+def test_list_chooses_by_paper_and_by_words(dpaudit, refused):
+    claims = json.loads(dpaudit("list", "--claims", "--paper", "yan2020", "--format", "json").out)
+    assert {each["id"] for each in claims} >= {"yan2020.theorem1-rr", "yan2020.theorem1-lap"}
+    assert {each["paper"] for each in claims if not each["bug"]} == {"yan2020"}
+    targets = dpaudit("list", "--paper", "duchi2013").out.splitlines()[1:]
+    assert "vector-mechanism" in [line.split()[0] for line in targets]
+    found = dpaudit("list", "KWIKSORT", "laplace noise to every comparison").out.splitlines()[1:]
+    assert [line.split()[0] for line in found] == ["dp-kwiksort"]
+    assert "did you mean 'yan2020'" in refused("list", "--paper", "yan202")
+    assert dpaudit("list", "no-such-word").err.startswith("dpaudit: nothing in the catalogue")
+
+
+@pytest.mark.slow
+def test_list_is_quick(folder):
+    resource = pytest.importorskip("resource", reason="Windows does not say what a process used")
+    used = []
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, "-m", "dpaudit", "list"], capture_output=True, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        used.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    assert min(used) < 1
+
+
+@pytest.mark.slow
+def test_the_beginning_of_an_id_means_those_that_go_on_after_a_hyphen(dpaudit, refused):
+    shown = json.loads(dpaudit("show", "yan2020.theorem1", "--format", "json").out)
+    assert [each["id"] for each in shown] == ["yan2020.theorem1-rr", "yan2020.theorem1-lap"]
+    assert shown[0]["verdicts"]["proved"] == sum(each["verdict"] == "proved" for each in shown[0]["results"])
+    for words in (["yan2020.theorem1"], ["ldp-kwiksort-rr", "ldp-kwiksort-lap", "--claim", "yan2020.theorem1"]):
+        settings = ["--set", "epsilon=1", "--set", "queries=1", "--set", "alternatives=3", "--method", "exact"]
+        record = json.loads(dpaudit("check", *words, *settings, "--format", "json").out)
+        assert {each["claim"] for each in record["results"]} == {"yan2020.theorem1-rr", "yan2020.theorem1-lap"}
+    message = refused("show", "yan2020.theorem9")
+    assert "yan2020.theorem1" not in message
+    assert "yan2020.theorem3" not in message
+
+
+def test_names_that_are_suggested_and_that_go_on():
+    known = ["yan2020.theorem1-rr", "yan2020.theorem10", "yan2020.theorem2", "yan2020.theorem1.part"]
+    assert continued("yan2020.theorem1", known) == ["yan2020.theorem1-rr", "yan2020.theorem1.part"]
+    assert continued("yan2020.theor", known) == continued("", known) == []
+    assert suggestion("yan2020.theorem3", known) == ""
+    assert suggestion("yan202.theorem2", known) == ", did you mean 'yan2020.theorem2'?"
+    assert suggestion("epsilom", ["epsilon", "delta"]) == ", did you mean 'epsilon'?"
+
+
+@pytest.mark.slow
+def test_show_as_json_says_what_its_text_says(dpaudit, count):
+    (target,) = json.loads(dpaudit("show", count, "--format", "json").out)
+    assert target["object"] == "target"
+    assert [each["id"] for each in target["claims"]] == ["count.privacy", "count.utility"]
+    assert target["parameters"][0]["name"] == "epsilon"
+    (paper,) = json.loads(dpaudit("show", "hay2017", "--format", "json").out)
+    text = dpaudit("show", "hay2017").out
+    assert all(each["id"] in text for each in paper["claims"])
+    (system,) = json.loads(dpaudit("show", "dp-kwiksort", "--format", "json").out)
+    recorded = read_record(ROOT / "reports" / "yan2020.json").results
+    claim = next(each for each in system["claims"] if each["id"] == "yan2020.dp-kwiksort")
+    assert claim["verdicts"] == Counter(str(each.verdict) for each in recorded if each.claim == claim["id"])
 
 
 @pytest.mark.slow

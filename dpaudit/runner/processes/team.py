@@ -107,10 +107,12 @@ class Team:
     ----------
     stop
         Tells whether the team should stop, which then raises KeyboardInterrupt.
+    starter
+        What starts the workers.
     """
 
     stop: Callable[[], bool] = lambda: False
-    _starter: Starter = field(default_factory=take)
+    starter: Starter = field(default_factory=take)
     _workers: dict[int, _Worker] = field(default_factory=dict)
     _statuses: dict[int, int] = field(default_factory=dict)
     _loaded: set[Call] = field(default_factory=set)
@@ -123,7 +125,7 @@ class Team:
     ) -> None:
         for worker in list(self._workers.values()):
             self._dismiss(worker)
-        give_back(self._starter)
+        give_back(self.starter)
 
     def call(
         self, function: Callable[..., Any], *arguments: Any, load: Call | None = None, until: float | None = None
@@ -180,7 +182,7 @@ class Team:
                 assert request is not None
                 worker.request = None
                 worker.served += 1
-                if self._starter.isolates:
+                if self.starter.isolates:
                     self._dismiss(worker)
                 elif isinstance(answer, Ended) and worker.served > 1:
                     again.append(replace(request, again=True))
@@ -189,18 +191,18 @@ class Team:
 
     def _load(self, request: Request, until: float | None) -> Answer | None:
         """Load what a request needs, once for all workers; return what became of it where that failed."""
-        if request.load is None or request.load in self._loaded or not self._starter.isolates:
+        if request.load is None or request.load in self._loaded or not self.starter.isolates:
             return None
         try:
-            self._starter.load(request.load)
-            while not self._starter.loaded():
-                self._pause(self._starter.connections(), until)
-                status = self._starter.host_ended()
+            self.starter.load(request.load)
+            while not self.starter.loaded():
+                self._pause(self.starter.connections(), until)
+                status = self.starter.host_ended()
                 if status is not None:
                     self._loaded.clear()
                     return Ended(_words(status))
                 if until is not None and time.time() >= until:
-                    self._starter.end_host()
+                    self.starter.end_host()
                     self._loaded.clear()
                     return Overdue()
         except OSError as error:
@@ -211,8 +213,8 @@ class Team:
     def _start_over(self, error: OSError) -> Answer:
         """Take another starter in place of one that does not work."""
         self._loaded.clear()
-        self._starter.close()
-        self._starter = take()
+        self.starter.close()
+        self.starter = take()
         return Ended(f"could not be started ({error.strerror or error})")
 
     def _ask(self, request: Request, *, afresh: bool) -> Answer | None:
@@ -231,7 +233,7 @@ class Team:
             else:
                 return None
         try:
-            number, connection = self._starter.start()
+            number, connection = self.starter.start()
         except OSError as error:
             return self._start_over(error)
         worker = self._workers[number] = _Worker(number, connection, messages.Inbox(connection))
@@ -252,10 +254,10 @@ class Team:
 
     def _look(self, until: float | None) -> None:
         alive = [worker.connection for worker in self._workers.values() if not worker.inbox.closed]
-        self._pause([*self._starter.connections(), *alive], until)
+        self._pause([*self.starter.connections(), *alive], until)
 
     def _arrived(self, *, late: bool) -> list[tuple[_Worker, Answer]]:
-        self._statuses |= self._starter.ended()
+        self._statuses |= self.starter.ended()
         found: list[tuple[_Worker, Answer]] = []
         for worker in list(self._workers.values()):
             how = _words(self._statuses[worker.number]) if worker.number in self._statuses else None
@@ -281,13 +283,13 @@ class Team:
         limit = time.monotonic() + _SECONDS_TO_END
         while number not in self._statuses and time.monotonic() < limit:
             time.sleep(0.01)
-            self._statuses |= self._starter.ended()
+            self._statuses |= self.starter.ended()
         return _words(self._statuses[number]) if number in self._statuses else "closed its connection"
 
     def _dismiss(self, worker: _Worker) -> None:
         self._workers.pop(worker.number, None)
         self._statuses.pop(worker.number, None)
-        self._starter.end(worker.number)
+        self.starter.end(worker.number)
         worker.connection.close()
 
 

@@ -19,8 +19,6 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
-import numpy as np
-
 from dpaudit.errors import DpauditError
 from dpaudit.runner.processes import messages
 
@@ -221,7 +219,8 @@ _ENDS_BY_ITSELF = ("multiprocessing.popen_fork", "multiprocessing.forkserver")
 
 def _seed_afresh() -> None:
     # Copies of one process would draw equal numbers from the generator that code without one of its own shares.
-    np.random.seed()  # noqa: NPY002
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed()
 
 
 def main() -> NoReturn:
