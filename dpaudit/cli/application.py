@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import typer
@@ -11,6 +12,7 @@ from dpaudit.claims.verdicts import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_UNUSABLE,
 from dpaudit.cli.bound import bound
 from dpaudit.cli.check import check
 from dpaudit.cli.compare import compare
+from dpaudit.cli.examples import EXAMPLES, epilog_of
 from dpaudit.cli.init import init
 from dpaudit.cli.interrupts import Interrupted
 from dpaudit.cli.list import list_
@@ -27,25 +29,30 @@ app = typer.Typer(
     name="dpaudit",
     help="Is what its authors claim of a differentially private algorithm true?",
     invoke_without_command=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=(
+        f"Begin with `{EXAMPLES['check'][0]}`, which shows in seconds that a published protocol is not private, or "
+        "with `dpaudit init NAME`, for a mechanism of your own.\n\n"
         "Exit status: 0 every verdict is as expected; 1 one is not; 2 the call, plan, data or target cannot be used; "
         "3 something was inconclusive; 4 a target or its check raised; 130 interrupted."
     ),
 )
-app.command("list")(list_)
-app.command("show")(show)
-app.command("check")(check)
-app.command("verify")(verify)
-app.command("sweep")(sweep)
-app.command("bound")(bound)
-app.command("reproduce")(reproduce)
-app.command("report")(report)
-app.command("merge")(merge)
-app.command("compare")(compare)
-app.command("init")(init)
+_COMMANDS: dict[str, Callable[..., None]] = {
+    "list": list_,
+    "show": show,
+    "check": check,
+    "verify": verify,
+    "sweep": sweep,
+    "bound": bound,
+    "reproduce": reproduce,
+    "report": report,
+    "merge": merge,
+    "compare": compare,
+    "init": init,
+}
+for _name, _function in _COMMANDS.items():
+    app.command(_name, epilog=epilog_of(_name))(_function)
 
 
 def version(value: bool) -> None:

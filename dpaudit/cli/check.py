@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 import typer
 
 from dpaudit.claims.verdicts import EXIT_INTERRUPTED, EXIT_UNUSABLE, worst_status
+from dpaudit.cli import completion
 from dpaudit.cli.interrupts import noted
 from dpaudit.cli.output import emit, is_error_terminal, say, write
 from dpaudit.errors import OutputError, ParameterError
@@ -30,6 +31,7 @@ def check(
         list[str] | None,
         typer.Argument(
             metavar="[TARGET ...]",
+            autocompletion=completion.targets,
             help="A target, claim or paper of the catalogue, file.py, file.py::Class, module:Class or plan.toml. None: "
             "every plan in ./audits, or else the catalogue's.",
         ),
@@ -77,7 +79,10 @@ def check(
         float | None,
         typer.Option(metavar="S", help="Seconds without a byte after which the program hangs; 60 by default."),
     ] = None,
-    claim: Annotated[list[str] | None, typer.Option(metavar="ID", help="Audit only this claim (repeatable).")] = None,
+    claim: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID", autocompletion=completion.claims, help="Audit only this claim (repeatable)."),
+    ] = None,
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE[,VALUE...]", help="Values of a parameter; several make a grid."),
@@ -242,7 +247,7 @@ def run(
 
             executor = stack.enter_context(cluster(scheduler, workers))
         asked = stack.enter_context(noted())
-        begin = stack.enter_context(progress(enabled=not quiet and is_error_terminal()))
+        begin = stack.enter_context(progress(enabled=not quiet, terminal=is_error_terminal()))
         done = run_request(
             request,
             seconds=seconds,

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from dpaudit.cli import completion
 from dpaudit.cli.apart import call_alone
 from dpaudit.cli.output import is_terminal, say, write_out
 from dpaudit.escapes import visible
@@ -18,10 +19,13 @@ _GAP = "  "
 def list_(
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[WORD ...]", help="Only what has all of these in its name, title, source or claims."),
+        typer.Argument(metavar="WORD", help="Only what has all of these in its name, title, source or claims."),
     ] = None,
     paper: Annotated[
-        str | None, typer.Option(metavar="KEY", help="Only what this paper defines or makes claims about.")
+        str | None,
+        typer.Option(
+            metavar="KEY", autocompletion=completion.papers, help="Only what this paper defines or makes claims about."
+        ),
     ] = None,
     claims: Annotated[bool, typer.Option("--claims", help="List claims in place of targets.")] = False,
     controls: Annotated[

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from dpaudit.cli import completion
 from dpaudit.cli.apart import call_alone
 from dpaudit.cli.output import write_out
 
@@ -20,6 +21,7 @@ def show(
         str,
         typer.Argument(
             metavar="TARGET|CLAIM|PAPER",
+            autocompletion=completion.targets,
             help="A target as for `dpaudit check`, a claim's id or the beginning of several, a paper's key.",
         ),
     ],

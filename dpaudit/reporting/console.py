@@ -12,7 +12,7 @@ from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.findings import tally
 from dpaudit.reporting.groups import ClaimGroup, LabelledResult, group_results
 from dpaudit.reporting.papers import papers_of
-from dpaudit.reporting.reading import by_hand, worked_out
+from dpaudit.reporting.reading import by_hand, most_telling, worked_out
 from dpaudit.reporting.wording import (
     also_measured,
     clean,
@@ -95,7 +95,7 @@ def print_console(record: Record, console: Console, *, only_unexpected: bool = F
     bad = [
         (target, claim, cell) for target in group_results(record) for claim, cell in target.cells if not cell.result.ok
     ]
-    if len(record.results) == 1 and not bad:
+    if not bad:
         _print_witness(page, record)
     if bad:
         page.line(f"Needs attention: {len(bad)} of {len(record.results)}", style="bold")
@@ -144,12 +144,21 @@ def _print_details(page: _Page, claim: ClaimGroup, cell: LabelledResult, notatio
 
 
 def _print_witness(page: _Page, record: Record) -> None:
-    """Print the witness of a record's only result: who asks for one result alone wants to recompute it."""
-    ((target,), (result,)) = group_results(record), record.results
-    if result.witness is not None:
-        page.line("Witness", style="bold")
-        _print_witness_of(page, result, target.notation(target.claims[0]))
-        page.blank()
+    """Print a witness where one claim was asked for: of its only result, or else of the one that says most."""
+    targets = group_results(record)
+    if len(targets) != 1 or len(targets[0].claims) != 1:
+        return
+    (target,), (claim,) = targets, targets[0].claims
+    cell = most_telling(claim)
+    result = cell.result
+    if result.witness is None:
+        return
+    page.line(f"Witness at {cell.label}" if cell.label else "Witness", style="bold")
+    page.field("claim", f"{result.statement} ({result.source})" if result.source else result.statement)
+    _print_witness_of(page, result, target.notation(claim))
+    if len(record.results) > 1:
+        page.field("repeat", result.command, wrap=False)
+    page.blank()
 
 
 def _print_witness_of(page: _Page, result: Result, notation: str) -> None:

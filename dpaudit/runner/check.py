@@ -197,7 +197,8 @@ def run_request(
     workers
         Processes; None for one per processor, as far as there are cells for them.
     begin
-        Called with what is to be done; returns what is called with each result as it arrives.
+        Called with what is to be done; returns what is called with each cell as it is begun, without a result, and
+        with each result as it arrives.
     output
         Folder of the report: witness files go to its folder ``witnesses``.
     store

@@ -32,7 +32,8 @@ from dpaudit.runner.prepare import Prepared, load_target
 from dpaudit.runner.processes import Answer, Finished, Request
 from dpaudit.runner.witnesses import witness_name, write_witness
 
-Progress = Callable[[Cell, Result], None]
+Progress = Callable[[Cell, Result | None], None]
+"""Called with each cell that is begun, without a result, and with each result as it arrives."""
 
 
 class Lookup(Protocol):
@@ -118,7 +119,7 @@ def run_cells(
     team, workers
         What runs them, and how many at a time.
     progress
-        Called with each result as it arrives.
+        Called with each cell as it is begun, and with each result as it arrives.
     output
         Folder of the report, into whose folder of witnesses the refutations go; None where none are wanted.
     known
@@ -160,6 +161,8 @@ def run_cells(
             late.add(i)
             return _request(i, cells[i], late_result, settings)
         begun[i] = time.monotonic()
+        if progress:
+            progress(cells[i], None)
         if settings.spread:
             return _request(i, cells[i], run_in_parts, settings, parts.known(i))
         return _request(i, cells[i], run_cell, settings)

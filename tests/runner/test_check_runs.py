@@ -151,7 +151,7 @@ def test_an_interrupt_keeps_the_results_so_far(mixed):
     seen = []
 
     def progress(cell, result):
-        seen.append(result.claim)
+        seen.extend([] if result is None else [result.claim])
         if len(seen) == 2:
             raise KeyboardInterrupt
 
@@ -188,9 +188,9 @@ def test_seconds_leave_what_was_done(mixed):
     over = []
 
     def progress(cell, result):
-        while not over and time.time() < started + 8:
+        while result is not None and not over and time.time() < started + 8:
             time.sleep(0.1)
-        over.append(True)
+        over.extend([] if result is None else [True])
 
     started = time.time()
     run = run_request(request, seconds=8, started=started, begin=lambda prepared: progress)
@@ -206,15 +206,18 @@ def test_seconds_count_for_an_instance_too(mixed):
     assert record.summary == {"inconclusive": 5}
 
 
-def test_progress_is_told_of_every_result(mixed):
+def test_progress_is_told_of_every_cell_that_begins_and_of_every_result(mixed):
     seen = []
-    run_request(
-        Request(targets=[mixed], samples=2000),
-        workers=2,
-        begin=lambda prepared: lambda cell, result: seen.append((cell.claim, result.claim)),
-    )
-    assert len(seen) == 5
-    assert all(cell == result for cell, result in seen)
+
+    def progress(cell, result):
+        seen.append((cell.claim, None if result is None else result.claim))
+
+    run_request(Request(targets=[mixed], samples=2000), workers=2, begin=lambda prepared: progress)
+    ends = [each for each in seen if each[1] is not None]
+    assert len(ends) == 5
+    assert all(cell == result for cell, result in ends)
+    assert all(seen.index((cell, None)) < seen.index((cell, cell)) for cell, _ in ends)
+    assert len(seen) == 10
 
 
 def test_outcomes_that_cannot_be_pickled_leave_a_worker_as_text(tmp_path, monkeypatch):
