@@ -169,7 +169,7 @@ class Shard:
     places: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Record:
     """All results of one run, with what is needed to run it again.
 
@@ -236,6 +236,55 @@ class Record:
         from dpaudit.claims.record_json import write_json
 
         return write_json(self)
+
+    def to_frame(self) -> Any:
+        """Return a frame of pandas, or of polars where pandas is not installed, with a row for each result.
+
+        Columns are ``target``, ``claim``, ``kind``, ``verdict``, ``expected``, ``ok``, ``method`` and ``samples``; then
+        ``parameter.<name>``, ``claimed.<name>``, and ``measured.<name>.lower``, ``.estimate`` and ``.upper`` for every
+        name that any result has.
+
+        Raises
+        ------
+        ParameterError
+            Neither library is installed.
+        """
+        from dpaudit.claims.notebook import frame_of
+
+        return frame_of(self)
+
+    def plot(self, claim: str | None = None, *, ax: Any = None) -> Any:
+        """Draw what was measured of a claim, with its interval, beside what it says.
+
+        Parameters
+        ----------
+        claim
+            Id of the claim; may be left out where the record has one.
+        ax
+            Axes of matplotlib to draw into; new ones by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        ParameterError
+            There is no such claim, it has no number, or matplotlib is not installed.
+        """
+        from dpaudit.claims.notebook import plot_of
+
+        return plot_of(self, claim, ax)
+
+    def __repr__(self) -> str:
+        from dpaudit.claims.notebook import short_repr
+
+        return short_repr(self)
+
+    def _repr_html_(self) -> str:
+        from dpaudit.claims.notebook import html_of
+
+        return html_of(self)
 
     @classmethod
     def from_json(cls, text: str, *, name: str = "record") -> Record:
