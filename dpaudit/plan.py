@@ -354,6 +354,11 @@ def _adapter() -> TypeAdapter[_PlanFile]:
     return TypeAdapter(_PlanFile)
 
 
+def plan_schema() -> dict[str, Any]:
+    """JSON schema of plans, by which editors complete and check them."""
+    return {"title": SCHEMA, **_adapter().json_schema()}
+
+
 def _first_problem(error: ValidationError) -> str:
     unknown = ("unexpected_keyword_argument", "extra_forbidden")
     # A misspelt key is also a missing one; the misspelling says more.

@@ -20,6 +20,7 @@ from dpaudit.cli.merge import merge
 from dpaudit.cli.output import lasting_streams, say, show_traceback, write_out
 from dpaudit.cli.report import report
 from dpaudit.cli.reproduce import reproduce
+from dpaudit.cli.schema import schema
 from dpaudit.cli.show import show
 from dpaudit.cli.sweep import sweep
 from dpaudit.cli.verify import verify
@@ -50,6 +51,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "merge": merge,
     "compare": compare,
     "init": init,
+    "schema": schema,
 }
 for _name, _function in _COMMANDS.items():
     app.command(_name, epilog=epilog_of(_name))(_function)
@@ -76,6 +78,13 @@ def options(
         Path.cwd()
     except OSError:
         raise ParameterError("the current folder is gone; change to one that exists") from None
+    if context.invoked_subcommand == "check":
+        from dpaudit.cli.project import FILE, project_settings
+
+        found = project_settings(Path())
+        context.default_map = {"check": found}
+        if found and not {"--quiet", "--help", "-h"} & set(sys.argv):
+            say(f"{FILE} sets {', '.join(name.replace('_', '-') for name in found)} where the command line does not")
     if context.invoked_subcommand is None:
         write_out(f"{context.get_help()}\n", styled=True)
         raise typer.Exit(EXIT_UNUSABLE)

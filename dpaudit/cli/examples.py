@@ -21,6 +21,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "report": ("dpaudit report report --output rendered", "dpaudit report record.json --format markdown"),
     "compare": ("dpaudit compare old/record.json new/record.json --format markdown",),
     "init": ("dpaudit init noisy-count",),
+    "schema": ("dpaudit schema plan > plan.schema.json",),
 }
 
 
