@@ -13,7 +13,7 @@ import typer
 from dpaudit.claims.verdicts import EXIT_INTERRUPTED, EXIT_UNUSABLE, worst_status
 from dpaudit.cli import completion
 from dpaudit.cli.interrupts import noted
-from dpaudit.cli.output import emit, is_error_terminal, say, write
+from dpaudit.cli.output import emit, is_error_terminal, say, write, write_badge
 from dpaudit.errors import OutputError, ParameterError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dpaudit.runner import Request
     from dpaudit.runner.check import Run
 
-Format = Literal["text", "json", "markdown", "junit"]
+Format = Literal["text", "json", "markdown", "junit", "sarif"]
 Method = Literal["auto", "exact", "likelihood", "black-box"]
 Guaranteed = Literal["approximate", "gaussian", "zero-concentrated", "renyi"]
 
@@ -138,6 +138,9 @@ def check(
             "arrive: the same command goes on where it was.",
         ),
     ] = None,
+    badge: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the JSON of a badge there, for shields.io's endpoint.")
+    ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Compute everything anew, whatever is kept in DIR.")] = False,
     with_figures: Annotated[
         bool, typer.Option("--with-figures", help="Measure the published figures too, as `dpaudit reproduce` does.")
@@ -216,6 +219,7 @@ def check(
         fresh=fresh,
         quiet=quiet,
         debug=debug,
+        badge=badge,
     )
 
 
@@ -230,6 +234,7 @@ def run(
     quiet: bool,
     debug: bool,
     scheduler: str | None = None,
+    badge: Path | None = None,
 ) -> NoReturn:
     """Run a request with progress, print and write its record, and leave with its status."""
     from dpaudit.cli.progress import progress
@@ -267,6 +272,11 @@ def run(
                 write(done.record, output)
             except OutputError as error:
                 problems.append(str(error))
+    if badge is not None:
+        try:
+            write_badge(done.record, badge)
+        except OutputError as error:
+            problems.append(str(error))
     emit(done.record, format_, quiet=quiet)
     for problem in dict.fromkeys(problems):
         say(problem)

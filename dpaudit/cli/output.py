@@ -41,6 +41,13 @@ def write(record: Record, output: Path) -> None:
     say(f"report written to {output / 'index.html'}")
 
 
+def write_badge(record: Record, file: Path) -> None:
+    """Write the badge of a record."""
+    from dpaudit.reporting import render_badge
+
+    write_file(file, render_badge(record))
+
+
 def emit(record: Record, format_: str, *, quiet: bool = False) -> None:
     """Print a record in a format."""
     from dpaudit.reporting import FORMATS, print_console

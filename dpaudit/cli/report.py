@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from dpaudit.cli.apart import tell
-from dpaudit.cli.output import copy_witnesses, emit, say, write, write_out
+from dpaudit.cli.output import copy_witnesses, emit, say, write, write_badge, write_out
 
 
 def report(
@@ -23,8 +23,12 @@ def report(
         Path | None, typer.Option(metavar="DIR", help="Write record.json, report.md, index.html and junit.xml there.")
     ] = None,
     format_: Annotated[
-        Literal["text", "json", "markdown", "junit"], typer.Option("--format", help="What goes to standard output.")
+        Literal["text", "json", "markdown", "junit", "sarif"],
+        typer.Option("--format", help="What goes to standard output."),
     ] = "text",
+    badge: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the JSON of a badge there, for shields.io's endpoint.")
+    ] = None,
     check: Annotated[
         bool,
         typer.Option("--check", help="Say whether the record and the reports beside it match the code and the plans."),
@@ -39,6 +43,8 @@ def report(
     found = read_record(record)
     if output is not None:
         write(found, output)
+    if badge is not None:
+        write_badge(found, badge)
     emit(found, format_)
     if output is not None:
         copy_witnesses(found, record.parent, output)

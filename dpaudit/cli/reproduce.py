@@ -40,7 +40,8 @@ def reproduce(
     seed: Annotated[int, typer.Option(metavar="N", help="Equal seeds give equal records.")] = 0,
     workers: Annotated[int | None, typer.Option(metavar="N", help="Processes; by default one per processor.")] = None,
     format_: Annotated[
-        Literal["text", "json", "markdown", "junit"], typer.Option("--format", help="What goes to standard output.")
+        Literal["text", "json", "markdown", "junit", "sarif"],
+        typer.Option("--format", help="What goes to standard output."),
     ] = "text",
     output: Annotated[
         Path | None,

@@ -30,7 +30,8 @@ def sweep(
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of the run.")] = 0,
     workers: Annotated[int | None, typer.Option(metavar="N", help="Processes; by default one per processor.")] = None,
     format_: Annotated[
-        Literal["text", "json", "markdown", "junit"], typer.Option("--format", help="What goes to standard output.")
+        Literal["text", "json", "markdown", "junit", "sarif"],
+        typer.Option("--format", help="What goes to standard output."),
     ] = "text",
     output: Annotated[
         Path | None,

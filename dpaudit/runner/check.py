@@ -281,7 +281,7 @@ def make_record(
         claims=prepared.claims if prepared else {},
         results=tuple(results),
         summary=summarise(tuple(results)),
-        environment=_environment(),
+        environment={**_environment(), **({"sources": prepared.origins} if prepared and prepared.origins else {})},
         timing={"started": started, "seconds": time.time() - started},
     )
 

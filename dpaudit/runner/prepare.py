@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from dpaudit.claims.entries import ClaimEntry, PaperEntry
 from dpaudit.claims.record import SystemEntry
@@ -13,6 +14,7 @@ from dpaudit.runner.cells import Cell, choose, figures_not_on_data
 from dpaudit.runner.entries import claim_entries, paper_entries_of, system_entries
 from dpaudit.runner.instances import load_dataset
 from dpaudit.runner.keys import Candidates, Keys
+from dpaudit.runner.origins import origins
 from dpaudit.runner.request import Request
 from dpaudit.runner.sources import declarations_by_id, sources_of
 
@@ -35,6 +37,8 @@ class Prepared:
         Figures and tables that were asked for and have no part that is measured on data.
     places
         Place of each cell among those of the whole run.
+    origins
+        File and line of the targets, by name.
     """
 
     cells: tuple[Cell, ...]
@@ -45,6 +49,7 @@ class Prepared:
     figures_left_out: int = 0
     figures_not_on_data: tuple[str, ...] = ()
     places: tuple[int, ...] = ()
+    origins: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 def load_targets(targets: tuple[str, ...], data: str | None) -> None:
@@ -95,4 +100,5 @@ def prepare(request: Request, timed: bool = False) -> Prepared:
         figures_left_out=choice.figures_left_out,
         figures_not_on_data=tuple(figures_not_on_data(request)),
         places=choice.places,
+        origins=origins(cells),
     )

@@ -404,3 +404,19 @@ def test_a_target_that_ends_its_worker_is_an_error_and_the_others_go_on(command,
     assert results["sound", "count.privacy"]["verdict"] == "proved"
     assert all(results[mode, "count.utility"]["verdict"] == "proved" for mode in ("sound", "die", "none"))
     assert "Traceback" not in outcome.err
+
+
+def test_sarif_and_a_badge(dpaudit, count, folder):
+    outcome = dpaudit("check", count, "--set", "factor=0.5", "--format", "sarif", "--badge", "shown/badge.json")
+    assert outcome.status == 1
+    (result,) = json.loads(outcome.out)["runs"][0]["results"]
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "count.py"
+    assert json.loads((folder / "shown" / "badge.json").read_text())["color"] == "red"
+    dpaudit("check", count, "--output", "out")
+    assert (
+        json.loads(dpaudit("report", "out", "--format", "sarif", "--badge", "b.json").out)["runs"][0]["results"] == []
+    )
+    assert json.loads((folder / "b.json").read_text())["message"] == "2 proved"
+    outcome = dpaudit("check", count, "--badge", "out")
+    assert outcome.status == 2
+    assert "out" in outcome.err
