@@ -5,7 +5,9 @@ STAMP := .venv/.installed
 PEERS_STAMP := .venv-peers/.installed
 LOWEST_STAMP := .venv-lowest/.installed
 
-.PHONY: check test test-fast test-lowest mutants examples lint format reports reports-check reproduce revisions bench clean
+DOCS_STAMP := .venv-docs/.installed
+
+.PHONY: docs check test test-fast test-lowest mutants examples lint format reports reports-check reproduce revisions bench clean
 
 $(STAMP): pyproject.toml hatch_build.py constraints.txt
 	$(PYTHON) -m venv .venv
@@ -75,5 +77,13 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/peers.py --write benchmarks/peers.md
 	$(BIN)/python benchmarks/detection.py --write benchmarks/detection.md
 
+$(DOCS_STAMP): pyproject.toml
+	$(PYTHON) -m venv .venv-docs
+	.venv-docs/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	touch $(DOCS_STAMP)
+
+docs: $(DOCS_STAMP)  ## the documentation site, in build/site
+	.venv-docs/bin/python -m mkdocs build --quiet
+
 clean:
-	rm -rf .venv .venv-lowest .venv-peers .audit .reproduced build dist
+	rm -rf .venv .venv-lowest .venv-peers .venv-docs .audit .reproduced build dist

@@ -19,7 +19,12 @@ def schema(
 
     An editor completes and checks a plan whose first line is `#:schema plan.schema.json`.
     """
-    write_out(json.dumps({"$schema": DIALECT, **_schema(file)}, indent=1, ensure_ascii=False) + "\n")
+    write_out(json.dumps(schema_of(file), indent=1, ensure_ascii=False) + "\n")
+
+
+def schema_of(file: str) -> dict[str, Any]:
+    """JSON schema of a kind of file."""
+    return {"$schema": DIALECT, **_schema(file)}
 
 
 def _schema(file: str) -> dict[str, Any]:
