@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -10,10 +9,11 @@ from difflib import get_close_matches
 def suggestion(name: str, known: Iterable[str]) -> str:
     """``, did you mean '…'?`` for the nearest known name, or nothing.
 
-    A claim with another number is another claim: ``theorem2`` is never suggested for ``theorem1``.
+    A claim with other digits is another claim: ``theorem2`` is never suggested for ``theorem1``, but ``theorem12`` is
+    for ``theorem21``.
     """
-    wanted = _numbers(name)
-    alike = [each for each in known if not wanted or _numbers(each) == wanted]
+    wanted = _digits(name)
+    alike = [each for each in known if not wanted or _digits(each) == wanted]
     near = get_close_matches(name, alike, n=1, cutoff=0.5)
     return f", did you mean {near[0]!r}?" if near else ""
 
@@ -26,6 +26,6 @@ def continued(name: str, known: Iterable[str]) -> list[str]:
     return [each for each in known if name and each.startswith((f"{name}-", f"{name}."))]
 
 
-def _numbers(name: str) -> list[str]:
-    """Numbers in a claim's id after the paper's key."""
-    return re.findall(r"\d+", name.partition(".")[2])
+def _digits(name: str) -> list[str]:
+    """Digits in a claim's id after the paper's key, in ascending order."""
+    return sorted(filter(str.isdigit, name.partition(".")[2]))

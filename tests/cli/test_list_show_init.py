@@ -104,6 +104,7 @@ def test_names_that_are_suggested_and_that_go_on():
     assert continued("yan2020.theorem1", known) == ["yan2020.theorem1-rr", "yan2020.theorem1.part"]
     assert continued("yan2020.theor", known) == continued("", known) == []
     assert suggestion("yan2020.theorem3", known) == ""
+    assert suggestion("yan2020.theorem01", known) == ", did you mean 'yan2020.theorem10'?"
     assert suggestion("yan202.theorem2", known) == ", did you mean 'yan2020.theorem2'?"
     assert suggestion("epsilom", ["epsilon", "delta"]) == ", did you mean 'epsilon'?"
 
