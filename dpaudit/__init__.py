@@ -21,10 +21,18 @@ if _typing.TYPE_CHECKING:
         privacy_bounds,
     )
     from dpaudit.auditors.features import float_bits
-    from dpaudit.claims.claims import Claim, FigureClaim, LemmaClaim, PrivacyClaim, RateClaim, UtilityClaim
+    from dpaudit.claims.claims import (
+        Claim,
+        FigureClaim,
+        LemmaClaim,
+        PrivacyClaim,
+        RateClaim,
+        StabilityClaim,
+        UtilityClaim,
+    )
     from dpaudit.claims.datasets import Dataset, DatasetLoader
     from dpaudit.claims.declarations import Between, Declaration, claim
-    from dpaudit.claims.domains import Integers, RankingProfiles, Reals
+    from dpaudit.claims.domains import Choices, Datasets, Floats, Integers, Nullable, RankingProfiles, Reals, Rows
     from dpaudit.claims.evidence import Counterexample, Curves, Evidence, Interval, Remedy, Role, Violation
     from dpaudit.claims.guarantees import (
         ApproximateDP,
@@ -110,6 +118,7 @@ __all__ = [
     "Assertion",
     "Between",
     "CheckError",
+    "Choices",
     "Claim",
     "CommandMechanism",
     "Composed",
@@ -118,6 +127,7 @@ __all__ = [
     "DataError",
     "Dataset",
     "DatasetLoader",
+    "Datasets",
     "Declaration",
     "DiscreteGaussianLaw",
     "DiscreteLaplaceLaw",
@@ -127,6 +137,7 @@ __all__ = [
     "Evidence",
     "FigureClaim",
     "FiniteLaw",
+    "Floats",
     "GaussianDP",
     "GaussianLaw",
     "Guarantee",
@@ -141,6 +152,7 @@ __all__ = [
     "Message",
     "Neighbouring",
     "NoisySteps",
+    "Nullable",
     "OneRunBound",
     "OutputError",
     "Paper",
@@ -166,9 +178,11 @@ __all__ = [
     "Repeated",
     "Result",
     "Role",
+    "Rows",
     "SampledWithoutReplacement",
     "SamplesBound",
     "ShuffledBatches",
+    "StabilityClaim",
     "TargetError",
     "TargetRaisedError",
     "TradeOff",
@@ -224,11 +238,21 @@ _HOMES = {
             "LemmaClaim",
             "PrivacyClaim",
             "RateClaim",
+            "StabilityClaim",
             "UtilityClaim",
         ),
         "dpaudit.claims.datasets": ("Dataset", "DatasetLoader"),
         "dpaudit.claims.declarations": ("Between", "Declaration", "claim"),
-        "dpaudit.claims.domains": ("Integers", "RankingProfiles", "Reals"),
+        "dpaudit.claims.domains": (
+            "Choices",
+            "Datasets",
+            "Floats",
+            "Integers",
+            "Nullable",
+            "RankingProfiles",
+            "Reals",
+            "Rows",
+        ),
         "dpaudit.claims.evidence": (
             "Counterexample",
             "Curves",

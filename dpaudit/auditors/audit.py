@@ -17,9 +17,18 @@ from dpaudit.auditors.losses import knows_likelihood
 from dpaudit.auditors.pace import OutOfTimeError, Pace
 from dpaudit.auditors.rates import audit_rate
 from dpaudit.auditors.recorded import find_deviation, find_view_deviation
+from dpaudit.auditors.stability import audit_stability
 from dpaudit.auditors.streams import Streams
 from dpaudit.auditors.utility import audit_utility
-from dpaudit.claims.claims import Claim, FigureClaim, LemmaClaim, PrivacyClaim, RateClaim, UtilityClaim
+from dpaudit.claims.claims import (
+    Claim,
+    FigureClaim,
+    LemmaClaim,
+    PrivacyClaim,
+    RateClaim,
+    StabilityClaim,
+    UtilityClaim,
+)
 from dpaudit.claims.evidence import Evidence, Remedy
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.claims.verdicts import Verdict
@@ -64,6 +73,8 @@ def audit(target: Mechanism, claim: Claim, *, budget: Budget, streams: Streams) 
         return audit_rate(claim, budget=budget, streams=streams)
     if isinstance(claim, LemmaClaim):
         return audit_lemma(claim, draws=budget.samples, streams=streams)
+    if isinstance(claim, StabilityClaim):
+        return audit_stability(claim, draws=budget.samples, deadline=budget.deadline, streams=streams)
     raise CheckError(f"{claim.id}: no auditor for a {type(claim).__name__}; use one of dpaudit's claim classes")
 
 

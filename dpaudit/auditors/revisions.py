@@ -41,6 +41,7 @@ ENTRIES: Final = {
     "figure": (("dpaudit.auditors.figures", "audit_figure"),),
     "rate": (("dpaudit.auditors.rates", "audit_rate"),),
     "lemma": (("dpaudit.auditors.lemma", "audit_lemma"),),
+    "stability": (("dpaudit.auditors.stability", "audit_stability"),),
 }
 """Where each auditor begins, by module and name."""
 
@@ -55,6 +56,7 @@ LIBRARIES: Final = {
     "figure": ("numpy", "scipy"),
     "rate": ("numpy", "scipy", "statsmodels"),
     "lemma": ("numpy",),
+    "stability": ("numpy",),
 }
 """Libraries that an auditor's numbers depend on, by the names of their distributions."""
 

@@ -9,8 +9,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from dpaudit.claims.domains import Domain
+from dpaudit.claims.domains import Choices, Datasets, Domain, Floats, InputSpace, Integers, Nullable, Reals, Rows
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee
+from dpaudit.claims.metrics import metric
 from dpaudit.errors import ParameterError
 
 Measurements = np.ndarray | Mapping[str, np.ndarray]
@@ -324,3 +325,62 @@ class LemmaClaim(Claim):
         if not (math.isfinite(self.tolerance) and self.tolerance >= 0):
             raise self._unfit(f"tolerance must be a finite number >= 0, got {self.tolerance}")
         object.__setattr__(self, "instances", tuple(self.instances))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StabilityClaim(Claim):
+    """What a deterministic transformation promises: inputs at distance d give outputs at most ``map(d)`` apart.
+
+    Attributes
+    ----------
+    transformation
+        ``transformation(data)`` returns the output; it always gives the same on the same input.
+    domain
+        The inputs: `Integers`, `Reals`, `Floats`, `Choices`, `Nullable`, `Rows`, or `Datasets` of these.
+    input_metric, output_metric
+        Distance of two inputs and of two outputs: ``symmetric``, ``insert-delete``, ``change-one``, ``hamming``,
+        ``absolute``, ``l1``, ``l2``, ``linf``, ``discrete``, or a function of two values that returns a number.
+    map
+        ``map(distance)`` returns the largest distance of the outputs that is promised; infinity promises nothing.
+    distance_type
+        ``float`` where ``map`` takes floats, rounded up; by default whole numbers stay whole.
+    raising_counts
+        Whether a transformation that raises on one of two neighbours breaks the promise, as by default. Otherwise
+        inputs on which it raises are not in the domain.
+    member
+        ``member(data)`` returns whether an input that was drawn belongs to the domain, for conditions that ``domain``
+        does not express; None for all.
+    tolerance
+        Excess over the promise, absolute below 1 and relative above, that counts as rounding. 0 for a transformation
+        that claims to take rounding into account.
+    scope
+        The inputs, in words.
+    """
+
+    kind: ClassVar[str] = "stability"
+
+    transformation: Callable[[Any], Any]
+    domain: InputSpace
+    input_metric: str | Callable[[Any, Any], float]
+    output_metric: str | Callable[[Any, Any], float]
+    map: Callable[[Any], Any]
+    distance_type: type = int
+    raising_counts: bool = True
+    member: Callable[[Any], bool] | None = None
+    tolerance: float = 1e-9
+    scope: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.domain, Integers | Reals | Floats | Choices | Nullable | Rows | Datasets):
+            raise self._unfit(f"domain must be such as Datasets(Integers(0, 10)), got {self.domain!r}")
+        for name in ("input_metric", "output_metric"):
+            try:
+                found = metric(getattr(self, name))
+            except ParameterError as error:
+                raise self._unfit(f"{name}: {error}") from None
+            if name == "input_metric" and found.datasets and not isinstance(self.domain, Datasets):
+                raise self._unfit(f"input_metric {found.name} compares datasets; give domain=Datasets(...)")
+        if not (math.isfinite(self.tolerance) and self.tolerance >= 0):
+            raise self._unfit(f"tolerance must be a finite number >= 0, got {self.tolerance}")
+        if self.distance_type not in (int, float):
+            raise self._unfit(f"distance_type must be int or float, got {self.distance_type!r}")

@@ -19,8 +19,17 @@ from dpaudit.auditors.budget import DEFAULT_SAMPLES, complement
 from dpaudit.auditors.lemma import DEFAULT_DRAWS
 from dpaudit.auditors.pace import Announce
 from dpaudit.auditors.pair import LEAST_SAMPLES
+from dpaudit.auditors.stability import DEFAULT_PAIRS
 from dpaudit.auditors.work import FAILED, Part, WantedError, Work, perform
-from dpaudit.claims.claims import Claim, FigureClaim, LemmaClaim, PrivacyClaim, RateClaim, UtilityClaim
+from dpaudit.claims.claims import (
+    Claim,
+    FigureClaim,
+    LemmaClaim,
+    PrivacyClaim,
+    RateClaim,
+    StabilityClaim,
+    UtilityClaim,
+)
 from dpaudit.claims.evidence import Counterexample, Evidence, Remedy, Violation
 from dpaudit.claims.record import METHOD_ENDED, METHOD_RAISED, METHOD_UNUSABLE, UNKNOWN_KIND, Result, plain
 from dpaudit.claims.verdicts import Verdict, status_of
@@ -213,6 +222,8 @@ def _usual_samples(claim: Claim) -> tuple[int, int]:
         return DEFAULT_SAMPLES, LEAST_SAMPLES
     if isinstance(claim, LemmaClaim):
         return DEFAULT_DRAWS, 1
+    if isinstance(claim, StabilityClaim):
+        return DEFAULT_PAIRS, 1
     return getattr(claim, "runs", 1), _FEWEST_RUNS
 
 
@@ -395,7 +406,11 @@ def _result(
         claimed = {} if claim.published is None else {name: claim.published}
     elif isinstance(claim, RateClaim):
         claimed = {"exponent" if claim.direction == "equal" else "exponent_at_most": claim.exponent}
-    sampled = evidence.samples and cell.kind != LemmaClaim.kind and evidence.verdict is not Verdict.ERROR
+    sampled = (
+        evidence.samples
+        and cell.kind not in (LemmaClaim.kind, StabilityClaim.kind)
+        and evidence.verdict is not Verdict.ERROR
+    )
     return Result(
         target=cell.target,
         claim=cell.claim,

@@ -39,8 +39,8 @@ _LIBRARIES: Final = {
         package="opendp",
         install="opendp",
         home="dpaudit.sources.libraries.opendp_objects",
-        wanted="an OpenDP Measurement",
-        returned=("Measurement",),
+        wanted="an OpenDP Measurement or Transformation",
+        returned=("Measurement", "Transformation"),
         adapt="from_opendp",
     ),
     "diffprivlib": _Library(
@@ -210,6 +210,8 @@ def adapted(target: LibraryTarget, module: ModuleType) -> type[LibraryMechanism]
             "returns one"
         )
     base: type[LibraryMechanism] = adapter.MECHANISM
+    if hasattr(adapter, "base_for"):
+        base = adapter.base_for(value, _returned(value))
     origin = target.path, target.attribute + (f"#{target.pairs}" if target.pairs else "")
     more: dict[str, Any] = {} if target.home.endswith(".py") else {"recipe": (adapted_again, target, {})}
     return made_class(base, make, name=target.attribute, origin=origin, pairs=target.given, more=more)
@@ -232,6 +234,11 @@ def objects_in(target: LibraryTarget, module: ModuleType) -> Iterator[tuple[str,
 
 
 def _makes(function: Any, module: ModuleType, said: _Library) -> bool:
-    annotation = function.__annotations__.get("return", "")
+    return function.__module__ == module.__name__ and _returned(function) in said.returned
+
+
+def _returned(function: Any) -> str:
+    """Name of the class that a function says it returns; empty where it does not say."""
+    annotation = getattr(function, "__annotations__", {}).get("return", "")
     text = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))
-    return function.__module__ == module.__name__ and text.partition("[")[0].rpartition(".")[2] in said.returned
+    return text.partition("[")[0].rpartition(".")[2]

@@ -1,4 +1,7 @@
-"""OpenDP's measurements as mechanisms: input domain, input metric, output measure and map are a claim as they stand."""
+"""OpenDP's measurements as mechanisms: input domain, input metric, output measure and map are a claim as they stand.
+
+Transformations, which carry a claim too, are in `opendp_transformations`.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from dpaudit.claims.guarantees import ApproximateDP, Guarantee, PrivacyProfile, 
 from dpaudit.claims.inputs import Pair
 from dpaudit.errors import ParameterError
 from dpaudit.mechanism import parameter
+from dpaudit.sources.libraries import opendp_transformations
 from dpaudit.sources.libraries.neighbours import metric_name, pairs_of, relation_of
 from dpaudit.sources.libraries.objects import Inputs, LibraryMechanism, checked_pairs, made_class, maker_of
 from dpaudit.sources.libraries.spaces import space_of
@@ -43,7 +47,7 @@ class OpendpMechanism(LibraryMechanism):
 
     def check_object(self, made: Any) -> None:
         """Raise ParameterError where it is no measurement."""
-        if not recognises(made):
+        if not _is_measurement(made):
             raise ParameterError(
                 f"{self.name}: needs an OpenDP Measurement, with input_domain, input_metric, output_measure and map, "
                 f"got {type(made).__name__}"
@@ -171,21 +175,33 @@ def _finite(name: str, value: Any) -> float:
 
 
 def recognises(value: Any) -> bool:
-    """Whether a value is a measurement."""
+    """Whether a value is a measurement or a transformation."""
+    return _is_measurement(value) or opendp_transformations.recognises(value)
+
+
+def base_for(value: Any, returned: str) -> type[LibraryMechanism]:
+    """Return what stands for an object, or for one that a function says it returns."""
+    if opendp_transformations.recognises(value) or returned == "Transformation":
+        return opendp_transformations.OpendpTransformation
+    return OpendpMechanism
+
+
+def _is_measurement(value: Any) -> bool:
     needed = ("input_domain", "input_metric", "output_measure", "map")
     return not isinstance(value, type) and callable(value) and all(hasattr(value, each) for each in needed)
 
 
 def from_opendp(
     measurement: Any, *, d_in: float = 1.0, pairs: Iterable[Pair] | None = None, name: str = "opendp"
-) -> OpendpMechanism:
-    """Return an OpenDP measurement as a mechanism, with the claim that it carries.
+) -> LibraryMechanism:
+    """Return an OpenDP measurement or transformation as a target, with the claim that it carries.
 
     Parameters
     ----------
     measurement
         The measurement, or a function that makes it; its arguments are then parameters, at their defaults. Only what a
-        function of a module makes can be sent to another process.
+        function of a module makes can be sent to another process. Or a transformation, whose stability is audited at
+        all distances.
     d_in
         Largest distance of two neighbouring inputs, in its input metric, above 0.
     pairs
@@ -201,7 +217,7 @@ def from_opendp(
     Raises
     ------
     ParameterError
-        It is no measurement, or ``d_in`` is out of range.
+        It is neither, ``d_in`` is out of range, or it is given, as ``pairs`` are, for a transformation.
 
     Examples
     --------
@@ -210,6 +226,10 @@ def from_opendp(
     >>> print(dpaudit.check(dpaudit.from_opendp(noisy)).results[0].verdict)  # doctest: +SKIP
     consistent
     """
+    if opendp_transformations.recognises(measurement):
+        if d_in != 1.0 or pairs is not None:
+            raise ParameterError(f"{name}: a transformation is audited at all distances; leave d_in and pairs out")
+        return opendp_transformations.from_transformation(measurement, name=name)
     given = None if pairs is None else checked_pairs(pairs)
     more = {"recipe": (from_opendp, measurement, {"pairs": given, "name": name})}
     made = made_class(OpendpMechanism, maker_of(measurement), name=name, pairs=given, more=more)
