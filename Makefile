@@ -4,10 +4,9 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 PEERS_STAMP := .venv-peers/.installed
 LOWEST_STAMP := .venv-lowest/.installed
-
 DOCS_STAMP := .venv-docs/.installed
 
-.PHONY: docs check test test-fast test-lowest mutants examples lint format reports reports-check reproduce revisions bench clean
+.PHONY: bugs docs check test test-fast test-lowest mutants examples lint format reports reports-check reproduce revisions bench clean
 
 $(STAMP): pyproject.toml hatch_build.py constraints.txt
 	$(PYTHON) -m venv .venv
@@ -65,6 +64,9 @@ reproduce: $(STAMP)  ## measure the published figures of the papers again; the r
 
 revisions: $(STAMP)  ## say which auditors changed without a new revision
 	$(BIN)/python -m dpaudit.runner.revisions
+
+bugs: $(STAMP)  ## audit releases of libraries that have known bugs, and write bugs/README.md; needs a package index
+	$(BIN)/python bugs/run.py
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/protocol.py
