@@ -3,8 +3,9 @@
     python bugs/run.py             all bugs, and the table in bugs/README.md
     python bugs/run.py NAME ...    some of them; the table keeps the other rows
 
-Each release is installed by pip without its dependencies into a folder of its own below build/bugs, which comes first on the path of the process
-that runs the audit. Verdicts are computed; nothing but the description of a bug comes from `bug.toml`.
+Each release is installed by pip without its dependencies into a folder of its own below build/bugs, which comes first
+on the path of the process that runs the audit. Verdicts are computed; nothing but the description of a bug comes from
+`bug.toml`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 BUILD = ROOT / "build" / "bugs"
 RESULTS = HERE / "results.json"
-SECONDS = 300
+SECONDS = 120
 SEED = 1
 KINDS = (
     "sampler",
@@ -38,12 +39,15 @@ KINDS = (
 )
 HEAD = """# Bugs of released libraries
 
-Each folder is one report about a library: `bug.toml` says what is promised, where the report is and which releases are affected, and `audit.py` is
-the audit, written from the promise alone. `make bugs` installs each release into a folder of its own, audits it and its mended release (or a
-patched twin, where none is released), and writes this table. It needs a package index.
+Each folder is one report about a library: `bug.toml` says what is promised, where the report is and which releases
+are affected, and `audit.py` is the audit, written from the promise alone. `make bugs` installs each release into a
+folder of its own, audits it and its mended release (or a patched twin, where none is released), and writes this
+table. It needs a package index.
 
-*unaided*: refuted, with neighbouring inputs that dpaudit derived or searched. *pair given*: refuted on inputs that the audit names. *missed*: not
-refuted. *does not reproduce*: the report is not confirmed, and the audit says the same. A bug is *false* if the mended release is refuted.
+*unaided*: refuted on neighbouring inputs that dpaudit derived or searched, or that follow from the promised domain
+alone (its ends and corners). *pair given*: refuted on inputs that the audit takes from the report. *missed*: not
+refuted. *does not reproduce*: the report is not confirmed, and the audit says the same. A bug is *false* if the
+mended release is refuted.
 
 """
 

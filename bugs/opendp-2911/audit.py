@@ -1,7 +1,8 @@
 """The index of the noisy maximum under zero-concentrated DP."""
 
-import dpaudit
 import opendp.prelude as dp
+
+import dpaudit
 
 dp.enable_features("contrib")
 

@@ -1,7 +1,8 @@
 """Noisy counts of which those above a threshold are released: delta of approximate zCDP as the map says."""
 
-import dpaudit
 import opendp.prelude as dp
+
+import dpaudit
 
 dp.enable_features("contrib")
 

@@ -2,8 +2,9 @@
 
 from fractions import Fraction
 
-import dpaudit
 import opendp.prelude as dp
+
+import dpaudit
 
 dp.enable_features("contrib")
 

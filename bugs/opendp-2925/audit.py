@@ -1,7 +1,8 @@
 """Sums of leaves in a b-ary tree, of which the map says how far apart they are."""
 
-import dpaudit
 import opendp.prelude as dp
+
+import dpaudit
 
 dp.enable_features("contrib")
 

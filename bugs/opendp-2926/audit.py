@@ -1,7 +1,8 @@
 """From insert-delete distance to Hamming distance, at half the distance."""
 
-import dpaudit
 import opendp.prelude as dp
+
+import dpaudit
 
 dp.enable_features("contrib")
 

@@ -1,9 +1,10 @@
 """Pairwise predictions of Theil-Sen regression, on tables of up to three rows, which leave nothing to chance."""
 
-import dpaudit
 import numpy as np
 import opendp.prelude as dp
 from opendp.extras.sklearn.linear_model._make_private_theil_sen import make_pairwise_predict
+
+import dpaudit
 
 dp.enable_features("contrib", "honest-but-curious", "idealized-numerics")
 

@@ -1,7 +1,8 @@
 """Unary encoding of one of four values."""
 
-import dpaudit
 from pure_ldp.frequency_oracles.unary_encoding import UEClient
+
+import dpaudit
 
 
 def target():

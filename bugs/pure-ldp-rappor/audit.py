@@ -2,8 +2,9 @@
 
 import random
 
-import dpaudit
 from pure_ldp.frequency_oracles.rappor import RAPPORClient
+
+import dpaudit
 
 BITS = 8
 HASHES = [[lambda text: int(text) % BITS, lambda text: (3 * int(text) + 5) % BITS]]

@@ -1,0 +1,69 @@
+"""A private eigendecomposition of rows in a ball whose centre is not 0."""
+
+import itertools
+
+import numpy as np
+import opendp.prelude as dp
+
+import dpaudit
+
+dp.enable_features("contrib", "idealized-numerics")
+
+SIZE = 6
+ORIGIN = np.array([10.0, 0.0])
+
+
+def make_release(origin):
+    """Eigendecomposition of rows at most 1 from an origin."""
+    domain = dp.numpy.array2_domain(norm=1.0, p=2, origin=origin, num_columns=2, size=SIZE, nan=False, T=float)
+    then = dp.sklearn.decomposition.then_private_np_eigendecomposition(eigvals_epsilon=1.0, eigvecs_epsilons=[1.0])
+    return (domain, dp.symmetric_distance()) >> then
+
+
+class Eigenvalue(dpaudit.Mechanism):
+    """The largest eigenvalue that is released."""
+
+    own_randomness = True
+    moved = 0.0
+    """What is subtracted from the rows first."""
+    centre = ORIGIN
+
+    def sample(self, data, size, rng):
+        """Draw releases."""
+        release = make_release(self.centre)
+        rows = np.array(data) - self.moved
+        return np.array([float(max(release(rows)[0])) for _ in range(size)])
+
+    def neighbours(self):
+        """Replace one row by another at the end of an axis of the ball."""
+        rows = [tuple(ORIGIN + step) for step in ([0, 0], [1, 0], [-1, 0], [0, 1], [0, -1])]
+        pairs = [
+            ((*[common] * (SIZE - 1), a), (*[common] * (SIZE - 1), b))
+            for common in rows[:2]
+            for a, b in itertools.combinations(rows, 2)
+        ]
+        return dpaudit.Neighbouring(
+            relation="substitution", pairs=pairs, complete=False, scope=f"{len(pairs)} pairs of corners"
+        )
+
+    def claims(self):
+        """Take epsilon from the map."""
+        epsilon = make_release(self.centre).map(2)
+        return [dpaudit.PrivacyClaim(id="eigen.privacy", statement="The eigenvalue is private.", epsilon=epsilon)]
+
+
+class Centred(Eigenvalue):
+    """The same, on rows that are moved to 0 first."""
+
+    moved = ORIGIN
+    centre = np.zeros(2)
+
+
+def target():
+    """The release."""
+    return Eigenvalue()
+
+
+def twin():
+    """The patched twin."""
+    return Centred()
