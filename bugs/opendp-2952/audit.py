@@ -39,7 +39,7 @@ class Eigenvalue(dpaudit.Mechanism):
         rows = [tuple(ORIGIN + step) for step in ([0, 0], [1, 0], [-1, 0], [0, 1], [0, -1])]
         pairs = [
             ((*[common] * (SIZE - 1), a), (*[common] * (SIZE - 1), b))
-            for common in rows[:2]
+            for common in rows[1:3]
             for a, b in itertools.combinations(rows, 2)
         ]
         return dpaudit.Neighbouring(

@@ -533,3 +533,38 @@ def test_an_object_that_cannot_be_pickled_says_what_can():
 
 def mean(array, epsilon, bounds, random_state=None):
     return 0.0
+
+
+class FakeTree:
+    """A transformation of OpenDP's form: the sum of two leaves, in 32 bits that wrap around unless it saturates."""
+
+    input_domain = "VectorDomain(AtomDomain(T=i32), size=2)"
+    output_domain = "VectorDomain(AtomDomain(T=i32), size=3)"
+    input_metric = output_metric = "L1Distance(i32)"
+    input_distance_type = "i32"
+
+    def __init__(self, saturates):
+        self.saturates = saturates
+
+    def __call__(self, leaves):
+        total = sum(leaves)
+        if self.saturates:
+            return [min(max(total, -(2**31)), 2**31 - 1), *leaves]
+        return [(total + 2**31) % 2**32 - 2**31, *leaves]
+
+    def map(self, distance):
+        if distance >= 2**31:
+            raise OverflowError("distance does not fit")
+        return 2 * distance
+
+
+def test_a_transformation_is_audited_against_its_map():
+    (broken,) = dpaudit.check(dpaudit.from_opendp(FakeTree(saturates=False)), seed=1).results
+    (right,) = dpaudit.check(dpaudit.from_opendp(FakeTree(saturates=True)), seed=1).results
+    assert (broken.kind, broken.verdict, broken.witness.measured) == ("stability", "refuted", 2.0**32)
+    assert right.verdict == "consistent"
+
+
+def test_a_transformation_takes_no_distance_and_no_pairs():
+    with pytest.raises(ParameterError, match="leave d_in and pairs out"):
+        dpaudit.from_opendp(FakeTree(saturates=True), d_in=2.0)
