@@ -19,6 +19,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "reproduce": ("dpaudit reproduce --quick", "dpaudit reproduce yan2020.figure3 --output reproduced"),
     "report": ("dpaudit report report --output rendered", "dpaudit report record.json --format markdown"),
+    "merge": ("dpaudit merge shard1 shard2 --output whole",),
     "compare": ("dpaudit compare old/record.json new/record.json --format markdown",),
     "init": ("dpaudit init noisy-count",),
     "schema": ("dpaudit schema plan > plan.schema.json",),

@@ -23,7 +23,8 @@ def merge(
         typer.Option(metavar="DIR", help="Write the report of the whole there, with witnesses and the joined store."),
     ] = None,
     format_: Annotated[
-        Literal["text", "json", "markdown", "junit"], typer.Option("--format", help="What goes to standard output.")
+        Literal["text", "json", "markdown", "junit", "sarif"],
+        typer.Option("--format", help="What goes to standard output."),
     ] = "text",
     quiet: Annotated[bool, typer.Option("--quiet", help="Only what is not as expected.")] = False,
 ) -> None:
