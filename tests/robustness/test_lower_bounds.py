@@ -23,4 +23,4 @@ def test_a_requirement_has_a_lower_bound(text):
 def test_the_lowest_versions_are_run():
     make = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert "--resolution lowest-direct --editable '.[test]'" in make
-    assert "make test-lowest" in (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
+    assert "make test-lowest" in (ROOT / ".github/workflows/nightly.yml").read_text(encoding="utf-8")
