@@ -34,8 +34,8 @@ ELSEWHERE = {
 }
 """Pages whose blocks need what is not at hand here, and what runs them; their commands are parsed."""
 
-LONG = {"README.md"}
-"""Pages whose commands are parsed here and run elsewhere: together they take minutes, or need files of a user's."""
+LONG = {"README.md", "docs/files.md", "docs/scale.md"}
+"""Pages whose commands are parsed here and run elsewhere: they take minutes, or need files of a user's, or Dask."""
 
 
 def _pages(blocks):
@@ -60,8 +60,9 @@ def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
         if key == "file":
             Path(value).write_text(text, encoding="utf-8")
         elif kind == "python":
-            exec(compile(text, str(page), "exec"), names)
-            ran += 1
+            if "import opendp" not in text or importlib.util.find_spec("opendp"):
+                exec(compile(text, str(page), "exec"), names)
+                ran += 1
         elif kind == "sh" and _name(page) not in LONG:
             commands = [line for line in _lines(text) if line.startswith(("dpaudit ", "python -m pytest"))]
             statuses = [_run(command) for command in commands]
