@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(dpaudit.__file__).parents[1]
 PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
-README = PYPROJECT.with_name("README.md")
+HANDBOOK = PYPROJECT.with_name("docs") / "handbook.md"
 
 TARGETS = """
     import dpaudit
@@ -129,8 +129,8 @@ def test_a_rerun_shows_the_same_to_the_letter(session):
 
 
 @pytest.mark.slow
-def test_the_example_of_the_readme(session):
-    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", README.read_text(), re.MULTILINE | re.DOTALL)
+def test_the_example_of_the_handbook(session):
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", HANDBOOK.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     (example,) = (block for language, block in blocks if language == "python" and "def test_" in block)
     (shown,) = (block for _, block in blocks if block.startswith("AssertionError: "))
     assert session(example, targets="")[0] == 0

@@ -34,7 +34,7 @@ ELSEWHERE = {
 }
 """Pages whose blocks need what is not at hand here, and what runs them; their commands are parsed."""
 
-LONG = {"README.md", "docs/files.md", "docs/scale.md"}
+LONG = {"README.md", "docs/files.md", "docs/handbook.md", "docs/scale.md"}
 """Pages whose commands are parsed here and run elsewhere: they take minutes, or need files of a user's, or Dask."""
 
 
