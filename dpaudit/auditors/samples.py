@@ -209,12 +209,12 @@ class _Samples:
         return self.rows[0] - self.learned, self.rows[1] - self.learned
 
     def learning(self) -> tuple[Outputs, Outputs]:
-        """Rows of either side that choose the event."""
-        sides = [
-            np.concatenate([chunk[chosen == 0] for chunk, chosen in self.chunks(side, (self.learned, 0))])
-            for side in (0, 1)
-        ]
-        return Outputs(self.mapped(sides[0])), Outputs(self.mapped(sides[1]))
+        """Rows of either side that choose the event, in random order: they are split again, by their place."""
+        sides = []
+        for side in (0, 1):
+            rows = np.concatenate([chunk[chosen == 0] for chunk, chosen in self.chunks(side, (self.learned, 0))])
+            sides.append(self.mapped(rows[self.streams.generator("order", side).permutation(len(rows))]))
+        return Outputs(sides[0]), Outputs(sides[1])
 
     def chunks(self, side: int, sizes: tuple[int, int]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Chunks of a side with what each row is for: 0 to choose, 1 among the first to judge, 2 for the rest.
