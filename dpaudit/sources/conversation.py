@@ -12,6 +12,7 @@ import numpy as np
 
 from dpaudit.errors import CheckError, DpauditError, TargetRaisedError
 from dpaudit.sources.answers import FORMATS, greeting_of
+from dpaudit.sources.changes import TypesInTime
 from dpaudit.sources.declarations import CommandDeclaration
 from dpaudit.sources.programs import Program
 
@@ -47,6 +48,7 @@ class Conversation:
         self._program = Program(name, words, folder, timeout)
         self._requests = self._outputs = 0
         self._failed: DpauditError | None = None
+        self._types: dict[int, TypesInTime] = {}
         try:
             greeting = greeting_of(self._program)
             self._answers = FORMATS[greeting.format](self._program, greeting)
@@ -89,6 +91,12 @@ class Conversation:
             found = self._answers.read(size)
             self._program.doing = f"after its answer to request {self._requests}"
             self._program.check_silent()
+            # By the input, because outputs on another one may be of another type; of long inputs, the hash is enough.
+            change = self._types.setdefault(hash(encoded), TypesInTime()).change(found)
+            if change is not None:
+                self._program.fail(
+                    f"changed the type of its outputs on one input: {change}; write the same type in every answer"
+                )
         except DpauditError as error:
             drawn = f" (it gave {self._outputs} outputs before)" if self._outputs else ""
             shown = f"{error!s}{drawn}; the request was {_shortened(request)}"
