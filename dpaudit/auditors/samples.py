@@ -261,7 +261,20 @@ class _Samples:
         for part in [chunk[name_] for name_ in chunk.dtype.names] if chunk.dtype.names else [chunk]:
             if part.dtype.kind in "fc" and np.isnan(part).any():
                 raise DataError(f"{name} has NaN among its outputs; write a value that can be compared")
-        return in_order(chunk, self._type.names).astype(self._type, copy=False)
+        ordered = in_order(chunk, self._type.names)
+        given = ordered.astype(self._type, copy=False)
+        for column in self._type.names or (None,):
+            before, after = (ordered, given) if column is None else (ordered[column], given[column])
+            if before.dtype.kind in "iu" and after.dtype.kind == "f" and before.dtype.itemsize > 4:
+                with np.errstate(invalid="ignore"):
+                    kept = (after.astype(before.dtype) == before) & (np.abs(after) < 2.0**63)
+                if not (kept | (np.abs(after) <= 2.0**53)).all():
+                    where = name if column is None else f"{name}, column {column}"
+                    raise DataError(
+                        f"{where}: has whole numbers above 2^53 that would be rounded, because the other side has "
+                        "numbers of another type there; write both as whole numbers of one type"
+                    )
+        return given
 
     def mapped(self, outputs: np.ndarray) -> np.ndarray:
         """Outputs as features show them."""

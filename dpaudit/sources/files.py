@@ -104,6 +104,8 @@ def by_label(path: Path, column: str) -> tuple[Table, Table]:
             refuse(path, f"has no column {cell(column)}; it has {', '.join(names)}")
         found, numbers = np.unique(_labels(chunk, column), return_counts=True)
         for label, number in zip(found.tolist(), numbers.tolist(), strict=True):
+            if not label.strip():
+                refuse(path, f"column {cell(column)} has an empty label; write which input a row is of in every line")
             counts[label] = counts.get(label, 0) + number
             if len(counts) > 2:
                 refuse(path, f"column {cell(column)} has more than two values: {', '.join(map(cell, sorted(counts)))}")

@@ -59,6 +59,8 @@ class NumpyTable:
                 refuse(path, f"{where} has type {part.dtype}; give numbers or texts")
             if part.ndim == 0:
                 refuse(path, f"{where} is a single value; give an output a row")
+            if part.size == 0 and len(part):
+                refuse(path, f"{where} has rows without any values (shape {part.shape}); give at least one in each")
             if len({len(other) for other in parts.values() if other.ndim}) > 1:
                 refuse(path, "its arrays have different lengths; give columns of one length, or one array")
             if len(parts) > 1 and part.ndim > 1:

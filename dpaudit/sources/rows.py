@@ -6,7 +6,6 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -18,9 +17,15 @@ from dpaudit.sources.numpy_files import as_records
 from dpaudit.sources.tables import CHUNK
 from dpaudit.sources.text import cell, lines_of, number_in, opened, refuse, rows_of
 
-_WHOLE: Final = re.compile(r"\s*[+-]?[0-9]{1,18}\s*", re.ASCII)
+_WHOLE: Final = re.compile(r"\s*[+-]?[0-9]+\s*", re.ASCII)
+_EXACT: Final = 2**53
+"""Whole numbers up to this one, and some above it, are floating-point numbers too."""
+
 _HEADER_LINES: Final = 1000
 """Lines among which the first one does not come again in any cell, if it is a header of texts."""
+
+_BOOLEANS: Final = {"True": "true", "TRUE": "true", "False": "false", "FALSE": "false"}
+_TRUTH_VALUES: Final = {*_BOOLEANS, *_BOOLEANS.values()}
 
 _KINDS: Final[Mapping[str, Any]] = {"whole": np.int64, "number": np.float64, "text": object}
 
@@ -45,6 +50,7 @@ class LineTable(ABC):
         self._names: tuple[str, ...] = ()
         self._first_line = 0
         self._rows = 0
+        self._inexact: dict[int, int] = {}
         with opened(path) as file:
             for block in self._blocks(file):
                 if not self._kinds:
@@ -55,6 +61,7 @@ class LineTable(ABC):
                     for line, raw in block:
                         self._look(line, self._values(raw))
                 self._rows += len(block)
+        self._check_exact()
 
     @property
     def name(self) -> str:
@@ -85,6 +92,8 @@ class LineTable(ABC):
                     yield made[0]
                 elif "text" in self._kinds:
                     yield as_records({f"column{i + 1}": part for i, part in enumerate(made)})
+                elif set(self._kinds) == {"whole"}:
+                    yield np.stack(made, axis=1)
                 else:
                     yield np.stack([part.astype(np.float64) for part in made], axis=1)
 
@@ -115,7 +124,14 @@ class LineTable(ABC):
         for place, (value, kind) in enumerate(zip(values, self._kinds, strict=True)):
             found = type(value)
             if found is int and not -(2**63) <= value < 2**63:
-                refuse(self._path, "has more digits than 64 bits hold", line=line, column=self._column(place))
+                refuse(
+                    self._path,
+                    "has more digits than 64 bits hold; write smaller numbers, or texts in JSON Lines",
+                    line=line,
+                    column=self._column(place),
+                )
+            if found is int and not _is_exact(value):
+                self._inexact.setdefault(place, line)
             if found is int and kind == "whole":
                 continue
             if found is str and kind != "text":
@@ -143,6 +159,19 @@ class LineTable(ABC):
                     )
                 self._kinds[place] = "number"
 
+    def _check_exact(self) -> None:
+        """Refuse whole numbers that would be rounded because other numbers stand in their column, or beside it."""
+        together = not self._names and "text" not in self._kinds and "number" in self._kinds
+        for place, line in self._inexact.items():
+            if together or self._kinds[place] == "number":
+                refuse(
+                    self._path,
+                    "is a whole number that would be rounded, as all numbers of a column with decimals are held in "
+                    "double precision; write whole numbers alone in a column with a name, or round them yourself",
+                    line=line,
+                    column=self._column(place),
+                )
+
     def _column(self, place: int) -> str | int:
         return self._names[place] if self._names else place + 1
 
@@ -157,7 +186,9 @@ class CsvTable(LineTable):
     def __init__(self, path: Path) -> None:
         self._texts: list[bool] = []
         self._is_header: bool | None = None
+        self._looked_at: Sequence[str] = ()
         super().__init__(path)
+        self._check_filled()
 
     def _lines(self, file: BinaryIO) -> Iterator[tuple[int, Sequence[Any]]]:
         rows = rows_of(self._path, file)
@@ -170,22 +201,40 @@ class CsvTable(LineTable):
         yield from rows
 
     def _values(self, raw: Sequence[Any]) -> Sequence[Any]:
+        self._looked_at = raw
         if len(raw) != len(self._texts):
             return raw
-        return [text if is_text else _value(text) for text, is_text in zip(raw, self._texts, strict=True)]
+        cells = zip(_texts(raw), self._texts, strict=True)
+        return [text if is_text else _value(text) for text, is_text in cells]
 
     def _quick(self, block: Sequence[tuple[int, Sequence[Any]]]) -> list[np.ndarray] | None:
         if {len(row) for _, row in block} != {len(self._texts)}:
             return None
         made = []
         for place, column in enumerate(zip(*(row for _, row in block), strict=True)):
-            found = _array(column, "text") if self._texts[place] else _numbers(column, self._kinds[place])
+            found = _array(_texts(column), "text") if self._texts[place] else _numbers(column, self._kinds[place])
             if found is None:
                 return None
             if found.dtype == np.float64:
                 self._kinds[place] = "number"
+            elif found.dtype == np.int64 and place not in self._inexact:
+                for row in np.flatnonzero((found > _EXACT) | (found < -_EXACT)).tolist():
+                    if not _is_exact(int(found[row])):
+                        self._inexact[place] = block[row][0]
+                        break
             made.append(found)
         return made
+
+    def _look(self, line: int, values: Sequence[Any]) -> None:
+        for place, (value, text) in enumerate(zip(values, self._looked_at, strict=False)):
+            if type(value) is float and math.isinf(value) and "inf" not in text.lower():
+                refuse(
+                    self._path,
+                    f"{cell(text)} is larger than double precision holds; write a number below 1.8e308, or inf",
+                    line=line,
+                    column=self._column(place),
+                )
+        super()._look(line, values)
 
     def _settle(self, rows: list[list[str]]) -> None:
         """Find out about a header, and which columns are texts by the first output."""
@@ -196,6 +245,32 @@ class CsvTable(LineTable):
                 refuse(self._path, f"its header is {', '.join(map(cell, rows[0]))}: names must differ", line=1)
         outputs = rows[1:] if self._is_header else rows
         self._texts = [number_in(text) is None for text in outputs[0]] if outputs else []
+        for mark in ";\t|":
+            if outputs and _are_separated(outputs, mark):
+                refuse(
+                    self._path,
+                    f"its columns seem to be separated by {mark!r}; separate them by commas, and write decimals with a "
+                    "point",
+                )
+        self._maybe_empty = [
+            place for place in range(len(self._texts)) if not any(row[place].strip() for row in outputs if row[place:])
+        ]
+
+    def _check_filled(self) -> None:
+        """Refuse a column without any content, such as that after a comma at the end of every line."""
+        if not self._rows or not self._maybe_empty:
+            return
+        empty = set(self._maybe_empty)
+        with opened(self._path) as file:
+            for _, row in self._lines(file):
+                empty -= {place for place in empty if row[place].strip()}
+                if not empty:
+                    return
+        refuse(
+            self._path,
+            "is empty in every line; leave it out, and commas at the ends of lines",
+            column=self._column(min(empty)),
+        )
 
 
 class JsonTable(LineTable):
@@ -261,7 +336,7 @@ def _parts_of(value: Any, name: str) -> Iterator[tuple[str, Any]]:
 
 
 def _has_header(rows: list[list[str]]) -> bool:
-    if not rows or any(number_in(text) is not None for text in rows[0]):
+    if not rows or any(number_in(text) is not None or text in _TRUTH_VALUES for text in rows[0]):
         return False
     if len(rows) == 1:
         return True
@@ -275,18 +350,54 @@ def _numbers(column: Sequence[str], kind: str) -> np.ndarray | None:
     if "_" in "".join(column):
         return None
     if kind == "whole":
-        with suppress(ValueError, OverflowError):
+        try:
             return np.fromiter(map(int, column), np.int64, len(column))
+        except OverflowError:
+            return None
+        except ValueError:
+            pass
     try:
         found = np.fromiter(map(float, column), np.float64, len(column))
     except ValueError:
         return None
-    return None if np.isnan(found).any() else found
+    if np.isnan(found).any():
+        return None
+    for row in np.flatnonzero(np.abs(found) >= _EXACT).tolist():
+        # What is rounded, or too large, is told with its line.
+        text = column[row]
+        if np.isinf(found[row]) and "inf" not in text.lower():
+            return None
+        if _WHOLE.fullmatch(text) and not _is_exact(_value(text)):
+            return None
+    return found
+
+
+def _texts(column: Sequence[str]) -> list[str]:
+    """Cells of texts, with truth values written in one way whatever program wrote them."""
+    return [_BOOLEANS.get(text, text) for text in column]
+
+
+def _are_separated(rows: Sequence[Sequence[str]], mark: str) -> bool:
+    """Whether a mark stands between the numbers of every row, equally often."""
+    lines = [",".join(row) for row in rows]
+    counts = {line.count(mark) for line in lines}
+    if len(counts) > 1 or counts == {0}:
+        return False
+    return all(number_in(part.replace(",", ".")) is not None for line in lines for part in line.split(mark))
+
+
+def _is_exact(value: int) -> bool:
+    """Whether a whole number is one in double precision too."""
+    return -_EXACT <= value <= _EXACT or int(float(value)) == value
 
 
 def _value(text: str) -> Any:
     if _WHOLE.fullmatch(text):
-        return int(text)
+        try:
+            return int(text)
+        except ValueError:
+            # Thousands of digits, which Python does not read: a number beyond 64 bits, as they are.
+            return 1 << 64
     number = number_in(text)
     return text if number is None else number
 

@@ -84,6 +84,8 @@ def lines_of(path: str | Path, file: BinaryIO) -> Iterator[str]:
                 if block.startswith(start):
                     refuse(path, f"it is {what} and no text; give it the ending of what it is, or decompress it")
             block = block.removeprefix(b"\xef\xbb\xbf")
+            if b"\n" not in block and b"\r" in block.rstrip():
+                refuse(path, "its lines end in a carriage return alone; save it with line ends of Unix or Windows")
         long = len(rest) > _LONGEST or (len(block) > _LONGEST and max(map(len, block.split(b"\n"))) > _LONGEST)
         try:
             text = block.decode("utf-8")

@@ -145,6 +145,18 @@ BAD = {
         (b"PK\x03\x04", r"zip archive"),
         (b"1" * (2**20 + 2), r"line 1: has more than 1 MiB"),
         ('1\n"2\n', r"is no CSV"),
+        (f"1\n{2**64}\n", r"line 2, column 1: has more digits than 64 bits hold"),
+        (f"0.5\n{2**64 + 1}\n", r"line 2, column 1: has more digits than 64 bits hold"),
+        (f"1\n{'9' * 6000}\n", r"line 2, column 1: has more digits than 64 bits hold"),
+        (f"0\n{2**60 + 1}\n0.5\n", r"line 2, column 1: is a whole number that would be rounded"),
+        (f"x\n0.5\n{-(2**60) - 1}\n", r"line 3, column x: is a whole number that would be rounded"),
+        (f"0,0.5\n{2**60 + 1},1\n", r"line 2, column 1: is a whole number that would be rounded"),
+        ("1\n1e400\n", r"line 2, column 1: '1e400' is larger than double precision holds"),
+        ("1;2\n3;4\n", r"seem to be separated by ';'"),
+        ("0,5;1,2\n3,5;4,1\n", r"seem to be separated by ';'"),
+        ("x\ty\n1\t2\n", r"seem to be separated by '\\t'"),
+        ("1,\n2,\n", r"column 2: is empty in every line; leave it out"),
+        ("1\r2\r3\r", r"carriage return alone"),
     ],
     "x.jsonl": [
         ("1\n[\n", r"line 2: is no JSON"),
@@ -163,6 +175,7 @@ BAD = {
         ('{"x": 1}\n1\n', r"line 2: is a number, where other lines are objects"),
         ("[]\n", r"line 1: has no values"),
         (f"{2**63}\n", r"64 bits"),
+        (f"{2**60 + 1}\n0.5\n", r"line 1, column 1: is a whole number that would be rounded"),
     ],
     "x.npy": [
         (b"1\n2\n", r"x.npy: it is no file of numpy"),
@@ -180,6 +193,36 @@ BAD = {
 def test_files_that_cannot_be_read(tmp_path, name, content, words):
     with pytest.raises(dpaudit.DataError, match=words):
         read(write(tmp_path, name, content))
+
+
+@pytest.mark.usefixtures("chunk")
+def test_large_numbers_and_truth_values(tmp_path):
+    def of(content):
+        return read(write(tmp_path, "x.csv", content)).tolist()
+
+    assert of(f"{2**62 + 1}\n1\n{-(2**63)}\n") == [2**62 + 1, 1, -(2**63)]
+    assert of(f"{2**62 + 1},1\n1,2\n") == [[2**62 + 1, 1], [1, 2]]
+    # Whole numbers that double precision holds may stand among others, however large they are.
+    assert of(f"{2**62}\n0.5\n-inf\n1\n") == [2.0**62, 0.5, -np.inf, 1.0]
+    assert of("True\nFALSE\ntrue\nfalse\n") == ["true", "false", "true", "false"]
+    # One text is a text, whatever marks it has.
+    assert of("1;x\n2;y\n1;x\n") == ["1;x", "2;y", "1;x"]
+    assert of("a,\nb,\na,x\nb,\n") == [("a", ""), ("b", ""), ("a", "x"), ("b", "")]
+
+
+def test_whole_numbers_beside_others_are_not_rounded():
+    large = np.full(100, 2**60 + 1)
+    for other in (np.full(100, 0.5), np.arange(100, dtype=np.uint64) + 2**63):
+        with pytest.raises(dpaudit.DataError, match=r"A: has whole numbers above 2\^53 that would be rounded"):
+            dpaudit.bound_from_samples(large, other)
+    same = dpaudit.bound_from_samples(np.full(100, 2**60), np.full(100, 2.0**60))
+    assert same.epsilon == 0
+
+
+def test_rows_without_values(tmp_path):
+    np.save(tmp_path / "x.npy", np.ones((100, 0)))
+    with pytest.raises(dpaudit.DataError, match=r"rows without any values \(shape \(100, 0\)\)"):
+        read_table(tmp_path / "x.npy")
 
 
 def sparse(file, rows, *, declared=None):
@@ -290,6 +333,7 @@ def test_labels(tmp_path):
         ("who\n1\n2\n", "the outputs are missing"),
         ("who,x\n1,1\n2,2\n3,3\n", "more than two values"),
         ("who,x\n1,1\n1,2\n", "must have two values"),
+        ("who,x\na,1\n,2\n", "has an empty label"),
     ):
         with pytest.raises(dpaudit.DataError, match=words):
             by_label(write(tmp_path, "bad.csv", content), "who")
