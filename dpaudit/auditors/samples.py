@@ -13,6 +13,7 @@ from dpaudit.auditors.again import drawn_again
 from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, complement
 from dpaudit.auditors.features import FEATURES, FeatureMap
 from dpaudit.auditors.foreign import listed
+from dpaudit.auditors.order import order_notes
 from dpaudit.auditors.outputs import Outputs
 from dpaudit.auditors.pair import PairTask
 from dpaudit.auditors.selection import Choice, FinalTest, select_events
@@ -35,6 +36,9 @@ FEWEST_ROWS, _MOST_ROWS = 20, 10**9
 
 MORE_ROWS = 10
 """How many times the rows the outlook of a bound is for."""
+
+_FEWEST_VALUES, _MOST_TIMES = 200, 50
+"""Values, at least, and how often each comes at most among the rows that choose, for rows that were drawn again."""
 
 _MOST_VALUES = 1 << 25
 """Values, about, of the rows of one side that choose the event, which are held in memory."""
@@ -72,6 +76,8 @@ class SamplesBound:
         Whether the claim was not refuted, and a planted difference went unnoticed too.
     left_out
         Names of the families of scores that were not learned, because they would have taken too long.
+    notes
+        What speaks against the rows being independent outputs, in words.
     """
 
     parameter: str
@@ -90,6 +96,7 @@ class SamplesBound:
     outlook: float
     blind: bool = False
     left_out: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def epsilon(self) -> float | None:
@@ -299,7 +306,9 @@ def _bound(samples: _Samples, guarantee: Guarantee, alpha: float) -> SamplesBoun
     width = max(next(iter(table.chunks()))[:1].nbytes // 8 for table in samples.tables)
     samples.learned = min(task.selection, max(_MOST_VALUES // max(width, 1), 1000))
     x, y = samples.learning()
-    if (again := drawn_again(x.raw, y.raw)) is not None:
+    again = drawn_again(x.raw, y.raw)
+    # Fewer values that come more often are a discrete law.
+    if again is not None and again >= _FEWEST_VALUES and samples.learned < _MOST_TIMES * again:
         first, second = (table.name for table in samples.tables)
         raise CheckError(
             f"the rows of {first} and of {second} come again, as if about {again} had been drawn again and again; "
@@ -349,7 +358,23 @@ def _bound(samples: _Samples, guarantee: Guarantee, alpha: float) -> SamplesBoun
         outlook=max(max(bounds), best.outlook()),
         blind=blind,
         left_out=selection.left_out,
+        notes=_notes(samples.tables),
     )
+
+
+def _notes(tables: tuple[Table, Table]) -> tuple[str, ...]:
+    """What the order of the first rows of either side says."""
+    first, second = (next(iter(table.chunks())) for table in tables)
+    notes = [*order_notes(first, tables[0].name), *order_notes(second, tables[1].name)]
+    same = first.dtype == second.dtype and first.shape == second.shape and tables[0].rows == tables[1].rows
+    if same and all(
+        bool(np.array_equal(one, other)) for one, other in zip(tables[0].chunks(), tables[1].chunks(), strict=False)
+    ):
+        notes.append(
+            f"{tables[0].name} and {tables[1].name} have the same rows in the same order; give outputs that were drawn "
+            "anew on either input"
+        )
+    return tuple(notes)
 
 
 class _Count:

@@ -180,6 +180,7 @@ def _text(
         ),
         ("to say more", more if found.outlook > found.value else f"{more}; other events need other outputs"),
     ]
+    rows += [("note", note) for note in found.notes]
     if claimed is not None and evidence is not None:
         rows.append(("claim", claim_in_words(claimed, evidence)))
     heading = bound_in_words(found.parameter, found.value, others, found.confidence)

@@ -126,6 +126,7 @@ def judge_samples(bound: SamplesBound, names: tuple[str, str]) -> Evidence:
         )
     if bound.left_out:
         note += f"; {what_was_left_out(bound.left_out)}"
+    note = "; ".join([note, *bound.notes])
     return Evidence(
         verdict=verdict,
         scope=f"{bound.rows[0]} and {bound.rows[1]} outputs in files, {bound.learned} of each to choose an event",

@@ -1,0 +1,83 @@
+"""Rows that depend on each other are noted by their order; random, sorted and grouped orders are not."""
+
+import numpy as np
+import pytest
+
+import dpaudit
+from dpaudit.auditors.order import order_notes
+from dpaudit.runner.bounds import judge_samples
+
+
+def drawn(seed, size=5000):
+    return np.random.default_rng(seed).laplace(size=size)
+
+
+def records(**columns):
+    made = np.empty(5000, dtype=[(name, np.asarray(values).dtype) for name, values in columns.items()])
+    for name, values in columns.items():
+        made[name] = values
+    return made
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_orders_are_not_noted(seed):
+    rng = np.random.default_rng(seed)
+    for rows in (
+        drawn(seed),
+        np.round(drawn(seed)),
+        rng.random(5000) < 0.1,
+        rng.normal(size=(5000, 3)),
+        np.array(["a", "b", "c"], dtype=object)[rng.integers(3, size=5000)],
+        records(x=drawn(seed), t=np.array(["a", "b"], dtype=object)[rng.integers(2, size=5000)]),
+    ):
+        assert order_notes(rows, "A") == []
+
+
+def test_sorted_and_grouped_rows_are_not_noted():
+    groups = np.repeat(np.array([3, 1, 2]), [2000, 1000, 2000])
+    for rows in (np.sort(drawn(1)), np.sort(np.round(drawn(2)))[::-1], groups, np.zeros(5000)):
+        assert order_notes(rows, "A") == []
+    ordered = np.sort(np.round(drawn(3)))
+    assert order_notes(records(x=ordered, y=np.cumsum(drawn(4))), "A") == []
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        np.repeat(np.round(drawn(1, 500)), 10),
+        np.repeat(drawn(1, 500), 10),
+        np.cumsum(drawn(2)),
+        np.repeat(np.array(["a", "b"], dtype=object)[np.random.default_rng(3).integers(2, size=500)], 10),
+        records(x=drawn(4), y=np.cumsum(drawn(5))),
+    ],
+    ids=["repeated whole numbers", "repeated numbers", "walk", "repeated texts", "walk in a column"],
+)
+def test_rows_that_depend_on_each_other(rows):
+    (note,) = order_notes(rows, "A")
+    assert note.startswith("rows of A seem to depend on those before them")
+
+
+def test_row_numbers():
+    (note,) = order_notes(records(i=np.arange(5000), x=drawn(1)), "A")
+    assert note.startswith("column i of A grows by the same step from row to row")
+    (note,) = order_notes(np.arange(5000)[::-1] * 0.5, "A")
+    assert note.startswith("the output of A grows")
+
+
+def test_notes_reach_the_evidence():
+    a, b = np.cumsum(drawn(1)), drawn(2)
+    bound = dpaudit.bound_from_samples(a, b, claimed=1)
+    assert len(bound.notes) == 1
+    assert bound.notes[0] in judge_samples(bound, ("A", "B")).note
+    (same,) = dpaudit.bound_from_samples(a, a, claimed=1, names=("x", "y")).notes[2:]
+    assert same.startswith("x and y have the same rows in the same order")
+    assert dpaudit.bound_from_samples(b, b[::-1].copy()).notes == ()
+
+
+def test_few_values_that_recur_are_a_discrete_law():
+    rng = np.random.default_rng(1)
+    a, b = (values[rng.integers(3, size=5000)] for values in rng.random((2, 3)))
+    assert dpaudit.bound_from_samples(a, b, claimed=1).epsilon > 5
+    a, b = (values[rng.integers(500, size=5000)] for values in rng.random((2, 500)))
+    with pytest.raises(dpaudit.CheckError, match="drawn again and again"):
+        dpaudit.bound_from_samples(a, b)
