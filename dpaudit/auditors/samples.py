@@ -365,7 +365,8 @@ def _bound(samples: _Samples, guarantee: Guarantee, alpha: float) -> SamplesBoun
 def _notes(tables: tuple[Table, Table]) -> tuple[str, ...]:
     """What the order of the first rows of either side says."""
     first, second = (next(iter(table.chunks())) for table in tables)
-    notes = [*order_notes(first, tables[0].name), *order_notes(second, tables[1].name)]
+    guessed = [note for table in tables for note in getattr(table, "notes", ())]
+    notes = [*guessed, *order_notes(first, tables[0].name), *order_notes(second, tables[1].name)]
     same = first.dtype == second.dtype and first.shape == second.shape and tables[0].rows == tables[1].rows
     if same and all(
         bool(np.array_equal(one, other)) for one, other in zip(tables[0].chunks(), tables[1].chunks(), strict=False)

@@ -35,6 +35,13 @@ def bound(
         str | None,
         typer.Option(metavar="COLUMN", help="Column of the only file that says which of two inputs a row is of."),
     ] = None,
+    header: Annotated[
+        bool | None,
+        typer.Option(
+            "--header/--no-header",
+            help="Whether the first line of CSV files has the names of the columns; without it, that is guessed.",
+        ),
+    ] = None,
     one_run: Annotated[
         Path | None,
         typer.Option(
@@ -97,8 +104,10 @@ def bound(
 
     if one_run is None and not files:
         raise ParameterError("nothing to bound; give two files of outputs, or --one-run SCORES.csv")
-    if one_run is not None and (files or label is not None or features is not None):
-        raise ParameterError("--one-run takes scores of canaries alone; leave files, --label and --features out")
+    if one_run is not None and (files or label is not None or features is not None or header is not None):
+        raise ParameterError(
+            "--one-run takes scores of canaries alone; leave files, --label, --header and --features out"
+        )
     if one_run is None and guesses is not None:
         raise ParameterError("--guesses is for --one-run; leave it out with files of outputs")
     numbers = {"--claim-epsilon": claim_epsilon, "--claim-mu": claim_mu, "--claim-rho": claim_rho, "--order": order}
@@ -132,7 +141,7 @@ def bound(
                 **shared,
             )
         )
-    raise typer.Exit(bound_files(files or [], label=label, features=features, guarantee=named, **shared))
+    raise typer.Exit(bound_files(files or [], label=label, header=header, features=features, guarantee=named, **shared))
 
 
 def bound_one_run(

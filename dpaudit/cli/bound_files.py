@@ -34,18 +34,19 @@ class _Pair:
     words: list[str]
     label: str | None = None
 
-    def tables(self) -> tuple[Table, Table]:
+    def tables(self, header: bool | None) -> tuple[Table, Table]:
         from dpaudit.sources.files import by_label, read_table
 
         if self.label is not None:
-            return by_label(self.files[0], self.label)
-        return read_table(self.files[0]), read_table(self.files[1])
+            return by_label(self.files[0], self.label, header=header)
+        return read_table(self.files[0], header=header), read_table(self.files[1], header=header)
 
 
 def bound_files(
     files: list[Path],
     *,
     label: str | None,
+    header: bool | None,
     features: str | None,
     guarantee: Guarantee,
     claimed: Claimed | None,
@@ -67,6 +68,7 @@ def bound_files(
     pairs = _pairs(files, label)
     options = [] if claimed is None else option_words(claimed)
     options += ["--confidence", repr(confidence), *([] if features is None else ["--features", features])]
+    options += [] if header is None else ["--header" if header else "--no-header"]
     options += ["--seed", str(seed)]
     is_plan = len(files) == 1 and label is None
     texts: list[Any] = []
@@ -74,7 +76,7 @@ def bound_files(
     for pair in pairs:
         evidence: Evidence | None
         try:
-            tables = pair.tables()
+            tables = pair.tables(header)
             names = tables[0].name, tables[1].name
             found = bound_from_samples(
                 *tables, guarantee=guarantee, confidence=confidence, seed=seed, features=features, names=names

@@ -38,8 +38,15 @@ def ending_of(path: Path) -> str | None:
     return max((end for end in _READERS if name.endswith(end)), key=len, default=None)
 
 
-def read_table(path: Path) -> Table:
+def read_table(path: Path, *, header: bool | None = None) -> Table:
     """Open a file of outputs, by its ending.
+
+    Parameters
+    ----------
+    path
+        The file.
+    header
+        Whether the first line of a CSV file has the names of its columns; None to guess it. Other files say it.
 
     Raises
     ------
@@ -51,7 +58,7 @@ def read_table(path: Path) -> Table:
         if path.is_dir():
             refuse(path, "is a folder; give two files, or the folder alone")
         refuse(path, f"its ending does not say what it is; known: {', '.join(_READERS)}")
-    return _READERS[ending](path)
+    return CsvTable(path, header=header) if ending.startswith(".csv") else _READERS[ending](path)
 
 
 class _Labelled:
@@ -84,7 +91,7 @@ class _Labelled:
             yield kept[names[0]] if len(names) == 1 else _only(kept, names)
 
 
-def by_label(path: Path, column: str) -> tuple[Table, Table]:
+def by_label(path: Path, column: str, *, header: bool | None = None) -> tuple[Table, Table]:
     """Return two tables of outputs, one for each of two labels in a column of one file; the labels in their order.
 
     Raises
@@ -92,7 +99,7 @@ def by_label(path: Path, column: str) -> tuple[Table, Table]:
     DataError
         There is no such column, or it has not just two values.
     """
-    table = read_table(path)
+    table = read_table(path, header=header)
     if table.columns == (column,):
         refuse(path, f"has no column but {cell(column)}; the outputs are missing")
     counts: dict[str, int] = {}

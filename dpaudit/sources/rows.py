@@ -181,11 +181,21 @@ class CsvTable(LineTable):
 
     A first line of texts above a line with a number is a header, and so is one whose texts do not come again in the
     lines below it.
+
+    Parameters
+    ----------
+    path
+        The file.
+    header
+        Whether its first line has the names of the columns; None to guess it.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, header: bool | None = None) -> None:
         self._texts: list[bool] = []
         self._is_header: bool | None = None
+        self._header = header
+        self.notes: tuple[str, ...] = ()
+        """What was guessed, in words."""
         self._looked_at: Sequence[str] = ()
         super().__init__(path)
         self._check_filled()
@@ -238,12 +248,17 @@ class CsvTable(LineTable):
 
     def _settle(self, rows: list[list[str]]) -> None:
         """Find out about a header, and which columns are texts by the first output."""
-        self._is_header = _has_header(rows)
+        self._is_header = bool(rows) and (_has_header(rows) if self._header is None else self._header)
         if self._is_header:
             self._names = tuple(name.strip() for name in rows[0])
             if len(set(self._names)) < len(self._names) or "" in self._names:
                 refuse(self._path, f"its header is {', '.join(map(cell, rows[0]))}: names must differ", line=1)
         outputs = rows[1:] if self._is_header else rows
+        if self._is_header and self._header is None and not _has_number(rows[1:2]):
+            self.notes = (
+                f"the first line of {self._path}, {', '.join(map(cell, rows[0]))}, was taken for the names of the "
+                "columns; give --no-header if it is an output",
+            )
         self._texts = [number_in(text) is None for text in outputs[0]] if outputs else []
         for mark in ";\t|":
             if outputs and _are_separated(outputs, mark):
@@ -343,6 +358,10 @@ def _has_header(rows: list[list[str]]) -> bool:
     if any(number_in(text) is not None for text in rows[1]):
         return True
     return not any(text in (row[place] for row in rows[1:] if place < len(row)) for place, text in enumerate(rows[0]))
+
+
+def _has_number(rows: Sequence[Sequence[str]]) -> bool:
+    return any(number_in(text) is not None for row in rows for text in row)
 
 
 def _numbers(column: Sequence[str], kind: str) -> np.ndarray | None:

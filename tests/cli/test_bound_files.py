@@ -208,3 +208,23 @@ def test_calls_that_are_refused(dpaudit, files, folder, arguments, words):
     assert (outcome.status, outcome.out) == (2, "")
     assert outcome.err.count("\n") == 1
     assert words in outcome.err
+
+
+def test_a_header_is_said_or_guessed_aloud(dpaudit, folder):
+    rng = np.random.default_rng(1)
+    for name in "ab":
+        texts = [f"u{value}" for value in rng.integers(9, size=300)]
+        (folder / f"{name}.csv").write_text("\n".join([f"only-{name}", *texts]) + "\n", encoding="utf-8")
+
+    def told(*options):
+        return json.loads(dpaudit("bound", "a.csv", "b.csv", "--format", "json", *options).out)
+
+    plain = told("--no-header")
+    assert plain["rows"] == [301, 301]
+    assert plain["notes"] == []
+    (folder / "b.csv").write_text((folder / "b.csv").read_text().replace("only-b", "only-a"), encoding="utf-8")
+    assert told("--header")["rows"] == [300, 300]
+    assert told("--header")["notes"] == []
+    guessed = told()
+    assert guessed["rows"] == [300, 300]
+    assert guessed["notes"][0].startswith("the first line of a.csv, 'only-a', was taken for the names of the columns")
