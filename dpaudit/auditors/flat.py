@@ -39,6 +39,14 @@ _PLAIN = ATOMS | {int, float, np.float64, np.float32, np.int64, np.int32}
 """The usual types of single values."""
 
 
+_WHOLE: frozenset[type] = frozenset({int, np.int64, np.uint64})
+_EXACT = 1 << 53
+"""Whole numbers beyond this are not all numbers of double precision; they become two that are."""
+
+_LONG: Structure = ("whole", (" // 2**32", " % 2**32"), (None, None))
+"""Structure of such a number."""
+
+
 class _VariedError(Exception):
     """Outputs do not have one structure."""
 
@@ -198,6 +206,9 @@ def _transposed(column: Sequence[Any], into: list[Values], *, characters: bool =
     if True in texts:
         return "text", _one(map(len, column)), _parts(zip(*column, strict=True), into)
     if types <= _PLAIN:
+        if types & _WHOLE and _are_long(column, types):
+            into += [[int(value) >> 32 for value in column], [int(value) & 0xFFFFFFFF for value in column]]
+            return _LONG
         into.append(column)
         return None
     kinds = {_kind(each) for each in types}
@@ -212,6 +223,20 @@ def _transposed(column: Sequence[Any], into: list[Values], *, characters: bool =
     if kind in ("object", "fields") and len(types) > 1:
         raise _VariedError
     return _TRANSPOSERS[kind](column, types.pop(), into, characters)
+
+
+def _is_long(value: Any) -> bool:
+    return type(value) in _WHOLE and not -_EXACT <= value <= _EXACT
+
+
+def _are_long(column: Sequence[Any], types: set[type]) -> bool:
+    """Whether all values are whole numbers beyond double precision; raises where only some are."""
+    if types == {int} and min(column) >= -_EXACT and max(column) <= _EXACT:
+        return False
+    long = set(map(_is_long, column))
+    if len(long) > 1:
+        raise _VariedError
+    return long.pop()
 
 
 def _parts(columns: Any, into: list[Values]) -> tuple[Structure, ...]:
@@ -229,9 +254,20 @@ def _cells(cells: list[Any], width: int, into: list[Values]) -> tuple[Structure,
         except OverflowError:
             pass
         else:
-            into.extend(np.ascontiguousarray(table.reshape(-1, width).T))
-            return (None,) * width
+            if not _has_long(table):
+                into.extend(np.ascontiguousarray(table.reshape(-1, width).T))
+                return (None,) * width
     return _parts((cells[i::width] for i in range(width)), into)
+
+
+def _has_long(numbers: np.ndarray) -> bool:
+    """Whether whole numbers are beyond double precision."""
+    return bool(
+        numbers.dtype.kind in "iu"
+        and numbers.dtype.itemsize == 8
+        and numbers.size
+        and (numbers.max() > _EXACT or numbers.min() < -_EXACT)
+    )
 
 
 def _one(values: Any) -> Any:
@@ -295,7 +331,10 @@ def _arrays(column: Sequence[Any], kind: type, into: list[Values], characters: b
     shape, dtype = _one((item.shape, item.dtype) for item in column)
     if dtype.kind not in "iuf" or not shape or not all(shape):
         return _transposed([item.tolist() for item in column], into)
-    into.extend(np.ascontiguousarray(np.stack(column).reshape(len(column), -1).T))
+    table = np.stack(column)
+    if _has_long(table):
+        return _transposed([item.tolist() for item in column], into)
+    into.extend(np.ascontiguousarray(table.reshape(len(column), -1).T))
     return _nested(shape)
 
 
@@ -338,7 +377,7 @@ def _records(outputs: np.ndarray, into: list[Values]) -> Structure:
     assert names is not None
     for name in names:
         part = outputs[name]
-        if part.dtype.kind in "iuf" and part.ndim == 1:
+        if part.dtype.kind in "iuf" and part.ndim == 1 and not _has_long(part):
             into.append(np.ascontiguousarray(part))
             parts.append(None)
         else:
@@ -362,12 +401,15 @@ def _flatten(item: Any, into: list[Any], *, characters: bool = False) -> Structu
         if characters and _is_text(own):
             into.extend(item)
             return "text", len(item), (None,) * len(item)
+        if _is_long(item):
+            into += [int(item) >> 32, int(item) & 0xFFFFFFFF]
+            return _LONG
         into.append(item)
         return None
     if kind == "list":
         if characters and len(item) == 1 and _holds_text(item[0]):
             return _sequence((_flatten(item[0], into, characters=True),))
-        if set(map(type, item)) <= _PLAIN:
+        if set(map(type, item)) <= _PLAIN and not any(map(_is_long, item)):
             into.extend(item)
             return len(item)
         return _sequence(tuple(_flatten(part, into) for part in item))
@@ -418,7 +460,9 @@ def _paths(structure: Structure, path: str) -> Iterator[str]:
         return
     what, names, parts = structure
     for i, part in enumerate(parts):
-        if what in ("dict", "record"):
+        if what == "whole":
+            step = names[i]
+        elif what in ("dict", "record"):
             step = f"[{names[i]}]"
         elif isinstance(names, tuple):
             step = f".{names[i]}"
