@@ -206,11 +206,7 @@ def _transposed(column: Sequence[Any], into: list[Values], *, characters: bool =
     if True in texts:
         return "text", _one(map(len, column)), _parts(zip(*column, strict=True), into)
     if types <= _PLAIN:
-        if types & _WHOLE and _are_long(column, types):
-            into += [[int(value) >> 32 for value in column], [int(value) & 0xFFFFFFFF for value in column]]
-            return _LONG
-        into.append(column)
-        return None
+        return _leaves(column, types, into)
     kinds = {_kind(each) for each in types}
     if len(kinds) > 1:
         raise _VariedError
@@ -218,11 +214,19 @@ def _transposed(column: Sequence[Any], into: list[Values], *, characters: bool =
         return _transposed([plain(item) for item in column], into)
     kind = kinds.pop()
     if kind == "leaf":
-        into.append(column)
-        return None
+        return _leaves(column, types, into)
     if kind in ("object", "fields") and len(types) > 1:
         raise _VariedError
     return _TRANSPOSERS[kind](column, types.pop(), into, characters)
+
+
+def _leaves(column: Sequence[Any], types: set[type], into: list[Values]) -> Structure:
+    """Append single values: those of a position, or the halves of all where they are long whole numbers."""
+    if types & _WHOLE and _are_long(column, types):
+        into += [[int(value) >> 32 for value in column], [int(value) & 0xFFFFFFFF for value in column]]
+        return _LONG
+    into.append(column)
+    return None
 
 
 def _is_long(value: Any) -> bool:
