@@ -13,7 +13,7 @@ from dpaudit.claims.entries import ClaimEntry
 from dpaudit.claims.record import Record, Result, plain
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.reading import by_hand, worked_out
-from dpaudit.reporting.wording import clean, headline, next_step, reason, witness_lines
+from dpaudit.reporting.wording import clean, headline, next_step, numbers_line, reason, witness_lines
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _ROOT = "SRCROOT"
@@ -70,6 +70,7 @@ def _result(result: Result, rule: int, source: Any) -> dict[str, Any]:
         "" if result.ok else reason(result),
         "" if result.ok else next_step(result),
         result.note,
+        f"numbers: {numbers}" if (numbers := numbers_line(result)) else "",
         *(f"{name}: {text}" for name, text in witness_lines(result)),
         f"{by_hand(result).lower()}: {worked_out(result)}" if worked_out(result) else "",
         f"repeat: {result.command}",

@@ -95,7 +95,8 @@ def test_the_first_command_shows_one_witness_within_ten_seconds(command):
     assert outcome.status == 0
     assert len(re.findall("^Witness", outcome.out, flags=re.MULTILINE)) == 1
     assert "by hand: The claim allows" in outcome.out
-    assert len(outcome.out.splitlines()) <= 30
+    # Four verdicts and one witness, on a terminal of 80 columns.
+    assert len(outcome.out.splitlines()) <= 36
 
 
 def test_pace_says_what_is_done_left_and_under_way(count):
