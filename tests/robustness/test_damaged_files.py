@@ -1,5 +1,6 @@
 """Every file that dpaudit reads, damaged: it is read, or refused in one line that names it, and never a traceback."""
 
+import copy
 import dataclasses
 import json
 import random
@@ -198,7 +199,8 @@ def other_values(content: bytes, draw: random.Random) -> bytes:
         elif way == 1 and isinstance(holder, dict):
             holder[draw.choice(("x", "\ud800", "", "epsilon", "delta"))] = holder.pop(key)
         else:
-            holder[key] = draw.choice(VALUES)
+            # A copy: a value that is a list or a table may be changed in its turn.
+            holder[key] = copy.deepcopy(draw.choice(VALUES))
     return json.dumps(raw).encode()
 
 
