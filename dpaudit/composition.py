@@ -125,7 +125,7 @@ class Composed(_Combinator):
         return _shared_neighbours(self.name, self.mechanisms)
 
     def claims(self) -> Sequence[Claim]:
-        """Return what the guarantees that the parts claim add up to, where all are of one kind; see `composed`."""
+        """Return what guarantees of the first kind that all parts claim add up to; see `composed`."""
         return _composed_claims(self.name, [(part, 1) for part in self.mechanisms], "what the parts claim, composed")
 
 
@@ -498,24 +498,29 @@ def composed(guarantees: Sequence[tuple[Guarantee, int]]) -> Guarantee | None:
 
 
 def _composed_claims(name: str, parts: Sequence[tuple[Mechanism, int]], reason: str) -> list[Claim]:
-    found = [(_claimed(part), count) for part, count in parts]
-    known = [(each, count) for each, count in found if each is not None]
-    guarantee = composed(known) if len(known) == len(found) else None
-    return [] if guarantee is None else _inherited(name, guarantee, reason)
+    """Claim what the first kind of guarantee adds up to that all parts claim."""
+    claimed = [(_claimed(part), count) for part, count in parts]
+    for kind in claimed[0][0]:
+        known = [(each[kind], count) for each, count in claimed if kind in each]
+        guarantee = composed(known) if len(known) == len(parts) else None
+        if guarantee is not None:
+            return _inherited(name, guarantee, reason)
+    return []
 
 
-def _claimed(mechanism: Mechanism) -> Guarantee | None:
-    """Guarantee that a mechanism claims first of its output."""
+def _claimed(mechanism: Mechanism) -> dict[type[Guarantee], Guarantee]:
+    """First guarantee of every kind that a mechanism claims of its output, in the order of its claims."""
+    found: dict[type[Guarantee], Guarantee] = {}
     for claim in mechanism.claims():
         if isinstance(claim, PrivacyClaim) and claim.view == "output" and not claim.inapplicable:
-            return claim.guarantee
-    return None
+            found.setdefault(type(claim.guarantee), claim.guarantee)
+    return found
 
 
 def _amplified(name: str, mechanism: Mechanism, rate: float, reason: str) -> list[Claim]:
     """Claim log(1 + rate (e^epsilon - 1)) and rate times delta, where approximate DP is claimed."""
-    claimed = _claimed(mechanism)
-    if not isinstance(claimed, ApproximateDP):
+    claimed = next((each for each in _claimed(mechanism).values() if isinstance(each, ApproximateDP)), None)
+    if claimed is None:
         return []
     # e^epsilon may be too large to be written; the logarithm of the sum is not.
     epsilon = float(np.logaddexp(math.log1p(-rate), math.log(rate) + claimed.epsilon)) if rate < 1 else claimed.epsilon

@@ -304,6 +304,23 @@ def leaks(data):
     return FiniteLaw.from_probabilities([data], [1.0])
 
 
+class SeveralKinds(NoisyParity):
+    """A mechanism that claims a finer guarantee before the plain one."""
+
+    def claims(self):
+        finer = dpaudit.ZeroConcentratedDP.of_pure(math.log(4))
+        return [PrivacyClaim(id="parity.zcdp", statement="finer", guarantee=finer), *super().claims()]
+
+
+def test_the_first_kind_that_all_parts_claim_is_inherited():
+    (subsampled,) = dpaudit.PoissonSubsampled(SeveralKinds(), 0.5).claims()
+    assert subsampled.guarantee.epsilon == pytest.approx(math.log(2.5))
+    (finer,) = dpaudit.Repeated(SeveralKinds(), 2).claims()
+    assert finer.guarantee == dpaudit.ZeroConcentratedDP(2 * dpaudit.ZeroConcentratedDP.of_pure(math.log(4)).rho)
+    (plain,) = dpaudit.Composed([SeveralKinds(), NoisyParity()]).claims()
+    assert plain.guarantee == ApproximateDP(2 * math.log(4))
+
+
 class Leak(Answer):
     """The bit itself."""
 

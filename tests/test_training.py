@@ -31,6 +31,14 @@ def test_the_enclosures_of_relations_are_in_order():
     assert replaced.lower < drawn.lower < drawn.upper
 
 
+@pytest.mark.parametrize(("multiplier", "rate"), [(1e6, 1e-9), (1e5, 1e-7), (1e4, 1e-6)])
+def test_losses_that_double_precision_does_not_tell_apart_are_enclosed(multiplier, rate):
+    """At delta 0.000001 epsilon is 0: the steps are about Gaussian noise with mu = rate sqrt(steps) / multiplier."""
+    found = NoisySteps(noise_multiplier=multiplier, rate=rate, steps=10**7).epsilon(1e-6)
+    assert found.lower == 0
+    assert found.upper < 1e-6
+
+
 @pytest.mark.parametrize(
     ("claimed", "verdict"), [(2.12, Verdict.REFUTED), (2.13, Verdict.PROVED), (math.inf, Verdict.PROVED)]
 )

@@ -27,7 +27,10 @@ ALPHA = 1e-6
 """Probability, at most, with which a sampler that follows its law is reported as one that does not."""
 
 _MOST_NUMBERS = 4_000_000
-"""Numbers in all, about, of the samples that are held against a law that is not finite."""
+"""Numbers in all, about, of the samples that are held against a law that is not finite, and of those searched."""
+
+_LEAST = 4000
+"""Samples, at least, of the search for a violation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +91,8 @@ def find_disagreement(
     forced = claim.guarantee.forced
     exact = evidence.measured[forced].upper
     assert exact is not None
-    lower = _lower_bound(view, claim, neighbouring, SAMPLES, ALPHA / 3, exact, budget, streams)
+    samples = max(_LEAST, min(_samples(law) or SAMPLES for law in laws))
+    lower = _lower_bound(view, claim, neighbouring, samples, ALPHA / 3, exact, budget, streams)
     if exceeds(lower, exact):
         return Agreement(
             contradiction=f"{view.name}: samples show {a_value(forced)} of at least {lower:.6g}, but `law` gives "

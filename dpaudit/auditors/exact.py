@@ -95,7 +95,8 @@ def audit_exact(
     Notes
     -----
     **Guarantee.** Exact up to rounding: a value counts as equal to a claimed one that it exceeds by no more than a
-    relative 1e-9 and, except for delta, 1e-13.
+    relative 1e-9 and, except for delta, 1e-13; where 1e-13 is more than a millionth of the claim, such a value is
+    inconclusive.
     **Checked against** closed forms, brute-force enumeration of events, and sampling.
     """
     laws: dict[Any, Law] = {}
@@ -153,10 +154,12 @@ def audit_exact(
             q=event.q,
             forces={guarantee.decisive: worst.lower},
         )
-    elif guarantee.exceeds(worst.upper, guarantee.decisive):
+    elif not guarantee.meets(worst.upper, guarantee.decisive):
         verdict, remedy = Verdict.INCONCLUSIVE, Remedy.EXACT
         of = "the privacy profile" if guarantee.profile_point is not None else guarantee.decisive
         note = f"the bounds on {of} enclose the claim"
+        if not guarantee.exceeds(worst.upper, guarantee.decisive):
+            note = f"{of} exceeds the claim by no more than rounding may do, which is much beside so small a claim"
     else:
         verdict = Verdict.PROVED if neighbouring.complete else Verdict.CERTIFIED
     with _in_double_precision(mechanism, worst.p_input, worst.q_input):

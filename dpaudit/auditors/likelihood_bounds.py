@@ -332,7 +332,7 @@ def _evidence(directions: list[_Direction], plan: _Plan, scope: str, samples: in
         )
     elif late:
         verdict, remedy = Verdict.INCONCLUSIVE, Remedy.TIME
-    elif found.upper is not None and not guarantee.exceeds(found.upper):
+    elif found.upper is not None and guarantee.meets(found.upper):
         verdict = Verdict.CERTIFIED
     elif isinstance(guarantee, PrivacyProfile | TradeOff):
         verdict, remedy = Verdict.INCONCLUSIVE, Remedy.SAMPLES

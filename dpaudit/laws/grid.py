@@ -181,6 +181,10 @@ def loss_below(source: LossSource, step: float, log_tail: float = LOG_TAIL) -> G
     masses = np.where(present, masses, 0.0) * (1 - 1e-14)
     lowered = np.where(reaches, masses, 0.0)
     lowered[:-1] += np.where(reaches, 0.0, masses)[1:] * down
+    if not (lowered > 0).any() and source.infinite < 1:
+        # Double precision does not tell the losses apart: all finite ones are merged, which any source dominates.
+        point = step * (math.floor(math.log1p(-source.infinite) / step) - 1)
+        return GridLoss(point, step, np.array([math.exp(point)]), source.infinite)
     return GridLoss(start, step, np.maximum(lowered, 0.0), source.infinite)
 
 

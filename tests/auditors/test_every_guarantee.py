@@ -21,6 +21,7 @@ from dpaudit import (
     ZeroConcentratedDP,
 )
 from dpaudit.auditors import Budget, Streams, audit
+from dpaudit.auditors.exact import audit_exact
 from dpaudit.claims.guarantees.decisions import NO_SINGLE_EVENT
 from dpaudit.statistics import forced_lower
 from dpaudit.testing import assert_private
@@ -119,6 +120,24 @@ def test_gaussian_noise_meets_it_and_nothing_below(holds, fails, true):
     assert by_event == (NO_SINGLE_EVENT not in witness.event)
     # A file for `verify` needs an event that shows it.
     assert by_event or evidence.finding is None
+
+
+class Quiet(Gaussian):
+    """Noise so large that rho is 5e-13."""
+
+    def law(self, data):
+        return dpaudit.GaussianLaw(data, 1e6)
+
+
+@pytest.mark.parametrize(
+    ("rho", "verdict"), [(5e-13, "proved"), (4.99e-13, "inconclusive"), (4.5e-13, "inconclusive"), (3.9e-13, "refuted")]
+)
+def test_less_than_the_truth_is_not_proved_however_small(rho, verdict):
+    claim = dpaudit.PrivacyClaim(id="g.privacy", statement="It is private.", guarantee=ZeroConcentratedDP(rho))
+    quiet = Quiet(knows="law")
+    evidence = audit_exact(quiet, claim, quiet.neighbours())[0]
+    assert evidence.verdict == verdict
+    assert (verdict == "inconclusive") == ("rounding" in evidence.note)
 
 
 @pytest.mark.slow
