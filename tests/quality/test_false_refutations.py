@@ -228,7 +228,7 @@ class Sum(AnyTwoValues):
 @pytest.mark.parametrize(("target", "audits"), [(AnyTwoValues(), AUDITS // 2), (Sum(), AUDITS // 4)])
 @pytest.mark.parametrize("stop_early", [False, True])
 def test_false_refutations_of_a_search_over_pairs(target, audits, stop_early, record_property, monkeypatch):
-    monkeypatch.setattr(pair, "CHUNK", 250)
+    monkeypatch.setattr(pair, "CHUNK", 500)
     (claim,) = target.claims()
     budget = Budget(samples=5000, confidence=1 - ALPHA, stop_early=stop_early)
     wrong = counted(

@@ -129,6 +129,9 @@ def test_workers_end_with_their_parent(folder):
     assert f"{before} of {CELLS} results were known" in err
 
 
+MOMENTS = 16
+
+
 def test_an_interrupt_at_any_moment_loses_nothing(folder):
     generator = random.Random(0)
     begun = time.monotonic()
@@ -137,9 +140,12 @@ def test_an_interrupt_at_any_moment_loses_nothing(folder):
     assert process.returncode == 0
     whole = time.monotonic() - begun
     seen = 0
-    for moment in range(50):
-        process = start("--fresh") if moment % 10 == 0 else start()
-        time.sleep(generator.uniform(0.0, 1.1) * whole)
+    # Spread evenly over a run and a little more, and taken in any order; every fourth run begins afresh.
+    moments = [(i + generator.random()) * 1.1 * whole / MOMENTS for i in range(MOMENTS)]
+    generator.shuffle(moments)
+    for number, moment in enumerate(moments):
+        process = start("--fresh") if number % 4 == 0 else start()
+        time.sleep(moment)
         process.send_signal(generator.choice(SIGNALS))
         out, err = process.communicate(timeout=60)
         assert "Traceback" not in err, err
@@ -150,7 +156,7 @@ def test_an_interrupt_at_any_moment_loses_nothing(folder):
         if out:
             json.loads(out)
         now = kept(folder)
-        assert moment % 10 == 0 or now >= seen
+        assert number % 4 == 0 or now >= seen
         seen = now
         record = folder / "out" / "record.json"
         if record.exists():

@@ -744,12 +744,16 @@ def test_a_refutation_stands_and_says_what_runs_send():
 
 
 @pytest.mark.slow
-def test_every_planned_privacy_cell_sends_what_its_view_declares():
-    """All cells but those of the controls, whose bugs are what they send."""
+def test_every_planned_privacy_claim_sends_what_its_view_declares():
+    """One cell of each, which `make check` does for all; without those of the controls, whose bugs are what they send."""
     checked = 0
+    known = set()
     for cell in build_cells(Request()):
         if cell.kind != "privacy" or cell.data or cell.claim.startswith("control."):
             continue
+        if (cell.target, cell.claim) in known:
+            continue
+        known.add((cell.target, cell.claim))
         target = cell.instance()
         claim = cell.declaration().bind(target)
         if not claim.inapplicable:
@@ -757,7 +761,7 @@ def test_every_planned_privacy_cell_sends_what_its_view_declares():
             assert find_deviation(target, Streams(SEED)) == ""
             assert find_view_deviation(view, neighbouring, Streams(SEED)) == ""
             checked += 1
-    assert checked > 300
+    assert checked > 40
 
 
 # Measurements take the randomizers of the same objects.
