@@ -95,8 +95,8 @@ def audit_exact(
     Notes
     -----
     **Guarantee.** Exact up to rounding: a value counts as equal to a claimed one that it exceeds by no more than a
-    relative 1e-9 and, except for delta, 1e-13; where 1e-13 is more than a millionth of the claim, such a value is
-    inconclusive.
+    relative 1e-9 and, except for delta, 1e-13. Of rho and of a Renyi divergence, such a value is inconclusive where
+    1e-13 is more than a millionth of the claim.
     **Checked against** closed forms, brute-force enumeration of events, and sampling.
     """
     laws: dict[Any, Law] = {}

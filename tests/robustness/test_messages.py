@@ -745,7 +745,7 @@ def test_a_refutation_stands_and_says_what_runs_send():
 
 @pytest.mark.slow
 def test_every_planned_privacy_claim_sends_what_its_view_declares():
-    """One cell of each, which `make check` does for all; without those of the controls, whose bugs are what they send."""
+    """One cell of each; `make check` looks at all. The bugs of the controls are what they send."""
     checked = 0
     known = set()
     for cell in build_cells(Request()):

@@ -34,9 +34,6 @@ Where claims of the catalogue are met with equality, what is computed from sums 
 3e-14.
 """
 
-_PART_OF_CLAIM = 1e-6
-"""Part of a claimed number above which an excess is never called rounding: what exceeds it more is not proved."""
-
 ANY_DELTA = 1e-300
 """A delta above 0, so that `Comparison.worst_event` returns all outputs whose loss exceeds its epsilon."""
 
@@ -58,12 +55,12 @@ def rounded_up(limit: float) -> float:
     return limit + ROUNDING * abs(limit) + ABSOLUTE_ROUNDING
 
 
-def meets(value: float, limit: float) -> bool:
-    """Whether a value is at most a limit, or above it by rounding that is far smaller than the limit.
+def meets_closely(value: float, limit: float) -> bool:
+    """Whether a value is at most a limit, or above it by rounding that is at most a millionth of the limit.
 
-    Between `meets` and `exceeds` lie values beside a limit so small that rounding might hide a difference.
+    For parameters that shrink with the square of the privacy loss, beside which `ABSOLUTE_ROUNDING` may be much.
     """
-    return value <= limit + ROUNDING * abs(limit) + min(ABSOLUTE_ROUNDING, _PART_OF_CLAIM * abs(limit))
+    return value <= limit + ROUNDING * abs(limit) + min(ABSOLUTE_ROUNDING, 1e-6 * abs(limit))
 
 
 PART_OF_PROBABILITY = 0.05
@@ -160,12 +157,8 @@ class Guarantee(ABC):
         return exceeds(value, self.parameters[parameter or self.forced])
 
     def meets(self, value: float, parameter: str | None = None) -> bool:
-        """Whether a value of a parameter, by default the forced one, shows that the claimed one holds.
-
-        Not the contrary of `exceeds` beside tiny claims, where rounding alone may separate the two.
-        """
-        parameter = parameter or self.forced
-        return not self.exceeds(value, parameter) and meets(value, self.parameters[parameter])
+        """Whether a value of a parameter, by default the forced one, shows that the claimed one holds."""
+        return not self.exceeds(value, parameter)
 
     def to_approximate(self, delta: float) -> ApproximateDP:
         """Return the (epsilon, delta)-differential privacy that the guarantee implies, with the smallest epsilon.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from dpaudit.claims.evidence import Interval
-from dpaudit.claims.guarantees.base import Guarantee, ProfilePoint, listed, named_points, points_of
+from dpaudit.claims.guarantees.base import Guarantee, ProfilePoint, listed, meets_closely, named_points, points_of
 from dpaudit.claims.guarantees.bits import balanced, largest_allowed, renyi_of_bits
 from dpaudit.claims.guarantees.decisions import decisions_of, worst_event_of
 from dpaudit.claims.ranges import in_range
@@ -73,6 +73,10 @@ class RenyiDP(Guarantee):
     def balanced(self) -> float:
         """The probability q at which `most` is 1 - q."""
         return balanced(self.forces, self.epsilon)
+
+    def meets(self, value: float, parameter: str | None = None) -> bool:
+        """As for any guarantee, unless rounding is much beside the claim."""
+        return meets_closely(value, self.epsilon)
 
     def measure(self, comparison: Comparison) -> Mapping[str, Interval] | None:
         """Return the divergence."""

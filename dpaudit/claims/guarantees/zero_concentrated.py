@@ -11,7 +11,7 @@ import numpy as np
 
 from dpaudit.claims.evidence import Interval
 from dpaudit.claims.guarantees.approximate import ApproximateDP
-from dpaudit.claims.guarantees.base import ROUNDING, Guarantee
+from dpaudit.claims.guarantees.base import ROUNDING, Guarantee, meets_closely
 from dpaudit.claims.guarantees.bits import balanced, largest_allowed, rate_of_bits
 from dpaudit.claims.guarantees.conversions import epsilon_of_concentration
 from dpaudit.claims.guarantees.decisions import decisions_of, worst_event_of
@@ -161,6 +161,10 @@ class ZeroConcentratedDP(Guarantee):
     def balanced(self) -> float:
         """The probability q at which `most` is 1 - q."""
         return balanced(self.forces, self.rho)
+
+    def meets(self, value: float, parameter: str | None = None) -> bool:
+        """As for any guarantee, unless rounding is much beside the claim."""
+        return meets_closely(value, self.rho)
 
     def measure(self, comparison: Comparison) -> Mapping[str, Interval] | None:
         """Return rho, exact or enclosed."""
