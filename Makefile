@@ -6,6 +6,9 @@ PEERS_STAMP := .venv-peers/.installed
 LOWEST_STAMP := .venv-lowest/.installed
 DOCS_STAMP := .venv-docs/.installed
 
+# Commands start quicker from compiled code, and the tests start many.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: bugs docs check test test-fast test-lowest mutants examples lint format reports reports-check reproduce revisions bench clean
 
 $(STAMP): pyproject.toml hatch_build.py constraints.txt

@@ -156,7 +156,7 @@ def test_false_refutations_when_stopping_early(name, record_property, monkeypatc
 
 @pytest.mark.slow
 def test_false_refutations_with_learned_events_when_stopping_early(record_property, monkeypatch):
-    monkeypatch.setattr(pair, "CHUNK", 400)
+    monkeypatch.setattr(pair, "CHUNK", 800)
     audits = AUDITS // 2
     wrong = false_refutations("laplace in 3 columns", audits, claimed=1.0, stop_early=True)
     check_rate(record_property, "laplace in 3 columns, stopping early", *wrong)

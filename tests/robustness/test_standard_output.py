@@ -119,7 +119,7 @@ def test_the_status_of_every_command_stands(words, status):
 @pytest.mark.slow
 def test_the_status_of_an_audit_and_of_its_witness_stands(tmp_path):
     (tmp_path / "count.py").write_text(TARGET, encoding="utf-8")
-    audit = ["check", "count.py", "--workers", 1, "--samples", 20_000]
+    audit = ["check", "count.py", "--workers", 1, "--samples", 2000]
     assert_status_stands(audit, 1, cwd=tmp_path)
     assert_status_stands([*audit, "--format", "junit", "--output", "out"], 1, cwd=tmp_path)
     assert (tmp_path / "out" / "junit.xml").stat().st_size
