@@ -19,6 +19,7 @@ if _typing.TYPE_CHECKING:
         epsilon_lower_bound,
         one_run_bound,
         privacy_bounds,
+        privacy_bounds_from_samples,
     )
     from dpaudit.auditors.features import float_bits
     from dpaudit.claims.claims import (
@@ -210,6 +211,7 @@ __all__ = [
     "one_run_bound",
     "parameter",
     "privacy_bounds",
+    "privacy_bounds_from_samples",
     "randomizers",
     "rankings",
     "read_record",
@@ -229,6 +231,7 @@ _HOMES = {
             "epsilon_lower_bound",
             "one_run_bound",
             "privacy_bounds",
+            "privacy_bounds_from_samples",
         ),
         "dpaudit.auditors.features": ("float_bits",),
         "dpaudit.registry": ("load",),

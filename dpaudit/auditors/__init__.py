@@ -3,7 +3,7 @@
 from dpaudit.auditors.audit import audit
 from dpaudit.auditors.blackbox import audit_black_box
 from dpaudit.auditors.budget import Budget
-from dpaudit.auditors.curve_bounds import PrivacyBounds, privacy_bounds
+from dpaudit.auditors.curve_bounds import PrivacyBounds, privacy_bounds, privacy_bounds_from_samples
 from dpaudit.auditors.exact import audit_exact
 from dpaudit.auditors.lemma import audit_lemma
 from dpaudit.auditors.likelihood import audit_likelihood
@@ -30,4 +30,5 @@ __all__ = [
     "epsilon_lower_bound",
     "one_run_bound",
     "privacy_bounds",
+    "privacy_bounds_from_samples",
 ]

@@ -177,6 +177,21 @@ def bound_from_samples(
         guarantee = ApproximateDP(float(claimed), float(delta))
     elif delta or claimed:
         raise ParameterError("a guarantee has its own delta and claimed value; leave delta and claimed out with it")
+    split = split_samples(a, b, "bound_from_samples", confidence=confidence, seed=seed, features=features, names=names)
+    return _bound(split, guarantee, complement(float(confidence)))
+
+
+def split_samples(
+    a: Any,
+    b: Any,
+    purpose: str,
+    *,
+    confidence: float,
+    seed: int,
+    features: FeatureMap | str | None,
+    names: tuple[str, str],
+) -> SplitSamples:
+    """Return outputs that were drawn already, ready to be split at random for a purpose; see `bound_from_samples`."""
     if not 0 < confidence < 1:
         raise ParameterError(f"confidence must be above 0 and below 1, got {confidence}")
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
@@ -193,12 +208,11 @@ def bound_from_samples(
             )
         if table.rows >= _MOST_ROWS:
             raise DataError(f"{table.name} has {table.rows} rows; give fewer than 10^9 of them, chosen at random")
-    streams = Streams(int(seed), ("bound_from_samples",))
-    return _bound(_Samples(tables=tables, features=look, streams=streams), guarantee, complement(float(confidence)))
+    return SplitSamples(tables=tables, features=look, streams=Streams(int(seed), (purpose,)))
 
 
 @dataclass(slots=True)
-class _Samples:
+class SplitSamples:
     """Two tables, split into rows that choose and rows that judge."""
 
     tables: tuple[Table, Table]
@@ -209,19 +223,42 @@ class _Samples:
 
     @property
     def rows(self) -> tuple[int, int]:
+        """Rows of either side."""
         return self.tables[0].rows, self.tables[1].rows
 
     @property
     def judging(self) -> tuple[int, int]:
+        """Rows of either side that judge."""
         return self.rows[0] - self.learned, self.rows[1] - self.learned
 
     def learning(self) -> tuple[Outputs, Outputs]:
-        """Rows of either side that choose the event, in random order: they are split again, by their place."""
+        """Rows of either side that choose events, in random order: they are split again, by their place."""
         sides = []
         for side in (0, 1):
             rows = np.concatenate([chunk[chosen == 0] for chunk, chosen in self.chunks(side, (self.learned, 0))])
             sides.append(self.mapped(rows[self.streams.generator("order", side).permutation(len(rows))]))
         return Outputs(sides[0]), Outputs(sides[1])
+
+    def choosing(self, task: PairTask) -> tuple[Outputs, Outputs]:
+        """Decide how many rows choose events, and return them.
+
+        Raises
+        ------
+        CheckError
+            The rows are resamples of a few.
+        """
+        width = max(next(iter(table.chunks()))[:1].nbytes // 8 for table in self.tables)
+        self.learned = min(task.selection, max(_MOST_VALUES // max(width, 1), 1000))
+        x, y = self.learning()
+        again = drawn_again(x.raw, y.raw)
+        # Fewer values that come more often are a discrete law.
+        if again is not None and again >= _FEWEST_VALUES and self.learned < _MOST_TIMES * again:
+            first, second = (table.name for table in self.tables)
+            raise CheckError(
+                f"the rows of {first} and of {second} come again, as if about {again} had been drawn again and again; "
+                "a bound takes outputs that are new each time: give every output once"
+            )
+        return x, y
 
     def chunks(self, side: int, sizes: tuple[int, int]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Chunks of a side with what each row is for: 0 to choose, 1 among the first to judge, 2 for the rest.
@@ -240,6 +277,13 @@ class _Samples:
             chosen[order.permutation(places[learning:])[:first]] = 1
             left = [left[0] - learning, left[1] - first, left[2] - (len(chunk) - learning - first)]
             yield self.checked(chunk, table.name), chosen
+
+    def judged(self, side: int) -> Iterator[Outputs]:
+        """Chunks of all rows of a side that judge."""
+        for chunk, chosen in self.chunks(side, (self.learned, 0)):
+            rows = chunk[chosen > 0]
+            if len(rows):
+                yield Outputs(self.mapped(rows))
 
     def checked(self, chunk: np.ndarray, name: str) -> np.ndarray:
         """Return the chunk in the type that both sides share.
@@ -300,20 +344,8 @@ class _Samples:
         return mapped
 
 
-def _bound(samples: _Samples, guarantee: Guarantee, alpha: float) -> SamplesBound:
-    fewest = min(samples.rows)
-    task = PairTask(guarantee=guarantee, samples=fewest, alpha=alpha)
-    width = max(next(iter(table.chunks()))[:1].nbytes // 8 for table in samples.tables)
-    samples.learned = min(task.selection, max(_MOST_VALUES // max(width, 1), 1000))
-    x, y = samples.learning()
-    again = drawn_again(x.raw, y.raw)
-    # Fewer values that come more often are a discrete law.
-    if again is not None and again >= _FEWEST_VALUES and samples.learned < _MOST_TIMES * again:
-        first, second = (table.name for table in samples.tables)
-        raise CheckError(
-            f"the rows of {first} and of {second} come again, as if about {again} had been drawn again and again; "
-            "a bound takes outputs that are new each time: give every output once"
-        )
+def _bound(samples: SplitSamples, guarantee: Guarantee, alpha: float) -> SamplesBound:
+    x, y = samples.choosing(PairTask(guarantee=guarantee, samples=min(samples.rows), alpha=alpha))
     judging = samples.judging
     selection = select_events(x, y, FinalTest(guarantee, min(judging), alpha))
     coins = trials_by_coins(judging, samples.streams.generator("coins")) if guarantee.by_ratio else None

@@ -84,6 +84,14 @@ def bound(
         Literal["float-bits"] | None,
         typer.Option(help="Of files of outputs: look at the bit patterns of floating-point numbers too."),
     ] = None,
+    curve: Annotated[
+        bool,
+        typer.Option(
+            "--curve",
+            help="Of files of outputs: bound the whole privacy profile and the trade-off function too, with half of "
+            "the error probability; the report draws them.",
+        ),
+    ] = False,
     format_: Annotated[
         Literal["text", "json"], typer.Option("--format", help="What goes to standard output.")
     ] = "text",
@@ -104,9 +112,9 @@ def bound(
 
     if one_run is None and not files:
         raise ParameterError("nothing to bound; give two files of outputs, or --one-run SCORES.csv")
-    if one_run is not None and (files or label is not None or features is not None or header is not None):
+    if one_run is not None and (files or label is not None or features is not None or header is not None or curve):
         raise ParameterError(
-            "--one-run takes scores of canaries alone; leave files, --label, --header and --features out"
+            "--one-run takes scores of canaries alone; leave files, --label, --header, --features and --curve out"
         )
     if one_run is None and guesses is not None:
         raise ParameterError("--guesses is for --one-run; leave it out with files of outputs")
@@ -141,7 +149,8 @@ def bound(
                 **shared,
             )
         )
-    raise typer.Exit(bound_files(files or [], label=label, header=header, features=features, guarantee=named, **shared))
+    options: dict[str, Any] = {"label": label, "header": header, "features": features, "curve": curve}
+    raise typer.Exit(bound_files(files or [], guarantee=named, **options, **shared))
 
 
 def bound_one_run(

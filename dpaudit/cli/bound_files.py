@@ -16,6 +16,7 @@ from dpaudit.cli.output import say, write, write_out
 from dpaudit.errors import DataError, DpauditError, ParameterError
 
 if TYPE_CHECKING:
+    from dpaudit.auditors.curve_bounds import PrivacyBounds
     from dpaudit.auditors.samples import SamplesBound
     from dpaudit.claims.evidence import Evidence
     from dpaudit.claims.guarantees import Guarantee
@@ -48,6 +49,7 @@ def bound_files(
     label: str | None,
     header: bool | None,
     features: str | None,
+    curve: bool,
     guarantee: Guarantee,
     claimed: Claimed | None,
     confidence: float,
@@ -57,8 +59,11 @@ def bound_files(
 ) -> int:
     """Bound what a guarantee forces for every pair of files, print it and write the record; return the exit status.
 
-    Where there are many pairs, one that cannot be used is an error of its own, and the others go on.
+    Where there are many pairs, one that cannot be used is an error of its own, and the others go on. With ``curve`` the
+    bound and the whole curve have half of the error probability each.
     """
+    from dpaudit.auditors.budget import complement
+    from dpaudit.auditors.curve_bounds import privacy_bounds_from_samples
     from dpaudit.auditors.samples import bound_from_samples
     from dpaudit.claims.verdicts import status_of, status_of_error, worst_status
     from dpaudit.runner.bounds import bound_result, bounds_record, judge_samples
@@ -69,7 +74,9 @@ def bound_files(
     options = [] if claimed is None else option_words(claimed)
     options += ["--confidence", repr(confidence), *([] if features is None else ["--features", features])]
     options += [] if header is None else ["--header" if header else "--no-header"]
-    options += ["--seed", str(seed)]
+    options += [*(["--curve"] if curve else []), "--seed", str(seed)]
+    certain = 1 - complement(confidence) / 2 if curve else confidence
+    look: dict[str, Any] = {"confidence": certain, "seed": seed, "features": features}
     is_plan = len(files) == 1 and label is None
     texts: list[Any] = []
     results, verdicts, statuses = [], [], []
@@ -78,9 +85,8 @@ def bound_files(
         try:
             tables = pair.tables(header)
             names = tables[0].name, tables[1].name
-            found = bound_from_samples(
-                *tables, guarantee=guarantee, confidence=confidence, seed=seed, features=features, names=names
-            )
+            found = bound_from_samples(*tables, guarantee=guarantee, names=names, **look)
+            whole = privacy_bounds_from_samples(*tables, names=names, **look) if curve else None
         except DpauditError as error:
             if not is_plan:
                 raise
@@ -90,11 +96,11 @@ def bound_files(
             told = {"name": pair.name, "inputs": [str(file) for file in pair.files], "error": str(error)}
             texts.append(told if format_ == "json" else f"{pair.name}: error; {evidence.note}\n")
         else:
-            evidence = None if claimed is None else judge_samples(found, names)
+            evidence = None if claimed is None else judge_samples(found, names, whole)
             texts.append(
-                _told(pair, names, found, claimed, evidence)
+                _told(pair, names, found, whole, claimed, evidence)
                 if format_ == "json"
-                else _text(pair, names, found, claimed, evidence, many=is_plan)
+                else _text(pair, names, found, whole, claimed, evidence, many=is_plan)
             )
             statuses.append(0 if evidence is None else status_of(evidence.verdict, None))
         verdicts.append("bounded" if evidence is None else evidence.verdict.value)
@@ -161,11 +167,13 @@ def _text(
     pair: _Pair,
     names: tuple[str, str],
     found: SamplesBound,
+    whole: PrivacyBounds | None,
     claimed: Claimed | None,
     evidence: Evidence | None,
     *,
     many: bool,
 ) -> str:
+    from dpaudit.auditors.budget import complement
     from dpaudit.auditors.samples import MORE_ROWS
     from dpaudit.claims.record import plain
 
@@ -182,6 +190,11 @@ def _text(
         ),
         ("to say more", more if found.outlook > found.value else f"{more}; other events need other outputs"),
     ]
+    if whole is not None:
+        at_once = 1 - complement(found.confidence) - complement(whole.confidence)
+        rows.append(
+            ("the curve", f"{whole.in_words()}; all true at once, and the bound above, with confidence {at_once:.6g}")
+        )
     rows += [("note", note) for note in found.notes]
     if claimed is not None and evidence is not None:
         rows.append(("claim", claim_in_words(claimed, evidence)))
@@ -190,12 +203,25 @@ def _text(
 
 
 def _told(
-    pair: _Pair, names: tuple[str, str], found: SamplesBound, claimed: Claimed | None, evidence: Evidence | None
+    pair: _Pair,
+    names: tuple[str, str],
+    found: SamplesBound,
+    whole: PrivacyBounds | None,
+    claimed: Claimed | None,
+    evidence: Evidence | None,
 ) -> dict[str, Any]:
     from dpaudit.claims.record import plain
 
     told: dict[str, Any] = {"name": pair.name, "inputs": list(names), **plain(found)}
     told["guarantee"] = {"kind": found.guarantee.kind, **found.guarantee.parameters}
+    if whole is not None:
+        told["curve"] = {
+            "confidence": whole.confidence,
+            "trials": whole.trials,
+            "mu": whole.mu,
+            "rho": whole.rho,
+            **plain(whole.curves()),
+        }
     told |= {"claimed": None, "verdict": None}
     if claimed is not None and evidence is not None:
         told |= {"claimed": dict(claimed.parameters), "verdict": str(evidence.verdict), "note": evidence.note}

@@ -11,6 +11,7 @@ from typing import Any
 
 from dpaudit.auditors.blackbox import a_value, what_was_left_out, what_was_seen
 from dpaudit.auditors.budget import complement
+from dpaudit.auditors.curve_bounds import PrivacyBounds
 from dpaudit.auditors.one_run import OneRunBound
 from dpaudit.auditors.samples import SamplesBound
 from dpaudit.claims.evidence import Counterexample, Evidence, Interval, Remedy, Violation
@@ -94,8 +95,8 @@ def judge_run(bound: OneRunBound, claimed: Claimed) -> Evidence:
     )
 
 
-def judge_samples(bound: SamplesBound, names: tuple[str, str]) -> Evidence:
-    """Hold the guarantee of a bound from two samples against the bound."""
+def judge_samples(bound: SamplesBound, names: tuple[str, str], whole: PrivacyBounds | None = None) -> Evidence:
+    """Hold the guarantee of a bound from two samples against it, and show the bounds on a whole curve with it."""
     guarantee, name = bound.guarantee, bound.parameter
     counts = f"{bound.hits[0]} of {bound.trials[0]} and {bound.hits[1]} of {bound.trials[1]}"
     measured = {
@@ -135,6 +136,7 @@ def judge_samples(bound: SamplesBound, names: tuple[str, str]) -> Evidence:
         witness=witness,
         note=note,
         samples=sum(bound.rows),
+        curves=None if whole is None else whole.curves(),
         remedy=remedy,
     )
 
@@ -186,6 +188,7 @@ def bound_result(
         seed=seed,
         command=command,
         guarantee=claimed.guarantee,
+        curves=evidence.curves,
         remedy=evidence.remedy,
         error_probability=None if evidence.verdict is Verdict.ERROR else complement(confidence),
     )

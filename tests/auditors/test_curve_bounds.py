@@ -7,10 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 import dpaudit
 from dpaudit.auditors.families import choose_family
 from dpaudit.auditors.selection import FinalTest
+from dpaudit.errors import DataError, ParameterError
 
 
 def gaussian(data, size, rng):
@@ -145,6 +147,44 @@ def test_it_says_what_it_is_in_a_line(bounds):
     assert float(said.split("mu >= ")[1].split(";")[0]) <= bounds.mu
     again = pickle.loads(pickle.dumps(bounds))
     assert repr(again) == said
+
+
+def test_outputs_that_were_drawn_already_say_as_much(bounds):
+    rng = np.random.default_rng(4)
+    x, y = rng.normal(0.0, 1.0, 20_000), rng.normal(1.0, 1.0, 30_000)
+    found = dpaudit.privacy_bounds_from_samples(x, y, seed=2)
+    assert 0.85 < found.mu < 1
+    assert found.samples == 50_000
+    assert found.trials < 20_000
+    assert found.forces(dpaudit.GaussianDP(0.0)) == found.mu
+    assert found.curves() == dpaudit.privacy_bounds_from_samples(x.tolist(), y.tolist(), seed=2).curves()
+    turned = dpaudit.privacy_bounds_from_samples(y, x, seed=2)
+    assert turned.mu == pytest.approx(found.mu, rel=0.1)
+
+
+@pytest.mark.slow
+def test_bounds_from_samples_are_wrong_no_more_often_than_stated():
+    """Laplace noise with epsilon 1 at confidence 0.9: every bound of 200 files is on the right side."""
+    wrong = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        x, y = rng.laplace(size=2000), 1 + rng.laplace(size=3000)
+        found = dpaudit.privacy_bounds_from_samples(x, y, confidence=0.9, seed=seed)
+        half = np.exp(-0.5)
+        deltas = [(each, 1 - np.exp((each - 1) / 2)) for each in (0.0, 0.3, 0.6)]
+        wrong += (
+            found.epsilon(0.0) > 1 + 1e-9
+            or any(found.delta(each) > delta + 1e-9 for each, delta in deltas)
+            or found.trade_off(half / 2) < half / 2 - 1e-9
+        )
+    assert wrong <= binom.isf(1e-6, 200, 0.1)
+
+
+def test_files_that_cannot_be_used_are_named():
+    with pytest.raises(DataError, match="left has 3 rows; a bound takes at least 20"):
+        dpaudit.privacy_bounds_from_samples([1, 2, 3], range(100), names=("left", "right"))
+    with pytest.raises(ParameterError, match="confidence"):
+        dpaudit.privacy_bounds_from_samples(np.arange(99), np.arange(99), confidence=1.0)
 
 
 @pytest.mark.parametrize(

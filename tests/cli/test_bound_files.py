@@ -34,6 +34,27 @@ def test_the_bound_is_that_of_the_function(dpaudit, files, outputs):
     assert "with 10 times the rows" in outcome.out
 
 
+def test_a_curve_is_told_and_drawn(dpaudit, files, folder, outputs):
+    words = ["bound", *files, "--curve", "--seed", "3", "--confidence", "0.99"]
+    told = json.loads(dpaudit(*words, "--format", "json").out)
+    expected = package.privacy_bounds_from_samples(*outputs, confidence=0.995, seed=3)
+    assert told["curve"]["mu"] == expected.mu
+    assert told["curve"]["delta_lower"] == list(expected.curves().delta_lower)
+    # Half of the error probability is the curve's.
+    assert told["value"] == package.bound_from_samples(*outputs, confidence=0.995, seed=3).epsilon
+    outcome = dpaudit(*words, "--claim-epsilon", "0.2", "--delta", "0.01", "--output", "out")
+    assert outcome.status == 1
+    assert "all true at once, and the bound above, with confidence 0.99\n" in outcome.out
+    (result,) = read_record(folder / "out" / "record.json").results
+    assert result.curves.type_two_upper == expected.curves().type_two_upper
+    assert "--curve" in result.command
+    assert result.error_probability == pytest.approx(0.01)
+    page = (folder / "out" / "index.html").read_text(encoding="utf-8")
+    assert "privacy profile and trade-off function against the claim" in page
+    assert "its profile passes above the marked point" in page
+    assert dpaudit("bound", "--one-run", "scores.csv", "--curve").status == 2
+
+
 def test_labels(dpaudit, folder, files, outputs):
     rows = [f"{label},{value!r}" for label, side in zip("xy", outputs, strict=True) for value in side.tolist()]
     (folder / "both.csv").write_text("\n".join(["who,out", *rows]), encoding="utf-8")

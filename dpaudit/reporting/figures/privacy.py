@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from dpaudit.claims.evidence import Curves, Interval
 from dpaudit.claims.guarantees import ApproximateDP
 from dpaudit.claims.record import Result
@@ -56,9 +58,12 @@ def privacy_figures(claim: ClaimGroup) -> Figures | None:
     curves = cell.result.curves
     assert curves is not None
     where = f" at {cell.label}" if cell.label else ""
+    point = cell.result.claimed["epsilon"], cell.result.claimed["delta"]
+    # Where samples bound the profile from below, the claim may be refuted by an event that shows more.
+    passes = min(curves.delta_upper) < 1 or np.interp(point[0], curves.epsilon, curves.delta_lower, right=0) > point[1]
     return Figures(
         caption=f"Worst pair of inputs{where}: privacy profile and trade-off function against the claim, which the "
-        f"mechanism {_READING[cell.result.verdict is Verdict.REFUTED]}",
+        f"mechanism {_READING[cell.result.verdict is Verdict.REFUTED and bool(passes)]}",
         svg=(_profile(cell, curves, f"{claim.claim}{where}"), _trade_off(cell, curves, f"{claim.claim}{where}")),
         tables=(
             _table("Privacy profile", "epsilon", "delta", curves.epsilon, curves.delta_lower, curves.delta_upper),
@@ -86,8 +91,9 @@ def _ratio(result: Result) -> float:
 
 def _profile(cell: LabelledResult, curves: Curves, what: str) -> str:
     epsilon, delta = cell.result.claimed["epsilon"], cell.result.claimed["delta"]
-    highest = max(*curves.delta_upper, delta) or 1.0
-    smallest = min((value for value in (delta, *curves.delta_upper) if value > 0), default=highest)
+    shown = curves.delta_lower if min(curves.delta_upper) == 1 else curves.delta_upper
+    highest = max(*shown, delta) or 1.0
+    smallest = min((value for value in (delta, *shown) if value > 0), default=highest)
     log = 0 < delta < highest / _LOG_SPAN
     low = (
         10.0 ** math.floor(math.log10(max(min(smallest, delta), delta / 100, highest * 10.0**-_DECADES))) if log else 0
@@ -137,6 +143,11 @@ def _bounds(x: Sequence[float], lower: Sequence[float], upper: Sequence[float], 
     below, above = list(zip(x, lower, strict=True)), list(zip(x, upper, strict=True))
     if below == above:
         return [Line(name=name, points=below, dashes=SOLID)]
+    # From samples, one side is bounded alone.
+    if min(upper) == 1:
+        return [Line(name=f"{name}, at least", points=below, dashes=SOLID)]
+    if not max(lower):
+        return [Line(name=f"{name}, at most", points=above, dashes=SOLID)]
     return [
         Line(name=f"{name}, at least", points=below, dashes=SOLID),
         Line(name=f"{name}, at most", points=above, dashes=DASHED),
@@ -144,7 +155,7 @@ def _bounds(x: Sequence[float], lower: Sequence[float], upper: Sequence[float], 
 
 
 def _first(lower: Sequence[float], upper: Sequence[float], at: int) -> str:
-    return format_interval(Interval(lower=lower[at], upper=upper[at]))
+    return format_interval(Interval(lower=lower[at], upper=None if min(upper) == 1 else upper[at]))
 
 
 def _table(
