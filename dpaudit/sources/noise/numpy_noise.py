@@ -1,0 +1,165 @@
+"""Noise of numpy: generators, ``RandomState`` and the functions of ``numpy.random``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from dpaudit.sources.noise.recorder import active
+
+if TYPE_CHECKING:
+    from dpaudit.sources.noise.patches import Patches
+
+_DRAWS_NOTHING: Final = frozenset({"bit_generator", "spawn", "get_state", "set_state", "seed"})
+_IN_PARTS: Final = frozenset({"multivariate_normal"})
+"""Functions that draw by calling others of the same object, which are recorded."""
+
+
+class _Kind(type):
+    """Makes every generator an instance of the recording one that stands in its place."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, cls.__mro__[1])
+
+
+def _noise(name: str, owner: type) -> Callable[..., Any]:
+    before = getattr(owner, name)
+    function = f"numpy.random.{owner.__name__}.{name}"
+    family = "laplace" if name == "laplace" else "gaussian"
+
+    def laplace_or_normal(self: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        recorder = active()
+        if recorder is None:
+            return before(self, loc, scale, size)
+        return recorder.noise(
+            function,
+            family=family,
+            value=loc,
+            scale=scale,
+            size=size,
+            original=lambda: before(self, loc, scale, size),
+        )
+
+    return laplace_or_normal
+
+
+def _standard(owner: type) -> Callable[..., Any]:
+    before = getattr(owner, "standard_normal")  # noqa: B009
+    function = f"numpy.random.{owner.__name__}.standard_normal"
+
+    def standard_normal(self: Any, size: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        more = {"dtype": dtype} if dtype is not None else {}
+        more |= {"out": out} if out is not None else {}
+        recorder = active()
+        if recorder is None:
+            return before(self, size, **more)
+        if out is not None:
+            recorder.other(function)
+            return before(self, size, **more)
+        return recorder.noise(
+            function,
+            family="gaussian",
+            value=0.0,
+            scale=1.0,
+            size=() if size is None else size,
+            original=lambda: before(self, size, **more),
+            convert=None if dtype is None else lambda result: result.astype(dtype) if result.shape else result.item(),
+        )
+
+    return standard_normal
+
+
+def _randn(self: Any, *shape: int) -> Any:
+    return self.standard_normal(shape or None)
+
+
+def _other(name: str, owner: type) -> Callable[..., Any]:
+    before = getattr(owner, name)
+
+    def draw(self: Any, *arguments: Any, **options: Any) -> Any:
+        recorder = active()
+        if recorder is None:
+            return before(self, *arguments, **options)
+        recorder.other(f"numpy.random.{owner.__name__}.{name}")
+        with recorder.inside():
+            return before(self, *arguments, **options)
+
+    return draw
+
+
+def _made(original: type) -> Any:
+    """Make the subclass that records."""
+    methods: dict[str, Any] = {name: _noise(name, original) for name in ("laplace", "normal")}
+    methods["standard_normal"] = _standard(original)
+    if hasattr(original, "randn"):
+        methods["randn"] = _randn
+    for name in dir(original):
+        known = name.startswith("_") or name in _DRAWS_NOTHING or name in _IN_PARTS or name in methods
+        if not known and callable(getattr(original, name)):
+            methods[name] = _other(name, original)
+    return _Kind(original.__name__, (original,), {**methods, "__module__": "numpy.random"})
+
+
+def _seeded(given: Any) -> Any:
+    """Seed of what is made without one, so that runs can be repeated."""
+    recorder = active()
+    return recorder.seed() if given is None and recorder is not None else given
+
+
+_PlainState: Final = np.random.RandomState
+_Generator: Final = _made(np.random.Generator)
+_RandomState: Final = _made(np.random.RandomState)
+RECORDING: Final[dict[type, Any]] = {np.random.Generator: _Generator, np.random.RandomState: _RandomState}
+"""Recording classes by those that they stand for."""
+
+
+def _state_init(self: Any, seed: Any = None) -> None:
+    _PlainState.__init__(self, _seeded(seed))
+
+
+_RandomState.__init__ = _state_init
+_Generator.__reduce__ = lambda self: (_Generator, (self.bit_generator,))
+_RandomState.__reduce__ = lambda self: (_RandomState, (self._bit_generator,))
+
+
+def recording(generator: Any) -> Any:
+    """Return a generator that records and shares the state of the given one."""
+    bits = generator.bit_generator if isinstance(generator, np.random.Generator) else generator._bit_generator
+    return RECORDING[type(generator)](bits)
+
+
+def patch(patches: Patches) -> None:
+    """Replace the classes, ``default_rng`` and the functions of ``numpy.random``."""
+    module: Any = np.random
+    shared = module.mtrand._rand
+    recorded = recording(shared)
+    original = module.default_rng
+
+    def default_rng(seed: Any = None) -> Any:
+        made = original(_seeded(seed))
+        return made if type(made) is _Generator else recording(made)
+
+    patches.everywhere(original, default_rng)
+    patches.everywhere(np.random.Generator, _Generator)
+    patches.everywhere(np.random.RandomState, _RandomState)
+    patches.everywhere(shared, recorded)
+    for name in dir(shared):
+        function = getattr(module, name, None)
+        if not name.startswith("_") and getattr(function, "__self__", None) is shared:
+            patches.everywhere(function, getattr(recorded, name))
+
+
+def shared_state() -> Any:
+    """State of the generator behind the functions of ``numpy.random``."""
+    return _PlainState.get_state(np.random.mtrand._rand, legacy=False)  # type: ignore[attr-defined]
+
+
+def seed_shared(seed: int | None, state: Any = None) -> None:
+    """Seed that generator, or give it a state back."""
+    shared: Any = np.random.mtrand._rand  # type: ignore[attr-defined]
+    if seed is None:
+        _PlainState.set_state(shared, state)
+    elif type(shared._bit_generator).__name__ == "MT19937":
+        _PlainState.seed(shared, seed)
