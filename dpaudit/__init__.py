@@ -47,6 +47,7 @@ if _typing.TYPE_CHECKING:
     )
     from dpaudit.claims.inputs import AnyTwo, DrawnPairs, InputDomain, Records, Vectors
     from dpaudit.claims.neighbouring import Neighbouring
+    from dpaudit.claims.noise import NoiseClaim, NoiseFunction
     from dpaudit.claims.papers import Assertion, Erratum, Paper, Place
     from dpaudit.claims.record import Record, Result, read_record
     from dpaudit.claims.verdicts import Verdict
@@ -85,6 +86,7 @@ if _typing.TYPE_CHECKING:
     from dpaudit.sources.libraries.diffprivlib_objects import from_diffprivlib
     from dpaudit.sources.libraries.opendp_objects import from_opendp
     from dpaudit.sources.libraries.pure_ldp_objects import from_pure_ldp
+    from dpaudit.sources.noise import NoiseCall, record_noise
     from dpaudit.training import AccountantVerdict, NoisySteps
 else:  # Hidden from type checkers, which would take any name whatever for one that exists.
 
@@ -152,6 +154,9 @@ __all__ = [
     "Mechanism",
     "Message",
     "Neighbouring",
+    "NoiseCall",
+    "NoiseClaim",
+    "NoiseFunction",
     "NoisySteps",
     "Nullable",
     "OneRunBound",
@@ -215,6 +220,7 @@ __all__ = [
     "randomizers",
     "rankings",
     "read_record",
+    "record_noise",
     "testing",
     "verify",
 ]
@@ -277,6 +283,7 @@ _HOMES = {
         ),
         "dpaudit.claims.inputs": ("AnyTwo", "DrawnPairs", "InputDomain", "Records", "Vectors"),
         "dpaudit.claims.neighbouring": ("Neighbouring",),
+        "dpaudit.claims.noise": ("NoiseClaim", "NoiseFunction"),
         "dpaudit.claims.papers": ("Assertion", "Erratum", "Paper", "Place"),
         "dpaudit.claims.record": ("Record", "Result", "read_record"),
         "dpaudit.claims.verdicts": ("Verdict",),
@@ -323,6 +330,7 @@ _HOMES = {
         "dpaudit.sources.libraries.diffprivlib_objects": ("from_diffprivlib",),
         "dpaudit.sources.libraries.opendp_objects": ("from_opendp",),
         "dpaudit.sources.libraries.pure_ldp_objects": ("from_pure_ldp",),
+        "dpaudit.sources.noise": ("NoiseCall", "record_noise"),
         "dpaudit.testing": ("testing",),
     }.items()
     for name in names

@@ -1,30 +1,24 @@
-"""The objective of a linear regression on one feature in [0, 100], without intercept."""
+"""A linear regression on one feature in [0, 100], without intercept: the noise that it adds on two inputs."""
 
 import inspect
 
 import numpy as np
-from diffprivlib.models import linear_regression
+from diffprivlib.models import LinearRegression, linear_regression
 
 import dpaudit
 
 EPSILON = 1.0
 
 
-class Regression(dpaudit.Mechanism):
-    """The noisy quadratic that the model minimises; what it releases is computed from that alone."""
+def fit(data):
+    """Fit the model as its documentation does; the coefficient is the output."""
+    table = np.array(data, dtype=float)
+    model = LinearRegression(epsilon=EPSILON, bounds_X=(0.0, 100.0), bounds_y=(0.0, 1.0), fit_intercept=False)
+    return model.fit(table[:, :1], table[:, 1]).coef_
 
-    def sample(self, data, size, rng):
-        """Draw the three coefficients of the quadratic."""
-        state = np.random.RandomState(rng.bit_generator)
-        table = np.array(data, dtype=float)
-        bounds = [(np.array([low]), np.array([high])) for low, high in ((0.0, 100.0), (0.0, 1.0))]
-        found = []
-        for _ in range(size):
-            _, noisy = linear_regression._construct_regression_obj(
-                table[:, :1], table[:, 1:], *bounds, EPSILON, 0.0, state
-            )
-            found.append([float(np.ravel(each)[0]) for each in noisy])
-        return np.array(found)
+
+class Regression(dpaudit.Mechanism):
+    """The model, with the noise inside it recorded."""
 
     def neighbours(self):
         """Replace one of two records, at the bounds."""
@@ -39,7 +33,11 @@ class Regression(dpaudit.Mechanism):
 
     def claims(self):
         """Say what the model says."""
-        return [dpaudit.PrivacyClaim(id="regression.privacy", statement="It is private.", epsilon=EPSILON)]
+        return [
+            dpaudit.NoiseClaim(
+                id="regression.noise", statement="Its noise covers what it is added to.", mechanism=fit, epsilon=EPSILON
+            )
+        ]
 
 
 def target():

@@ -14,6 +14,7 @@ from dpaudit.auditors.lemma import audit_lemma
 from dpaudit.auditors.likelihood import audit_likelihood
 from dpaudit.auditors.likelihood_bounds import audit_by_likelihood_bounds, serves
 from dpaudit.auditors.losses import knows_likelihood
+from dpaudit.auditors.noise import audit_noise
 from dpaudit.auditors.pace import OutOfTimeError, Pace
 from dpaudit.auditors.rates import audit_rate
 from dpaudit.auditors.recorded import find_deviation, find_view_deviation
@@ -31,6 +32,7 @@ from dpaudit.claims.claims import (
 )
 from dpaudit.claims.evidence import Evidence, Remedy
 from dpaudit.claims.neighbouring import Neighbouring
+from dpaudit.claims.noise import NoiseClaim
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import CheckError
 from dpaudit.laws import Law
@@ -75,6 +77,8 @@ def audit(target: Mechanism, claim: Claim, *, budget: Budget, streams: Streams) 
         return audit_lemma(claim, draws=budget.samples, streams=streams)
     if isinstance(claim, StabilityClaim):
         return audit_stability(claim, draws=budget.samples, deadline=budget.deadline, streams=streams)
+    if isinstance(claim, NoiseClaim):
+        return audit_noise(target, claim, pairs=budget.samples, deadline=budget.deadline, streams=streams)
     raise CheckError(f"{claim.id}: no auditor for a {type(claim).__name__}; use one of dpaudit's claim classes")
 
 

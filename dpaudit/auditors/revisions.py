@@ -42,6 +42,7 @@ ENTRIES: Final = {
     "rate": (("dpaudit.auditors.rates", "audit_rate"),),
     "lemma": (("dpaudit.auditors.lemma", "audit_lemma"),),
     "stability": (("dpaudit.auditors.stability", "audit_stability"),),
+    "noise": (("dpaudit.auditors.noise", "audit_noise"), ("dpaudit.laws.decisions", "LawDecisions"), _APPROXIMATE),
 }
 """Where each auditor begins, by module and name."""
 
@@ -57,6 +58,7 @@ LIBRARIES: Final = {
     "rate": ("numpy", "scipy", "statsmodels"),
     "lemma": ("numpy",),
     "stability": ("numpy",),
+    "noise": ("numpy", "scipy"),
 }
 """Libraries that an auditor's numbers depend on, by the names of their distributions."""
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MENDED: Final = "-mended"
 """Ends the id of a claim that says what another one would have to say to be true."""
 
-Kind = Literal["privacy", "utility", "rate", "lemma", "figure", "stability"]
+Kind = Literal["privacy", "utility", "rate", "lemma", "figure", "stability", "noise"]
 M = TypeVar("M", bound="Mechanism")
 
 
@@ -34,7 +34,7 @@ class Declaration:
         Identifier, ``paper.statement``; ``-meant`` at its end where print and evident meaning differ and this is the
         latter.
     kind
-        ``privacy``, ``utility``, ``rate``, ``lemma``, ``figure`` or ``stability``.
+        ``privacy``, ``utility``, ``rate``, ``lemma``, ``figure``, ``stability`` or ``noise``.
     statement
         The claim in one plain sentence.
     places

@@ -42,7 +42,7 @@ class NoiseFunction:
     family, scale
         The law of the noise, ``laplace``, ``gaussian``, ``discrete-laplace`` or ``discrete-gaussian``, and its scale
         (of Gaussian noise the standard deviation), as ``sensitivity`` is given. Leave both out where the noise is not
-        simply added, or to have the function's own calls recorded beside its sensitivity.
+        simply added; then the sensitivity alone is judged.
     """
 
     name: str

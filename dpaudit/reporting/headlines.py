@@ -250,7 +250,7 @@ def _instance(result: Result) -> str:
     if not isinstance(witness, Counterexample):
         return shortened(result.scope, _LONGEST_INSTANCE)
     scope = result.scope.removeprefix(witness.quantity).removeprefix("; ")
-    if result.kind not in ("lemma", "stability") or not isinstance(witness.instance, Mapping):
+    if result.kind not in ("lemma", "stability", "noise") or not isinstance(witness.instance, Mapping):
         return shortened(scope, _LONGEST_INSTANCE)
     own = {name: value for name, value in witness.instance.items() if result.parameters.get(name) != value}
     told = [f"{name} = {_value(value)}" for name, value in own.items()]

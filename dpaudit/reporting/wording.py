@@ -134,7 +134,7 @@ def contradiction(result: Result, found: Counterexample) -> str:
     digits = max(DIGITS, telling_digits(Interval.exact(found.measured), found.claimed))
     name = _main_quantity(result)
     interval = None if name is None else result.measured[name]
-    exact = result.kind in ("lemma", "stability") or interval is None or interval.lower == interval.upper
+    exact = result.kind in ("lemma", "stability", "noise") or interval is None or interval.lower == interval.upper
     above = found.direction == "at-most" or (found.direction == "equal" and found.measured > found.claimed)
     side = "" if exact else _SIDES["at-least" if above else "at-most"]
     claimed = format_number(found.claimed, digits=digits)

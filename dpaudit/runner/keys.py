@@ -103,7 +103,7 @@ class Keys:
         """Keys that the result of a cell may have, with the auditors that would decide it."""
         if not self.code(cell).complete:
             return {}
-        kinds = [cell.kind] if cell.kind else ["privacy", "utility", "rate", "lemma", "figure", "stability"]
+        kinds = [cell.kind] if cell.kind else ["privacy", "utility", "rate", "lemma", "figure", "stability", "noise"]
         return {(kind, tuple(each)): self._key(cell, kind, each) for kind in kinds for each in possible_auditors(kind)}
 
     def key(self, cell: Cell, result: Result) -> str:

@@ -17,6 +17,7 @@ from dpaudit.auditors.audit import view_of
 from dpaudit.auditors.blackbox import sampler_again
 from dpaudit.auditors.budget import DEFAULT_SAMPLES, complement
 from dpaudit.auditors.lemma import DEFAULT_DRAWS
+from dpaudit.auditors.noise import DEFAULT_PAIRS as DEFAULT_NOISE_PAIRS
 from dpaudit.auditors.pace import Announce
 from dpaudit.auditors.pair import LEAST_SAMPLES
 from dpaudit.auditors.stability import DEFAULT_PAIRS
@@ -31,6 +32,7 @@ from dpaudit.claims.claims import (
     UtilityClaim,
 )
 from dpaudit.claims.evidence import Counterexample, Evidence, Remedy, Violation
+from dpaudit.claims.noise import NoiseClaim
 from dpaudit.claims.record import METHOD_ENDED, METHOD_RAISED, METHOD_UNUSABLE, UNKNOWN_KIND, Result, plain
 from dpaudit.claims.verdicts import Verdict, status_of
 from dpaudit.errors import DpauditError, PlanError, TargetError, TargetRaisedError
@@ -224,6 +226,8 @@ def _usual_samples(claim: Claim) -> tuple[int, int]:
         return DEFAULT_DRAWS, 1
     if isinstance(claim, StabilityClaim):
         return DEFAULT_PAIRS, 1
+    if isinstance(claim, NoiseClaim):
+        return DEFAULT_NOISE_PAIRS, 1
     return getattr(claim, "runs", 1), _FEWEST_RUNS
 
 
@@ -399,6 +403,8 @@ def _result(
             # Of a claim that was not audited, `neighbours` need not be usable.
             with suppress(Exception):
                 relation = view_of(target, claim)[1].relation
+    elif isinstance(claim, NoiseClaim):
+        claimed = {} if claim.guarantee is None else dict(claim.guarantee.parameters)
     elif isinstance(claim, UtilityClaim):
         claimed = {"bound": claim.bound}
     elif isinstance(claim, FigureClaim):
@@ -408,7 +414,7 @@ def _result(
         claimed = {"exponent" if claim.direction == "equal" else "exponent_at_most": claim.exponent}
     sampled = (
         evidence.samples
-        and cell.kind not in (LemmaClaim.kind, StabilityClaim.kind)
+        and cell.kind not in (LemmaClaim.kind, StabilityClaim.kind, NoiseClaim.kind)
         and evidence.verdict is not Verdict.ERROR
     )
     return Result(

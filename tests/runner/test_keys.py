@@ -114,7 +114,7 @@ def test_the_table_of_auditors_is_complete():
     assert set(ENTRIES) == set(LIBRARIES)
     used = {
         name
-        for kind in ("privacy", "utility", "figure", "rate", "lemma", "stability")
+        for kind in ("privacy", "utility", "figure", "rate", "lemma", "stability", "noise")
         for each in possible_auditors(kind)
         for name in each
     }

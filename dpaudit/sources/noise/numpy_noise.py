@@ -109,6 +109,7 @@ def _seeded(given: Any) -> Any:
 
 
 _PlainState: Final = np.random.RandomState
+_PlainGenerator: Final = np.random.Generator
 _Generator: Final = _made(np.random.Generator)
 _RandomState: Final = _made(np.random.RandomState)
 RECORDING: Final[dict[type, Any]] = {np.random.Generator: _Generator, np.random.RandomState: _RandomState}
@@ -128,6 +129,11 @@ def recording(generator: Any) -> Any:
     """Return a generator that records and shares the state of the given one."""
     bits = generator.bit_generator if isinstance(generator, np.random.Generator) else generator._bit_generator
     return RECORDING[type(generator)](bits)
+
+
+def recording_generator(seed: int) -> Any:
+    """Return a generator of its own that records."""
+    return recording(_PlainGenerator(np.random.PCG64(seed)))
 
 
 def patch(patches: Patches) -> None:

@@ -84,7 +84,7 @@ class Replay:
     seed
         Seed of the noise and of all other randomness that can be reached.
     factor
-        What noise is multiplied by; 0 for a run without noise.
+        What noise is multiplied by: 0 for a run without noise; beyond 1 and below -1 it is at least so many scales.
     returns
         Calls of another run whose results the first calls of this one return, as long as they match.
     """
@@ -253,6 +253,8 @@ class Recorder:
         assert self.replay is not None
         rng = _Plain(np.random.PCG64(np.random.SeedSequence((_NOISE_KEY, self.replay.seed, index))))
         drawn = rng.laplace(size=scale.shape) if family.endswith("laplace") else rng.standard_normal(scale.shape)
+        if abs(self.replay.factor) > 1:
+            drawn = np.copysign(1 + np.abs(drawn), drawn)
         drawn = np.asarray(drawn * scale * self.replay.factor)
         return np.rint(drawn) if family.startswith("discrete") else drawn
 
