@@ -21,9 +21,10 @@ class Regression(dpaudit.Mechanism):
     """The model, with the noise inside it recorded."""
 
     def neighbours(self):
-        """Replace one of two records, at the bounds."""
+        """Replace one of two records, at the bounds; those farthest apart come first."""
         corners = [(x, y) for x in (0.0, 100.0) for y in (0.0, 1.0)]
-        pairs = [((common, a), (common, b)) for common in corners for a in corners for b in corners if a < b]
+        apart = sorted(((a, b) for a in corners for b in corners if a < b), key=lambda pair: pair[0][0] - pair[1][0])
+        pairs = [((common, a), (common, b)) for a, b in apart for common in reversed(corners)]
         return dpaudit.Neighbouring(
             relation="substitution",
             pairs=pairs,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from dpaudit.sources.noise.recorder import active
+from dpaudit.sources.noise.recorder import active, current
 
 if TYPE_CHECKING:
     from dpaudit.sources.noise.patches import Patches
@@ -104,7 +104,7 @@ def _made(original: type) -> Any:
 
 def _seeded(given: Any) -> Any:
     """Seed of what is made without one, so that runs can be repeated."""
-    recorder = active()
+    recorder = current()
     return recorder.seed() if given is None and recorder is not None else given
 
 

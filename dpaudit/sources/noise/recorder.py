@@ -94,10 +94,16 @@ class Replay:
     returns: Sequence[NoiseCall] = ()
 
 
-def active() -> Recorder | None:
-    """The recorder of what this thread does now; None where nothing is recorded."""
+def current() -> Recorder | None:
+    """The recorder of this thread; None where there is none."""
     recorder = _ACTIVE[-1] if _ACTIVE else None
-    return recorder if recorder is not None and recorder.listening else None
+    return recorder if recorder is not None and recorder.thread == threading.get_ident() else None
+
+
+def active() -> Recorder | None:
+    """The recorder of a call that is made now; None where it is none, or a part of a call that is recorded."""
+    recorder = current()
+    return recorder if recorder is not None and not recorder.nested else None
 
 
 class Recorder:
@@ -118,8 +124,8 @@ class Recorder:
         self.calls: list[NoiseCall] = []
         self.others: list[str] = []
         self.diverged: int | None = None
-        self._thread = threading.get_ident()
-        self._nested = 0
+        self.thread = threading.get_ident()
+        self.nested = 0
         self._streams = 0
 
     def __enter__(self) -> Self:
@@ -145,19 +151,14 @@ class Recorder:
         """What stands for the operating system's generator in runs that are repeated."""
         return random.Random(self.seed())  # noqa: S311
 
-    @property
-    def listening(self) -> bool:
-        """Whether a call made now, in this thread, is recorded by itself, and not as a part of another one."""
-        return not self._nested and threading.get_ident() == self._thread
-
     @contextmanager
     def inside(self) -> Iterator[None]:
         """Run a recorded function; what it draws is a part of its own call."""
-        self._nested += 1
+        self.nested += 1
         try:
             yield
         finally:
-            self._nested -= 1
+            self.nested -= 1
 
     def seed(self) -> int | None:
         """Seed of the next generator that is made without one; None where runs are not repeated."""
@@ -310,15 +311,14 @@ def _place() -> str:
 
 
 def _file(name: str) -> str:
-    """Path of a file below the folder of the packages, or below the current one; its last parts otherwise."""
+    """Path of a file below the folder that it was imported from, or below the current one; its last parts otherwise."""
     path = Path(name)
-    for folder in ("site-packages", "dist-packages"):
-        if folder in path.parts:
-            return "/".join(path.parts[path.parts.index(folder) + 1 :])
-    try:
-        return path.relative_to(Path.cwd()).as_posix()
-    except ValueError:
-        return "/".join(path.parts[-3:]).lstrip("/")
+    below = [text for folder in (*sys.path, str(Path.cwd())) if (text := _below(path, folder))]
+    return min(below, key=len, default="/".join(path.parts[-3:]).lstrip("/"))
+
+
+def _below(path: Path, folder: str) -> str:
+    return path.relative_to(folder).as_posix() if folder and path.is_relative_to(folder) else ""
 
 
 def _shape(size: Any) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
-from dpaudit.sources.noise.recorder import active
+from dpaudit.sources.noise.recorder import active, current
 
 if TYPE_CHECKING:
     from dpaudit.sources.noise.patches import Patches
@@ -35,10 +35,11 @@ def _other(owner: type, name: str) -> Callable[..., Any]:
     before = getattr(owner, name)
 
     def draw(self: Any, *arguments: Any) -> Any:
-        recorder = active()
+        recorder = current()
         if recorder is None:
             return before(self, *arguments)
-        recorder.other(f"random.{name}")
+        if not recorder.nested:
+            recorder.other(f"random.{name}")
         if owner is random.SystemRandom and recorder.replay is not None:
             return getattr(recorder.system_random, name)(*arguments)
         return before(self, *arguments)
@@ -52,7 +53,7 @@ def patch(patches: Patches) -> None:
     shared = getattr(random, "_inst")  # noqa: B009
 
     def seeded(self: Any, a: Any = None, version: int = 2) -> None:
-        recorder = active()
+        recorder = current()
         seed(self, recorder.seed() if a is None and recorder is not None else a, version)
 
     patches.attribute(random.Random, "seed", seeded)
