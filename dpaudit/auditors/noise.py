@@ -132,7 +132,7 @@ def audit_noise(
             audit.look_at(pair)
             if audit.broken is not None:
                 break
-    if not audit.count and not late:
+    if not audit.ran and not late:
         raise CheckError(f"{claim.id}: no pair could be run{f': {audit.raised}' if audit.raised else ''}")
     return audit.evidence(claim.scope or neighbouring.scope, late)
 
@@ -153,7 +153,8 @@ class _Audit:
     def __init__(self, claim: NoiseClaim, mechanism: Callable[[Any], Any], streams: Streams) -> None:
         self.claim, self.mechanism = claim, mechanism
         self._seed = int(streams.generator("noise").integers(2**31))
-        self.count, self.raised = 0, ""
+        self.count, self.ran, self.raised = 0, False, ""
+        self._calls = 0
         self.broken: _Broken | None = None
         self.undecided = ""
         self.calls: dict[str, None] = {}
@@ -162,10 +163,12 @@ class _Audit:
 
     def look_at(self, pair: Pair) -> None:
         """Run the mechanism on a pair, and judge what is seen."""
+        self._calls = 0
         first = self._run(pair[0], 1)
         if first.raised:
             self._raised(pair[0], first)
             return
+        self.ran, self._calls = True, len(first.calls)
         again = self._run(pair[0], 1)
         frozen = run(self.mechanism, pair[1], Replay(seed=self._seed + 1, returns=first.calls))
         if frozen.raised:
@@ -195,10 +198,11 @@ class _Audit:
         return self._with(data, seed, factor)
 
     def _with(self, data: Any, seed: int, factor: float) -> Run:
-        return run(self.mechanism, data, Replay(seed=self._seed + seed, factor=factor))
+        most = 2 * self._calls + _MORE if self._calls else 100_000
+        return run(self.mechanism, data, Replay(seed=self._seed + seed, factor=factor, most=most))
 
     def _raised(self, data: Any, found: Run) -> None:
-        self.raised = f"it raised {found.raised} on {short_repr(data)}"
+        self.raised = f"it {found.raised} on {short_repr(data)}"
         self._cannot_tell(f"{self.raised}; whether it raises on one of two neighbours is for a privacy claim to say")
 
     def _cannot_tell(self, why: str) -> None:
@@ -339,7 +343,9 @@ class _Audit:
         if frozen.diverged is not None:
             return Compared(undecided=_divergence(first, frozen))
         found = of_calls(first.calls, frozen.calls)
-        if frozen.opaque:
+        if first.others or frozen.others:
+            found.partial = f"other random numbers were drawn: {[*first.others, *frozen.others][0]}"
+        elif frozen.opaque:
             found.partial = f"the output holds {frozen.opaque}, which cannot be looked into"
         elif not first.same_output(frozen):
             found.partial = "the output depends on the data in other ways than by what the calls return"
@@ -356,7 +362,7 @@ class _Audit:
         claimed = self._claimed
         if not isinstance(claimed, ApproximateDP) or frozen.diverged is not None or not first.calls:
             return None
-        if not first.same_output(frozen) or first.opaque:
+        if not first.same_output(frozen) or first.opaque or first.others or frozen.others:
             return None
         epsilon = delta = 0.0
         for a, b in zip(first.calls, frozen.calls, strict=True):

@@ -143,7 +143,7 @@ def affine(runs: Sequence[Run]) -> Affine:
     first = runs[0]
     for each in runs:
         if each.raised:
-            raise NotAffineError(f"it raised {each.raised}")
+            raise NotAffineError(f"it {each.raised}")
         if each.opaque:
             raise NotAffineError(f"the output holds {each.opaque}, which cannot be looked into")
         if each.form != first.form:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.errors import DpauditError
-from dpaudit.sources.noise.recorder import NoiseCall, Recorder, Replay
+from dpaudit.sources.noise.recorder import NoiseCall, Recorder, Replay, TooManyCallsError
 
 _WHOLE = 2**53
 """Whole numbers up to here are floating-point numbers as well."""
@@ -34,7 +34,7 @@ class Run:
     opaque
         What in the output cannot be looked into; empty where all can.
     raised
-        The exception in place of an output, in words; empty where there was none.
+        What it did in place of an output, in words; empty where there is one.
     """
 
     calls: list[NoiseCall]
@@ -57,15 +57,16 @@ def run(mechanism: Callable[[Any], Any], data: Any, replay: Replay) -> Run:
             output = mechanism(copy.deepcopy(data))
         except DpauditError:
             raise
-        except Exception as error:
-            raised = f"{type(error).__name__}: {error}"
+        except (Exception, TooManyCallsError) as error:
+            endless = isinstance(error, TooManyCallsError)
+            words = f"drew noise {replay.most} times" if endless else f"raised {type(error).__name__}: {error}"[:200]
             return Run(
                 calls=recorder.calls,
                 others=recorder.others,
                 diverged=_diverged(recorder),
                 form=("raised", type(error).__name__),
                 numbers=np.zeros(0),
-                raised=raised[:200],
+                raised=words,
             )
     form, numbers, opaque = taken_apart(output)
     return Run(

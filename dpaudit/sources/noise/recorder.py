@@ -87,11 +87,18 @@ class Replay:
         What noise is multiplied by: 0 for a run without noise; beyond 1 and below -1 it is at least so many scales.
     returns
         Calls of another run whose results the first calls of this one return, as long as they match.
+    most
+        Calls after which the run is ended: it may draw until it likes the noise, which a replay need not offer.
     """
 
     seed: int
     factor: float = 1.0
     returns: Sequence[NoiseCall] = ()
+    most: int = 100_000
+
+
+class TooManyCallsError(BaseException):
+    """A run that is repeated makes more calls than allowed. Mechanisms that catch all exceptions do not catch it."""
 
 
 def current() -> Recorder | None:
@@ -186,6 +193,8 @@ class Recorder:
     ) -> Any:
         """Record a call, and return what it returns: the original's result, or noise that a replay prescribes."""
         place = _place()
+        if self.replay is not None and len(self.calls) >= self.replay.most:
+            raise TooManyCallsError
         if family is not None:
             try:
                 location, spread = (np.asarray(each, dtype=float) for each in (value, scale))
