@@ -1,4 +1,4 @@
-"""The grey-box auditor: a mechanism runs on two neighbouring inputs with equal noise, and its noise calls are recorded."""
+"""The grey-box auditor: a mechanism runs on two neighbouring inputs with equal noise, whose calls are recorded."""
 
 from __future__ import annotations
 
@@ -93,8 +93,8 @@ def audit_noise(
     Returns
     -------
     Evidence
-        ``refuted`` with the first pair that breaks the claim, the call and the numbers; ``consistent`` where every pair could be judged and keeps
-        the claim; ``inconclusive`` otherwise.
+        ``refuted`` with the first pair that breaks the claim, the call and the numbers; ``consistent`` where every pair
+        could be judged and keeps the claim; ``inconclusive`` otherwise.
 
     Raises
     ------
@@ -186,7 +186,7 @@ class _Audit:
             self._guarantee(pair, first, frozen)
         elif not declared:
             self._cannot_tell(
-                "no call declares a sensitivity; give `epsilon` or `guarantee`, or the function that does in `functions`"
+                "no call declares a sensitivity; give `epsilon` or `guarantee`, or name the function that does"
                 if first.calls
                 else "no call that draws noise was recorded; name the function that does in `functions`"
             )
@@ -295,10 +295,12 @@ class _Audit:
                 f"what the calls return takes {self._claimed.forced} up to {value:g}, and the output need not show all "
                 "of it; if it is released, or paid for, say released='noised values'"
             )
-        within = self._declared_budget(first, frozen)
-        if within is not None:
-            self.forced.append(within)
-            return
+        spent = self._declared_budget(first, frozen) if isinstance(self._claimed, ApproximateDP) else None
+        if spent is not None:
+            if self._claimed.meets(spent[0]) and self._claimed.meets(spent[1], "delta"):
+                self.forced.append(spent[0])
+                return
+            why = [f"the calls declare to spend epsilon {spent[0]:g} and delta {spent[1]:g} on what changes"]
         self._cannot_tell("; ".join(dict.fromkeys(why)))
 
     @property
@@ -357,22 +359,22 @@ class _Audit:
                     return Compared(undecided="what is noised depends on the noise before it")
         return found
 
-    def _declared_budget(self, first: Run, frozen: Run) -> float | None:
-        """Epsilon that the calls declare to spend together, where that is within the claim; None otherwise."""
-        claimed = self._claimed
-        if not isinstance(claimed, ApproximateDP) or frozen.diverged is not None or not first.calls:
+    def _declared_budget(self, first: Run, frozen: Run) -> tuple[float, float] | None:
+        """Epsilon and delta that the calls declare to spend on what changes; None where they do not say."""
+        if frozen.diverged is not None or not first.calls or first.others or frozen.others:
             return None
-        if not first.same_output(frozen) or first.opaque or first.others or frozen.others:
+        if not first.same_output(frozen) or first.opaque:
             return None
         epsilon = delta = 0.0
         for a, b in zip(first.calls, frozen.calls, strict=True):
             if a.budget is None or a.budget != b.budget or a.sensitivity is None or a.sensitivity != b.sensitivity:
                 return None
-            if change(distance_of(a.metric), a.value, b.value) > a.sensitivity * (1 + _ROUNDING):
+            moved = change(distance_of(a.metric), a.value, b.value)
+            if moved > a.sensitivity * (1 + _ROUNDING):
                 return None
-            epsilon, delta = epsilon + a.budget[0], delta + a.budget[1]
-        kept = claimed.meets(epsilon) and claimed.meets(delta, "delta")
-        return epsilon if kept else None
+            if moved:
+                epsilon, delta = epsilon + a.budget[0], delta + a.budget[1]
+        return epsilon, delta
 
     def _beyond_guarantee(self, pair: Pair, first: Run, found: Compared) -> _Broken:
         name, (_, value) = self._claimed.forced, forced(found, self._claimed, at_least=False)
@@ -479,4 +481,3 @@ def _witness(broken: _Broken) -> Counterexample:
         direction="at-most",
         details=dict(broken.details),
     )
-

@@ -36,7 +36,7 @@ _LOST = 1e-9
 """Part of an output below which its noise is lost in rounding."""
 _ROUNDING = 64 * np.finfo(float).eps
 _REACH = 27.0
-"""Scales up to which events of two laws of different scales are looked at: likelier than 1e-12, and seen in the runs."""
+"""Scales up to which events of two laws of different scales are looked at: likelier than 1e-12, and within the runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,10 +155,10 @@ def affine(runs: Sequence[Run]) -> Affine:
         for a, b in zip(first.calls, each.calls, strict=True):
             if a.noise is None:
                 raise NotAffineError(f"{a.function} at {a.place} does not simply add noise")
-            if not np.allclose(a.scale, b.scale, rtol=_EQUAL, atol=0):
+            if not np.allclose(a.flat_scale, b.flat_scale, rtol=_EQUAL, atol=0):
                 raise NotAffineError(f"the scale at {a.place} depends on the noise before it")
-    columns = [(call, float(scale)) for call in first.calls for scale in np.ravel(call.scale)]
-    noise = np.array([np.concatenate([np.zeros(0), *(np.ravel(call.noise) for call in each.calls)]) for each in runs])
+    columns = [(call, float(scale)) for call in first.calls for scale in call.flat_scale]
+    noise = np.array([np.concatenate([np.zeros(0), *(call.flat_noise for call in each.calls)]) for each in runs])
     outputs = np.array([each.numbers for each in runs])
     moved, noise = outputs - outputs[0], noise - noise[0]
     used = np.flatnonzero(np.ptp(noise, axis=0) > 0)
@@ -180,7 +180,7 @@ def affine(runs: Sequence[Run]) -> Affine:
 def _ratios(noise: np.ndarray, used: np.ndarray) -> np.ndarray:
     """Noise of the third run over that of the second, by column."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.nan_to_num(noise[2, used] / noise[1, used], nan=math.inf)
+        return np.asarray(np.nan_to_num(noise[2, used] / noise[1, used], nan=math.inf))
 
 
 def _single(
@@ -384,8 +384,7 @@ def forced(found: Compared, guarantee: Guarantee, *, at_least: bool) -> tuple[bo
 
 
 def _comparison(shifts: Sequence[Shift], at_least: bool) -> Comparison | None:
-    laws = [_laws(each, at_least) for each in shifts]
-    laws = [pair for pair in laws if pair is not None]
+    laws = [pair for pair in (_laws(each, at_least) for each in shifts) if pair is not None]
     if not laws:
         return None
     if len(laws) == 1:

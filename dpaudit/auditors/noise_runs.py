@@ -165,17 +165,12 @@ def _words(part: Any) -> str:
 
 def change(distance: Callable[[Any, Any], Any], x: Any, y: Any) -> float:
     """Distance of two values; infinite where one of them alone is not finite, or where their shapes differ."""
-    arrays = []
-    for value in (x, y):
-        try:
-            arrays.append(np.asarray(value, dtype=float))
-        except (TypeError, ValueError):
-            arrays.append(None)
-    if arrays[0] is not None and arrays[1] is not None:
-        if arrays[0].shape != arrays[1].shape:
-            return math.inf
-        if np.array_equal(arrays[0], arrays[1], equal_nan=True):
-            return 0.0
-        if not (np.isfinite(arrays[0]).all() and np.isfinite(arrays[1]).all()):
-            return math.inf
+    try:
+        a, b = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    except (TypeError, ValueError):
+        return float(distance(x, y))
+    if a.shape == b.shape and np.array_equal(a, b, equal_nan=True):
+        return 0.0
+    if a.shape != b.shape or not (np.isfinite(a).all() and np.isfinite(b).all()):
+        return math.inf
     return float(distance(x, y))

@@ -54,7 +54,9 @@ class NoiseFunction:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
-            raise ParameterError(f"NoiseFunction: name must be 'module:function' or 'module:Class.method', got {self.name!r}")
+            raise ParameterError(
+                f"NoiseFunction: name must be 'module:function' or 'module:Class.method', got {self.name!r}"
+            )
         try:
             metric(self.metric)
         except ParameterError as error:
@@ -115,8 +117,7 @@ class NoiseClaim(Claim):
             except ParameterError as error:
                 raise self._unfit(str(error)) from None
         elif (self.epsilon, self.delta) != (None, 0.0) and (
-            self.guarantee is None
-            or dict(self.guarantee.parameters) != {"epsilon": self.epsilon, "delta": self.delta}
+            self.guarantee is None or dict(self.guarantee.parameters) != {"epsilon": self.epsilon, "delta": self.delta}
         ):
             raise self._unfit("give `guarantee`, or `epsilon` and with it `delta`, and not both")
         if self.mechanism is not None and not callable(self.mechanism):

@@ -31,6 +31,7 @@ VOCABULARY: Final = (
     "dpaudit.claims.datasets",
     "dpaudit.claims.declarations",
     "dpaudit.claims.evidence",
+    "dpaudit.claims.noise",
     "dpaudit.claims.papers",
     "dpaudit.claims.record",
     "dpaudit.claims.verdicts",

@@ -61,10 +61,12 @@ def _patch_diffprivlib(patches: Patches) -> None:
 
 
 def _randomise(before: Callable[..., Any]) -> Callable[..., Any]:
-    def randomise(self: Any, value: Any) -> Any:
+    def randomise(self: Any, *arguments: Any, **options: Any) -> Any:
         recorder = active()
         if recorder is None:
-            return before(self, value)
+            return before(self, *arguments, **options)
+        # A mechanism that chooses among candidates takes no value: what changes with the data are their utilities.
+        value = next(iter((*arguments, *options.values())), None)
         kind = type(self)
         utility = getattr(self, "utility", None)
         seen, measured = (value, "absolute") if utility is None else (np.array(utility, dtype=float), "linf")
@@ -80,7 +82,7 @@ def _randomise(before: Callable[..., Any]) -> Callable[..., Any]:
             family=family,
             value=seen,
             scale=None if scale is None else scale(self),
-            original=lambda: before(self, value),
+            original=lambda: before(self, *arguments, **options),
             sensitivity=None if sensitivity is None else float(sensitivity),
             metric=measured,
             budget=None if epsilon is None else (float(epsilon), float(getattr(self, "delta", 0.0))),
@@ -137,7 +139,10 @@ def _patch_torch(patches: Patches, torch: Any) -> None:
         made = torch.as_tensor(np.asarray(result))
         return made.to(dtype=like.dtype) if like is not None else made.to(dtype=torch.get_default_dtype())
 
-    normal, randn, randn_like = (getattr(torch, name, None) for name in ("normal", "randn", "randn_like"))
+    before: Any
+    normal: Any = getattr(torch, "normal", None)
+    randn: Any = getattr(torch, "randn", None)
+    randn_like: Any = getattr(torch, "randn_like", None)
 
     def recorded_normal(mean: Any, std: Any = 1.0, size: Any = None, **options: Any) -> Any:
         recorder = active()

@@ -51,7 +51,9 @@ def patch(patches: Patches, functions: Sequence[NoiseFunction]) -> None:
             patches.everywhere(function, replacement)
 
 
-def _recorded(described: NoiseFunction, function: Callable[..., Any], signature: inspect.Signature) -> Callable[..., Any]:
+def _recorded(
+    described: NoiseFunction, function: Callable[..., Any], signature: inspect.Signature
+) -> Callable[..., Any]:
     @functools.wraps(function)
     def noisy(*arguments: Any, **options: Any) -> Any:
         recorder = active()

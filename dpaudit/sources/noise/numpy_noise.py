@@ -159,12 +159,12 @@ def patch(patches: Patches) -> None:
 
 def shared_state() -> Any:
     """State of the generator behind the functions of ``numpy.random``."""
-    return _PlainState.get_state(np.random.mtrand._rand, legacy=False)  # type: ignore[attr-defined]
+    return _PlainState.get_state(np.random.mtrand._rand, legacy=False)
 
 
 def seed_shared(seed: int | None, state: Any = None) -> None:
     """Seed that generator, or give it a state back."""
-    shared: Any = np.random.mtrand._rand  # type: ignore[attr-defined]
+    shared: Any = np.random.mtrand._rand
     if seed is None:
         _PlainState.set_state(shared, state)
     elif type(shared._bit_generator).__name__ == "MT19937":

@@ -18,6 +18,7 @@ import numpy as np
 from dpaudit.claims.noise import NoiseFunction
 from dpaudit.errors import ParameterError
 
+_AUDITORS: Final = str(Path(__file__).parents[2] / "auditors")
 _Plain: Final = np.random.Generator
 _ACTIVE: Final[list[Recorder]] = []
 _HERE: Final = str(Path(__file__).parent)
@@ -62,6 +63,16 @@ class NoiseCall:
     sensitivity: float | None = None
     metric: str | Callable[[Any, Any], float] = "absolute"
     budget: tuple[float, float] | None = None
+
+    @property
+    def flat_noise(self) -> np.ndarray:
+        """The noise as a vector; empty where it is not known."""
+        return np.zeros(0) if self.noise is None else np.ravel(self.noise)
+
+    @property
+    def flat_scale(self) -> np.ndarray:
+        """The scale of each number of `flat_noise`."""
+        return np.zeros(0) if self.scale is None else np.ravel(self.scale)
 
     def matches(self, other: NoiseCall) -> bool:
         """Whether another run made the same call at this point."""
@@ -193,6 +204,8 @@ class Recorder:
     ) -> Any:
         """Record a call, and return what it returns: the original's result, or noise that a replay prescribes."""
         place = _place()
+        noise: np.ndarray | None
+        width: np.ndarray | None
         if self.replay is not None and len(self.calls) >= self.replay.most:
             raise TooManyCallsError
         if family is not None:
@@ -212,8 +225,7 @@ class Recorder:
             else:
                 with self.inside():
                     returned = original()
-            noise, seen = None, copy.deepcopy(value)
-            spread = None
+            noise, seen, width = None, copy.deepcopy(value), None
         else:
             expected = self._expected(index, function, place, family, shape)
             if expected is not None:
@@ -229,15 +241,14 @@ class Recorder:
                 with self.inside():
                     returned = original()
                 noise = np.asarray(_numbers(returned), dtype=float) - location
-            seen = np.array(location)
-            spread = np.array(spread)
+            seen, width = np.array(location), np.array(spread)
         self.calls.append(
             NoiseCall(
                 function=function,
                 place=place,
                 family=family,
                 value=seen,
-                scale=spread,
+                scale=width,
                 noise=noise,
                 returned=copy.deepcopy(returned),
                 **declared,
@@ -273,8 +284,7 @@ class Recorder:
 def record_noise(*functions: NoiseFunction) -> Iterator[list[NoiseCall]]:
     """Record the calls that draw noise; the noise itself is drawn as usual.
 
-    Recorded are numpy's ``laplace`` and ``normal``, of generators, of ``RandomState`` and of ``numpy.random``; ``gauss``
-    and ``normalvariate`` of the standard library; and, where they are loaded, the mechanisms of diffprivlib,
+    Recorded are numpy's ``laplace`` and ``normal``, of generators, ``RandomState`` and ``numpy.random``; ``gauss`` and ``normalvariate`` of the standard library; and, where they are loaded, the mechanisms of diffprivlib,
     measurements of OpenDP, and ``normal``, ``randn`` and the Laplace and normal distributions of torch.
 
     Parameters
@@ -316,6 +326,8 @@ def _place() -> str:
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
         frame = frame.f_back
+    if frame.f_code.co_filename.startswith(_AUDITORS):
+        return "the mechanism itself"
     return f"{_file(frame.f_code.co_filename)}:{frame.f_lineno}"
 
 
@@ -351,4 +363,3 @@ def _short(value: Any) -> str:
     except Exception:
         text = type(value).__name__
     return " ".join(text.split())
-

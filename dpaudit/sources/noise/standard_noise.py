@@ -41,7 +41,8 @@ def _other(owner: type, name: str) -> Callable[..., Any]:
         if not recorder.nested:
             recorder.other(f"random.{name}")
         if owner is random.SystemRandom and recorder.replay is not None:
-            return getattr(recorder.system_random, name)(*arguments)
+            with recorder.inside():
+                return getattr(recorder.system_random, name)(*arguments)
         return before(self, *arguments)
 
     return draw
