@@ -284,8 +284,9 @@ class Recorder:
 def record_noise(*functions: NoiseFunction) -> Iterator[list[NoiseCall]]:
     """Record the calls that draw noise; the noise itself is drawn as usual.
 
-    Recorded are numpy's ``laplace`` and ``normal``, of generators, ``RandomState`` and ``numpy.random``; ``gauss`` and ``normalvariate`` of the standard library; and, where they are loaded, the mechanisms of diffprivlib,
-    measurements of OpenDP, and ``normal``, ``randn`` and the Laplace and normal distributions of torch.
+    Recorded are numpy's ``laplace`` and ``normal``, of generators, ``RandomState`` and ``numpy.random``; ``gauss`` and
+    ``normalvariate`` of the standard library; and, where they are loaded, the mechanisms of diffprivlib, measurements
+    of OpenDP, and ``normal``, ``randn`` and the Laplace and normal distributions of torch.
 
     Parameters
     ----------
