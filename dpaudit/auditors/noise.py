@@ -219,6 +219,12 @@ class _Audit:
             if a.sensitivity is None or b.sensitivity is None:
                 continue
             declared = True
+            if a.before != b.before:
+                self._cannot_tell(
+                    f"other random numbers differ between the inputs before {a.place}: "
+                    f"{next(iter([*first.others, *frozen.others]), '')}"
+                )
+                break
             try:
                 moved = change(distance_of(a.metric), a.value, b.value)
             except Exception as error:
@@ -344,10 +350,10 @@ class _Audit:
         """Compare the laws of what the calls return, which bound what the output shows where they alone decide it."""
         if frozen.diverged is not None:
             return Compared(undecided=_divergence(first, frozen))
-        found = of_calls(first.calls, frozen.calls)
         if first.others or frozen.others:
-            found.partial = f"other random numbers were drawn: {[*first.others, *frozen.others][0]}"
-        elif frozen.opaque:
+            return Compared(undecided=f"other random numbers were drawn: {[*first.others, *frozen.others][0]}")
+        found = of_calls(first.calls, frozen.calls)
+        if frozen.opaque:
             found.partial = f"the output holds {frozen.opaque}, which cannot be looked into"
         elif not first.same_output(frozen):
             found.partial = "the output depends on the data in other ways than by what the calls return"

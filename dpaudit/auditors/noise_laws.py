@@ -360,7 +360,8 @@ def forced(found: Compared, guarantee: Guarantee, *, at_least: bool) -> tuple[bo
         The guarantee cannot be decided for laws of these kinds.
     """
     if found.disjoint:
-        return True, math.inf
+        # An event that is certain on one input, and impossible on the other.
+        return guarantee.most(0.0) < 1, float(guarantee.forces(1.0, 0.0))
     different = [each for each in found.shifts if not each.same_scale]
     if different:
         value = max(_by_events(each, guarantee) for each in different)

@@ -346,6 +346,44 @@ def test_a_part_without_noise_is_named():
     assert "number 1 of the output has no noise, and changes from 1 to 2" in evidence.note
 
 
+def test_a_guarantee_that_allows_everything_is_not_refuted():
+    for x, y in (([1.0], [1.0, 0.0]), ([1.0], [math.nan])):
+        evidence = audited(lambda data: [len(data), np.random.laplace(sum(data), 1.0)], x, y, epsilon=1.0, delta=1.0)
+        assert evidence.verdict == "consistent"
+
+
+# Other random numbers: what they choose is not to be taken for a change of the data.
+
+
+def half_of_the_records(data):
+    data = list(np.random.permutation(data))
+    return laplace([sum(data[: len(data) // 2])], 1.0, 1.0)[0]
+
+
+def poisson_sample(data):
+    kept = np.random.random(len(data)) < 0.5
+    return laplace([float(np.sum(np.asarray(data)[kept]))], 1.0, 1.0)[0]
+
+
+def test_choices_that_differ_between_the_inputs_are_no_change_of_the_value():
+    x = [float(i % 2) for i in range(20)]
+    for mechanism in (half_of_the_records, poisson_sample):
+        for seed in range(4):
+            evidence = audited(mechanism, x, x[1:], functions=[DECLARED], seed=seed)
+            assert evidence.verdict == "inconclusive"
+            assert "other random numbers differ" in evidence.note
+
+
+def test_equal_choices_leave_declared_sensitivities_to_be_judged():
+    x = [1.0] * 20
+    verdicts = {audited(poisson_sample, x, [9.0, *x[1:]], functions=[DECLARED], seed=seed).verdict for seed in range(6)}
+    assert verdicts == {"refuted", "consistent"}  # the record that changes is sampled, or is not
+    # Of the guarantee nothing follows: that a record is sampled seldom counts as well.
+    for released in ("output", "noised values"):
+        evidence = audited(poisson_sample, x, [1.5, *x[1:]], epsilon=0.4, functions=[DECLARED], released=released)
+        assert evidence.verdict == "inconclusive"
+
+
 # Where nothing can be said.
 
 

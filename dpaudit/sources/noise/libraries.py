@@ -208,10 +208,11 @@ def _patch_torch(patches: Patches, torch: Any) -> None:
 
 def _noted(before: Callable[..., Any], function: str) -> Callable[..., Any]:
     def draw(*arguments: Any, **options: Any) -> Any:
+        drawn = before(*arguments, **options)
         recorder = active()
         if recorder is not None:
-            recorder.other(function)
-        return before(*arguments, **options)
+            recorder.other(function, _array(drawn))
+        return drawn
 
     return draw
 

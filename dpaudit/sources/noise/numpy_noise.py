@@ -82,9 +82,11 @@ def _other(name: str, owner: type) -> Callable[..., Any]:
         recorder = active()
         if recorder is None:
             return before(self, *arguments, **options)
-        recorder.other(f"numpy.random.{owner.__name__}.{name}")
         with recorder.inside():
-            return before(self, *arguments, **options)
+            drawn = before(self, *arguments, **options)
+        # What is shuffled in place is not returned; how many there are decides what is drawn.
+        recorder.other(f"numpy.random.{owner.__name__}.{name}", np.shape(arguments[0]) if drawn is None else drawn)
+        return drawn
 
     return draw
 

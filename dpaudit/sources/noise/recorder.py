@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import random
 import sys
 import threading
@@ -51,6 +52,8 @@ class NoiseCall:
         Declared sensitivity of the value and the distance that it is about; None where the call declares none.
     budget
         Epsilon and delta that the call declares to spend; None where it declares none.
+    before
+        Digest of all other random numbers that were drawn before.
     """
 
     function: str
@@ -63,6 +66,7 @@ class NoiseCall:
     sensitivity: float | None = None
     metric: str | Callable[[Any, Any], float] = "absolute"
     budget: tuple[float, float] | None = None
+    before: str = ""
 
     @property
     def flat_noise(self) -> np.ndarray:
@@ -145,6 +149,7 @@ class Recorder:
         self.thread = threading.get_ident()
         self.nested = 0
         self._streams = 0
+        self._digest = hashlib.sha256()
 
     def __enter__(self) -> Self:
         from dpaudit.sources.noise.numpy_noise import seed_shared, shared_state
@@ -185,8 +190,10 @@ class Recorder:
         self._streams += 1
         return int(np.random.SeedSequence((_RANDOM_KEY, self.replay.seed, self._streams)).generate_state(1)[0])
 
-    def other(self, function: str) -> None:
-        """Note that random numbers were drawn that are no noise."""
+    def other(self, function: str, drawn: Any = None) -> None:
+        """Note that random numbers were drawn that are no noise, and which."""
+        shown = (drawn.dtype.str, drawn.shape, drawn.tolist()) if isinstance(drawn, np.ndarray) else drawn
+        self._digest.update(repr((function, shown)).encode())
         if len(self.others) < _MOST_OTHERS:
             self.others.append(f"{function} at {_place()}")
 
@@ -251,6 +258,7 @@ class Recorder:
                 scale=width,
                 noise=noise,
                 returned=copy.deepcopy(returned),
+                before=self._digest.hexdigest(),
                 **declared,
             )
         )

@@ -38,12 +38,14 @@ def _other(owner: type, name: str) -> Callable[..., Any]:
         recorder = current()
         if recorder is None:
             return before(self, *arguments)
-        if not recorder.nested:
-            recorder.other(f"random.{name}")
         if owner is random.SystemRandom and recorder.replay is not None:
             with recorder.inside():
-                return getattr(recorder.system_random, name)(*arguments)
-        return before(self, *arguments)
+                drawn = getattr(recorder.system_random, name)(*arguments)
+        else:
+            drawn = before(self, *arguments)
+        if not recorder.nested:
+            recorder.other(f"random.{name}", (arguments, drawn))
+        return drawn
 
     return draw
 
