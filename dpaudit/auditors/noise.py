@@ -56,6 +56,7 @@ class _Broken:
 
     pair: Pair
     call: NoiseCall | None
+    name: str
     quantity: str
     measured: float
     claimed: float
@@ -256,6 +257,7 @@ class _Audit:
         return _Broken(
             pair=pair,
             call=a,
+            name="change",
             quantity=f"change of what is noised at {a.place}",
             measured=moved,
             claimed=max(a.sensitivity, b.sensitivity),
@@ -404,6 +406,7 @@ class _Audit:
         return _Broken(
             pair=pair,
             call=call,
+            name=name,
             quantity=f"{name} that the pair takes{where}",
             measured=value,
             claimed=self._claimed.claimed,
@@ -420,6 +423,7 @@ class _Audit:
     def evidence(self, scope: str, late: bool) -> Evidence:
         """Evidence from all pairs."""
         words = f"{scope}; {self.count} pair{'s' if self.count != 1 else ''} of inputs"
+        words += "" if self.claim.guarantee is None else f"; {self.claim.guarantee}"
         measured = {}
         if self.shares and self.claim.guarantee is None:
             measured["share_of_sensitivity"] = Interval.exact(max(self.shares))
@@ -430,14 +434,14 @@ class _Audit:
             return replace(
                 base,
                 verdict=Verdict.REFUTED,
-                measured={},
+                measured={self.broken.name: Interval.exact(self.broken.measured)},
                 witness=_witness(self.broken),
                 note=self.broken.reason,
                 samples=self.count,
             )
         if late or self.undecided:
             note = self.undecided or "the time was over before all pairs had been run"
-            remedy = Remedy.EXACT if self.undecided else Remedy.TIME
+            remedy = Remedy.SAMPLING if self.undecided else Remedy.TIME
             return replace(
                 base, verdict=Verdict.INCONCLUSIVE, measured={}, note=note, samples=self.count, remedy=remedy
             )

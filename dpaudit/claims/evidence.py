@@ -36,6 +36,8 @@ class Remedy(StrEnum):
     """Give an exact law or a finer enclosure; no number of samples helps."""
     POINTS = "points"
     """Give other points, over a wider range."""
+    SAMPLING = "sampling"
+    """Audit the claim by sampling, or say more of the noise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,6 +59,7 @@ _REMEDIES = {
     Remedy.FEATURES: "say what to look at in the outputs: define `features`, or return coarser outputs",
     Remedy.EXACT: "no number of samples helps: give an exact law, or a finer enclosure of it",
     Remedy.POINTS: "give other points, over a wider range",
+    Remedy.SAMPLING: "audit it by sampling, as a PrivacyClaim, or name the functions that add noise",
 }
 _SIDES = {"at-most": "at most ", "at-least": "at least ", "equal": ""}
 _UNPLANNED = "expected any verdict but refuted"

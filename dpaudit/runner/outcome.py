@@ -404,7 +404,10 @@ def _result(
             with suppress(Exception):
                 relation = view_of(target, claim)[1].relation
     elif isinstance(claim, NoiseClaim):
-        claimed = {} if claim.guarantee is None else dict(claim.guarantee.parameters)
+        promised = claim.guarantee
+        # Where a declared sensitivity is exceeded, or nothing can be told, no parameter is measured.
+        if promised is not None and promised.forced in evidence.measured:
+            claimed = {promised.forced: promised.claimed}
     elif isinstance(claim, UtilityClaim):
         claimed = {"bound": claim.bound}
     elif isinstance(claim, FigureClaim):

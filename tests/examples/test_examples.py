@@ -25,6 +25,7 @@ CONFIDENCE = 1 - 1e-6
 PEERS = {
     "diffprivlib_exponential.py": "diffprivlib",
     "diffprivlib_mechanisms.py": "diffprivlib",
+    "diffprivlib_noise.py": "diffprivlib",
     "opendp_laplace.py": "opendp.prelude",
     "pure_ldp_oracles.py": "pure_ldp.frequency_oracles",
 }
@@ -186,3 +187,15 @@ def test_the_command_line_accepts_the_file(name):
     run = subprocess.run(command + options, capture_output=True, text=True, check=False)
     assert run.returncode == (1 if broken else 0), run.stdout + run.stderr
     assert ("1 refuted" if broken else "nothing unexpected") in run.stdout
+
+
+def test_noise_inside_a_tool_is_compared_with_its_value():
+    found = {result.claim: result for result in dpaudit.check(example("diffprivlib_noise.py")).results}
+    assert {name: result.verdict for name, result in found.items()} == {
+        "clipped-sum.noise": "consistent",
+        "unclipped-sum.noise": "refuted",
+    }
+    witness = found["unclipped-sum.noise"].witness
+    # A sum of records up to 500 with noise for records up to 100.
+    assert (witness.measured, witness.claimed) == (500.0, 100.0)
+    assert witness.instance["place"].rsplit(":", 1)[0].endswith("diffprivlib_noise.py")
