@@ -1,4 +1,4 @@
-"""The noise inside two functions that use diffprivlib, one of which forgets to clip: dpaudit check diffprivlib_noise.py"""
+"""The noise inside two functions that use diffprivlib, one of which forgets to clip."""
 
 import numpy as np
 from diffprivlib.mechanisms import Laplace
