@@ -45,6 +45,7 @@ _RUNS = ((0, 0.0), (1, 1.0), (2, 1.0), (3, 1.0), (4, 30.0), (4, -30.0))
 """Seed and factor of the noise of the runs on one input: none, as declared, and so large that branches show."""
 _CONFIRMATIONS = tuple((10 + i, (1.0, 3.0, -3.0, 30.0, -30.0)[i % 5]) for i in range(20))
 """Further runs, which have to fit as well, before a claim is refuted by how outputs depend on the noise."""
+_OTHERWISE = "the output depends on the data in other ways than by what the calls return"
 _ROUNDING = 1e-9
 _SEED = 1 << 20
 _MORE = 100
@@ -286,6 +287,10 @@ class _Audit:
             if not breaks and found.partial:
                 why.append(found.partial)
                 continue
+            unfit = "" if breaks else self._unseen(pair, found, by_output)
+            if unfit:
+                why.append(unfit)
+                continue
             if not breaks:
                 self.forced.append(forced(found, self._claimed, at_least=False)[1])
                 return
@@ -326,7 +331,9 @@ class _Audit:
             x, y = (self._affine(data) for data in pair)
         except NotAffineError as error:
             return Compared(undecided=str(error))
-        return compared(x, y)
+        found = compared(x, y)
+        found.hidden = x.hidden or y.hidden
+        return found
 
     def _unconfirmed(self, pair: Pair) -> str:
         """Why further runs do not confirm how the outputs depend on the noise; empty where they do."""
@@ -335,6 +342,19 @@ class _Audit:
                 self._affine(data, [self._with(data, *each) for each in _CONFIRMATIONS])
         except NotAffineError as error:
             return str(error)
+        return ""
+
+    def _unseen(self, pair: Pair, found: Compared, by_output: bool) -> str:
+        """Why a pair that keeps the guarantee in a few runs need not keep it in others; empty where nothing hides."""
+        if by_output:
+            return self._unconfirmed(pair) if found.hidden else ""
+        for each in _CONFIRMATIONS[::2]:
+            x = self._with(pair[0], *each)
+            y = run(self.mechanism, pair[1], Replay(seed=self._seed + each[0], factor=each[1], returns=x.calls))
+            if y.diverged is not None:
+                return _divergence(x, y)
+            if not x.same_output(y):
+                return _OTHERWISE
         return ""
 
     def _affine(self, data: Any, further: Sequence[Run] = ()) -> Affine:
@@ -358,7 +378,9 @@ class _Audit:
         if frozen.opaque:
             found.partial = f"the output holds {frozen.opaque}, which cannot be looked into"
         elif not first.same_output(frozen):
-            found.partial = "the output depends on the data in other ways than by what the calls return"
+            found.partial = _OTHERWISE
+        elif first.calls and not any(np.any(each.value) for each in first.calls if each.noise is not None):
+            found.partial = "no call shows what it adds noise to, which may be added elsewhere"
         if self.claim.released == "noised values" and found.shifts and len(first.calls) > 1:
             for place in (2, 3):
                 x = self._run(pair[0], place)

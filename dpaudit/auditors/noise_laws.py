@@ -82,6 +82,8 @@ class Compared:
         Why their laws are not known; empty where they are.
     partial
         What the shifts leave out of the output; empty where they leave nothing out.
+    hidden
+        Whether there is noise that no output shows, which may still choose among outputs.
     upper
         Whether the shifts only bound what is released from above.
     call
@@ -94,6 +96,7 @@ class Compared:
     disjoint: str = ""
     undecided: str = ""
     partial: str = ""
+    hidden: bool = False
     upper: bool = False
     call: NoiseCall | None = None
     change: float = math.inf
@@ -120,6 +123,12 @@ class Affine:
     coefficients: list[dict[int, float]]
     columns: list[tuple[NoiseCall, float]]
     size: np.ndarray
+
+    @property
+    def hidden(self) -> bool:
+        """Whether there is noise that no number shows."""
+        shown = {column for each in self.coefficients for column in each}
+        return any(scale > 0 and column not in shown for column, (_, scale) in enumerate(self.columns))
 
 
 class NotAffineError(Exception):

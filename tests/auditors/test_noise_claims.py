@@ -184,6 +184,22 @@ def noise_of_two_parties(data):
     return sum(data) + np.random.laplace(0, 1.0) + np.random.laplace(0, 1.0)
 
 
+def numeric_above_threshold(data):
+    threshold = 5 + np.random.laplace(0, 4.0)
+    for each in data:
+        if each + np.random.laplace(0, 8.0) > threshold:
+            return each + np.random.laplace(0, 4.0)
+    return None
+
+
+def ratio_of_noisy_numbers(data):
+    return (sum(data) + np.random.laplace(0, 2.0)) / (len(data) + np.random.laplace(0, 2.0))
+
+
+def scale_that_depends_on_the_data(data):
+    return sum(data) + np.random.laplace(0, 10.0 + 0.001 * sum(data))
+
+
 def second_depends_on_first(data):
     first = sum(data) + np.random.laplace(0, 2.0)
     return first, len(data) + np.random.laplace(0, 2.0 + abs(first))
@@ -225,8 +241,9 @@ def unrecorded(data):
 RIGHT = [
     noisy_maximum, noisy_maximum_at_the_location, above_threshold, first_above_threshold, clamped, rounded,
     rounded_at_the_location, rejected_until_in_range, subsampled, shuffled_first, sums_along_a_tree,
-    noise_of_two_parties, second_depends_on_first, known_keys_over_a_threshold, randomized_response,
-    exponential_by_gumbel, inverse_distribution_function, noise_beside_it, noise_from_the_system, unrecorded,
+    numeric_above_threshold, ratio_of_noisy_numbers, scale_that_depends_on_the_data, noise_of_two_parties,
+    second_depends_on_first, known_keys_over_a_threshold, randomized_response, exponential_by_gumbel,
+    inverse_distribution_function, noise_beside_it, noise_from_the_system, unrecorded,
 ]  # fmt: skip
 
 
@@ -246,11 +263,22 @@ def test_right_mechanisms_are_never_refuted(mechanism):
         (rounded, "inconclusive"),  # it is not
         (noise_beside_it, "consistent"),
         (subsampled, "inconclusive"),
+        (noisy_maximum, "inconclusive"),
         (noisy_maximum_at_the_location, "consistent"),  # scale 2 pays for one count that changes by 1
     ],
 )
 def test_what_can_be_told_is_told(mechanism, verdict):
     assert audited(mechanism, [1.0, 0.0, 1.0], [1.0, 1.0, 1.0], epsilon=1.0).verdict == verdict
+
+
+def is_above_two(scale):
+    return lambda data: bool(sum(data) + np.random.laplace(0, scale) > 2)
+
+
+def test_noise_that_no_number_shows_is_not_called_enough():
+    for seed in range(6):
+        assert audited(is_above_two(0.1), [1.8], [2.2], epsilon=1.0, seed=seed).verdict == "inconclusive"
+        assert audited(is_above_two(1.0), [1.5], [2.5], epsilon=0.5, seed=seed).verdict == "inconclusive"
 
 
 def test_what_the_calls_return_counts_where_it_is_released():
