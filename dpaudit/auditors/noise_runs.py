@@ -97,7 +97,8 @@ def taken_apart(output: Any) -> tuple[tuple[Any, ...], np.ndarray, str]:
             value = value.detach().cpu().numpy()
         if isinstance(value, np.ndarray | np.generic):
             if value.dtype.kind in "iuf":
-                form.append(("numbers", np.shape(value)))
+                # A number is the same whether it is numpy's or Python's own.
+                form.append(("numbers", np.shape(value)) if np.shape(value) else "number")
                 add(np.asarray(value))
             elif value.dtype.kind == "O":
                 form.append(("array", np.shape(value)))

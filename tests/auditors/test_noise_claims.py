@@ -380,6 +380,15 @@ def test_a_guarantee_that_allows_everything_is_not_refuted():
         assert evidence.verdict == "consistent"
 
 
+def test_types_of_numbers_are_not_what_is_released():
+    def mechanism(data):
+        noise = np.random.laplace(0, 1.0)
+        return np.float64(data[0]) + noise if data else 0.0 + noise
+
+    for mixed in (mechanism, lambda data: [mechanism(data), np.asarray(mechanism(data))]):
+        assert audited(mixed, [1.0], [], epsilon=2.0).verdict == "consistent"
+
+
 # Other random numbers: what they choose is not to be taken for a change of the data.
 
 
