@@ -6,6 +6,7 @@ import errno
 import os
 import secrets
 import stat
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -23,7 +24,11 @@ _MENDS: Final = {
 }
 
 
-def write_file(path: str | Path, content: str | bytes) -> None:
+_BLOCK: Final = 2**20
+"""Bytes that are written at a time."""
+
+
+def write_file(path: str | Path, content: str | bytes | Iterable[str]) -> None:
     """Write a file, making its folder if need be, so that whatever happens it is whole or as it was before.
 
     The content goes to a temporary file in the same folder, which takes the file's place once it has reached the disk.
@@ -34,19 +39,20 @@ def write_file(path: str | Path, content: str | bytes) -> None:
     path
         The file.
     content
-        What it is to hold. Text becomes UTF-8; a lone surrogate, which only JSON can hold, becomes its JSON escape.
+        What it is to hold, or the parts of it. Text becomes UTF-8; a lone surrogate, which only JSON can hold, becomes
+        its JSON escape.
 
     Raises
     ------
     OutputError
         It cannot be written. Nothing is left behind.
     """
-    data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
+    parts = [content] if isinstance(content, str | bytes) else content
     try:
         # Replacing a link would cut it.
         file = Path(os.path.realpath(path))
         file.parent.mkdir(parents=True, exist_ok=True)
-        _replace(file, data, mode=_mode(file))
+        _replace(file, parts, mode=_mode(file))
     except OSError as error:
         raise unwritable(path, error) from error
 
@@ -72,13 +78,14 @@ def _mode(file: Path) -> int | None:
     return stat.S_IMODE(found.st_mode)
 
 
-def _replace(file: Path, data: bytes, *, mode: int | None) -> None:
+def _replace(file: Path, parts: Iterable[str | bytes], *, mode: int | None) -> None:
     temporary = file.with_name(f".dpaudit-{secrets.token_hex(8)}.tmp")
     # A new file gets its mode from the umask, as any other.
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     try:
         try:
-            _write(descriptor, data)
+            for block in _blocks(parts):
+                _write(descriptor, block)
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
@@ -89,6 +96,16 @@ def _replace(file: Path, data: bytes, *, mode: int | None) -> None:
         with suppress(OSError):
             os.unlink(temporary)
         raise
+
+
+def _blocks(parts: Iterable[str | bytes]) -> Iterator[bytes]:
+    block = bytearray()
+    for part in parts:
+        block += part.encode("utf-8", "backslashreplace") if isinstance(part, str) else part
+        if len(block) >= _BLOCK:
+            yield bytes(block)
+            block.clear()
+    yield bytes(block)
 
 
 def _write(descriptor: int, data: bytes) -> None:

@@ -7,10 +7,12 @@ published as ``dpaudit/claims/record.schema.json``.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
+import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -20,6 +22,7 @@ import numpy as np
 
 from dpaudit.claims.entries import ClaimEntry, ErratumEntry, PaperEntry
 from dpaudit.claims.evidence import Counterexample, Curves, Growth, Interval, Remedy, Role, Violation
+from dpaudit.claims.kept import kept
 from dpaudit.claims.verdicts import EXIT_UNUSABLE, Verdict, status_of, worst_status
 from dpaudit.errors import RecordError
 from dpaudit.reading import MEBIBYTE, read_text
@@ -34,7 +37,10 @@ UNKNOWN_KIND = "unknown"
 _FORBID_UNKNOWN = {"extra": "forbid"}
 
 LARGEST = 512 * MEBIBYTE
-"""Bytes that a record may have: about a million results."""
+"""Bytes that a record may have that is read at once."""
+
+_STREAMED = 8 * MEBIBYTE
+"""A larger file is read a line at a time, if it is laid out as a record is written; it may have any size."""
 
 _MOST_BITS = 4096
 """Larger integers are written in hexadecimal, because Python refuses to write and to read them in decimal."""
@@ -182,7 +188,8 @@ class Record:
     papers, systems, claims
         Papers by key, targets by name and claims by id. A claim that is not listed gets its entry from its results.
     results, summary
-        The results, and how many have each verdict.
+        The results, and how many have each verdict. Of more than 5,000 results those that are asked for are read from
+        a temporary file; fewer are a tuple.
     environment, timing
         What may differ between two runs with the same seed. ``timing`` holds seconds; in JSON also, as ``measured``,
         what the timed results measured, by their place among the results, which are then written without it.
@@ -200,7 +207,7 @@ class Record:
     papers: Mapping[str, PaperEntry] = field(default_factory=dict)
     systems: Mapping[str, SystemEntry] = field(default_factory=dict)
     claims: Mapping[str, ClaimEntry] = field(default_factory=dict)
-    results: tuple[Result, ...]
+    results: Sequence[Result]
     summary: Mapping[str, int]
     environment: Mapping[str, Any] = field(default_factory=dict)
     timing: Mapping[str, float | Mapping[str, Times]] = field(default_factory=dict)
@@ -221,21 +228,27 @@ class Record:
     @property
     def status(self) -> int:
         """Exit status of the run."""
-        return worst_status([result.status for result in self.results])
+        return worst_status(list({result.status for result in self.results}))
 
     def reproducible(self) -> Record:
         """Return the record without what differs between two runs with the same seed: environment and times."""
-        results = tuple(
+        results = (
             dataclasses.replace(result, measured={}, witness=None) if result.timed else result
             for result in self.results
         )
-        return dataclasses.replace(self, results=results, environment={}, timing={})
+        return dataclasses.replace(self, results=kept(results), environment={}, timing={})
 
     def to_json(self) -> str:
         """Return the record as JSON text, the same to the byte for equal records: a line per result and per curve."""
         from dpaudit.claims.record_json import write_json
 
         return write_json(self)
+
+    def json_parts(self) -> Iterator[str]:
+        """Return the text of `to_json` in parts, of which there need not be more than one in memory."""
+        from dpaudit.claims.record_json import json_parts
+
+        return json_parts(self)
 
     def to_frame(self) -> Any:
         """Return a frame of pandas, or of polars where pandas is not installed, with a row for each result.
@@ -302,7 +315,7 @@ class Record:
 
 def joined(first: Record, second: Record) -> Record:
     """Return the results of two runs as one record; version and seed are the first's."""
-    results = (*first.results, *second.results)
+    results = kept(itertools.chain(first.results, second.results))
     return dataclasses.replace(
         first,
         error_probability=summed_errors(results),
@@ -315,7 +328,7 @@ def joined(first: Record, second: Record) -> Record:
     )
 
 
-def summarise(results: tuple[Result, ...]) -> dict[str, int]:
+def summarise(results: Iterable[Result]) -> dict[str, int]:
     """Count the verdicts, in the order of the vocabulary."""
     counts = Counter(result.verdict for result in results)
     return {verdict.value: counts[verdict] for verdict in Verdict if counts[verdict]}
@@ -334,12 +347,26 @@ def read_record(path: str | Path) -> Record:
     RecordError
         The file cannot be read or is not a record.
     """
+    if _size(path) > _STREAMED:
+        from dpaudit.claims.record_json import read_streamed
+
+        found = read_streamed(path)
+        if found is not None:
+            return found
     try:
         text = read_text(path, most=LARGEST)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
         raise RecordError(f"{path}: cannot read the record ({reason})") from None
     return Record.from_json(text, name=str(path))
+
+
+def _size(path: str | Path) -> int:
+    """Bytes that a file has; 0 where that is not known."""
+    try:
+        return os.stat(path).st_size
+    except (OSError, ValueError):
+        return 0
 
 
 def plain(value: Any) -> Any:

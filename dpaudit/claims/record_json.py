@@ -11,13 +11,18 @@ as the strings ``"Infinity"``, ``"-Infinity"`` and ``"NaN"``.
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from array import array
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 from dpaudit.claims.evidence import Curves
+from dpaudit.claims.kept import ResultFile, kept
 from dpaudit.claims.record import SCHEMA, Record, Result, plain
+from dpaudit.claims.record_lines import Lines, tables_of
 from dpaudit.errors import RecordError
 from dpaudit.escapes import visible
 from dpaudit.reading import json_kind, parse_json, shortened
@@ -39,31 +44,79 @@ _OPEN = {"papers": 3, **dict.fromkeys(_TABLES, 1)}
 
 def write_json(record: Record) -> str:
     """Return a record as JSON text; `Record.to_json`."""
+    return "".join(json_parts(record))
+
+
+def json_parts(record: Record) -> Iterator[str]:
+    """Return the text of a record in parts; `Record.json_parts`."""
+    # Whoever looks at the file in a terminal sees what is in it.
+    return map(visible, _parts(record))
+
+
+def _parts(record: Record) -> Iterator[str]:
     reasons = _numbered(result.reason for result in record.results if result.reason)
-    curves = _numbered(result.curves for result in record.results if result.curves is not None)
-    lines, times = [], {}
-    for place, result in enumerate(record.results):
-        line = _line(record, result)
-        if result.reason:
-            line["reason"] = reasons[result.reason]
-        if result.curves is not None:
-            line["curves"] = curves[result.curves]
-        if result.timed:
-            times[str(place)] = {"measured": line["measured"], "witness": line.pop("witness", None)}
-            line["measured"] = {}
-        lines.append(line)
+    curves = _CurveTable(record.results)
     raw = _plain_but(record, "results")
     if record.shard is None:
         del raw["shard"]
     for key in ("papers", "systems", "claims"):
         raw[key] = {name: _without_defaults(entry, raw[key][name]) for name, entry in getattr(record, key).items()}
-    if any(part["measured"] or part["witness"] for part in times.values()):
-        raw["timing"]["measured"] = times
     last = {key: raw.pop(key) for key in ("environment", "timing")}
-    drawn = [_curve(found, next(iter(curves))) for found in curves]
-    raw |= {"reasons": list(reasons), "results": lines, "curves": drawn, **last}
-    # Whoever looks at the file in a terminal sees what is in it.
-    return visible(_laid_out(raw) + "\n")
+    times: dict[str, Any] = {}
+    yield "{\n"
+    for key, value in {**raw, "reasons": list(reasons)}.items():
+        yield f"{_member(key, value)},\n"
+    yield from _listed("results", _lines(record, reasons, curves, times))
+    yield ",\n"
+    yield from _listed("curves", map(_text, curves.drawn()))
+    if any(part["measured"] or part["witness"] for part in times.values()):
+        last["timing"]["measured"] = times
+    for key, value in last.items():
+        yield f",\n{_member(key, value)}"
+    yield "\n}\n"
+
+
+def _lines(record: Record, reasons: Mapping[str, int], curves: _CurveTable, times: dict[str, Any]) -> Iterator[str]:
+    """Return the line of each result; note what timed ones measured, which stands elsewhere."""
+    for place, result in enumerate(record.results):
+        line = _line(record, result)
+        if result.reason:
+            line["reason"] = reasons[result.reason]
+        if result.curves is not None:
+            line["curves"] = curves.number(place, result.curves)
+        if result.timed:
+            times[str(place)] = {"measured": line["measured"], "witness": line.pop("witness", None)}
+            line["measured"] = {}
+        yield _text(line)
+
+
+class _CurveTable:
+    """Numbers the distinct curves of results as they come; of many results it holds no curve, but where they are."""
+
+    def __init__(self, results: Sequence[Result]) -> None:
+        self._results, self._holds = results, not isinstance(results, ResultFile)
+        self._numbers: dict[Hashable, int] = {}
+        self._firsts = array("Q")
+
+    def number(self, place: int, curves: Curves) -> int:
+        """Return the number of the curves of the result at a place."""
+        number = self._numbers.setdefault(curves if self._holds else _digest(curves), len(self._firsts))
+        if number == len(self._firsts):
+            self._firsts.append(place)
+        return number
+
+    def drawn(self) -> Iterator[dict[str, Any]]:
+        """Return the curves as JSON holds them, in the order of their numbers."""
+        first: Curves | None = None
+        for place in self._firsts:
+            curves = self._results[place].curves
+            assert curves is not None
+            first = curves if first is None else first
+            yield _curve(curves, first)
+
+
+def _digest(curves: Curves) -> bytes:
+    return hashlib.sha256(_text(plain(curves)).encode()).digest()[:16]
 
 
 def _numbered(values: Iterable[T]) -> dict[T, int]:
@@ -101,7 +154,7 @@ def _lower(name: str) -> str:
 
 def _without_defaults(value: Any, raw: Mapping[str, Any]) -> dict[str, Any]:
     """JSON of a dataclass without the keys that have their default value; entries within it likewise."""
-    kept = {}
+    left = {}
     for item in dataclasses.fields(value):
         if item.name not in raw:
             continue
@@ -110,17 +163,27 @@ def _without_defaults(value: Any, raw: Mapping[str, Any]) -> dict[str, Any]:
         if own == default and type(own) is type(default):
             continue
         entries = isinstance(own, tuple) and any(map(dataclasses.is_dataclass, own))
-        kept[item.name] = (
+        left[item.name] = (
             [_without_defaults(part, text) for part, text in zip(own, raw[item.name], strict=True)]
             if entries
             else raw[item.name]
         )
-    return kept
+    return left
 
 
-def _laid_out(raw: Mapping[str, Any]) -> str:
-    parts = (f" {_text(key)}: {_opened(value, _OPEN.get(key, 0), ' ')}" for key, value in raw.items())
-    return "{\n" + ",\n".join(parts) + "\n}"
+def _member(key: str, value: Any) -> str:
+    """JSON of a part of a record."""
+    return f" {_text(key)}: {_opened(value, _OPEN.get(key, 0), ' ')}"
+
+
+def _listed(key: str, lines: Iterator[str]) -> Iterator[str]:
+    """JSON of a part of a record that is a list, whose entries are a line each."""
+    before = f" {_text(key)}: ["
+    empty = True
+    for line in lines:
+        yield f"{before if empty else ','}\n  {line}"
+        empty = False
+    yield f"{before}]" if empty else "\n ]"
 
 
 def _opened(value: Any, levels: int, indent: str) -> str:
@@ -181,29 +244,103 @@ def _entry(table: Sequence[T], number: int, key: str) -> T:
     return table[number]
 
 
-def _record(file: Any) -> Record:
-    """Return the record that a validated file holds."""
+def read_streamed(path: str | Path) -> Record | None:
+    """Read a record file a line at a time; None where it is no record that is laid out as one is written.
+
+    Raises
+    ------
+    RecordError
+        The file cannot be read, or something in it does not fit.
+    """
+    tables = tables_of(path)
+    if tables is None or not tables.results:
+        return None
+    from pydantic import ValidationError
+
+    try:
+        raw = parse_json(tables.rest)
+        if not isinstance(raw, dict) or raw.get("schema") != SCHEMA:
+            return None
+        file = _adapter().validate_python(raw)
+    except (ValueError, ValidationError):
+        # What is wrong with a file is said by what reads all of it.
+        return None
+    line, curves = _parts_adapters()
+    results = (_valid(line, text, f"results.{place}") for place, text in enumerate(tables.results))
+    try:
+        return _drawable(_record(file, results, _Validated(tables.curves, curves)))
+    except _MisfitError as error:
+        raise RecordError(f"{path}: {error}; write the record again") from None
+
+
+def _valid(adapter: TypeAdapter[Any], text: str, key: str) -> Any:
+    """Return an entry of a table that was read from its line."""
+    from pydantic import ValidationError
+
+    try:
+        return adapter.validate_python(parse_json(text))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join([key, *(str(part) for part in first["loc"])])
+        raise _MisfitError(f"key '{where}': {first['msg']}") from None
+    except ValueError as error:
+        raise _MisfitError(f"key '{key}': not JSON ({error})") from None
+
+
+class _Validated(Sequence[Any]):
+    """Curves as a file holds them, read as they are asked for."""
+
+    def __init__(self, lines: Lines, adapter: TypeAdapter[Any]) -> None:
+        self._lines, self._adapter = lines, adapter
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def __getitem__(self, number: Any) -> Any:
+        return _valid(self._adapter, self._lines[number], f"curves.{number}")
+
+
+class _Curves(Sequence[Any]):
+    """Curves as in memory, made of those of a file as they are asked for."""
+
+    def __init__(self, found: Sequence[Any], first: Any) -> None:
+        self._found, self._first = found, first
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __getitem__(self, number: Any) -> Any:
+        return _curves(self._found[number], self._first)
+
+
+def _record(file: Any, lines: Iterable[Any] | None = None, curves: Sequence[Any] | None = None) -> Record:
+    """Return the record that a validated file holds; where they are given, its results and curves are these."""
     timing = dict(file.timing)
     times = timing.pop("measured", None)
     times = times if isinstance(times, Mapping) else {}
-    curves = [_curves(found, file.curves[0]) for found in file.curves]
-    results = []
-    for place, line in enumerate(file.results):
-        values = {item.name: getattr(line, item.name) for item in dataclasses.fields(line)}
-        entry = file.claims.get(line.claim)
-        for key in _OF_THE_CLAIM:
-            if values[key] is None:
-                values[key] = getattr(entry, key, "")
-        values["reason"] = "" if line.reason is None else _entry(file.reasons, line.reason, f"results.{place}.reason")
-        if line.seed is None:
-            values["seed"] = file.seed
-        if line.curves is not None:
-            values["curves"] = _entry(curves, line.curves, f"results.{place}.curves")
-        if line.timed and str(place) in times:
-            values |= {"measured": times[str(place)].measured, "witness": times[str(place)].witness}
-        results.append(Result(**values))
+    lines = file.results if lines is None else lines
+    found: Sequence[Any] = file.curves if curves is None else curves
+    first = found[0] if found else None
+    drawn = _Curves(found, first) if curves is not None else [_curves(each, first) for each in found]
+    results = kept(_result(place, line, file, drawn, times) for place, line in enumerate(lines))
     names = [item.name for item in dataclasses.fields(Record) if item.name not in ("results", "timing")]
-    return Record(**{name: getattr(file, name) for name in names}, results=tuple(results), timing=timing)
+    return Record(**{name: getattr(file, name) for name in names}, results=results, timing=timing)
+
+
+def _result(place: int, line: Any, file: Any, curves: Sequence[Curves], times: Mapping[str, Any]) -> Result:
+    values = {item.name: getattr(line, item.name) for item in dataclasses.fields(line)}
+    entry = file.claims.get(line.claim)
+    for key in _OF_THE_CLAIM:
+        if values[key] is None:
+            values[key] = getattr(entry, key, "")
+    values["reason"] = "" if line.reason is None else _entry(file.reasons, line.reason, f"results.{place}.reason")
+    if line.seed is None:
+        values["seed"] = file.seed
+    if line.curves is not None:
+        values["curves"] = _entry(curves, line.curves, f"results.{place}.curves")
+    if line.timed and str(place) in times:
+        values |= {"measured": times[str(place)].measured, "witness": times[str(place)].witness}
+    return Result(**values)
 
 
 def _curves(found: Any, first: Any) -> Curves:
@@ -250,12 +387,29 @@ def _adapter() -> TypeAdapter[Any]:
     """Reader of the record as the file holds it: as in memory, but for the words of claims and for the curves."""
     from pydantic import TypeAdapter
 
+    line: Any
+    curves: Any
+    line, curves = _parts_types()
+    tables = {"results": tuple[line, ...], "reasons": tuple[str, ...], "curves": tuple[curves, ...]}
+    return TypeAdapter(_like(Record, tables))
+
+
+@cache
+def _parts_types() -> tuple[Any, Any]:
+    """Types of a result and of curves as the file holds them."""
     numbers = ("reason", "curves", "seed")
     line: Any = _like(Result, {**dict.fromkeys(_OF_THE_CLAIM, str | None), **dict.fromkeys(numbers, int | None)})
     left_out = ("type_one", "delta_upper", "type_two_upper")
-    curves: Any = _like(Curves, dict.fromkeys(left_out, tuple[float, ...] | None))
-    tables = {"results": tuple[line, ...], "reasons": tuple[str, ...], "curves": tuple[curves, ...]}
-    return TypeAdapter(_like(Record, tables))
+    return line, _like(Curves, dict.fromkeys(left_out, tuple[float, ...] | None))
+
+
+@cache
+def _parts_adapters() -> tuple[TypeAdapter[Any], TypeAdapter[Any]]:
+    """Readers of a result and of curves."""
+    from pydantic import TypeAdapter
+
+    line, curves = _parts_types()
+    return TypeAdapter(line), TypeAdapter(curves)
 
 
 def _like(of: type, changed: Mapping[str, Any]) -> type:

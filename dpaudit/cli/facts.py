@@ -229,7 +229,7 @@ def _recorded(declaration: Declaration) -> tuple[Result, ...]:
 
 @cache
 def _results(path: Path) -> tuple[Result, ...]:
-    return read_record(path).results
+    return tuple(read_record(path).results)
 
 
 def _counts(results: Iterable[Result]) -> Mapping[str, int]:

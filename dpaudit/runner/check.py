@@ -16,6 +16,7 @@ from typing import Any
 
 from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, Budget, Features, Method, complement
 from dpaudit.auditors.work import Part
+from dpaudit.claims.kept import kept
 from dpaudit.claims.record import Record, Result, Shard, summarise, summed_errors
 from dpaudit.errors import ParameterError, TargetError
 from dpaudit.mechanism import Mechanism
@@ -279,8 +280,8 @@ def make_record(
         papers=prepared.papers if prepared else {},
         systems=prepared.systems if prepared else {},
         claims=prepared.claims if prepared else {},
-        results=tuple(results),
-        summary=summarise(tuple(results)),
+        results=kept(results),
+        summary=summarise(results),
         environment={**_environment(), **({"sources": prepared.origins} if prepared and prepared.origins else {})},
         timing={"started": started, "seconds": time.time() - started},
     )

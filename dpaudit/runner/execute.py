@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from dpaudit.auditors.pace import Announce
 from dpaudit.auditors.work import Part
+from dpaudit.claims.kept import Keep
 from dpaudit.claims.record import Result
 from dpaudit.errors import OutputError
 from dpaudit.runner.cells import Cell
@@ -78,12 +79,12 @@ class Done(NamedTuple):
         Number of each result's cell.
     """
 
-    results: list[Result]
+    results: Sequence[Result]
     interrupted: bool
     taken: int
     problems: tuple[str, ...]
     missing: tuple[str, ...] = ()
-    numbers: tuple[int, ...] = ()
+    numbers: Sequence[int] = ()
 
 
 class Workers(Protocol):
@@ -130,8 +131,9 @@ def run_cells(
         Whether to say on standard error how far cells in parts have come.
     """
     cells, known = prepared.cells, list(known)
-    results: dict[int, Result] = {}
+    results = Keep()
     begun: dict[int, float] = {}
+    announcers: dict[int, Announce] = {}
     late: set[int] = set()
     problems: list[str] = []
     missing: list[str] = []
@@ -146,9 +148,12 @@ def run_cells(
             except OutputError as error:
                 # The results that are still to come are worth more than what keeps them.
                 problems.append(str(error))
-        results[i] = _with_witness(cells[i], told_anew(result, cells[i], settings), outcome, output)
+        result = _with_witness(cells[i], told_anew(result, cells[i], settings), outcome, output)
+        results.add(i, result)
+        begun.pop(i, None)
+        announcers.pop(i, None)
         if progress:
-            progress(cells[i], results[i])
+            progress(cells[i], result)
 
     waiting: list[int] = []
 
@@ -170,8 +175,6 @@ def run_cells(
     def ask(i: int, part: Part) -> Request:
         return _request((i, part.name), cells[i], run_part, settings, part)
 
-    announcers: dict[int, Announce] = {}
-
     def announce(i: int, words: str) -> None:
         announcers.setdefault(i, announcer(cells[i]))(words)
 
@@ -185,9 +188,9 @@ def run_cells(
     interrupted = False
     try:
         for i, cell in enumerate(cells):
-            found = _found(known, cell, prepared.keys[i]) if known else None
-            if found is not None:
-                keep(i, found, new=False)
+            known_outcome = _found(known, cell, prepared.keys[i]) if known else None
+            if known_outcome is not None:
+                keep(i, known_outcome, new=False)
                 taken += 1
             elif cell.missing:
                 missing.append(cell.missing)
@@ -201,8 +204,8 @@ def run_cells(
                 parts.end(i)
     except KeyboardInterrupt:
         interrupted = True
-    numbers = tuple(sorted(results))
-    return Done([results[i] for i in numbers], interrupted, taken, tuple(problems), tuple(missing), numbers)
+    numbers, found = results.results()
+    return Done(found, interrupted, taken, tuple(problems), tuple(missing), numbers)
 
 
 def _request(key: Any, cell: Cell, function: Callable[..., Any], *arguments: Any) -> Request:

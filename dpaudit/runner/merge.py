@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any
 
+from dpaudit.claims.kept import Keep
 from dpaudit.claims.record import Record, Result, Shard, summarise, summed_errors
 from dpaudit.errors import RecordError
 from dpaudit.runner.witnesses import FOLDER as WITNESSES
@@ -56,14 +57,14 @@ def merge(records: Mapping[str, Record], *, output: Path | None = None) -> Recor
     of = shards[name].of
     if lacking := [str(number) for number in range(1, of + 1) if number not in by_number]:
         raise RecordError(f"of {of} shards these are missing: {', '.join(lacking)}; give the records of all")
-    placed = {
-        place: result
-        for other, record in records.items()
-        for place, result in zip(shards[other].places, _moved(record, output), strict=True)
-    }
-    if len(placed) != sum(len(record.results) for record in records.values()):
+    taken = {place for shard in shards.values() for place in shard.places}
+    if len(taken) != sum(len(record.results) for record in records.values()):
         raise RecordError(f"{name}: another shard has results at the same places; join the shards of one run")
-    results = tuple(placed[place] for place in sorted(placed))
+    keep = Keep()
+    for other, record in records.items():
+        for place, result in zip(shards[other].places, _moved(record, output), strict=True):
+            keep.add(place, result)
+    _, results = keep.results()
     ordered = [records[by_number[number]] for number in sorted(by_number)]
     seconds = [record.timing.get("seconds", 0.0) for record in ordered]
     started = [record.timing.get("started", 0.0) for record in ordered]
