@@ -25,7 +25,7 @@ _MENDS: Final = {
 
 
 _BLOCK: Final = 2**20
-"""Bytes that are written at a time."""
+"""Bytes that or characters that are written at a time."""
 
 
 def write_file(path: str | Path, content: str | bytes | Iterable[str]) -> None:
@@ -47,7 +47,14 @@ def write_file(path: str | Path, content: str | bytes | Iterable[str]) -> None:
     OutputError
         It cannot be written. Nothing is left behind.
     """
-    parts = [content] if isinstance(content, str | bytes) else content
+    parts = (
+        [content]
+        if isinstance(content, bytes)
+        else (
+            part.encode("utf-8", "backslashreplace")
+            for part in joined([content] if isinstance(content, str) else content)
+        )
+    )
     try:
         # Replacing a link would cut it.
         file = Path(os.path.realpath(path))
@@ -78,14 +85,14 @@ def _mode(file: Path) -> int | None:
     return stat.S_IMODE(found.st_mode)
 
 
-def _replace(file: Path, parts: Iterable[str | bytes], *, mode: int | None) -> None:
+def _replace(file: Path, parts: Iterable[bytes], *, mode: int | None) -> None:
     temporary = file.with_name(f".dpaudit-{secrets.token_hex(8)}.tmp")
     # A new file gets its mode from the umask, as any other.
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     try:
         try:
-            for block in _blocks(parts):
-                _write(descriptor, block)
+            for part in parts:
+                _write(descriptor, part)
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
@@ -98,14 +105,16 @@ def _replace(file: Path, parts: Iterable[str | bytes], *, mode: int | None) -> N
         raise
 
 
-def _blocks(parts: Iterable[str | bytes]) -> Iterator[bytes]:
-    block = bytearray()
+def joined(parts: Iterable[str]) -> Iterator[str]:
+    """Join the parts of a text to larger ones."""
+    found, size = [], 0
     for part in parts:
-        block += part.encode("utf-8", "backslashreplace") if isinstance(part, str) else part
-        if len(block) >= _BLOCK:
-            yield bytes(block)
-            block.clear()
-    yield bytes(block)
+        found.append(part)
+        size += len(part)
+        if size >= _BLOCK:
+            yield "".join(found)
+            found, size = [], 0
+    yield "".join(found)
 
 
 def _write(descriptor: int, data: bytes) -> None:

@@ -188,8 +188,7 @@ class Record:
     papers, systems, claims
         Papers by key, targets by name and claims by id. A claim that is not listed gets its entry from its results.
     results, summary
-        The results, and how many have each verdict. Of more than 5,000 results those that are asked for are read from
-        a temporary file; fewer are a tuple.
+        The results, and how many have each verdict.
     environment, timing
         What may differ between two runs with the same seed. ``timing`` holds seconds; in JSON also, as ``measured``,
         what the timed results measured, by their place among the results, which are then written without it.
@@ -207,6 +206,7 @@ class Record:
     papers: Mapping[str, PaperEntry] = field(default_factory=dict)
     systems: Mapping[str, SystemEntry] = field(default_factory=dict)
     claims: Mapping[str, ClaimEntry] = field(default_factory=dict)
+    # A tuple; of more than 5,000 results a sequence that reads them from a temporary file.
     results: Sequence[Result]
     summary: Mapping[str, int]
     environment: Mapping[str, Any] = field(default_factory=dict)

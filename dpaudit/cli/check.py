@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from dpaudit.runner import Request
     from dpaudit.runner.check import Run
 
+_MOST_ERRORS = 1000
+"""Of more errors than this the others are counted."""
+
 Format = Literal["text", "json", "markdown", "junit", "sarif"]
 Method = Literal["auto", "exact", "likelihood", "black-box"]
 Guaranteed = Literal["approximate", "gaussian", "zero-concentrated", "renyi"]
@@ -326,10 +329,15 @@ def _tell(done: Run, output: Path | None) -> None:
 
 
 def _status(record: Record) -> int:
+    errors = 0
     for result in record.results:
         if result.verdict == "error":
-            note = result.note.removeprefix(f"{result.claim}: ")
-            say(f"{result.target}, {result.claim}: {note}")
+            errors += 1
+            if errors <= _MOST_ERRORS:
+                note = result.note.removeprefix(f"{result.claim}: ")
+                say(f"{result.target}, {result.claim}: {note}")
+    if errors > _MOST_ERRORS:
+        say(f"{errors - _MOST_ERRORS} more results are errors; the record has the reason of each")
     return record.status
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpaudit.errors import OutputError
 from dpaudit.escapes import escaped, visible
-from dpaudit.writing import write_file
+from dpaudit.writing import joined, write_file
 
 if TYPE_CHECKING:
     from dpaudit.claims.record import Record
@@ -50,8 +50,12 @@ def write_badge(record: Record, file: Path) -> None:
 
 def emit(record: Record, format_: str, *, quiet: bool = False) -> None:
     """Print a record in a format."""
-    from dpaudit.reporting import FORMATS, print_console
+    from dpaudit.reporting import FORMATS, PARTS, print_console
 
+    if format_ in PARTS:
+        for block in joined(PARTS[format_](record)):
+            write_out(block)
+        return
     if format_ != "text":
         write_out(FORMATS[format_](record))
         return

@@ -11,6 +11,7 @@ from dpaudit.claims.record import Record, Result
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.findings import tally
 from dpaudit.reporting.groups import ClaimGroup, LabelledResult, group_results
+from dpaudit.reporting.overview import MOST_SHOWN, is_large, overview_of
 from dpaudit.reporting.papers import papers_of
 from dpaudit.reporting.reading import by_hand, most_telling, worked_out
 from dpaudit.reporting.wording import (
@@ -81,11 +82,14 @@ def print_console(record: Record, console: Console, *, only_unexpected: bool = F
     Lines are wrapped at the console's width; commands are not, so that they can be copied.
     """
     page = _Page(console)
+    if is_large(record):
+        _print_summary(page, record, only_unexpected=only_unexpected)
+        page.print()
+        return
     for target in () if only_unexpected else group_results(record):
         page.line(target.title, style="bold")
         for claim in target.claims:
-            nature = f" ({claim.nature})" if claim.nature else ""
-            page.line(f"{claim.claim}{nature}" + (f", {claim.constant}" if claim.constant else ""), indent=2)
+            _print_claim(page, claim)
             if claim.entry.kind == "figure":
                 page.line(claim.shared("statement"), indent=4)
             for cells in _lines(claim):
@@ -101,11 +105,48 @@ def print_console(record: Record, console: Console, *, only_unexpected: bool = F
         page.line(f"Needs attention: {len(bad)} of {len(record.results)}", style="bold")
     for target, claim, cell in bad:
         _print_details(page, claim, cell, target.notation(claim))
+    _print_counts(page, record)
+    page.print()
+
+
+def _print_summary(page: _Page, record: Record, *, only_unexpected: bool) -> None:
+    """Print what many results have in common: of each claim a result of every verdict, and few that are not ok."""
+    overview = overview_of(record)
+    light = overview.light(record)
+    titled = ""
+    for claim in [] if only_unexpected else overview.ordered(record):
+        for first, alike in enumerate(claim.kinds.values()):
+            (target,) = overview.part(record, [alike.place])
+            (group,) = target.claims
+            if target.name != titled:
+                page.line(target.title, style="bold")
+                titled = target.name
+            if not first:
+                _print_claim(page, group)
+            page.verdict(group.cells[0].result, _cell_text(group.cells[0]), more=alike.count - 1)
+    page.blank()
+    if overview.bad:
+        page.line(f"Needs attention: {len(overview.bad)} of {len(record.results)}", style="bold")
+    shown = overview.bad[:MOST_SHOWN]
+    for target in overview.part(record, shown):
+        for group, cell in target.cells:
+            _print_details(page, group, cell, target.notation(group))
+    if len(overview.bad) > len(shown):
+        more = len(overview.bad) - len(shown)
+        page.line(f"{more} more are not listed here: --output DIR writes pages that show all of them")
+    _print_counts(page, light)
+
+
+def _print_claim(page: _Page, claim: ClaimGroup) -> None:
+    nature = f" ({claim.nature})" if claim.nature else ""
+    page.line(f"{claim.claim}{nature}" + (f", {claim.constant}" if claim.constant else ""), indent=2)
+
+
+def _print_counts(page: _Page, record: Record) -> None:
     for view in papers_of({"": record}):
         if view.entry and len(view.claims) + len(view.ours) > 1:
             page.line(f"{view.citation}: {tally(view)}")
     page.line(summary_line(record), style="bold")
-    page.print()
 
 
 def _lines(claim: ClaimGroup) -> list[list[LabelledResult]]:

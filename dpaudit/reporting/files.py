@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from dpaudit.claims.record import Record
 from dpaudit.errors import OutputError
 from dpaudit.reporting.html import render_html
-from dpaudit.reporting.junit import render_junit
+from dpaudit.reporting.junit import junit_parts
 from dpaudit.reporting.ledger import render_ledger, render_ledger_html
 from dpaudit.reporting.markdown import render_markdown
 from dpaudit.reporting.page import render_paper
+from dpaudit.reporting.pages import PAGE_NAME, further_pages
 from dpaudit.writing import unwritable, write_file
 
 LEDGER = "README.md"
@@ -66,10 +67,7 @@ def write_reports(records: Mapping[str, Record], folder: str | Path, *, html: st
     _write(files, folder)
     for old in Path(folder).glob("*.svg"):
         if old.name not in files and any(old.name.startswith(f"{key}-") for key in records):
-            try:
-                old.unlink(missing_ok=True)
-            except OSError as error:
-                raise unwritable(old, error) from None
+            _remove(old)
     if html is not None:
         _write(html_files(records, root=_way(html, Path(folder).parent)), html)
 
@@ -94,15 +92,24 @@ def check_writable(folder: str | Path) -> None:
 def write_report(record: Record, folder: str | Path) -> None:
     """Write ``record.json``, ``report.md``, ``index.html`` and ``junit.xml`` into a folder, making it if need be.
 
+    Of a record of many results ``index.html`` summarises them, and ``results-001.html`` and so on hold them.
+
     Raises
     ------
     OutputError
         The folder or a file in it cannot be written.
     """
     # The record first: whatever becomes of the pages, they can be rendered from it again.
-    _write({"record.json": record.to_json()}, folder)
-    pages = {"report.md": render_markdown, "index.html": render_html, "junit.xml": render_junit}
-    _write({name: render(record) for name, render in pages.items()}, folder)
+    _write({"record.json": record.json_parts()}, folder)
+    _write({"report.md": render_markdown(record), "index.html": render_html(record)}, folder)
+    _write({"junit.xml": junit_parts(record)}, folder)
+    written = set()
+    for name, text in further_pages(record):
+        _write({name: text}, folder)
+        written.add(name)
+    for old in Path(folder).glob("results-*.html"):
+        if PAGE_NAME.fullmatch(old.name) and old.name not in written:
+            _remove(old)
 
 
 def _way(start: str | Path, to: Path) -> str:
@@ -113,6 +120,13 @@ def _way(start: str | Path, to: Path) -> str:
         return ""
 
 
-def _write(files: Mapping[str, str], folder: str | Path) -> None:
+def _remove(file: Path) -> None:
+    try:
+        file.unlink(missing_ok=True)
+    except OSError as error:
+        raise unwritable(file, error) from None
+
+
+def _write(files: Mapping[str, str | Iterable[str]], folder: str | Path) -> None:
     for name, text in files.items():
         write_file(Path(folder) / name, text)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,6 +22,23 @@ _CITABLE = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)+")
 
 ABSENT = "-"
 """Stands for a parameter that a cell does not have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labels:
+    """What tells the results of a claim apart, where only some of them are at hand.
+
+    Attributes
+    ----------
+    varying
+        Names of the parameters that differ between cells.
+    distinct, by_method
+        Whether these tell all cells apart, and whether they do with the method.
+    """
+
+    varying: tuple[str, ...]
+    distinct: bool
+    by_method: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,14 +135,24 @@ class TargetGroup:
         return ((claim, cell) for claim in self.claims for cell in claim.cells)
 
 
-def group_results(record: Record) -> tuple[TargetGroup, ...]:
+def group_results(
+    record: Record, *, numbers: Sequence[int] | None = None, labels: Mapping[tuple[str, str], Labels] | None = None
+) -> tuple[TargetGroup, ...]:
     """Group the results of a record by target and claim.
 
     Claims are sorted by their places, those without one last, and targets by their first places; equal ones stay in the
     order in which they first occur.
+
+    Parameters
+    ----------
+    record
+        The record.
+    numbers, labels
+        Of a part of a larger record: the positions of the results there, and what tells those of a claim apart there,
+        by target and claim.
     """
     found: dict[str, dict[str, list[tuple[int, Result]]]] = {}
-    for number, result in enumerate(record.results, start=1):
+    for number, result in zip(numbers or range(1, len(record.results) + 1), record.results, strict=True):
         found.setdefault(result.target, {}).setdefault(result.claim, []).append((number, result))
     placed = _placed_errata(record)
     anchors = _anchors(found)
@@ -134,7 +161,14 @@ def group_results(record: Record) -> tuple[TargetGroup, ...]:
             name=target,
             entry=record.systems.get(target),
             claims=tuple(
-                _claim_group(target, claim, record.claims[claim], claims[claim], anchors[target, claim])
+                _claim_group(
+                    target,
+                    claim,
+                    record.claims[claim],
+                    claims[claim],
+                    anchors[target, claim],
+                    None if labels is None else labels[target, claim],
+                )
                 for claim in sorted(claims, key=lambda claim: claim_order(record.claims[claim]))
             ),
             errata=(*(record.systems[target].errata if target in record.systems else ()), *placed.get(target, ())),
@@ -181,19 +215,30 @@ def _anchors(found: Mapping[str, Mapping[str, list[tuple[int, Result]]]]) -> dic
 
 
 def _claim_group(
-    target: str, claim: str, entry: ClaimEntry, results: list[tuple[int, Result]], anchor: str
+    target: str,
+    claim: str,
+    entry: ClaimEntry,
+    results: list[tuple[int, Result]],
+    anchor: str,
+    labels: Labels | None,
 ) -> ClaimGroup:
     tables = [{name: format_value(value) for name, value in result.parameters.items()} for _, result in results]
     names = list(dict.fromkeys(name for table in tables for name in table))
-    varying = tuple(name for name in names if len({table.get(name, ABSENT) for table in tables}) > 1)
+    if labels is not None:
+        varying = labels.varying
+    else:
+        varying = tuple(name for name in names if len({table.get(name, ABSENT) for table in tables}) > 1)
     rows = [tuple(table.get(name, ABSENT) for name in varying) for table in tables]
-    distinct = len(set(rows)) == len(rows)
-    by_method = len({(row, result.method) for row, (_, result) in zip(rows, results, strict=True)}) == len(rows)
+    if labels is not None:
+        distinct, by_method = labels.distinct, labels.by_method
+    else:
+        distinct = len(set(rows)) == len(rows)
+        by_method = len({(row, result.method) for row, (_, result) in zip(rows, results, strict=True)}) == len(rows)
     cells = []
     for i, ((number, result), values) in enumerate(zip(results, rows, strict=True), start=1):
         label = _named(varying, values)
         if not distinct:
-            extra = result.method if by_method else f"cell {i}"
+            extra = result.method if by_method else f"cell {i if labels is None else number}"
             label = f"{label}, {extra}" if label else extra
         cells.append(LabelledResult(number=number, result=result, values=values, label=label))
     constant = [name for name in names if name not in varying]

@@ -16,6 +16,7 @@ from dpaudit.reporting.formulas import typeset
 from dpaudit.reporting.glossary import GLOSSARY, with_links
 from dpaudit.reporting.groups import ClaimGroup, TargetGroup, group_results
 from dpaudit.reporting.headlines import headlines, mending_claims
+from dpaudit.reporting.overview import is_large
 from dpaudit.reporting.papers import papers_of, places_in_words
 from dpaudit.reporting.reading import (
     SYMBOLS,
@@ -67,6 +68,8 @@ class Column:
 def render_html(record: Record, *, paper: str = "", root: str = "", ledger: str = "") -> str:
     """Return the record as one self-contained HTML page, what was found of its papers first.
 
+    Of a record of many results it is the first page, which summarises; `dpaudit.reporting.pages` has the others.
+
     Parameters
     ----------
     record
@@ -78,6 +81,10 @@ def render_html(record: Record, *, paper: str = "", root: str = "", ledger: str 
     ledger
         Way from the page to the ledger; without it there is no link.
     """
+    if is_large(record):
+        from dpaudit.reporting.pages import render_first_page
+
+        return render_first_page(record)
     groups = group_results(record)
     views = [view for view in papers_of({paper or _RECORD: record}) if paper or view.entry]
     views.sort(key=lambda view: (view.key != paper, view.key))
@@ -85,7 +92,10 @@ def render_html(record: Record, *, paper: str = "", root: str = "", ledger: str 
         template("report.html.j2").render(
             record=record,
             groups=groups,
-            title=f"Audit of {views[0].citation}" if views and (paper or len(views) == 1) else _title(groups),
+            title=f"Audit of {views[0].citation}"
+            if views and (paper or len(views) == 1)
+            else page_title([target.name for target in groups]),
+            pages="",
             root=root,
             ledger=ledger,
             plans={paper},
@@ -105,6 +115,36 @@ def render_html(record: Record, *, paper: str = "", root: str = "", ledger: str 
     )
 
 
+def render_part(record: Record, groups: Sequence[TargetGroup], *, page: int, pages: int) -> str:
+    """Return one of the pages that hold the results of a large record.
+
+    Parameters
+    ----------
+    record, groups
+        The results of the page, and the same in groups.
+    page, pages
+        Which page it is, from 1, and of how many.
+    """
+    return clean(
+        template("report.html.j2").render(
+            record=record,
+            groups=groups,
+            title=f"{page_title([target.name for target in groups])}, page {page} of {pages}",
+            root="",
+            ledger="",
+            plans=set(),
+            papers=[],
+            record_name="record.json",
+            counts=counts(record),
+            conclusion=conclusion(record),
+            provenance=provenance(record),
+            failed=[(claim, cell) for target in groups for claim, cell in target.cells if not cell.result.ok],
+            page=page,
+            pages=pages,
+        )
+    )
+
+
 def definition_link(claim: ClaimGroup) -> str:
     """Return the file that declares a claim, with the text in it that a browser goes to."""
     path, _, line = claim.entry.definition.partition(":")
@@ -117,8 +157,8 @@ def web_address(text: str) -> bool:
     return ADDRESS.fullmatch(text) is not None
 
 
-def _title(groups: Sequence[TargetGroup]) -> str:
-    names = [target.name for target in groups]
+def page_title(names: Sequence[str]) -> str:
+    """Return the title of a report on targets."""
     if not names:
         return "Audit"
     shown = names if len(names) <= _MOST_NAMED else [*names[: _MOST_NAMED - 1], f"{len(names) - _MOST_NAMED + 1} more"]

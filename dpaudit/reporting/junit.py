@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from collections.abc import Iterator, Sequence
 
 from dpaudit.claims.record import Record, Result
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.groups import ClaimGroup, LabelledResult, TargetGroup, group_results
+from dpaudit.reporting.overview import PER_PAGE, is_large, overview_of
 from dpaudit.reporting.wording import (
     clean,
     headline,
@@ -29,17 +31,69 @@ def render_junit(record: Record) -> str:
     of Jenkins' xUnit plugin (junit-10.xsd). Every ``time`` is 0, because a record does not say how long a result took,
     and some readers make "NaN" of none.
     """
-    root = ET.Element("testsuites", {"name": "dpaudit", **_tally(list(record.results)), **_TIME})
+    return "".join(junit_parts(record))
+
+
+def junit_parts(record: Record) -> Iterator[str]:
+    """Return the text of `render_junit` in parts."""
+    if is_large(record):
+        yield from map(clean, _large_parts(record))
+    else:
+        yield _whole(record)
+
+
+def _large_parts(record: Record) -> Iterator[str]:
+    """Return the text for many results, of which few are in memory at a time."""
+    overview = overview_of(record)
+    light = overview.light(record)
+    run_by = provenance(light)
+    yield f'<?xml version="1.0" encoding="UTF-8"?>\n{_opening(_of_all(light.results))}\n'
+    for target in group_results(light):
+        suite = _suite(target, run_by)
+        ET.indent(suite, level=1)
+        properties = suite[0]
+        yield f"  {_opening(suite)}\n    {ET.tostring(properties, encoding='unicode').strip()}\n"
+        claims = [overview.claims[target.name, claim.claim] for claim in target.claims]
+        for claim in claims:
+            for start in range(0, len(claim.places), PER_PAGE):
+                for group in overview.part(record, claim.places[start : start + PER_PAGE]):
+                    cases = ET.Element("testsuite")
+                    _add_cases(cases, group)
+                    for case in cases:
+                        ET.indent(case, level=2)
+                        yield f"    {ET.tostring(case, encoding='unicode').strip()}\n"
+        yield "  </testsuite>\n"
+    yield "</testsuites>\n"
+
+
+def _opening(element: ET.Element) -> str:
+    """Return the tag that opens an element."""
+    text = ET.tostring(ET.Element(element.tag, element.attrib), encoding="unicode", short_empty_elements=False)
+    return text.removesuffix(f"</{element.tag}>")
+
+
+def _of_all(results: Sequence[Result]) -> ET.Element:
+    return ET.Element("testsuites", {"name": "dpaudit", **_tally(results), **_TIME})
+
+
+def _suite(target: TargetGroup, run_by: str) -> ET.Element:
+    """Return the suite of a target without its cases."""
+    results = [cell.result for _, cell in target.cells]
+    suite = ET.Element("testsuite", {"name": target.name, **_tally(results), "skipped": "0", **_TIME})
+    properties = ET.SubElement(suite, "properties")
+    run = {"run": run_by, "title": target.title, "source": target.entry.source if target.entry else ""}
+    for name, value in run.items():
+        if value:
+            ET.SubElement(properties, "property", name=name, value=value)
+    return suite
+
+
+def _whole(record: Record) -> str:
+    root = _of_all(record.results)
     run_by = provenance(record)
     for target in group_results(record):
-        results = [cell.result for _, cell in target.cells]
-        counts = {"name": target.name, **_tally(results), "skipped": "0", **_TIME}
-        suite = ET.SubElement(root, "testsuite", counts)
-        properties = ET.SubElement(suite, "properties")
-        run = {"run": run_by, "title": target.title, "source": target.entry.source if target.entry else ""}
-        for name, value in run.items():
-            if value:
-                ET.SubElement(properties, "property", name=name, value=value)
+        suite = _suite(target, run_by)
+        root.append(suite)
         _add_cases(suite, target)
     ET.indent(root)
     return clean('<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n")
@@ -98,7 +152,7 @@ def _details(claim: ClaimGroup, cell: LabelledResult, notation: str) -> str:
     return "\n".join([*lines, *(f"{name}: {text}" for name, text in named if text)])
 
 
-def _tally(results: list[Result]) -> dict[str, str]:
+def _tally(results: Sequence[Result]) -> dict[str, str]:
     outcomes = [_outcome(result) for result in results]
     return {
         "tests": str(len(outcomes)),

@@ -10,6 +10,7 @@ from enum import IntEnum
 
 from dpaudit.claims.record import Record, Result
 from dpaudit.reporting.groups import ClaimGroup, LabelledResult, TargetGroup, group_results
+from dpaudit.reporting.overview import MOST_SHOWN, is_large, overview_of
 from dpaudit.reporting.reading import by_hand, verdict_counts, worked_out
 from dpaudit.reporting.wording import (
     clean,
@@ -39,6 +40,7 @@ _MOST_OPEN = 60
 """Of more results than this the tables and details of each target are folded."""
 
 _MOST_ATTENTION = 100
+_MOST_CLAIMS = 1000
 
 
 class _Detail(IntEnum):
@@ -54,6 +56,8 @@ def render_markdown(record: Record) -> str:
 
     Where that is more than a summary of a CI job may hold, what is as expected is told in less detail.
     """
+    if is_large(record):
+        return _joined(_summary(record))
     groups = group_results(record)
     pages = (_joined(_page(record, groups, detail), largest=LARGEST) for detail in sorted(_Detail, reverse=True))
     return next(filter(None, pages), "") or _joined(_page(record, groups, _Detail.COUNTS, most=_MOST_ATTENTION))
@@ -72,16 +76,36 @@ def _joined(lines: Iterable[str], *, largest: float = math.inf) -> str:
     return page if len(page.encode("utf-8", "backslashreplace")) <= largest else ""
 
 
+def _summary(record: Record) -> Iterator[str]:
+    """Return the page on many results: the counts, some of what needs attention, and the verdicts of each claim."""
+    overview = overview_of(record)
+    light = overview.light(record)
+    yield from _head(light)
+    shown = overview.bad[:MOST_SHOWN]
+    if overview.bad:
+        yield from ("## Needs attention", "")
+    for target in overview.part(record, shown):
+        for claim, cell in target.cells:
+            yield from _attention(claim, cell, target.notation(claim))
+    yield from _not_listed(len(overview.bad) - len(shown))
+    yield from ("The results are in `record.json` and on the pages of the HTML report; this is the summary.", "")
+    yield from ("## Claims", "", "| Target | Claim | Verdicts |", "| --- | --- | --- |")
+    ordered = overview.ordered(record)
+    for each in ordered[:_MOST_CLAIMS]:
+        words = ", ".join(f"{count} {verdict}" for verdict, count in each.counts)
+        yield f"| {escape(each.target)} | {escape(each.claim)} | {words} |"
+    if len(ordered) > _MOST_CLAIMS:
+        yield from ("", f"{len(ordered) - _MOST_CLAIMS} more claims are not listed here.")
+
+
+def _not_listed(more: int) -> list[str]:
+    if not more:
+        return []
+    return [f"{more} more are not listed here: they are in the other formats of this report.", ""]
+
+
 def _page(record: Record, groups: Sequence[TargetGroup], detail: _Detail, *, most: int | None = None) -> Iterator[str]:
-    yield from ("# Audit of privacy and utility claims", "", f"**{_capital(conclusion(record))}.**", "")
-    if record.results:
-        yield from ("| Verdict | Results | Meaning |", "| --- | ---: | --- |")
-        for verdict, count in counts(record).items():
-            yield f"| {verdict} | {count} | {escape(verdict.meaning)} |"
-        yield ""
-    yield from (escape(provenance(record)) + ".", "")
-    if record.command:
-        yield from ("To make the whole record again:", "", *block(record.command, "sh"), "")
+    yield from _head(record)
     yield from _needing_attention(groups, most)
     if detail < _Detail.ALL:
         yield from ("What is as expected is cut short here; the other formats of this report hold all of it.", "")
@@ -100,14 +124,25 @@ def _page(record: Record, groups: Sequence[TargetGroup], detail: _Detail, *, mos
             yield from _errata(target)
 
 
+def _head(record: Record) -> Iterator[str]:
+    yield from ("# Audit of privacy and utility claims", "", f"**{_capital(conclusion(record))}.**", "")
+    if record.results:
+        yield from ("| Verdict | Results | Meaning |", "| --- | ---: | --- |")
+        for verdict, count in counts(record).items():
+            yield f"| {verdict} | {count} | {escape(verdict.meaning)} |"
+        yield ""
+    yield from (escape(provenance(record)) + ".", "")
+    if record.command:
+        yield from ("To make the whole record again:", "", *block(record.command, "sh"), "")
+
+
 def _needing_attention(groups: Sequence[TargetGroup], most: int | None) -> Iterator[str]:
     bad = [(target, claim, cell) for target in groups for claim, cell in target.cells if not cell.result.ok]
     if bad:
         yield from ("## Needs attention", "")
     for target, claim, cell in bad[:most]:
         yield from _attention(claim, cell, target.notation(claim))
-    if bad[most:] and most is not None:
-        yield from (f"{len(bad) - most} more are not listed here: they are in the other formats of this report.", "")
+    yield from _not_listed(len(bad) - most if most is not None and bad[most:] else 0)
 
 
 def _part(record: Record, target: TargetGroup) -> Record:

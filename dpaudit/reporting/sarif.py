@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -17,6 +18,7 @@ from dpaudit.reporting.wording import clean, headline, next_step, numbers_line, 
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _ROOT = "SRCROOT"
+_INDENT = " " * 4
 
 
 def render_sarif(record: Record) -> str:
@@ -26,8 +28,13 @@ def render_sarif(record: Record) -> str:
     mechanism, where the record knows it; ``environment`` says so in the record of a run, and not in one that was
     stripped of what differs from run to run.
     """
-    shown = [result for result in record.results if not result.ok or result.verdict is Verdict.REFUTED]
-    names = list(dict.fromkeys(result.claim for result in shown))
+    return "".join(sarif_parts(record))
+
+
+def sarif_parts(record: Record) -> Iterator[str]:
+    """Return the text of `render_sarif` in parts."""
+    found = dict.fromkeys(result.claim for result in record.results if _is_shown(result))
+    places = {name: place for place, name in enumerate(found)}
     sources = record.environment.get("sources")
     sources = sources if isinstance(sources, Mapping) else {}
     run = {
@@ -36,15 +43,28 @@ def render_sarif(record: Record) -> str:
                 "name": "dpaudit",
                 "version": record.version,
                 "semanticVersion": record.version,
-                "rules": [_rule(name, record.claims[name], record) for name in names],
+                "rules": [_rule(name, record.claims[name], record) for name in places],
             }
         },
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {_ROOT: {"description": {"text": "The folder in which dpaudit was run."}}},
-        "results": [_result(result, names.index(result.claim), sources.get(result.target)) for result in shown],
+        "results": [],
     }
     text = json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1, ensure_ascii=False)
-    return clean(f"{text}\n")
+    # The results come last.
+    start, _, end = text.rpartition("[]")
+    yield clean(f"{start}[")
+    empty = True
+    for result in filter(_is_shown, record.results):
+        found_here = _result(result, places[result.claim], sources.get(result.target))
+        one = textwrap.indent(json.dumps(found_here, indent=1, ensure_ascii=False), _INDENT)
+        yield clean(f"{'' if empty else ','}\n{one}")
+        empty = False
+    yield clean(f"]{end}\n" if empty else f"\n   ]{end}\n")
+
+
+def _is_shown(result: Result) -> bool:
+    return not result.ok or result.verdict is Verdict.REFUTED
 
 
 def _rule(name: str, entry: ClaimEntry, record: Record) -> dict[str, Any]:
