@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import tempfile
+import weakref
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any, overload
@@ -20,6 +21,24 @@ _BLOCK = 256
 """Results that are read at a time."""
 
 
+class OpenFile:
+    """A file that is closed with the last reference to it."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        weakref.finalize(self, file.close)
+
+    def read(self, start: int, end: int) -> bytes:
+        """Return what is between two places."""
+        self._file.seek(start)
+        return self._file.read(end - start)
+
+    def write(self, start: int, content: bytes) -> None:
+        """Write at a place."""
+        self._file.seek(start)
+        self._file.write(content)
+
+
 class ResultFile(Sequence["Result"]):
     """Results that are read from a temporary file as they are asked for; it goes with the last reference to it.
 
@@ -31,7 +50,7 @@ class ResultFile(Sequence["Result"]):
         Where the results are in it, in their order: beginnings and ends.
     """
 
-    def __init__(self, file: IO[bytes], places: Sequence[tuple[int, int]] | _Places) -> None:
+    def __init__(self, file: OpenFile, places: _Places) -> None:
         self._file, self._places = file, places
 
     def __len__(self) -> int:
@@ -67,8 +86,7 @@ class ResultFile(Sequence["Result"]):
 
     def _read(self, start: int, end: int) -> Result:
         try:
-            self._file.seek(start)
-            found: Result = pickle.loads(self._file.read(end - start))  # noqa: S301 - what this process wrote
+            found: Result = pickle.loads(self._file.read(start, end))  # noqa: S301 - what this process wrote
         except OSError as error:
             raise _unusable(error) from None
         return found
@@ -94,7 +112,7 @@ class Keep:
     def __init__(self) -> None:
         self._held: dict[int, Result] = {}
         self._numbers, self._starts, self._ends = array("Q"), array("Q"), array("Q")
-        self._file: IO[bytes] | None = None
+        self._file: OpenFile | None = None
 
     def __len__(self) -> int:
         return len(self._numbers) + len(self._held)
@@ -114,17 +132,16 @@ class Keep:
         held, self._held = self._held or {number: result}, {}
         try:
             if self._file is None:
-                self._file = tempfile.TemporaryFile(prefix="dpaudit-")  # noqa: SIM115 - as long as its results
+                self._file = OpenFile(tempfile.TemporaryFile(prefix="dpaudit-"))
             for each, found in held.items():
                 self._write(self._file, each, found)
         except OSError as error:
             raise _unusable(error) from None
 
-    def _write(self, file: IO[bytes], number: int, result: Result) -> None:
+    def _write(self, file: OpenFile, number: int, result: Result) -> None:
         start = self._ends[-1] if self._ends else 0
-        file.seek(start)
         content = pickle.dumps(result, protocol=pickle.HIGHEST_PROTOCOL)
-        file.write(content)
+        file.write(start, content)
         self._numbers.append(number)
         self._starts.append(start)
         self._ends.append(start + len(content))

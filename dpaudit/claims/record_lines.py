@@ -5,8 +5,9 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Final, NamedTuple, overload
+from typing import Final, NamedTuple, overload
 
+from dpaudit.claims.kept import OpenFile
 from dpaudit.errors import RecordError
 from dpaudit.reading import MEBIBYTE, check_regular
 
@@ -18,13 +19,13 @@ _LONGEST: Final = 64 * MEBIBYTE
 class Lines(Sequence[str]):
     """Lines of a table in a file, without the commas between them, read as they are asked for."""
 
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file, self._starts, self._sizes = file, array("Q"), array("Q")
+    def __init__(self, file: OpenFile) -> None:
+        self._file, self._starts, self._ends = file, array("Q"), array("Q")
 
-    def add(self, start: int, size: int) -> None:
+    def add(self, start: int, end: int) -> None:
         """Add a line of the file."""
         self._starts.append(start)
-        self._sizes.append(size)
+        self._ends.append(end)
 
     def __len__(self) -> int:
         return len(self._starts)
@@ -38,8 +39,7 @@ class Lines(Sequence[str]):
     def __getitem__(self, place: int | slice) -> str | list[str]:
         if isinstance(place, slice):
             return [self[i] for i in range(*place.indices(len(self)))]
-        self._file.seek(self._starts[place])
-        return self._file.read(self._sizes[place]).decode().removesuffix(",")
+        return self._file.read(self._starts[place], self._ends[place]).decode().removesuffix(",")
 
 
 class Tables(NamedTuple):
@@ -69,12 +69,13 @@ def tables_of(path: str | Path) -> Tables | None:
     try:
         check_regular(path)
         file = open(path, "rb")  # noqa: SIM115 - as long as its lines
-        found = {"results": Lines(file), "curves": Lines(file)}
+        held = OpenFile(file)
+        found = {"results": Lines(held), "curves": Lines(held)}
         rest, size, start = [], 0, 0
         table: Lines | None = None
         while line := file.readline(_LONGEST):
             if table is not None and line.startswith(b"  {"):
-                table.add(start, len(line) - line.endswith(b"\n"))
+                table.add(start, start + len(line) - 1)
                 if not line.endswith((b"},\n", b"}\n")):
                     return None
             else:
