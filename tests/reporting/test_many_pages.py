@@ -76,6 +76,7 @@ def test_every_case_of_a_large_suite_has_a_name_of_its_own(many, few):
     assert len(suites.findall(".//failure")) == int(suites.get("failures")) == 3
 
 
+@pytest.mark.slow
 def test_every_result_is_on_one_page_and_every_link_leads_to_it(many, few, tmp_path):
     few()
     pages = written(many, tmp_path)
@@ -108,6 +109,7 @@ def test_pages_are_in_the_order_of_the_paper_with_the_labels_of_the_whole(many, 
     assert "at epsilon=0, agents=1" in first.replace("epsilon=0.0", "epsilon=0")
 
 
+@pytest.mark.slow
 def test_a_small_report_is_one_page_and_the_pages_of_a_large_one_go(many, few, tmp_path, monkeypatch):
     expected = render_html(many)
     few()
@@ -143,6 +145,7 @@ def test_markdown_summarises(many, few):
     assert "**3 not as expected.**" in text
 
 
+@pytest.mark.slow
 def test_a_report_that_is_rendered_again_is_the_same(many, few, tmp_path):
     few()
     written(many, tmp_path / "one")
