@@ -160,7 +160,7 @@ def search_pair(
     pilot = int(task.samples * (_PILOT_SHARE if few else _LONG_PILOT_SHARE))
     if first:
         # Their outputs are held in memory; what the search does not need goes to the pair that it finds.
-        pilot = min(pilot, max(_MOST_PILOT, sampler.selection_limit))
+        pilot = min(pilot, max(min(_MOST_PILOT, sampler.memory_limit), sampler.selection_limit))
     searching = replace(task, samples=task.samples - pilot, asked=task.asked - pilot)
     until = clock() + _SEARCH_SHARE * sampler.pace.left
 
@@ -367,6 +367,8 @@ def _evidence(
         )
     if bound.left_out:
         note += f"; {what_was_left_out(bound.left_out)}"
+    if bound.fitting:
+        note += f"; {bound.fitting:,} outputs per input chose the event, for no more of this width are held in memory"
     return Evidence(
         verdict=verdict,
         scope=scope,

@@ -104,6 +104,9 @@ class PairBound:
         What the target failed with before the final sample was complete; empty where it did not.
     left_out
         Names of the families of scores that would have taken too long.
+    fitting
+        Outputs per input that chose the event, where memory holds no more of that width; 0 where it holds as many as
+        are worth it.
     """
 
     value: float
@@ -123,6 +126,7 @@ class PairBound:
     blind: bool = False
     failure: str = ""
     left_out: tuple[str, ...] = ()
+    fitting: int = 0
 
 
 def check_samples(samples: int) -> None:
@@ -332,7 +336,9 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
     """
     for data in (x, y):
         sampler.check_deterministic(data)
+    wanted = task.selection
     task = replace(task, most_selected=sampler.selection_limit)
+    fewer = sampler.selection_limit == sampler.memory_limit and task.selection < wanted
     sampler = sampler.about(x, y)
     selection, selected, kept = _chosen(sampler, x, y, task)
     chosen = zip(selection.choices, selection.shares, strict=True)
@@ -384,6 +390,7 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
         made,
         blind=blind,
         left_out=selection.left_out,
+        fitting=selected if fewer else 0,
         detection_limit=math.inf if late or blind else made.detection_limit,
         candidate=next(place for place, count in enumerate(counts) if count is best),
         stopped_early=stopped,

@@ -29,6 +29,9 @@ CHUNK = 1 << 16
 _MOST_SELECTED = 4_000_000
 _MOST_SELECTED_VALUES = 8_000_000
 _MOST_OBJECTS, _LEAST_OBJECTS = 200_000, 10_000
+_MOST_HELD_VALUES = 1 << 25
+"""Numbers of one input that are held in memory, however many an output has; `_LEAST_OBJECTS` outputs at least."""
+
 _MOST_OBJECT_VALUES = 30_000_000
 """Values in structured outputs, which take much memory each."""
 
@@ -258,7 +261,14 @@ class Sampler:
         kind, shape = self.form
         if kind not in "biufc":
             return max(_LEAST_OBJECTS, min(_MOST_OBJECTS, _MOST_OBJECT_VALUES // self._width))
-        return max(_MOST_OBJECTS, min(_MOST_SELECTED, _MOST_SELECTED_VALUES // math.prod(shape)))
+        worth = max(_MOST_OBJECTS, min(_MOST_SELECTED, _MOST_SELECTED_VALUES // max(math.prod(shape), 1)))
+        return min(worth, self.memory_limit)
+
+    @property
+    def memory_limit(self) -> int:
+        """Most samples per input that are held in memory, if they are numbers; known like `selection_limit`."""
+        _, shape = self.form
+        return max(_LEAST_OBJECTS, _MOST_HELD_VALUES // max(math.prod(shape), 1))
 
     def check_deterministic(self, data: Any) -> None:
         """Draw twice from one stream and once from others, as often as it takes, and compare.
