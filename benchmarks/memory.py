@@ -145,9 +145,7 @@ def timed(words: list[str], folder: str) -> str:
         "resource.RUSAGE_CHILDREN)); print(f'{time.time() - begun:.0f} s, {own} MiB, its processes {others} MiB "
         "at most, status {status}')"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, *words], cwd=folder, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", code, *words], cwd=folder, capture_output=True, text=True, check=False)
     return (done.stdout.strip().splitlines() or [done.stderr])[-1]
 
 

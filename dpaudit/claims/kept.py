@@ -132,7 +132,7 @@ class Keep:
         held, self._held = self._held or {number: result}, {}
         try:
             if self._file is None:
-                self._file = OpenFile(tempfile.TemporaryFile(prefix="dpaudit-"))
+                self._file = OpenFile(tempfile.TemporaryFile(prefix="dpaudit-"))  # noqa: SIM115
             for each, found in held.items():
                 self._write(self._file, each, found)
         except OSError as error:
