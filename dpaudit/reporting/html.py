@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Container, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -115,7 +115,9 @@ def render_html(record: Record, *, paper: str = "", root: str = "", ledger: str 
     )
 
 
-def render_part(record: Record, groups: Sequence[TargetGroup], *, page: int, pages: int) -> str:
+def render_part(
+    record: Record, groups: Sequence[TargetGroup], *, page: int, pages: int, whole: Container[tuple[str, str]]
+) -> str:
     """Return one of the pages that hold the results of a large record.
 
     Parameters
@@ -124,6 +126,8 @@ def render_part(record: Record, groups: Sequence[TargetGroup], *, page: int, pag
         The results of the page, and the same in groups.
     page, pages
         Which page it is, from 1, and of how many.
+    whole
+        Targets and claims all results of which are on the page; a map of others would have gaps.
     """
     return clean(
         template("report.html.j2").render(
@@ -141,6 +145,7 @@ def render_part(record: Record, groups: Sequence[TargetGroup], *, page: int, pag
             failed=[(claim, cell) for target in groups for claim, cell in target.cells if not cell.result.ok],
             page=page,
             pages=pages,
+            region_maps=lambda claim: region_maps(claim) if (claim.target, claim.claim) in whole else (),
         )
     )
 

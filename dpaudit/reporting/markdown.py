@@ -57,7 +57,7 @@ def render_markdown(record: Record) -> str:
     Where that is more than a summary of a CI job may hold, what is as expected is told in less detail.
     """
     if is_large(record):
-        return _joined(_summary(record))
+        return _joined(_summary(record, MOST_SHOWN), largest=LARGEST) or _joined(_summary(record, 0))
     groups = group_results(record)
     pages = (_joined(_page(record, groups, detail), largest=LARGEST) for detail in sorted(_Detail, reverse=True))
     return next(filter(None, pages), "") or _joined(_page(record, groups, _Detail.COUNTS, most=_MOST_ATTENTION))
@@ -76,12 +76,12 @@ def _joined(lines: Iterable[str], *, largest: float = math.inf) -> str:
     return page if len(page.encode("utf-8", "backslashreplace")) <= largest else ""
 
 
-def _summary(record: Record) -> Iterator[str]:
+def _summary(record: Record, most: int) -> Iterator[str]:
     """Return the page on many results: the counts, some of what needs attention, and the verdicts of each claim."""
     overview = overview_of(record)
     light = overview.light(record)
     yield from _head(light)
-    shown = overview.bad[:MOST_SHOWN]
+    shown = overview.bad[:most]
     if overview.bad:
         yield from ("## Needs attention", "")
     for target in overview.part(record, shown):

@@ -73,7 +73,14 @@ def further_pages(record: Record) -> Iterator[tuple[str, str]]:
     number = max(_pages(overview, record))
     for page, places in enumerate(overview.pages(record), start=1):
         part = replace(record, command="", results=tuple(record.results[place] for place in places))
-        yield page_name(page), render_part(part, overview.part(record, places), page=page, pages=number)
+        groups = overview.part(record, places)
+        whole = {
+            (claim.target, claim.claim)
+            for target in groups
+            for claim in target.claims
+            if len(claim.cells) == len(overview.claims[claim.target, claim.claim].places)
+        }
+        yield page_name(page), render_part(part, groups, page=page, pages=number, whole=whole)
 
 
 def page_name(page: int) -> str:

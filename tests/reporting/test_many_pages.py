@@ -110,6 +110,30 @@ def test_pages_are_in_the_order_of_the_paper_with_the_labels_of_the_whole(many, 
 
 
 @pytest.mark.slow
+def test_no_page_says_of_a_result_on_another_one_that_it_was_not_audited(
+    make_result, make_record, few, tmp_path, monkeypatch
+):
+    few()
+    monkeypatch.setattr(overview, "PER_PAGE", 30)
+    results = [
+        make_result(
+            Verdict.REFUTED if row < column else Verdict.PROVED,
+            claim=claim,
+            parameters={"epsilon": row, "agents": column},
+        )
+        for claim, size in (("a.small", 4), ("b.large", 8))
+        for row in range(size)
+        for column in range(size)
+    ]
+    write(make_record(*results), tmp_path)
+    pages = [path.read_text(encoding="utf-8") for path in sorted(tmp_path.glob("results-*.html"))]
+    assert len(pages) == 3
+    assert "<td>not audited</td>" not in "".join(pages)
+    assert 'aria-label="Region map of a.small"' in pages[0]
+    assert "Region map of b.large" not in "".join(pages)
+
+
+@pytest.mark.slow
 def test_a_small_report_is_one_page_and_the_pages_of_a_large_one_go(many, few, tmp_path, monkeypatch):
     expected = render_html(many)
     few()
@@ -136,13 +160,17 @@ def test_the_console_says_a_result_of_each_verdict_and_the_counts(many, few, mon
     assert "1 more are not listed here" in text
 
 
-def test_markdown_summarises(many, few):
+def test_markdown_summarises(many, few, monkeypatch):
     few()
     text = render_markdown(many)
     assert "| <!-- -->" not in text
     assert re.search(r"\| coin \| ames2020\.theorem1 \| 3 refuted, 17 proved \|", text)
     assert text.count("### refuted: coin") == 3
     assert "**3 not as expected.**" in text
+    monkeypatch.setattr("dpaudit.reporting.markdown.LARGEST", 1500)
+    text = render_markdown(many)
+    assert "### refuted: coin" not in text
+    assert "3 more are not listed here: they are in the other formats of this report." in text
 
 
 @pytest.mark.slow
