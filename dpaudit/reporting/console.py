@@ -47,6 +47,9 @@ _NARROWEST = 40
 _MOST_CELLS = 6
 """A claim with more cells than this gets a line per verdict; the other formats list every cell."""
 
+_MOST_CLAIMS = 1000
+"""Claims that are listed of a large record."""
+
 _LONGEST_WITNESS = 400
 _NOT_SINGLE_SPACES = re.compile(r"[\t\n\x0b\x0c\r]|  |^ ")
 
@@ -113,8 +116,8 @@ def _print_summary(page: _Page, record: Record, *, only_unexpected: bool) -> Non
     """Print what many results have in common: of each claim a result of every verdict, and few that are not ok."""
     overview = overview_of(record)
     light = overview.light(record)
-    titled = ""
-    for claim in [] if only_unexpected else overview.ordered(record):
+    titled, ordered = "", overview.ordered(record)
+    for claim in [] if only_unexpected else ordered[:_MOST_CLAIMS]:
         for first, alike in enumerate(claim.kinds.values()):
             (target,) = overview.part(record, [alike.place])
             (group,) = target.claims
@@ -124,6 +127,8 @@ def _print_summary(page: _Page, record: Record, *, only_unexpected: bool) -> Non
             if not first:
                 _print_claim(page, group)
             page.verdict(group.cells[0].result, _cell_text(group.cells[0]), more=alike.count - 1)
+    if len(ordered) > _MOST_CLAIMS and not only_unexpected:
+        page.line(f"{len(ordered) - _MOST_CLAIMS} more claims are not listed here")
     page.blank()
     if overview.bad:
         page.line(f"Needs attention: {len(overview.bad)} of {len(record.results)}", style="bold")

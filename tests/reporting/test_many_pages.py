@@ -158,6 +158,10 @@ def test_the_console_says_a_result_of_each_verdict_and_the_counts(many, few, mon
     text = render_console(many, width=300)
     assert text.count("repeat: ") == 2
     assert "1 more are not listed here" in text
+    monkeypatch.setattr("dpaudit.reporting.console._MOST_CLAIMS", 2)
+    text = render_console(many, width=300)
+    assert "1 more claims are not listed here" in text
+    assert "<b>dice</b>" not in text
 
 
 def test_markdown_summarises(many, few, monkeypatch):
