@@ -21,6 +21,7 @@ if _typing.TYPE_CHECKING:
         privacy_bounds,
         privacy_bounds_from_samples,
     )
+    from dpaudit.auditors.derived import DerivedPairs
     from dpaudit.auditors.features import float_bits
     from dpaudit.claims.claims import (
         Claim,
@@ -132,6 +133,7 @@ __all__ = [
     "DatasetLoader",
     "Datasets",
     "Declaration",
+    "DerivedPairs",
     "DiscreteGaussianLaw",
     "DiscreteLaplaceLaw",
     "DpauditError",
@@ -239,6 +241,7 @@ _HOMES = {
             "privacy_bounds",
             "privacy_bounds_from_samples",
         ),
+        "dpaudit.auditors.derived": ("DerivedPairs",),
         "dpaudit.auditors.features": ("float_bits",),
         "dpaudit.registry": ("load",),
         "dpaudit.claims.claims": (

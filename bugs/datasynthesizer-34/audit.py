@@ -1,7 +1,5 @@
 """Noisy counts from which the conditional distributions of a network are made: two binary attributes, one parent."""
 
-import itertools
-
 import numpy as np
 import pandas as pd
 from DataSynthesizer.lib.PrivBayes import get_noisy_distribution_of_attributes
@@ -9,6 +7,11 @@ from DataSynthesizer.lib.PrivBayes import get_noisy_distribution_of_attributes
 import dpaudit
 
 EPSILON = 1.0
+
+
+def has_all_values(data):
+    """Whether both values of both attributes occur, without which there is no distribution."""
+    return all(len(set(column)) == 2 for column in zip(*data, strict=True)) and len(data) > 0
 
 
 class Counts(dpaudit.Mechanism):
@@ -25,13 +28,12 @@ class Counts(dpaudit.Mechanism):
         )
 
     def neighbours(self):
-        """Add one record."""
-        cells = list(itertools.product((0, 1), repeat=2))
-        bases = [((0, 0), (1, 1)), ((0, 0), (1, 1), (1, 1), (0, 1)), ((0, 0),) * 4 + ((1, 1),) * 4]
-        pairs = [(base, (*base, cell)) for base in bases for cell in cells]
-        return dpaudit.Neighbouring(
-            relation="add-remove", pairs=pairs, complete=False, scope=f"{len(pairs)} pairs of small datasets"
+        """Derive datasets that differ in one record."""
+        bit = dpaudit.Choices((0, 1))
+        domain = dpaudit.DerivedPairs(
+            space=dpaudit.Datasets(dpaudit.Rows((bit, bit))), relation="add-remove", member=has_all_values
         )
+        return dpaudit.Neighbouring.within(domain)
 
     def claims(self):
         """Say what the option epsilon says."""

@@ -1,7 +1,5 @@
 """A private eigendecomposition of rows in a ball whose centre is not 0."""
 
-import itertools
-
 import numpy as np
 import opendp.prelude as dp
 
@@ -35,16 +33,14 @@ class Eigenvalue(dpaudit.Mechanism):
         return np.array([float(max(release(rows)[0])) for _ in range(size)])
 
     def neighbours(self):
-        """Replace one row by another at the end of an axis of the ball."""
-        rows = [tuple(ORIGIN + step) for step in ([0, 0], [1, 0], [-1, 0], [0, 1], [0, -1])]
-        pairs = [
-            ((*[common] * (SIZE - 1), a), (*[common] * (SIZE - 1), b))
-            for common in rows[1:3]
-            for a, b in itertools.combinations(rows, 2)
-        ]
-        return dpaudit.Neighbouring(
-            relation="substitution", pairs=pairs, complete=False, scope=f"{len(pairs)} pairs of corners"
+        """Derive datasets of rows in the ball of which one is replaced."""
+        columns = dpaudit.Rows(tuple(dpaudit.Floats(each - 1, each + 1) for each in ORIGIN.tolist()))
+        domain = dpaudit.DerivedPairs(
+            space=dpaudit.Datasets(columns, size=SIZE),
+            relation="substitution",
+            member=lambda rows: np.linalg.norm(np.array(rows) - ORIGIN, axis=1).max() <= 1,
         )
+        return dpaudit.Neighbouring.within(domain)
 
     def claims(self):
         """Take epsilon from the map."""

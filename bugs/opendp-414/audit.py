@@ -29,9 +29,8 @@ class Noise(dpaudit.Mechanism):
         return [measurement(data) for _ in range(size)]
 
     def neighbours(self):
-        """Take numbers at distance 1."""
-        pairs = [(0.0, 1.0), (-1.0, 0.0), (1.0, 2.0), (-0.5, 0.5)]
-        return dpaudit.Neighbouring(relation="numbers 1 apart", pairs=pairs, complete=False, scope="4 pairs of numbers")
+        """Derive numbers at most 1 apart."""
+        return dpaudit.Neighbouring.within(dpaudit.DerivedPairs(space=dpaudit.Floats(), relation="absolute"))
 
     def claims(self):
         """Say what the relation says."""
