@@ -6,20 +6,19 @@ import dpaudit
 
 dp.enable_features("contrib")
 
-THRESHOLD = 5
-PAIRS = [([], ["user"])]
-"""The report counts keys of one user each; among the pairs that are derived, 50,000 samples do not find it."""
+THRESHOLD = 3
 
 
 def make_counts():
     """Counts of keys with Laplace noise."""
-    space = dp.vector_domain(dp.atom_domain(T=str)), dp.symmetric_distance()
-    return dp.t.make_count_by(*space) >> dp.m.then_laplace_threshold(scale=1.0, threshold=THRESHOLD)
+    domain = dp.map_domain(dp.atom_domain(T=str), dp.atom_domain(T=int))
+    metric = dp.l01inf_distance(dp.absolute_distance(T=int))
+    return dp.m.make_laplace_threshold(domain, metric, scale=1.0, threshold=THRESHOLD)
 
 
 def target():
     """The release."""
-    return dpaudit.from_opendp(make_counts(), pairs=PAIRS, name="counts")
+    return dpaudit.from_opendp(make_counts(), name="counts")
 
 
 class Above:
@@ -39,4 +38,4 @@ class Above:
 
 def twin():
     """The patched twin."""
-    return dpaudit.from_opendp(Above(), pairs=PAIRS, name="counts")
+    return dpaudit.from_opendp(Above(), name="counts")

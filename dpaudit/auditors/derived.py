@@ -22,7 +22,12 @@ _PATTERNS = 96
 _CORNERS = 16
 _VALUES = 8
 """Most corners of a record, and values of an input, that are combined with one another."""
-_SIZES = (1, 2, 3, 8)
+_SIZES = (1, 8, 2, 3)
+"""Sizes of the larger of two datasets; a single record first, because its neighbour is empty."""
+_KINDS = 5
+"""Kinds of shared records."""
+_OTHERS = 6
+"""Most records that are put in the place of one, and that one itself."""
 _TRIES = 1000
 """Draws in a row that may lie outside of the domain, or give twice the same input."""
 
@@ -67,7 +72,8 @@ class DerivedPairs:
         records = self.relation in ("substitution", "add-remove")
         if records and not isinstance(self.space, Datasets):
             raise ParameterError(
-                f"DerivedPairs: {self.relation} is about records; give Datasets of them, not {type(self.space).__name__}"
+                f"DerivedPairs: {self.relation} is about records; give Datasets of them, not "
+                f"{type(self.space).__name__}"
             )
         if self.relation == "absolute" and not isinstance(self.space, Integers | Reals | Floats):
             raise ParameterError(
@@ -139,8 +145,9 @@ class DerivedPairs:
         if not isinstance(self.space, Datasets):
             return corners(self.space)[:_CORNERS]
         records = corners(self.space.of)[:_VALUES]
-        sizes = [self.space.size] if self.space.size is not None else [each for each in (0, *_SIZES) if self._fits(each)]
-        return list({repr(data): data for size in sizes for record in records for data in [(record,) * size]}.values())
+        sizes = (self.space.size,) if self.space.size is not None else filter(self._fits, (0, *_SIZES))
+        found = [(record,) * size for size in sizes for record in records]
+        return list({repr(data): data for data in found}.values())
 
     def _fits(self, size: int) -> bool:
         most = self._most()
@@ -148,26 +155,21 @@ class DerivedPairs:
 
     def _datasets(self, space: Datasets) -> Iterator[Pair]:
         """Pairs in which one record changes from corner to corner, among records that are alike, halved, or varied."""
-        records = corners(space.of)[:_CORNERS]
         adds = self.relation == "add-remove"
         # With a fixed size, what is added makes the larger dataset of that size.
-        sizes = [space.size - 1] if space.size is not None else [each - 1 for each in _SIZES if self._fits(each)]
+        sizes = [space.size] if space.size is not None else [each for each in _SIZES if self._fits(each)]
         if space.size is None and space.longest is not None:
-            sizes.append(space.longest - 1)
-        families: list[list[Pair]] = []
-        for size in dict.fromkeys(sizes):
-            family = []
-            for kind, record in product(range(_KINDS), records):
-                for rest in _shared(records, record, size, kind):
-                    if adds:
-                        family.append((rest, (*rest, record)))
-                        if kind == 1:
-                            # What comes first may decide what becomes of the others.
-                            family.append((rest, (record, *rest)))
-                    else:
-                        family += [((*rest, record), (*rest, other)) for other in records if other is not record]
-            families.append(list(distinct(family)))
-        return chain.from_iterable(_in_turn(families))
+            sizes.append(space.longest)
+        records = corners(space.of)[:_CORNERS]
+        alike = [each for each in records if self.member is None or self.member((each,) * max(sizes))]
+        records = alike or records
+        for place, apart in product(range(len(records)), range(1 if adds else max(1, min(len(records), _OTHERS) - 1))):
+            record, *others = records[place:] + records[:place]
+            other = others[apart] if others else record
+            for size, kind in product(dict.fromkeys(sizes), range(_KINDS)):
+                rest, in_front = _shared(records, record, other, size - 1, kind)
+                x, y = ((each, *rest) if in_front else (*rest, each) for each in (record, other))
+                yield (rest, x) if adds else (x, y)
 
     def _numbers(self) -> Iterator[Pair]:
         """Two numbers at the distance, on either side of hostile ones."""
@@ -268,7 +270,9 @@ def corners(element: Element) -> list[Any]:
     if isinstance(element, Rows):
         ends = [_ends(each) for each in element.columns]
         middle = tuple(_middle(each) for each in element.columns)
-        outer = product(*ends) if math.prod(map(len, ends)) <= _CORNERS // 2 else _few_corners(ends)
+        outer: Iterator[tuple[Any, ...]] = _few_corners(ends)
+        if math.prod(map(len, ends)) <= _CORNERS // 2:
+            outer = chain(islice(outer, 0, None, 3), product(*ends))
         faces = (
             (*middle[:place], value, *middle[place + 1 :]) for place, values in enumerate(ends) for value in values
         )
@@ -304,29 +308,20 @@ def _middle(element: Element) -> Any:
     return _ends(element)[0]
 
 
-_KINDS = 4
+def _shared(records: list[Any], record: Any, other: Any, size: int, kind: int) -> tuple[tuple[Any, ...], bool]:
+    """Shared records, and whether the record that changes stands in front of them.
 
-
-def _shared(records: list[Any], record: Any, size: int, kind: int) -> Iterator[tuple[Any, ...]]:
-    """Shared records: all like the one that changes, all of another corner, half and half, or one of each."""
-    if kind == 0:
-        yield (record,) * size
-    elif kind == 1 and size:
-        yield from ((other,) * size for other in records if other is not record)
-    elif kind == 2 and size > 1:
-        half = size // 2
-        yield from ((record,) * half + (other,) * (size - half) for other in records if other is not record)
-    elif kind == 3 and size > 1:
-        yield tuple(records[place % len(records)] for place in range(size))
-
-
-def _in_turn(families: list[list[Pair]]) -> Iterator[list[Pair]]:
-    """Yield the first pairs of every family, then further ones, so that no size comes last."""
-    taken, step = 0, _VALUES
-    while any(len(family) > taken for family in families):
-        for family in families:
-            yield family[taken : taken + step]
-        taken += step
+    They are all like it, all of another corner, one of each corner, or half and half.
+    """
+    half = size // 2
+    several = tuple(records[place % len(records)] for place in range(size))
+    return (
+        ((record,) * size, False),
+        ((other,) * size, True),
+        (several, False),
+        ((other,) * size, False),
+        ((record,) * half + (other,) * (size - half), False),
+    )[kind]
 
 
 def _hashable(data: Any) -> Any:

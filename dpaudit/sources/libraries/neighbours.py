@@ -73,7 +73,8 @@ def pairs_of(space: Space, metric: str, distance: Any) -> list[Pair]:
 def _inputs(space: Space) -> list[Any]:
     """Inputs of a domain of which any two are neighbours."""
     if space.form == "bits":
-        return [b"\x00\x00", b"\x01\x00", b"\x03\x00", b"\x00\x80"]
+        # The domain does not say how long a vector is.
+        return [b"\x00\x00", b"\x01\x00", b"\x03\x00", b"\x00\x80", b"\x01"]
     if space.form == "vector":
         records = space.records()[:3]
         sizes = (space.size,) if space.size is not None else (0, 1, 2)
