@@ -37,6 +37,7 @@ KINDS = (
     "neighbouring relation",
     "exception",
 )
+FOUND = {"unaided", "unaided, inputs listed", "pair given"}
 HEAD = """# Bugs of released libraries
 
 Each folder is one report about a library: `bug.toml` says what is promised, where the report is and which releases
@@ -44,10 +45,11 @@ are affected, and `audit.py` is the audit, written from the promise alone. `make
 folder of its own, audits it and its mended release (or a patched twin, where none is released), and writes this
 table. It needs a package index.
 
-*unaided*: refuted on neighbouring inputs that dpaudit derived or searched, or that follow from the promised domain
-alone (its ends and corners). *pair given*: refuted on inputs that the audit takes from the report. *missed*: not
-refuted. *does not reproduce*: the report is not confirmed, and the audit says the same. A bug is *false* if the
-mended release is refuted.
+*unaided*: refuted on neighbouring inputs that dpaudit derived from the promised domain, or looked at completely.
+*unaided, inputs listed*: the audit lists ends and corners of the promised domain itself. *pair given*: refuted on
+inputs that the audit takes from the report. *missed*: not refuted. *does not reproduce*: the report is not confirmed,
+and the audit says the same. A bug is *false* if the mended release is refuted. Parameters, such as a size or a
+threshold, are the audit's choice everywhere.
 
 """
 
@@ -124,7 +126,8 @@ def audit(folder: Path, which: str) -> dict[str, Any]:
     make = module.twin if which == "fixed" and not bug.get("fixed") else module.target
     options = {name: bug[name] for name in ("samples", "features") if name in bug}
     started = time.perf_counter()
-    (result,) = dpaudit.check(make(), seed=SEED, **options).results
+    mechanism = make()
+    (result,) = dpaudit.check(mechanism, seed=SEED, **options).results
     seconds = time.perf_counter() - started
     witness = result.witness
     shown = ""
@@ -141,7 +144,21 @@ def audit(folder: Path, which: str) -> dict[str, Any]:
         "note": note,
         "samples": result.samples,
         "seconds": round(seconds, 1),
+        "derived": has_derived_inputs(mechanism),
     }
+
+
+def has_derived_inputs(mechanism: Any) -> bool:
+    """Whether no inputs are listed: they are a library object's own, drawn from a domain, or all that there are."""
+    import dpaudit
+    from dpaudit.sources.libraries.objects import LibraryMechanism
+
+    if isinstance(mechanism, LibraryMechanism):
+        return mechanism.given is None
+    if all(isinstance(claim, dpaudit.StabilityClaim) for claim in mechanism.claims()):
+        return True
+    neighbouring = mechanism.neighbours()
+    return neighbouring.domain is not None or isinstance(mechanism, dpaudit.NoisySteps)
 
 
 def outcome(bug: dict[str, Any], result: dict[str, Any]) -> str:
@@ -155,7 +172,9 @@ def outcome(bug: dict[str, Any], result: dict[str, Any]) -> str:
         return "does not reproduce" if broken == bug["expected"] else f"{broken}, expected {bug['expected']}"
     if broken != "refuted":
         return f"missed ({broken})"
-    return "pair given" if bug.get("pair_given") else "unaided"
+    if bug.get("pair_given"):
+        return "pair given"
+    return "unaided" if result["broken"].get("derived") else "unaided, inputs listed"
 
 
 def as_expected(bug: dict[str, Any], result: dict[str, Any]) -> bool:
@@ -170,8 +189,8 @@ def table(rows: list[tuple[Path, dict[str, Any], dict[str, Any]]]) -> str:
     false = sum(result["fixed"]["verdict"] == "refuted" for _, _, result in rows)
     lines = [
         f"{len(rows)} reports; {len(reproduced)} bugs: {reproduced.count('unaided')} refuted unaided, "
-        f"{reproduced.count('pair given')} with the pair given, "
-        f"{len(reproduced) - reproduced.count('unaided') - reproduced.count('pair given')} missed; {false} false. "
+        f"{reproduced.count('unaided, inputs listed')} with inputs listed, {reproduced.count('pair given')} with the "
+        f"pair given, {sum(map(reproduced.count, {*reproduced} - FOUND))} missed; {false} false. "
         f"{len(rows) - len(reproduced)} reports are not confirmed.",
         "",
         "| bug | library | kind | promised | outcome | what was found | mended | time | samples |",

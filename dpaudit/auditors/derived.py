@@ -13,7 +13,7 @@ import numpy as np
 
 from dpaudit.auditors.hostile import draw_element, draw_input, fitting, hostile_values, near_value
 from dpaudit.claims.domains import Choices, Datasets, Element, Floats, InputSpace, Integers, Nullable, Reals, Rows
-from dpaudit.claims.inputs import Pair, distinct
+from dpaudit.claims.inputs import Pair, distinct, input_key
 from dpaudit.errors import ParameterError
 
 Relation = Literal["substitution", "add-remove", "any-two-inputs", "absolute"]
@@ -135,8 +135,8 @@ class DerivedPairs:
         pair = next((pair for pair in distinct(drawn() for _ in range(_TRIES)) if self._holds(pair)), None)
         if pair is None:
             raise ParameterError(
-                f"DerivedPairs: none of {_TRIES} pairs of {self.scope} belongs to the domain by `member`; say more of "
-                "it in the space"
+                f"DerivedPairs: of {_TRIES} pairs of {self.scope} none has two different inputs that belong to the "
+                "domain; say more of it in the space, and less in `member`"
             )
         return pair
 
@@ -176,13 +176,11 @@ class DerivedPairs:
         space = self.space
         assert isinstance(space, Integers | Reals | Floats)
         for value in hostile_values(space):
-            for pair in ((value, self._moved(value, 1)), (value, self._moved(value, -1))):
-                if pair[1] is not None and pair[1] != value:
-                    yield pair
+            for moved in (self._moved(value, 1), self._moved(value, -1)):
+                if moved is not None and moved != value:
+                    yield value, moved
         if not isinstance(space, Integers) and space.low <= 0.0 <= space.high:
             yield 0.0, -0.0
-        if isinstance(space, Floats) and space.nan:
-            yield from ((math.nan, value) for value in hostile_values(space)[:2] if value == value)
 
     def _moved(self, value: Any, sign: float) -> Any:
         """Return the number that is the distance away from one, or a little less; None outside of the domain."""
@@ -194,11 +192,13 @@ class DerivedPairs:
         if not math.isfinite(value):
             return None
         found = fitting(space, value + sign * self.distance)
-        if found is not None and math.isfinite(found) and abs(Fraction(found) - Fraction(value)) > self.distance:
+        if found is not None and not self._near(value, found):
             found = fitting(space, math.nextafter(found, value))
-            if found is not None and abs(Fraction(found) - Fraction(value)) > self.distance:
-                return None
-        return found
+        return found if found is not None and self._near(value, found) else None
+
+    def _near(self, value: float, other: float) -> bool:
+        """Whether two floats are no farther apart than the distance, exactly."""
+        return math.isfinite(other) and abs(Fraction(other) - Fraction(value)) <= self.distance
 
     def _drawn(self, rng: np.random.Generator) -> Pair:
         space = self.space
@@ -226,7 +226,8 @@ class DerivedPairs:
         if not isinstance(space, Datasets) or self.relation == "any-two-inputs":
             return self._varied_value(pair, rng)
         larger, other = sorted(map(list, pair), key=len, reverse=True)
-        place = next((i for i, (a, b) in enumerate(zip(larger, other, strict=False)) if a is not b), len(larger) - 1)
+        differing = (i for i, (a, b) in enumerate(zip(larger, other, strict=False)) if input_key(a) != input_key(b))
+        place = next(differing, len(larger) - 1)
         instead = larger[place] if self.relation == "add-remove" else other[place]
         way = rng.integers(5)
         if way == 0:

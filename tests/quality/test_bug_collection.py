@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+import dpaudit
+
 HOME = Path(__file__).resolve().parents[2] / "bugs"
 SPEC = importlib.util.spec_from_file_location("bugs_run", HOME / "run.py")
 RUN = importlib.util.module_from_spec(SPEC)
@@ -33,7 +35,7 @@ def test_the_table_is_what_the_results_say():
 @pytest.mark.parametrize(
     ("broken", "fixed", "bug", "words"),
     [
-        ("refuted", "consistent", {"expected": "refuted"}, "unaided"),
+        ("refuted", "consistent", {"expected": "refuted"}, "unaided, inputs listed"),
         ("refuted", "consistent", {"expected": "refuted", "pair_given": True}, "pair given"),
         ("consistent", "consistent", {"expected": "refuted"}, "missed (consistent)"),
         ("refuted", "refuted", {"expected": "refuted"}, "false: the mended side is refuted"),
@@ -42,3 +44,20 @@ def test_the_table_is_what_the_results_say():
 )
 def test_outcomes(broken, fixed, bug, words):
     assert RUN.outcome(bug, {"broken": {"verdict": broken}, "fixed": {"verdict": fixed}}) == words
+
+
+def test_inputs_that_an_audit_lists_are_told_from_derived_ones():
+    class Noise(dpaudit.Mechanism):
+        def neighbours(self):
+            return self.given
+
+        def claims(self):
+            return [dpaudit.PrivacyClaim(id="noise.privacy", statement="It is private.", epsilon=1.0)]
+
+    listed, derived = Noise(), Noise()
+    listed.given = dpaudit.Neighbouring(relation="r", pairs=[(0, 1)], complete=False, scope="one pair")
+    derived.given = dpaudit.Neighbouring.any_two_inputs((0, 1), scope="both")
+    assert not RUN.has_derived_inputs(listed)
+    assert RUN.has_derived_inputs(derived)
+    refuted = {"verdict": "refuted", "derived": True}
+    assert RUN.outcome({"expected": "refuted"}, {"broken": refuted, "fixed": {"verdict": "consistent"}}) == "unaided"
