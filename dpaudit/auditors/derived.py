@@ -26,8 +26,6 @@ _SIZES = (1, 8, 2, 3)
 """Sizes of the larger of two datasets; a single record first, because its neighbour is empty."""
 _KINDS = 5
 """Kinds of shared records."""
-_OTHERS = 6
-"""Most records that are put in the place of one, and that one itself."""
 _TRIES = 1000
 """Draws in a row that may lie outside of the domain, or give twice the same input."""
 
@@ -163,10 +161,12 @@ class DerivedPairs:
         records = corners(space.of)[:_CORNERS]
         alike = [each for each in records if self.member is None or self.member((each,) * max(sizes))]
         records = alike or records
-        for place, apart in product(range(len(records)), range(1 if adds else max(1, min(len(records), _OTHERS) - 1))):
-            record, *others = records[place:] + records[:place]
-            other = others[apart] if others else record
-            for size, kind in product(dict.fromkeys(sizes), range(_KINDS)):
+        structures = list(product(dict.fromkeys(sizes), range(_KINDS)))
+        for first, second in _in_twos(len(records)):
+            for turn, (number, (size, kind)) in product(range(2), enumerate(structures)):
+                # Both are tried in every structure, and in turn, so that few pairs see either of them.
+                places = (first, second) if (number + turn) % 2 == 0 else (second, first)
+                record, other = (records[place] for place in places)
                 rest, in_front = _shared(records, record, other, size - 1, kind)
                 x, y = ((each, *rest) if in_front else (*rest, each) for each in (record, other))
                 yield (rest, x) if adds else (x, y)
@@ -307,6 +307,12 @@ def _middle(element: Element) -> Any:
         found = fitting(element, element.low / 2 + element.high / 2)
         return element.low if found is None else found
     return _ends(element)[0]
+
+
+def _in_twos(count: int) -> Iterator[tuple[int, int]]:
+    """Two places at a time: first each of them once, then further combinations; a single place with itself."""
+    yield from ((place, min(place + 1, count - 1)) for place in range(0, count, 2))
+    yield from (pair for pair in combinations(range(count), 2) if pair[0] % 2 or pair[1] != pair[0] + 1)
 
 
 def _shared(records: list[Any], record: Any, other: Any, size: int, kind: int) -> tuple[tuple[Any, ...], bool]:
