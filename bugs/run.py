@@ -25,7 +25,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 BUILD = ROOT / "build" / "bugs"
 RESULTS = HERE / "results.json"
-SECONDS = 120
+SECONDS = 600
 SEED = 1
 KINDS = (
     "sampler",
@@ -69,10 +69,17 @@ def main(names: list[str]) -> int:
         bug = read_bug(folder)
         results[folder.name] = {which: run(folder, bug, which) for which in ("broken", "fixed")}
         print(f"{folder.name}: {outcome(bug, results[folder.name])}", flush=True)
+        write(folders, results)
+    rows = write(folders, results)
+    return int(any(not as_expected(bug, result) for _, bug, result in rows))
+
+
+def write(folders: list[Path], results: dict[str, Any]) -> list[tuple[Path, dict[str, Any], dict[str, Any]]]:
+    """Write the results so far, and the table of them; return its rows."""
     RESULTS.write_text(json.dumps(results, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
     rows = [(folder, read_bug(folder), results[folder.name]) for folder in folders if folder.name in results]
     (HERE / "README.md").write_text(HEAD + table(rows), encoding="utf-8")
-    return int(any(not as_expected(bug, result) for _, bug, result in rows))
+    return rows
 
 
 def read_bug(folder: Path) -> dict[str, Any]:

@@ -82,7 +82,7 @@ class DerivedPairs:
             raise ParameterError(f"DerivedPairs: distance must be finite and above 0, got {self.distance}")
         if isinstance(self.space, Integers) and self.relation == "absolute" and self.distance < 1:
             raise ParameterError(f"DerivedPairs: whole numbers are at least 1 apart, got distance={self.distance}")
-        if records and 0 in (self._most(), self.space.size if self.relation == "substitution" else None):
+        if records and self._most() == 0:
             raise ParameterError(f"DerivedPairs: datasets without records have no neighbours by {self.relation}")
 
     @property
