@@ -49,7 +49,8 @@ table. It needs a package index.
 *unaided, inputs listed*: the audit lists ends and corners of the promised domain itself. *pair given*: refuted on
 inputs that the audit takes from the report. *missed*: not refuted. *does not reproduce*: the report is not confirmed,
 and the audit says the same. A bug is *false* if the mended release is refuted. Parameters, such as a size or a
-threshold, are the audit's choice everywhere.
+threshold, are the audit's choice everywhere. What `findings/` describes is ours, and no maintainer has confirmed it:
+smartnoise-covariance.
 
 """
 

@@ -48,16 +48,18 @@ def test_outcomes(broken, fixed, bug, words):
 
 def test_inputs_that_an_audit_lists_are_told_from_derived_ones():
     class Noise(dpaudit.Mechanism):
-        def neighbours(self):
-            return self.given
-
         def claims(self):
             return [dpaudit.PrivacyClaim(id="noise.privacy", statement="It is private.", epsilon=1.0)]
 
-    listed, derived = Noise(), Noise()
-    listed.given = dpaudit.Neighbouring(relation="r", pairs=[(0, 1)], complete=False, scope="one pair")
-    derived.given = dpaudit.Neighbouring.any_two_inputs((0, 1), scope="both")
-    assert not RUN.has_derived_inputs(listed)
-    assert RUN.has_derived_inputs(derived)
+    class Listed(Noise):
+        def neighbours(self):
+            return dpaudit.Neighbouring(relation="r", pairs=[(0, 1)], complete=False, scope="one pair")
+
+    class Derived(Noise):
+        def neighbours(self):
+            return dpaudit.Neighbouring.any_two_inputs((0, 1), scope="both")
+
+    assert not RUN.has_derived_inputs(Listed())
+    assert RUN.has_derived_inputs(Derived())
     refuted = {"verdict": "refuted", "derived": True}
     assert RUN.outcome({"expected": "refuted"}, {"broken": refuted, "fixed": {"verdict": "consistent"}}) == "unaided"
