@@ -124,6 +124,12 @@ def test_records_are_added_at_odd_and_even_lengths_to_nothing_and_in_another_ord
     assert {2**31 - 1, -(2**31)} <= {record for x, y in ordered for record in y[len(x) :]}
 
 
+def test_vectors_of_bits_have_several_lengths():
+    pairs = pairs_of(space_of("BitVectorDomain(max_weight=1)"), "DiscreteDistance()", 1)
+    assert any(len(x) != len(y) for x, y in pairs)
+    assert any(len(x) == len(y) for x, y in pairs)
+
+
 def test_none_is_a_record_where_the_domain_has_it():
     pairs = pairs_of(space_of("VectorDomain(OptionDomain(AtomDomain(T=i32)))"), "SymmetricDistance()", 1)
     assert any(None in y for _, y in pairs)
