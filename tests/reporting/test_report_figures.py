@@ -6,13 +6,15 @@ import math
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from urllib.parse import unquote
 
 import numpy as np
 import pytest
 
 from dpaudit.claims.evidence import Curves, Growth, Interval, Role
-from dpaudit.claims.record import Record, Result
+from dpaudit.claims.record import Record, Result, read_record
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting import render_html, render_json
 from dpaudit.reporting.figures import figures, trust_figure
@@ -21,6 +23,18 @@ from dpaudit.reporting.groups import group_results
 from dpaudit.reporting.regions import region_maps
 
 HOSTILE = "</svg><script>alert('1')</script>&\""
+
+
+REPORTS = Path(__file__).parents[2] / "reports"
+WIDTHS = {
+    **dict.fromkeys("0123456789", 0.636),
+    **dict.fromkeys("ABCDEGHKNOQRUVX", 0.72),
+    **dict.fromkeys("ij.,:;'|l ", 0.32),
+    **dict.fromkeys("frt()[]-", 0.4),
+    **dict.fromkeys("mwMW", 0.97),
+    **dict.fromkeys("=<>+", 0.838),
+}
+"""Widths of letters in DejaVu Sans, in parts of the font size; a group has the width of its widest or usual letter."""
 
 
 def _curves(exact: bool = False, scale: float = 1.0) -> Curves:
@@ -421,3 +435,104 @@ def test_labels_of_an_axis_do_not_touch(low: float, high: float, log: bool) -> N
         for (one, first), (other, second) in itertools.pairwise(labels):
             room = other - one
             assert room >= (12 if start == BOTTOM else 3.5 * (len(first) + len(second)))
+
+
+def test_a_long_axis_title_is_written_in_full(
+    make_record: Callable[..., Record], make_result: Callable[..., Result]
+) -> None:
+    title = "expected squared distance of the raw estimates to the true counts of all items of the universe"
+    record = make_record(*(replace(result, scope=title) for result in _bounded(make_result)))
+    drawing = next(figure for figure in _drawn(record) if figure.get("id", "").startswith("values-"))
+    texts = [text.text or "" for text in drawing.iter() if text.tag.endswith("text")]
+    assert title in " ".join(texts)
+    _, top, width, height = map(float, drawing.get("viewBox", "").split())
+    assert (width, height) == (float(drawing.get("width", "")), float(drawing.get("height", "")))
+    assert all(
+        top + 10 <= float(text.get("y", "")) <= top + height for text in drawing.iter() if text.tag.endswith("text")
+    )
+
+
+@pytest.mark.parametrize(
+    ("label", "written"),
+    [
+        ("delta (probability)", "delta (probability, log scale)"),
+        ("cost over OPT(P)", "cost over OPT(P) (log scale)"),
+        ("value", "value (log scale)"),
+    ],
+)
+def test_a_logarithmic_axis_says_so_after_its_unit(label: str, written: str) -> None:
+    assert spanning(label, [1.0, 100.0], LEFT, RIGHT, log=True).label == written
+
+
+def test_large_and_small_powers_of_ten_are_written_alike() -> None:
+    for low, high in ((1.0, 1e9), (1e-7, 1.0)):
+        axis = spanning("value", [low, high], LEFT, RIGHT, log=True)
+        assert {text[:2] for _, text in axis.labelled} == {"1e"}
+    assert [text for _, text in spanning("value", [1, 1000], LEFT, RIGHT, log=True).labelled][-1] == "1000"
+
+
+def test_an_axis_far_from_zero_shows_its_range() -> None:
+    assert spanning("items", [4, 10], LEFT, RIGHT, log=False, close=True).low > 3
+    assert spanning("items", [1, 10], LEFT, RIGHT, log=False, close=True).low == 0
+    assert spanning("items", [4, 10], LEFT, RIGHT, log=False).low == 0
+
+
+@pytest.mark.slow
+def test_no_text_of_a_committed_figure_touches_another() -> None:
+    drawn = 0
+    for path in sorted(REPORTS.glob("*.json")):
+        for target in group_results(read_record(path)):
+            for claim in target.claims:
+                for made in figures(claim):
+                    for text in made.svg:
+                        _assert_apart(ET.fromstring(text))
+                        drawn += 1
+    assert drawn > 200
+
+
+def _assert_apart(drawing: ET.Element) -> None:
+    boxes = [_box(text) for text in drawing.iter() if text.tag.endswith("text")]
+    left, top, width, height = map(float, drawing.get("viewBox", "").split())
+    for text, (x0, x1, y0, y1) in boxes:
+        assert left - 1 <= x0 <= x1 <= left + width + 1, (drawing.get("id"), text)
+        assert top - 1 <= y0 <= y1 <= top + height + 1, (drawing.get("id"), text)
+    for (one, a), (other, b) in itertools.combinations(boxes, 2):
+        wide, tall = min(a[1], b[1]) - max(a[0], b[0]), min(a[3], b[3]) - max(a[2], b[2])
+        assert wide <= 1 or tall <= 1, (drawing.get("id"), one, other)
+
+
+def _box(text: ET.Element) -> tuple[str, tuple[float, float, float, float]]:
+    """A text with its left, right, top and bottom, as wide as it is in DejaVu Sans, among the widest of fonts."""
+    said, x, y = text.text or "", float(text.get("x", "")), float(text.get("y", ""))
+    width = sum(11 * WIDTHS.get(letter, 0.61) for letter in said)
+    start = {"start": x, "middle": x - width / 2, "end": x - width}[text.get("text-anchor", "start")]
+    return said, (start, start + width, y - 9, y + 2)
+
+
+def test_a_caption_names_the_point_to_look_at(
+    make_record: Callable[..., Record], make_result: Callable[..., Result]
+) -> None:
+    def caption(verdicts: list[Verdict], values: list[float], bounds: list[float]) -> str:
+        results = [
+            make_result(
+                verdict,
+                kind="utility",
+                parameters={"agents": 10 * (i + 1)},
+                claimed={"bound": bound},
+                measured={"value": Interval.exact(value)},
+            )
+            for i, (verdict, value, bound) in enumerate(zip(verdicts, values, bounds, strict=True))
+        ]
+        [drawn] = figures(group_results(make_record(*results))[0].claims[0])
+        return drawn.caption.partition(". ")[2]
+
+    holds = [Verdict.PROVED] * 3
+    assert caption(holds, [1, 3, 1], [2, 4, 8]) == (
+        "At agents=20, where they are nearest in proportion, the measured value is 3 and the bound 4."
+    )
+    assert caption(holds, [-3, -1, -2], [0, 0, 0]) == (
+        "At agents=20, where they are nearest, the measured value is -1 and the bound 0."
+    )
+    assert caption([Verdict.PROVED, Verdict.REFUTED, Verdict.REFUTED], [1, 3, 9], [1, 2, 3]) == (
+        "At agents=30, where the violation is largest in proportion, the measured value is 9 and the bound 3."
+    )

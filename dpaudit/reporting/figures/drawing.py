@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,6 @@ from html import escape
 from itertools import pairwise
 
 from dpaudit.reporting.numbers import format_number
-from dpaudit.reporting.wording import shortened
 
 WIDTH, HEIGHT = 384, 320
 LEFT, RIGHT, TOP, BOTTOM = 70, 366, 30, 224
@@ -23,12 +23,21 @@ SOLID, DASHED, DOTTED = "", "6 4", "1.5 4"
 STYLES = (SOLID, DASHED, DOTTED, "9 3 1.5 3", "12 5", "3 3", "1.5 7", "14 3 3 3 3 3")
 _LEGEND_LINE = 17
 _LEGEND_LETTERS = 46
-_LONGEST_TITLE = 52
+_TITLE_LETTERS = 52
 LETTER = 7.0
 """Width of a letter, the widest of the usual fonts at this size."""
 
 _LINE = 15
 """Height of a line of text."""
+
+_POWERS = (1e-4, 1e5)
+"""Ticks of whole decades below or above these are written as powers of ten, all of an axis alike."""
+
+_FAR_FROM_ZERO = 0.25
+"""A parameter whose least value is at least this share of its largest has an axis that does not begin at 0."""
+
+_MARGIN = 0.05
+"""Room at both ends of an axis that does not begin at 0, as a share of its range."""
 
 TABLE_DIGITS = 6
 """Digits of the values in tables, which are read by programs too."""
@@ -41,6 +50,9 @@ _UNITS = {
     "queries": "queries per agent (number)",
 }
 """What a parameter is called on an axis."""
+
+_UNIT = re.compile(r" \([^()]*\)$")
+"""The unit at the end of an axis title."""
 
 _LEGEND = 8
 _SHADE = ' fill="currentColor" fill-opacity="0.12" stroke="none"'
@@ -130,7 +142,7 @@ class Axis:
     @property
     def labelled(self) -> list[tuple[float, str]]:
         """Places of ticks with what is written at them, so few that no two labels touch."""
-        texts = [format_number(value, digits=3) for value in self.ticks]
+        texts = _written(self.ticks, log=self.log)
         ticks = [(self.at(value), text) for value, text in zip(self.ticks, texts, strict=True)]
         upright = abs(self.start - self.end) == BOTTOM - TOP
         for step in range(1, len(ticks) + 1):
@@ -138,6 +150,15 @@ class Axis:
             if all(_apart(a, b, upright=upright) for a, b in pairwise(kept)):
                 return kept
         return ticks[:1]
+
+
+def _written(ticks: Sequence[float], *, log: bool) -> list[str]:
+    """Return what stands at ticks, in one notation on each axis."""
+    powers = [round(math.log10(value)) for value in ticks] if log else []
+    decades = all(math.isclose(value, 10.0**power) for value, power in zip(ticks, powers, strict=False))
+    if log and decades and (ticks[0] < _POWERS[0] or ticks[-1] > _POWERS[1]):
+        return [f"1e{power}" for power in powers]
+    return [format_number(value, digits=3) for value in ticks]
 
 
 def _apart(one: tuple[float, str], other: tuple[float, str], *, upright: bool) -> bool:
@@ -151,13 +172,19 @@ def titled(name: str) -> str:
     return _UNITS.get(name, name.replace("_", " "))
 
 
-def spanning(label: str, values: Sequence[float], start: float, end: float, *, log: bool) -> Axis:
-    """Axis from the smallest to the largest value; from 0 where it is linear and no value is below."""
+def spanning(label: str, values: Sequence[float], start: float, end: float, *, log: bool, close: bool = False) -> Axis:
+    """Axis from the smallest to the largest value; from 0 where it is linear and no value is below.
+
+    With ``close``, a linear axis of values that lie far from 0 shows their range alone.
+    """
     low, high = min(values), max(values)
     if log:
-        known = label.removesuffix(")")
-        scale = f"{known}, log scale)" if known != label else f"{label} (log scale)"
+        unit = _UNIT.search(label)
+        scale = f"{label[:-1]}, log scale)" if unit else f"{label} (log scale)"
         return Axis(label=scale, low=low, high=high if high > low else low * 10, start=start, end=end, log=True)
+    if close and low < high and low >= _FAR_FROM_ZERO * high > 0:
+        room = _MARGIN * (high - low)
+        return Axis(label=label, low=low - room, high=high + room, start=start, end=end)
     low = min(low, 0.0)
     return Axis(label=label, low=low, high=high if high > low else low + 1.0, start=start, end=end)
 
@@ -193,9 +220,12 @@ def svg(
     names = [line.name for line in lines] + [marker_name] * (marker is not None) + [shaded_name] * bool(shaded)
     entries = sum(len(_wrapped(text)) for text in names)
     height = max(HEIGHT, BOTTOM + 58 + _LEGEND_LINE * entries)
+    title_lines = textwrap.wrap(y.label, _TITLE_LETTERS) or [""]
+    above = _LINE * (len(title_lines) - 1)
     parts = [
-        f'<svg id="{name}" role="img" aria-labelledby="{name}-title {name}-desc" viewBox="0 0 {WIDTH} {height}" '
-        f'width="{WIDTH}" height="{height}" fill="none" stroke="currentColor" font-size="11">',
+        f'<svg id="{name}" role="img" aria-labelledby="{name}-title {name}-desc" '
+        f'viewBox="0 {-above} {WIDTH} {height + above}" width="{WIDTH}" height="{height + above}" '
+        'fill="none" stroke="currentColor" font-size="11">',
         f'<title id="{name}-title">{escape(title)}</title>',
         f'<desc id="{name}-desc">{escape(description)}</desc>',
     ]
@@ -211,7 +241,7 @@ def svg(
         parts.append(_text(min(at, WIDTH - half), BOTTOM + 20, text, "middle"))
     parts += [_text(LEFT - 7, at + 4, text, "end") for at, text in y.labelled]
     parts.append(_text((LEFT + RIGHT) / 2, BOTTOM + 37, x.label, "middle"))
-    parts.append(_text(4, 14, shortened(y.label, _LONGEST_TITLE), "start"))
+    parts += [_text(4, 14 - above + _LINE * i, said, "start") for i, said in enumerate(title_lines)]
     legend: list[tuple[Callable[[float], str], str]] = []
     for line in lines:
         points = " ".join(f"{x.at(a):.1f},{y.at(b):.1f}" for a, b in line.points)

@@ -7,6 +7,7 @@ from html import escape
 
 from dpaudit.claims.evidence import Role
 from dpaudit.reporting.figures.drawing import LETTER, TABLE_DIGITS, Figures, Table, spanning
+from dpaudit.reporting.figures.saying import furthest, quantity
 from dpaudit.reporting.groups import ClaimGroup, LabelledResult
 from dpaudit.reporting.numbers import format_interval, format_number
 from dpaudit.reporting.reading import verdicts_in_words
@@ -37,7 +38,7 @@ def published_figures(claim: ClaimGroup, *, most: int = _MOST_ROWS) -> Figures |
         for cell in cells
     )
     return Figures(
-        caption=f"Published numbers and the same measured again{more}: {verdicts_in_words(cells)}",
+        caption=f"Published numbers and the same measured again{more}: {verdicts_in_words(cells)}. {furthest(cells)}",
         svg=(_drawing(claim.claim, shown),),
         tables=(
             Table(caption="Published and measured", headers=("at", "published", "measured", "verdict"), rows=rows),
@@ -65,6 +66,7 @@ def _few_runs(cell: LabelledResult) -> tuple[float, ...]:
 
 def _drawing(claim: str, cells: list[LabelledResult]) -> str:
     name = f"published-{cells[0].number}"
+    what = quantity(cells, otherwise="published and measured value")
     scale = [number for cell in cells for number in (*_numbers(cell), *_few_runs(cell))]
     x = spanning("", scale, _LEFT, _RIGHT, log=False)
     bottom = _TOP + _ROW * len(cells)
@@ -82,7 +84,14 @@ def _drawing(claim: str, cells: list[LabelledResult]) -> str:
         parts.append(f'<path d="M{at:.1f} {bottom}v4M{at:.1f} {_TOP - 8}V{bottom}" stroke-opacity="0.2"/>')
         half = LETTER * len(text) / 2
         parts.append(_text(min(max(at, half), _WIDTH - half), bottom + 18, text, "middle"))
-    parts.append(_text((_LEFT + _RIGHT) / 2, bottom + 36, shortened(_quantity(cells), _LONGEST_LABEL), "middle"))
+    parts.append(
+        _text(
+            (_LEFT + _RIGHT) / 2,
+            bottom + 36,
+            shortened(what, _LONGEST_LABEL),
+            "middle",
+        )
+    )
     for i, cell in enumerate(cells):
         published, lower, estimate, upper = map(x.at, _numbers(cell))
         top = _TOP + _ROW * i
@@ -109,12 +118,6 @@ def _drawing(claim: str, cells: list[LabelledResult]) -> str:
         parts.append(f'<path d="M{_LEFT + 362} {legend - 4}h24"/>')
         parts.append(_text(_LEFT + 394, legend, "what a mean of as few runs may be", "start"))
     return "\n".join([*parts, "</svg>"])
-
-
-def _quantity(cells: list[LabelledResult]) -> str:
-    """What the numbers are of, in the words of the scope, where all cells say the same."""
-    said = {cell.result.scope.partition(";")[0].strip() for cell in cells}
-    return said.pop() if len(said) == 1 and "" not in said else "published and measured value"
 
 
 def _text(x: float, y: float, text: str, anchor: str) -> str:

@@ -17,6 +17,7 @@ from dpaudit.reporting.figures.drawing import (
     svg,
     titled,
 )
+from dpaudit.reporting.figures.saying import quantity
 from dpaudit.reporting.groups import ClaimGroup
 from dpaudit.reporting.numbers import format_interval, format_number
 from dpaudit.reporting.wording import EXPONENTS
@@ -46,7 +47,7 @@ def rate_figures(claim: ClaimGroup) -> Figures | None:
         return None
     where = f" at {cell.label}" if cell.label else ""
     x = spanning(titled(growth.variable), growth.points, LEFT, RIGHT, log=True)
-    y = spanning("value", [*growth.values, *claimed], BOTTOM, TOP, log=True)
+    y = spanning(quantity([cell], otherwise="value"), [*growth.values, *claimed], BOTTOM, TOP, log=True)
     lines = [
         Line(name="value", points=list(zip(growth.points, growth.values, strict=True)), marked=True),
         Line(

@@ -26,6 +26,7 @@ from dpaudit.reporting.figures.drawing import (
     svg,
     titled,
 )
+from dpaudit.reporting.figures.saying import at_setting, nearest, quantity
 from dpaudit.reporting.groups import ClaimGroup, LabelledResult
 from dpaudit.reporting.numbers import finite_number, format_interval, format_number
 from dpaudit.reporting.reading import verdicts_in_words
@@ -55,6 +56,8 @@ class _Drawn:
         What the values are called.
     series
         Lines by name, from the values of the parameter and the cells.
+    to_see
+        The sentence of the caption that says what to look at, from the cells.
     all_measured
         Whether every line was measured, and shows its points and intervals.
     """
@@ -64,6 +67,7 @@ class _Drawn:
     reading: str
     table: str
     series: Callable[[Sequence[float], Sequence[LabelledResult]], Series]
+    to_see: Callable[[Sequence[LabelledResult]], str]
     all_measured: bool
 
 
@@ -86,9 +90,9 @@ def _figures(claim: ClaimGroup, cells: Sequence[LabelledResult], drawn: _Drawn, 
         return None
     more = f" (the first {most} of {len(panels)} settings)" if len(panels) > most else ""
     made = [_panel(claim.claim, along, setting, panel, drawn) for setting, panel in panels[:most]]
+    shown = [cell for _, panel in panels[:most] for cell in panel]
     return Figures(
-        caption=f"{drawn.caption.format(along=titled(along))}{more}: "
-        f"{verdicts_in_words([cell for _, panel in panels[:most] for cell in panel])}",
+        caption=f"{drawn.caption.format(along=titled(along))}{more}: {verdicts_in_words(shown)}. {drawn.to_see(shown)}",
         svg=tuple(image for image, _ in made),
         tables=tuple(table for _, table in made),
         headings=tuple(setting for setting, _ in panels[:most]),
@@ -138,9 +142,14 @@ def _panel(claim: str, along: str, setting: str, cells: Sequence[LabelledResult]
     positive = [number for number in numbers if number > 0]
     log = bool(positive) and len(positive) >= len(numbers) - len(x_values) and max(positive) > _LOG_SPAN * min(positive)
     x = spanning(
-        titled(along), x_values, LEFT, RIGHT, log=min(x_values) > 0 and max(x_values) >= _LOG_SPAN * min(x_values)
+        titled(along),
+        x_values,
+        LEFT,
+        RIGHT,
+        log=min(x_values) > 0 and max(x_values) >= _LOG_SPAN * min(x_values),
+        close=True,
     )
-    y = spanning(_quantity(cells), positive if log else numbers, BOTTOM, TOP, log=log)
+    y = spanning(quantity(cells, otherwise="value"), positive if log else numbers, BOTTOM, TOP, log=log)
     lines = [
         Line(
             name=name,
@@ -175,12 +184,6 @@ def _panel(claim: str, along: str, setting: str, cells: Sequence[LabelledResult]
     return image, Table(caption=f"{drawn.table} by {where}", headers=(along, *series, "verdict"), rows=rows)
 
 
-def _quantity(cells: Sequence[LabelledResult]) -> str:
-    """What the values are of, in the words of the scope, where all cells say the same."""
-    said = {cell.result.scope.partition(";")[0].strip() for cell in cells}
-    return said.pop() if len(said) == 1 and "" not in said else "value"
-
-
 def _series(x_values: Sequence[float], cells: Sequence[LabelledResult]) -> Series:
     """What is drawn: the value, the claimed bound, and other bounds."""
     series: Series = {}
@@ -212,6 +215,24 @@ def _comparison_series(x_values: Sequence[float], cells: Sequence[LabelledResult
         for name, interval in _compared(cell).items():
             series.setdefault(name.replace("_", " "), []).append((value, interval))
     return series
+
+
+def _extremes(cells: Sequence[LabelledResult]) -> str:
+    """Which of the compared quantities is the least and which the largest where they are furthest apart."""
+    found = []
+    for cell in cells:
+        known = [
+            (middle, name.replace("_", " "))
+            for name, interval in _compared(cell).items()
+            if (middle := _middle(interval)) is not None
+        ]
+        if known:
+            found.append((max(known)[0] - min(known)[0], min(known), max(known), cell))
+    _, (least, low), (largest, high), cell = max(found, key=lambda each: each[0])
+    return (
+        f"{at_setting(cell)} the values lie furthest apart: {format_number(least)} ({low}) to "
+        f"{format_number(largest)} ({high})."
+    )
 
 
 def _middle(interval: Interval) -> float | None:
@@ -252,6 +273,7 @@ _AGAINST_BOUNDS = _Drawn(
     "cross its bound; shaded where the claim is vacuous.",
     table="Values",
     series=_series,
+    to_see=lambda cells: nearest(cells, "bound"),
     all_measured=False,
 )
 _COMPARED = _Drawn(
@@ -260,5 +282,6 @@ _COMPARED = _Drawn(
     reading="Everything that was measured for comparison with the audited quantity, with intervals, by {along}.",
     table="Measured for comparison",
     series=_comparison_series,
+    to_see=_extremes,
     all_measured=True,
 )
