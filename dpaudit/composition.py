@@ -97,6 +97,25 @@ class Composed(_Combinator):
     ----------
     mechanisms
         At least one; all have the same neighbouring inputs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dpaudit
+    >>> class Bit(dpaudit.Mechanism):
+    ...     epsilon: float = 1.0
+    ...     def sample(self, data, size, rng):
+    ...         return np.where(rng.random(size) < 1 / (1 + np.exp(-self.epsilon)), data, 1 - data)
+    ...     def law(self, data):
+    ...         keep = 1 / (1 + np.exp(-self.epsilon))
+    ...         return dpaudit.FiniteLaw.from_probabilities([data, 1 - data], [keep, 1 - keep])
+    ...     def neighbours(self):
+    ...         return dpaudit.Neighbouring.any_two_inputs([0, 1], scope="a bit")
+    ...     def claims(self):
+    ...         return [dpaudit.PrivacyClaim(id="bit.privacy", statement="The bit is ε-LDP.", epsilon=self.epsilon)]
+    >>> both = dpaudit.Composed([Bit(epsilon=1.0), Bit(epsilon=0.5)])
+    >>> [made.guarantee.epsilon for made in both.claims()]
+    [1.5]
     """
 
     mechanisms: tuple[Mechanism, ...] = parameter(doc="what is released together")
@@ -138,6 +157,25 @@ class Repeated(_Combinator):
         What is repeated.
     count
         How often, at least 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dpaudit
+    >>> class Bit(dpaudit.Mechanism):
+    ...     epsilon: float = 1.0
+    ...     def sample(self, data, size, rng):
+    ...         return np.where(rng.random(size) < 1 / (1 + np.exp(-self.epsilon)), data, 1 - data)
+    ...     def law(self, data):
+    ...         keep = 1 / (1 + np.exp(-self.epsilon))
+    ...         return dpaudit.FiniteLaw.from_probabilities([data, 1 - data], [keep, 1 - keep])
+    ...     def neighbours(self):
+    ...         return dpaudit.Neighbouring.any_two_inputs([0, 1], scope="a bit")
+    ...     def claims(self):
+    ...         return [dpaudit.PrivacyClaim(id="bit.privacy", statement="The bit is ε-LDP.", epsilon=self.epsilon)]
+    >>> ten = dpaudit.Repeated(Bit(epsilon=0.1), 10)
+    >>> [round(made.guarantee.epsilon, 6) for made in ten.claims()]
+    [1.0]
     """
 
     mechanism: Mechanism = parameter(doc="what is repeated")
@@ -214,6 +252,19 @@ class PoissonSubsampled(_OnParts):
         A mechanism on tuples of records.
     rate
         Probability that a record takes part, above 0 and at most 1.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> class NoisySum(dpaudit.Mechanism):
+    ...     def sample(self, data, size, rng):
+    ...         return sum(data) + rng.laplace(size=size)
+    ...     def neighbours(self):
+    ...         return dpaudit.Neighbouring.within(dpaudit.Records(values=(0, 1), size=4, relation="add-remove"))
+    ...     def claims(self):
+    ...         return [dpaudit.PrivacyClaim(id="sum.privacy", statement="The sum is 1-DP.", epsilon=1.0)]
+    >>> [round(made.guarantee.epsilon, 4) for made in dpaudit.PoissonSubsampled(NoisySum(), 0.1).claims()]
+    [0.1586]
     """
 
     rate: float = parameter(above=0, maximum=1, doc="probability that a record takes part")
@@ -259,6 +310,21 @@ class SampledWithoutReplacement(_OnParts):
         A mechanism on tuples of records.
     batch
         Number of records drawn, at least 1; of a smaller dataset all are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dpaudit
+    >>> class NoisySum(dpaudit.Mechanism):
+    ...     def sample(self, data, size, rng):
+    ...         return sum(data) + rng.laplace(size=size)
+    ...     def neighbours(self):
+    ...         return dpaudit.Neighbouring.within(dpaudit.Records(values=(0, 1), size=4, relation="add-remove"))
+    ...     def claims(self):
+    ...         return [dpaudit.PrivacyClaim(id="sum.privacy", statement="The sum is 1-DP.", epsilon=1.0)]
+    >>> part = dpaudit.SampledWithoutReplacement(NoisySum(), 2)
+    >>> part.sample((1, 1, 0, 0), 3, np.random.default_rng(1)).shape
+    (3,)
     """
 
     batch: int = parameter(minimum=1, doc="number of records drawn")
@@ -319,6 +385,21 @@ class ShuffledBatches(_OnParts):
     References
     ----------
     Chua, Ghazi, Harrison, Leeman, Kamath, Kumar, Manurangsi, Sinha, Zhang, "Balls-and-bins sampling for DP-SGD", 2024.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dpaudit
+    >>> class NoisySum(dpaudit.Mechanism):
+    ...     def sample(self, data, size, rng):
+    ...         return sum(data) + rng.laplace(size=size)
+    ...     def neighbours(self):
+    ...         return dpaudit.Neighbouring.within(dpaudit.Records(values=(0, 1), size=4, relation="add-remove"))
+    ...     def claims(self):
+    ...         return [dpaudit.PrivacyClaim(id="sum.privacy", statement="The sum is 1-DP.", epsilon=1.0)]
+    >>> batches = dpaudit.ShuffledBatches(NoisySum(), 2)
+    >>> batches.sample((1, 1, 0, 0), 3, np.random.default_rng(1)).shape
+    (3, 2)
     """
 
     batches: int = parameter(minimum=1, doc="number of batches")

@@ -77,10 +77,22 @@ def control(
 
     Examples
     --------
-    >>> @control("control.unsplit-budget", Report, paper=PAPER, statement="The report is ϵ-LDP.", queries=2)
-    ... def unsplit_budget(report):
-    ...     '''The budget is not split: each of the K answers gets all of ϵ.'''
-    ...     return report.but(epsilon=report.epsilon * report.queries)
+    >>> import numpy as np
+    >>> import dpaudit
+    >>> paper = dpaudit.Paper(key="mine2026", title="A coin", authors=("Mine",), year=2026)
+    >>> class Coin(dpaudit.Mechanism):
+    ...     epsilon: float = 1.0
+    ...     def sample(self, data, size, rng):
+    ...         keep = 1 / (1 + np.exp(-self.epsilon))
+    ...         return np.where(rng.random(size) < keep, data, 1 - data)
+    ...     def neighbours(self):
+    ...         return dpaudit.Neighbouring.any_two_inputs([0, 1], scope="a bit")
+    >>> @dpaudit.control("control.twice-epsilon", Coin, paper=paper, statement="The bit is ϵ-LDP.", epsilon=1.0)
+    ... def twice_epsilon(coin):
+    ...     '''The bit is kept as if ϵ were twice as large.'''
+    ...     return coin.but(epsilon=2 * coin.epsilon)
+    >>> issubclass(twice_epsilon, dpaudit.Mechanism)
+    True
     """
     line = sys._getframe(1).f_lineno
     if not id.startswith(PREFIX):

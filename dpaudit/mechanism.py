@@ -76,6 +76,18 @@ def parameter(
     ------
     ParameterError
         A dataset has no loader, or something else has one.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> class Coin(dpaudit.Mechanism):
+    ...     bias: float = dpaudit.parameter(0.5, minimum=0, maximum=1, doc="probability of heads")
+    ...     def sample(self, data, size, rng):
+    ...         return rng.random(size) < self.bias
+    >>> Coin(bias=2.0)
+    Traceback (most recent call last):
+        ...
+    dpaudit.errors.ParameterError: coin: parameter 'bias' must be at most 1, got 2.0
     """
     if (role == "dataset") != (loader is not None):
         raise ParameterError("parameter: the role 'dataset' and a `loader` go together; give both or neither")

@@ -3,6 +3,14 @@
 A *message* is one randomized report of a user, or, in the central model, one noisy number that is computed from the
 data. Randomizers put what they draw into the ledger of the run that is being recorded (`announces`). No run is
 recorded unless somebody asks for it (`record`), and then nothing about the run changes.
+
+Examples
+--------
+>>> import dpaudit
+>>> from dpaudit import messages
+>>> from dpaudit.randomizers import RandomizedResponse
+>>> messages.Message(RandomizedResponse.for_epsilon(1.0), times=2).times
+2
 """
 
 from __future__ import annotations
@@ -45,6 +53,19 @@ class Message:
         How many, at least; None: exactly ``times``.
     others
         Randomizers that may take the place of the first, such as those of other domain sizes.
+
+    Raises
+    ------
+    ParameterError
+        A number of messages is negative, or ``least`` is above ``times``.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> from dpaudit.randomizers import RandomizedResponse
+    >>> one = dpaudit.Message(RandomizedResponse.for_epsilon(1.0), times=3)
+    >>> one.times
+    3
     """
 
     randomizer: Any
@@ -90,6 +111,18 @@ class Transcript:
     crowds
         Inputs with several users, each as (number of users, input): a run on one sends so many times the messages.
         Where the model is local or shuffle and every input is an array of one row, one is made of their rows.
+
+    Raises
+    ------
+    ParameterError
+        There is no input, or no run.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> shown = dpaudit.Transcript(view="report", inputs=[[0, 1, 2], [2, 1, 0]], runs=4)
+    >>> shown.view, shown.at_most
+    ('report', False)
     """
 
     view: str

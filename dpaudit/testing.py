@@ -1,4 +1,16 @@
-"""Assertions for test suites; under pytest, `dpaudit.pytest_plugin` has a fixture and a marker for them."""
+"""Assertions for test suites; under pytest, `dpaudit.pytest_plugin` has a fixture and a marker for them.
+
+Examples
+--------
+>>> import dpaudit
+>>> from dpaudit.testing import assert_private
+>>> evidence = assert_private(
+...     lambda data, size, rng: sum(data) + rng.laplace(scale=2.0, size=size),
+...     epsilon=0.5, pairs=[((0, 1, 1), (1, 1, 1))], samples=10_000,
+... )
+>>> str(evidence.verdict)
+'consistent'
+"""
 
 from __future__ import annotations
 

@@ -53,6 +53,14 @@ class AccountantVerdict:
         Enclosure of the true one.
     tightness
         Claimed over true epsilon; enclosed.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> steps = dpaudit.NoisySteps(noise_multiplier=1.0, rate=0.01, steps=1000)
+    >>> answer = steps.judge(epsilon=2.0, delta=1e-6)
+    >>> str(answer.verdict), round(answer.epsilon.lower, 2)
+    ('refuted', 2.12)
     """
 
     verdict: Verdict
@@ -67,6 +75,19 @@ class NoisySteps(Mechanism):
     In every step each record contributes a vector of norm 1 at most, which may depend on all earlier outputs. Claims
     come from a subclass that asks an accountant, such as those in ``examples/accountants``; `epsilon` and `judge`
     answer without one.
+
+    Parameters
+    ----------
+    noise_multiplier
+        Standard deviation of the noise in parts of the clipping norm, above 0.
+    rate
+        Share of the records in the batch of a step, in (0, 1].
+    steps
+        Number of steps, at least 1.
+    relation
+        ``add-remove`` or ``substitution``.
+    sampling
+        ``poisson`` or ``without-replacement``.
 
     Notes
     -----

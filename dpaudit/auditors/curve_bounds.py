@@ -72,6 +72,15 @@ class PrivacyBounds:
         Outputs drawn from both inputs altogether.
     events
         The events that were counted.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> bounds = dpaudit.privacy_bounds(lambda x, size, rng: rng.normal(x, 1.0, size), 0, 1, samples=20_000)
+    >>> bounds.samples
+    40000
+    >>> bounds.epsilon(0.1) < 1
+    True
     """
 
     confidence: float

@@ -37,6 +37,13 @@ def float_bits(outputs: np.ndarray) -> np.ndarray:
     References
     ----------
     Mironov, "On significance of the least significant bits for differential privacy", CCS 2012.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dpaudit
+    >>> dpaudit.float_bits(np.array([1.0, 1.5, 2.0])).shape
+    (3, 4)
     """
     if outputs.dtype.kind != "f":
         raise CheckError(

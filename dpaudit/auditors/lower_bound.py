@@ -31,6 +31,8 @@ class LowerBound:
     ----------
     epsilon
         The bound: with the stated confidence no smaller epsilon holds at ``delta``; 0 where nothing can be said.
+    delta, confidence
+        Delta at which epsilon is bounded, and the probability, at least, with which the bound is not above the truth.
     detection_limit
         Smallest epsilon that would have been refuted with 95 % power, if an event about as likely as this one forced
         it; ``inf`` if none, and where the outputs may hide any. What only rarer outputs show may be larger and go
@@ -55,6 +57,15 @@ class LowerBound:
         Which of the events chosen this one is: 0 for the main one, others beside it.
     left_out
         Names of the families of scores that were not learned, because they would have taken too long.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> bound = dpaudit.epsilon_lower_bound(lambda x, size, rng: rng.laplace(x, 0.5, size), 0, 1, samples=50_000)
+    >>> 1.7 < bound.epsilon <= 2  # epsilon is 2
+    True
+    >>> bound.confidence, bound.stopped_early
+    (0.999, False)
     """
 
     epsilon: float
@@ -151,6 +162,15 @@ def epsilon_lower_bound(
     binomial and the whole error probability goes into one Clopper-Pearson bound; with delta > 0 two bounds share it.
     Where more than one event goes to the final sample, the main one and up to three others, they share it too.
     **Checked against** closed forms and the rate of false refutations on mechanisms that meet their claim exactly.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> def noisy_count(count, size, rng):
+    ...     return rng.laplace(count, 0.5, size)
+    >>> bound = dpaudit.epsilon_lower_bound(noisy_count, 0, 1, samples=50_000, seed=1)
+    >>> 1.7 < bound.epsilon <= 2  # epsilon is 2
+    True
     """
     Budget(samples=samples, confidence=confidence)
     check_samples(samples)

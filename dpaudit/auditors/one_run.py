@@ -66,6 +66,16 @@ class OneRunBound:
     outlook
         The bound that `MORE` times as many canaries would give, with as large a share of them guessed and as large a
         share of the guesses right.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dpaudit
+    >>> rng = np.random.default_rng(1)
+    >>> included = rng.random(1000) < 0.5
+    >>> bound = dpaudit.one_run_bound(2 * included + rng.normal(size=1000), included, delta=1e-5, confidence=0.95)
+    >>> bound.parameter, bound.canaries
+    ('epsilon', 1000)
     """
 
     parameter: Literal["epsilon", "mu"]

@@ -78,6 +78,15 @@ class SamplesBound:
         Names of the families of scores that were not learned, because they would have taken too long.
     notes
         What speaks against the rows being independent outputs, in words.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dpaudit
+    >>> rng = np.random.default_rng(1)
+    >>> bound = dpaudit.bound_from_samples(rng.laplace(size=20_000), 1 + rng.laplace(size=20_000))
+    >>> bound.parameter, bound.rows
+    ('epsilon', (20000, 20000))
     """
 
     parameter: str

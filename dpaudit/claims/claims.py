@@ -37,6 +37,13 @@ class Claim:
         Whether the claim is measured on the rankings of ``--data`` when there are any.
     reproduces
         The published figure or table that the claim measures again, such as ``Table 1``; empty for none.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> made = dpaudit.UtilityClaim(id="coin.mean", statement="E[x] is at most 0.6.", bound=0.6, exact=lambda: 0.5)
+    >>> isinstance(made, dpaudit.Claim), made.kind
+    (True, 'utility')
     """
 
     kind: ClassVar[str]
@@ -65,6 +72,18 @@ class PrivacyClaim(Claim):
         in [0, 1].
     view
         What the adversary sees: a key of the target's ``views()``.
+
+    Raises
+    ------
+    ParameterError
+        Neither a guarantee nor an epsilon is given, the two differ, or a parameter is out of its range.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> made = dpaudit.PrivacyClaim(id="sum.privacy", statement="The sum is (1, 1e-6)-DP.", epsilon=1.0, delta=1e-6)
+    >>> made.guarantee
+    ApproximateDP(epsilon=1.0, delta=1e-06)
     """
 
     kind: ClassVar[str] = "privacy"
@@ -121,6 +140,21 @@ class UtilityClaim(Claim):
         Other bounds on the same quantity, by name; they are drawn with the claimed one.
     scope
         Inputs and randomness that the expectation is over, in words.
+
+    Raises
+    ------
+    ParameterError
+        Neither ``exact`` nor ``measure`` is given, or the bound or a support cannot be used.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> made = dpaudit.UtilityClaim(
+    ...     id="coin.error", statement="The coin errs with probability at most 0.6.", bound=0.6,
+    ...     measure=lambda runs, rng: rng.integers(0, 2, size=runs),
+    ... )
+    >>> made.direction, made.support
+    ('at-most', (0.0, 1.0))
     """
 
     kind: ClassVar[str] = "utility"
@@ -183,6 +217,21 @@ class RateClaim(Claim):
         ``inconclusive``.
     quantity, scope
         What grows, and over which inputs, in words.
+
+    Raises
+    ------
+    ParameterError
+        There are fewer than 6 ascending points, or not just one of ``exact`` and ``measure`` is given.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> made = dpaudit.RateClaim(
+    ...     id="mean.rate", statement="The error falls like 1/n.", variable="n", points=(10, 20, 50, 100, 200, 500),
+    ...     exponent=-1.0, exact=lambda n: 2 / n,
+    ... )
+    >>> made.exact(10)
+    0.2
     """
 
     kind: ClassVar[str] = "rate"
@@ -253,6 +302,22 @@ class FigureClaim(Claim):
         ``timing``, and no machine's times certify anything, so that the verdict is ``refuted`` (beyond the tolerance,
         which should be a clear factor) or ``consistent``. Only an inequality can be judged: published seconds are those
         of another machine.
+
+    Raises
+    ------
+    ParameterError
+        The support, the factor, the published number or the tolerance is out of its range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dpaudit
+    >>> made = dpaudit.FigureClaim(
+    ...     id="coin.figure1", statement="The mean of Figure 1.", published=0.5, tolerance=0.01, runs=2000,
+    ...     measure=lambda runs, rng: rng.integers(0, 2, size=runs),
+    ... )
+    >>> float(made.measure(made.runs, np.random.default_rng(1)).mean())
+    0.507
     """
 
     kind: ClassVar[str] = "figure"
@@ -309,6 +374,23 @@ class LemmaClaim(Claim):
         ``explain(**instance)`` returns named numbers that let a reader recompute the margin.
     tolerance
         A margin above ``-tolerance`` counts as rounding.
+    scope
+        The instances covered, in words.
+
+    Raises
+    ------
+    ParameterError
+        The tolerance is negative or not finite.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> made = dpaudit.LemmaClaim(
+    ...     id="mine.lemma1", statement="x (1 - x) is at most 1/4.",
+    ...     variables={"x": dpaudit.Reals(0.0, 1.0)}, margin=lambda x: 0.25 - x * (1 - x),
+    ... )
+    >>> made.margin(x=0.5)
+    0.0
     """
 
     kind: ClassVar[str] = "lemma"
@@ -355,6 +437,22 @@ class StabilityClaim(Claim):
         that claims to take rounding into account.
     scope
         The inputs, in words.
+
+    Raises
+    ------
+    ParameterError
+        A metric is none that is known, or a value is out of its range.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> made = dpaudit.StabilityClaim(
+    ...     id="count.stability", statement="A count changes by at most the number of rows that change.",
+    ...     transformation=len, domain=dpaudit.Datasets(dpaudit.Integers(0, 9), longest=5),
+    ...     input_metric="symmetric", output_metric="absolute", map=lambda distance: distance,
+    ... )
+    >>> made.map(2)
+    2
     """
 
     kind: ClassVar[str] = "stability"

@@ -17,6 +17,13 @@ class Dataset:
         What the mechanism's parameter of role ``dataset`` takes.
     sizes
         What the data decide, by the role of the parameter that it is: ``{"agents": 795, "alternatives": 4}``.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> data = dpaudit.Dataset(value=[[0, 1], [1, 0]], sizes={"agents": 2, "alternatives": 2})
+    >>> data.sizes["agents"]
+    2
     """
 
     value: Any
@@ -24,7 +31,22 @@ class Dataset:
 
 
 class DatasetLoader(Protocol):
-    """Reads data files of one form."""
+    """Reads data files of one form.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> class Counts:
+    ...     form = "counts, one a line"
+    ...     def load(self, path):
+    ...         return dpaudit.Dataset(value=[int(line) for line in open(path)])
+    >>> class Total(dpaudit.Mechanism):
+    ...     counts: list | None = dpaudit.parameter(None, role="dataset", loader=Counts())
+    ...     def sample(self, data, size, rng):
+    ...         return rng.laplace(data, size=size)
+    >>> Total().parameters()
+    {'counts': None}
+    """
 
     @property
     def form(self) -> str:

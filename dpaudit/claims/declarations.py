@@ -58,6 +58,21 @@ class Declaration:
         Binds the claim to a mechanism: returns the claim at its parameters, without what is declared here.
     module, line
         Where it is declared.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> class Coin(dpaudit.Mechanism):
+    ...     epsilon: float = 1.0
+    ...     def sample(self, data, size, rng):
+    ...         return rng.random(size) < 0.5
+    >>> @dpaudit.claim("coin.privacy", Coin, kind="privacy", statement="The coin is ε-DP.")
+    ... def privacy(coin):
+    ...     return dpaudit.PrivacyClaim(epsilon=coin.epsilon)
+    >>> privacy.kind, privacy.statement
+    ('privacy', 'The coin is ε-DP.')
+    >>> privacy.bind(Coin(epsilon=0.5)).epsilon
+    0.5
     """
 
     id: str
@@ -179,9 +194,17 @@ def claim(
 
     Examples
     --------
-    >>> @claim("mine2026.theorem1", Coin, kind="privacy", statement="The coin is ϵ-DP.", place=PAPER.at(theorem=1))
-    ... def theorem1(coin: Coin) -> PrivacyClaim:
-    ...     return PrivacyClaim(epsilon=coin.epsilon)
+    >>> import dpaudit
+    >>> paper = dpaudit.Paper(key="mine2026", title="A coin", authors=("Mine",), year=2026)
+    >>> class Coin(dpaudit.Mechanism):
+    ...     epsilon: float = 1.0
+    ...     def sample(self, data, size, rng):
+    ...         return rng.random(size) < 0.5
+    >>> @dpaudit.claim("mine2026.theorem1", Coin, kind="privacy", statement="It is ϵ-DP.", place=paper.at(theorem=1))
+    ... def theorem1(coin: Coin) -> dpaudit.PrivacyClaim:
+    ...     return dpaudit.PrivacyClaim(epsilon=coin.epsilon)
+    >>> theorem1.source
+    'Mine 2026, Theorem 1'
     """
     frame = sys._getframe(1)
     module, line = (frame.f_globals.get("__name__", ""), frame.f_lineno) if at is None else (at[0].__module__, at[1])
@@ -234,7 +257,20 @@ def claim(
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """Numbers from ``low`` to ``high``, for ``only`` of a claim."""
+    """Numbers from ``low`` to ``high``, for ``only`` of a claim.
+
+    Attributes
+    ----------
+    low, high
+        Both ends of the range; both are included.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> among = dpaudit.Between(0.1, 2.0)
+    >>> among.low, among.high
+    (0.1, 2.0)
+    """
 
     low: float
     high: float

@@ -11,7 +11,14 @@ from dpaudit.claims.verdicts import Verdict
 
 
 class Role(StrEnum):
-    """What a measured number is to the claim."""
+    """What a measured number is to the claim.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> dpaudit.Interval.exact(0.5, role=dpaudit.Role.BOUND).role == "bound"
+    True
+    """
 
     VALUE = "value"
     """The audited quantity, or one that follows from it."""
@@ -24,7 +31,14 @@ class Role(StrEnum):
 
 
 class Remedy(StrEnum):
-    """What a user can do about a verdict that is ``inconclusive``."""
+    """What a user can do about a verdict that is ``inconclusive``.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> dpaudit.Remedy.SAMPLES == "samples"
+    True
+    """
 
     SAMPLES = "samples"
     """Spend more samples."""
@@ -46,6 +60,23 @@ class Interval:
 
     ``None`` means that nothing is known on that side. An exact value has ``lower == upper``; ``estimate`` is a
     point estimate between the two where there is one. ``role`` is what the number is to the claim.
+
+    Attributes
+    ----------
+    lower, upper
+        Bounds; None where nothing is known on that side.
+    estimate
+        A point estimate between the two, or None.
+    role
+        What the number is to the claim.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> dpaudit.Interval.exact(2).upper
+    2.0
+    >>> dpaudit.Interval(lower=0.4, upper=0.6, estimate=0.5)
+    Interval(lower=0.4, upper=0.6, estimate=0.5, role=<Role.VALUE: 'value'>)
     """
 
     lower: float | None
@@ -74,6 +105,14 @@ class Violation:
     forces
         What follows for the guarantee's parameters, exactly or at least with the stated confidence:
         ``{"epsilon": 1.98}``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dpaudit
+    >>> found = dpaudit.Violation(data=0, neighbour=1, event="output 0", p=0.9, q=0.1, forces={"epsilon": 2.197})
+    >>> round(float(np.log(found.p / found.q)), 3)
+    2.197
     """
 
     data: Any
@@ -100,6 +139,15 @@ class Counterexample:
         The claim is that the quantity is ``at-most``, ``at-least`` or ``equal`` to the number claimed.
     details
         Further numbers by which a reader can recompute it.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> found = dpaudit.Counterexample(
+    ...     instance={"n": 4}, quantity="error rate", measured=0.3, claimed=0.2, direction="at-most"
+    ... )
+    >>> found.measured > found.claimed
+    True
     """
 
     instance: Any
@@ -122,6 +170,26 @@ class Curves:
         Epsilons, ascending, and bounds on the hockey-stick divergence there; equal where it is exact.
     type_one, type_two_lower, type_two_upper
         Type I errors of a test between the two inputs, ascending in [0, 1], and bounds on the least type II error.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dpaudit
+    >>> class Bit(dpaudit.Mechanism):
+    ...     epsilon: float = 1.0
+    ...     def sample(self, data, size, rng):
+    ...         return np.where(rng.random(size) < 1 / (1 + np.exp(-self.epsilon)), data, 1 - data)
+    ...     def law(self, data):
+    ...         keep = 1 / (1 + np.exp(-self.epsilon))
+    ...         return dpaudit.FiniteLaw.from_probabilities([data, 1 - data], [keep, 1 - keep])
+    ...     def neighbours(self):
+    ...         return dpaudit.Neighbouring.any_two_inputs([0, 1], scope="a bit")
+    ...     def claims(self):
+    ...         return [dpaudit.PrivacyClaim(id="bit.privacy", statement="The bit is ε-LDP.", epsilon=self.epsilon)]
+    >>> record = dpaudit.check(Bit(epsilon=1.0))
+    >>> curves = record.results[0].curves
+    >>> round(curves.delta_upper[0], 4)  # the total variation distance, where epsilon is 0
+    0.4621
     """
 
     epsilon: tuple[float, ...]
@@ -188,6 +256,35 @@ class Evidence:
     """The outcome of one audit of one claim at one set of parameters.
 
     ``remedy`` is given where the verdict is ``inconclusive``, and only there.
+
+    Attributes
+    ----------
+    verdict, scope, method
+        What was concluded, about which inputs and parameters, and how.
+    measured
+        What is known of each quantity, by name.
+    witness
+        The violation or counterexample of a ``refuted`` verdict.
+    note
+        Further sentences for a reader.
+    samples
+        How many outputs were drawn; 0 for an exact method.
+    curves, growth
+        Values that reports draw, where they are known.
+    remedy
+        What the user can do about an ``inconclusive`` verdict.
+    finding
+        What a search for lemmas found, in words.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> exact = dpaudit.Interval.exact(1.0)
+    >>> found = dpaudit.Evidence(
+    ...     verdict=dpaudit.Verdict.PROVED, scope="all pairs", method="exact", measured={"epsilon": exact}
+    ... )
+    >>> found.measured["epsilon"].upper
+    1.0
     """
 
     verdict: Verdict

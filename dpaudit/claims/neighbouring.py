@@ -32,6 +32,21 @@ class Neighbouring:
         The inputs covered, in words.
     domain
         The domain that the pairs come from, where one is declared; the neighbour search draws further pairs from it.
+
+    Raises
+    ------
+    ParameterError
+        The pairs are neither a list of tuples nor a function that lists them.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> listed = [((0, 0), (0, 1))]
+    >>> pairs = dpaudit.Neighbouring(relation="substitution", pairs=listed, complete=False, scope="one pair")
+    >>> pairs.complete
+    False
+    >>> dpaudit.Neighbouring.any_two_inputs(["a", "b", "c"], scope="three values").complete
+    True
     """
 
     relation: str

@@ -43,6 +43,13 @@ class Erratum:
         The place in the paper; plain words where there is no `Paper`.
     printed, meant, reason
         What is printed, what is implemented instead, and how we know.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> wrong = dpaudit.Erratum(where="Equation 3", printed="2/n", meant="2/m", reason="The proof divides by m.")
+    >>> wrong.meant
+    '2/m'
     """
 
     where: Place | str
@@ -63,6 +70,14 @@ class Assertion:
         What it asserts there, in a plain sentence.
     reason
         Why it is left alone: ``a proof step without a number``, ``about other people's systems``.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> paper = dpaudit.Paper(key="mine2026", title="A coin", authors=("Mine",), year=2026)
+    >>> left = dpaudit.Assertion(where=paper.at(section="2"), says="The coin is fast.", reason="no number is given")
+    >>> str(left.where)
+    'Mine 2026, Section 2'
     """
 
     where: Place
@@ -153,6 +168,27 @@ class Place:
 
     Places sort as a reader expects: by section, and within a section by what is numbered there; Theorem 2 comes before
     Theorem 10. They are made by `Paper.at`.
+
+    Attributes
+    ----------
+    paper
+        The paper.
+    steps
+        From the section inwards, each a kind with its numbers: ``(("theorem", ("2",)),)``.
+    part
+        What of it: ``proof``, ``before``, ``after``.
+    note
+        What is read into it, in words.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> paper = dpaudit.Paper(key="mine2026", title="A coin", authors=("Mine",), year=2026)
+    >>> place = paper.at(theorem=2, part="proof")
+    >>> place.label
+    'proof of Theorem 2'
+    >>> sorted([paper.at(theorem=10), paper.at(theorem=2)])[0].label
+    'Theorem 2'
     """
 
     paper: Paper

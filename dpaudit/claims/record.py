@@ -101,6 +101,25 @@ class Result:
         The file by which `dpaudit verify` checks the witness, where one was written.
     timed
         Whether what was measured are times, which differ from run to run.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dpaudit
+    >>> class Bit(dpaudit.Mechanism):
+    ...     epsilon: float = 1.0
+    ...     def sample(self, data, size, rng):
+    ...         return np.where(rng.random(size) < 1 / (1 + np.exp(-self.epsilon)), data, 1 - data)
+    ...     def law(self, data):
+    ...         keep = 1 / (1 + np.exp(-self.epsilon))
+    ...         return dpaudit.FiniteLaw.from_probabilities([data, 1 - data], [keep, 1 - keep])
+    ...     def neighbours(self):
+    ...         return dpaudit.Neighbouring.any_two_inputs([0, 1], scope="a bit")
+    ...     def claims(self):
+    ...         return [dpaudit.PrivacyClaim(id="bit.privacy", statement="The bit is ε-LDP.", epsilon=self.epsilon)]
+    >>> result = dpaudit.check(Bit(epsilon=1.0)).results[0]
+    >>> result.claim, str(result.verdict), result.claimed["epsilon"]
+    ('bit.privacy', 'proved', 1.0)
     """
 
     __pydantic_config__: ClassVar[Any] = _FORBID_UNKNOWN
@@ -181,6 +200,8 @@ class Record:
 
     Attributes
     ----------
+    schema
+        Name and number of the format.
     version, seed, command
         Of the toolkit; the run's seed; and the command that makes the whole record again.
     error_probability
@@ -194,6 +215,25 @@ class Record:
         what the timed results measured, by their place among the results, which are then written without it.
     shard
         Which part of a run it is; None for a whole one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dpaudit
+    >>> class Bit(dpaudit.Mechanism):
+    ...     epsilon: float = 1.0
+    ...     def sample(self, data, size, rng):
+    ...         return np.where(rng.random(size) < 1 / (1 + np.exp(-self.epsilon)), data, 1 - data)
+    ...     def law(self, data):
+    ...         keep = 1 / (1 + np.exp(-self.epsilon))
+    ...         return dpaudit.FiniteLaw.from_probabilities([data, 1 - data], [keep, 1 - keep])
+    ...     def neighbours(self):
+    ...         return dpaudit.Neighbouring.any_two_inputs([0, 1], scope="a bit")
+    ...     def claims(self):
+    ...         return [dpaudit.PrivacyClaim(id="bit.privacy", statement="The bit is ε-LDP.", epsilon=self.epsilon)]
+    >>> record = dpaudit.check(Bit(epsilon=1.0), seed=1)
+    >>> [str(result.verdict) for result in record.results]
+    ['proved']
     """
 
     __pydantic_config__: ClassVar[Any] = _FORBID_UNKNOWN
@@ -342,10 +382,29 @@ def summed_errors(results: Iterable[Result]) -> float:
 def read_record(path: str | Path) -> Record:
     """Read a record file.
 
+    Parameters
+    ----------
+    path
+        A file that ``dpaudit check --format json`` or ``--output`` wrote.
+
+    Returns
+    -------
+    Record
+        The record.
+
     Raises
     ------
     RecordError
         The file cannot be read or is not a record.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> from pathlib import Path
+    >>> dpaudit.read_record(Path("missing.json"))
+    Traceback (most recent call last):
+        ...
+    dpaudit.errors.RecordError: missing.json: cannot read the record (No such file or directory)
     """
     if _size(path) > _STREAMED:
         from dpaudit.claims.record_json import read_streamed

@@ -8,7 +8,16 @@ from dpaudit.errors import DpauditError, TargetRaisedError, TimeLimitError
 
 
 class Verdict(StrEnum):
-    """What an audit concludes about one claim at one set of parameters."""
+    """What an audit concludes about one claim at one set of parameters.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> dpaudit.Verdict.REFUTED.meaning
+    'there is a witness that the reader can recompute'
+    >>> dpaudit.Verdict("proved") is dpaudit.Verdict.PROVED
+    True
+    """
 
     PROVED = "proved"
     CERTIFIED = "certified"

@@ -1,4 +1,12 @@
-"""Output laws, and what follows from two of them: privacy loss, hockey-stick divergence, privacy profile."""
+"""Output laws, and what follows from two of them: privacy loss, hockey-stick divergence, privacy profile.
+
+Examples
+--------
+>>> import dpaudit
+>>> from dpaudit.laws import GaussianLaw, compare
+>>> round(compare(GaussianLaw(0.0, 1.0), GaussianLaw(1.0, 1.0)).delta(1.0).upper, 4)
+0.1269
+"""
 
 from dpaudit.laws.amplification import (
     blanket_delta,

@@ -78,7 +78,17 @@ class Comparison(ABC):
 
 
 class Law(ABC):
-    """The probability law of a mechanism's output on one input."""
+    """The probability law of a mechanism's output on one input.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> law = dpaudit.LaplaceLaw(0.0, 1.0)
+    >>> isinstance(law, dpaudit.Law)
+    True
+    >>> law.against(dpaudit.LaplaceLaw(1.0, 1.0)).max_divergence()
+    1.0
+    """
 
     @abstractmethod
     def against(self, other: Law) -> Comparison:
@@ -88,10 +98,31 @@ class Law(ABC):
 def compare(p: Law, q: Law) -> Comparison:
     """Privacy loss of law ``p`` against law ``q``.
 
+    Parameters
+    ----------
+    p, q
+        Output laws of the same kind on two inputs.
+
+    Returns
+    -------
+    Comparison
+        Bounds on delta at an epsilon, on epsilon at a delta, and the worst event.
+
     Raises
     ------
     CheckError
         The laws are of different kinds, so that no comparison is defined.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> comparison = dpaudit.compare(dpaudit.GaussianLaw(0.0, 1.0), dpaudit.GaussianLaw(1.0, 1.0))
+    >>> round(comparison.epsilon(1e-5).upper, 3)
+    4.377
+    >>> dpaudit.compare(dpaudit.GaussianLaw(0.0, 1.0), dpaudit.LaplaceLaw(0.0, 1.0))
+    Traceback (most recent call last):
+        ...
+    dpaudit.errors.CheckError: a GaussianLaw cannot be compared with a LaplaceLaw; ...
     """
     if type(p) is not type(q):
         raise CheckError(

@@ -26,7 +26,22 @@ def _check_noise(what: str, location: float, scale: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class LaplaceLaw(Law):
-    """Laplace law with density exp(-|x - location| / scale) / (2 scale)."""
+    """Laplace law with density exp(-|x - location| / scale) / (2 scale).
+
+    Parameters
+    ----------
+    location
+        The mean.
+    scale
+        Above 0: sensitivity over epsilon.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> comparison = dpaudit.compare(dpaudit.LaplaceLaw(0.0, 2.0), dpaudit.LaplaceLaw(1.0, 2.0))
+    >>> comparison.epsilon(0.0).upper
+    0.5
+    """
 
     location: float
     scale: float
@@ -85,7 +100,24 @@ class LaplaceComparison(Comparison):
 
 @dataclass(frozen=True, slots=True)
 class GaussianLaw(Law):
-    """Normal law."""
+    """Normal law.
+
+    Parameters
+    ----------
+    location
+        The mean.
+    scale
+        The standard deviation, above 0.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> comparison = dpaudit.compare(dpaudit.GaussianLaw(0.0, 1.0), dpaudit.GaussianLaw(1.0, 1.0))
+    >>> round(comparison.delta(1.0).upper, 4)
+    0.1269
+    >>> comparison.epsilon(0.0).upper
+    inf
+    """
 
     location: float
     scale: float

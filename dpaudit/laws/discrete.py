@@ -71,6 +71,13 @@ class DiscreteLaplaceLaw(Law):
     ----------
     Ghosh, Roughgarden, Sundararajan, "Universally utility-maximizing privacy mechanisms", STOC 2009, where it is the
     geometric mechanism.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> comparison = dpaudit.compare(dpaudit.DiscreteLaplaceLaw(0, 2.0), dpaudit.DiscreteLaplaceLaw(1, 2.0))
+    >>> round(comparison.epsilon(0.0).upper, 6)
+    0.5
     """
 
     location: int
@@ -145,6 +152,13 @@ class DiscreteGaussianLaw(Law):
     References
     ----------
     Canonne, Kamath, Steinke, "The discrete Gaussian for differential privacy", NeurIPS 2020.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> comparison = dpaudit.compare(dpaudit.DiscreteGaussianLaw(0, 3.0), dpaudit.DiscreteGaussianLaw(1, 3.0))
+    >>> round(comparison.delta(1.0).upper, 6)
+    0.000218
     """
 
     location: int

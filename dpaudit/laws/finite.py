@@ -49,6 +49,18 @@ class FiniteLaw(Law):
     ------
     CheckError
         Lengths differ, a log-probability is NaN or above 0, or the probabilities do not add up to 1.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> law = dpaudit.FiniteLaw.from_probabilities(["yes", "no"], [0.75, 0.25])
+    >>> other = dpaudit.FiniteLaw.from_probabilities(["yes", "no"], [0.25, 0.75])
+    >>> round(dpaudit.compare(law, other).epsilon(0.0).upper, 4)  # log 3
+    1.0986
+    >>> dpaudit.FiniteLaw.from_probabilities(["yes", "no"], [0.75, 0.35])
+    Traceback (most recent call last):
+        ...
+    dpaudit.errors.CheckError: the probabilities add up to 1.1 instead of 1
     """
 
     outcomes: Sequence[Any] | np.ndarray

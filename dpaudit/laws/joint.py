@@ -25,7 +25,26 @@ _MAX_NESTED_OUTCOMES = 1 << 15
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProductLaw(Law):
-    """Independent parts released together."""
+    """Independent parts released together.
+
+    Parameters
+    ----------
+    parts
+        Laws of the parts, in the same order for every input.
+
+    Raises
+    ------
+    CheckError
+        There is no part, or a part is no law.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> pair = dpaudit.ProductLaw([dpaudit.LaplaceLaw(0.0, 1.0), dpaudit.LaplaceLaw(0.0, 2.0)])
+    >>> other = dpaudit.ProductLaw([dpaudit.LaplaceLaw(1.0, 1.0), dpaudit.LaplaceLaw(1.0, 2.0)])
+    >>> dpaudit.compare(pair, other).epsilon(0.0).upper
+    1.5
+    """
 
     parts: Sequence[Law]
 
@@ -153,6 +172,21 @@ class PublicMixtureLaw(Law):
         Their log-probabilities, shape (k,).
     parts
         Law of the rest of the output given each choice.
+
+    Raises
+    ------
+    CheckError
+        There are not as many laws as labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dpaudit
+    >>> def law(location):
+    ...     parts = [dpaudit.LaplaceLaw(location, 1.0), dpaudit.LaplaceLaw(location, 2.0)]
+    ...     return dpaudit.PublicMixtureLaw(["fine", "coarse"], np.log([0.5, 0.5]), parts)
+    >>> dpaudit.compare(law(0.0), law(1.0)).epsilon(0.0).upper
+    1.0
     """
 
     labels: Sequence[Any]

@@ -1,4 +1,12 @@
-"""Reusable local randomizers and noise, with their exact laws."""
+"""Reusable local randomizers and noise, with their exact laws.
+
+Examples
+--------
+>>> import dpaudit
+>>> from dpaudit.randomizers import RandomizedResponse
+>>> round(RandomizedResponse.for_epsilon(1.0).keep, 4)
+0.7311
+"""
 
 from dpaudit.randomizers.attributes import Projection, SampledProjection, SampledResponse
 from dpaudit.randomizers.gaussian import GaussianNoise

@@ -1,4 +1,13 @@
-"""Rankings: profiles, counts, Kendall tau, KwikSort, Kemeny, Mallows, queries, PrefLib."""
+"""Rankings: profiles, counts, Kendall tau, KwikSort, Kemeny, Mallows, queries, PrefLib.
+
+Examples
+--------
+>>> import numpy as np
+>>> import dpaudit
+>>> from dpaudit.rankings import kendall_tau
+>>> int(kendall_tau(np.array([0, 1, 2]), np.array([2, 1, 0])))
+3
+"""
 
 from dpaudit.rankings.hierarchical import hierarchical
 from dpaudit.rankings.kemeny import KemenyResult, integer_programme, kemeny

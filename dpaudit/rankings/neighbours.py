@@ -41,6 +41,13 @@ class Profiles:
     ------
     ParameterError
         An argument is out of range.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> domain = dpaudit.Profiles(agents=3, alternatives=3)
+    >>> domain.count()
+    315
     """
 
     agents: int

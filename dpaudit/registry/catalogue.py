@@ -161,10 +161,30 @@ def _announced() -> tuple[str, ...]:
 def load(name: str) -> type[Mechanism]:
     """Return the class of a catalogue target, for one that is compared with others.
 
+    Parameters
+    ----------
+    name
+        Name of the target, such as ``ldp-kwiksort-rr``.
+
+    Returns
+    -------
+    type[Mechanism]
+        The class, which takes the parameters by name.
+
     Raises
     ------
     TargetError
         There is no target of that name.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> dpaudit.load("ldp-kwiksort-rr")(epsilon=0.5).epsilon
+    0.5
+    >>> dpaudit.load("ldp-kwiksort-rs")
+    Traceback (most recent call last):
+        ...
+    dpaudit.errors.TargetError: unknown target 'ldp-kwiksort-rs', did you mean 'ldp-kwiksort-rr'?; ...
     """
     known = catalogue()
     if name not in known:

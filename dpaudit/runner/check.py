@@ -138,6 +138,25 @@ def check(
         The call, the plan, the data or the target cannot be used.
     KeyboardInterrupt
         The run was interrupted; a record of a part of it would pass for the whole.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dpaudit
+    >>> class Bit(dpaudit.Mechanism):
+    ...     epsilon: float = 1.0
+    ...     def sample(self, data, size, rng):
+    ...         return np.where(rng.random(size) < 1 / (1 + np.exp(-self.epsilon)), data, 1 - data)
+    ...     def law(self, data):
+    ...         keep = 1 / (1 + np.exp(-self.epsilon))
+    ...         return dpaudit.FiniteLaw.from_probabilities([data, 1 - data], [keep, 1 - keep])
+    ...     def neighbours(self):
+    ...         return dpaudit.Neighbouring.any_two_inputs([0, 1], scope="a bit")
+    ...     def claims(self):
+    ...         return [dpaudit.PrivacyClaim(id="bit.privacy", statement="The bit is ε-LDP.", epsilon=self.epsilon)]
+    >>> record = dpaudit.check(Bit(epsilon=1.0), seed=1)
+    >>> str(record.results[0].verdict), record.results[0].measured["epsilon"].upper
+    ('proved', 1.0)
     """
     budget = Budget(
         samples=samples,

@@ -44,6 +44,8 @@ class Verification:
 
     Attributes
     ----------
+    schema
+        Name and number of the format.
     confirmed
         Whether they refute the claim again: the bound is above the claimed value.
     target, claim, view, parameters
@@ -64,6 +66,18 @@ class Verification:
         Confidence of the bound, samples per input, and seed.
     notes
         What else to know: code or data that have changed, an event that was learned again.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> found = dpaudit.Verification(
+    ...     confirmed=True, target="half-noise", claim="control.half-noise", view="output", parameters={},
+    ...     guarantee="approximate-dp", claimed={"epsilon": 1.0, "delta": 0.0}, data=0, neighbour=1,
+    ...     event="output at most 0", hits=(900, 100), trials=(1000, 1000), p=0.9, q=0.1,
+    ...     forces={"epsilon": 1.9}, confidence=0.999, samples=1000, seed=0, notes=(),
+    ... )
+    >>> found.confirmed and found.forces["epsilon"] > found.claimed["epsilon"]
+    True
     """
 
     schema: Literal["dpaudit.verification/2"] = SCHEMA
@@ -137,6 +151,14 @@ def verify(
     **Guarantee.** A target that meets the claim is ``confirmed`` to violate it with probability at most 1 -
     ``confidence``: all samples are fresh and count one event.
     **Checked against** planted violations, and events that show none.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> dpaudit.verify("missing.json")
+    Traceback (most recent call last):
+        ...
+    dpaudit.errors.WitnessError: missing.json: cannot read the witness (No such file or directory)
     """
     asked = partial(verify_here, samples=samples, confidence=confidence, seed=seed, target=target, changed=changed)
     with Team() as team:

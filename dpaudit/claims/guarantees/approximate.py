@@ -47,6 +47,19 @@ class ApproximateDP(Guarantee):
     References
     ----------
     Dwork, Roth, "The algorithmic foundations of differential privacy", 2014, Definition 2.4.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> promise = dpaudit.ApproximateDP(1.0, 1e-6)
+    >>> round(promise.most(0.1), 4)
+    0.2718
+    >>> promise.forces(0.5, 0.1) > 1.6
+    True
+    >>> dpaudit.ApproximateDP(-1.0)
+    Traceback (most recent call last):
+        ...
+    dpaudit.errors.ParameterError: epsilon must be a finite number >= 0, got -1.0
     """
 
     kind: ClassVar[str] = "approximate-dp"

@@ -87,6 +87,13 @@ class Guarantee(ABC):
         Name of the kind, as records hold it.
     forced
         The parameter of which an observation forces a value, the others being as claimed.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> promises = [dpaudit.ApproximateDP(1.0), dpaudit.GaussianDP(1.0), dpaudit.ZeroConcentratedDP(0.5)]
+    >>> [(promise.kind, promise.forced) for promise in promises]
+    [('approximate-dp', 'epsilon'), ('gaussian-dp', 'mu'), ('zero-concentrated-dp', 'rho')]
     """
 
     kind: ClassVar[str]

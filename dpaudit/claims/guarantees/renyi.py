@@ -48,6 +48,17 @@ class RenyiDP(Guarantee):
     References
     ----------
     Mironov, "Renyi differential privacy", CSF 2017, Definition 4.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> promise = dpaudit.RenyiDP(2.0, 0.5)
+    >>> promise.kind
+    'renyi-dp'
+    >>> dpaudit.RenyiDP(1.0, 0.5)
+    Traceback (most recent call last):
+        ...
+    dpaudit.errors.ParameterError: alpha must be above 1 (infinite for pure differential privacy), got 1.0
     """
 
     kind: ClassVar[str] = "renyi-dp"

@@ -49,6 +49,17 @@ class TradeOff(Guarantee):
     References
     ----------
     Dong, Roth, Su, "Gaussian differential privacy", JRSS B 84, 2022, Definition 2.3.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> promise = dpaudit.TradeOff([(0.1, 0.6), (0.5, 0.1)])
+    >>> promise.kind
+    'trade-off'
+    >>> dpaudit.TradeOff([(0.1, 0.95)])
+    Traceback (most recent call last):
+        ...
+    dpaudit.errors.ParameterError: type II error at 0.1 must be above 0 and at most 0.9, got 0.95
     """
 
     kind: ClassVar[str] = "trade-off"

@@ -69,6 +69,17 @@ class ZeroConcentratedDP(Guarantee):
     References
     ----------
     Bun, Steinke, "Concentrated differential privacy", TCC 2016, Definitions 1.1 and 8.1.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> promise = dpaudit.ZeroConcentratedDP(0.5)
+    >>> promise.forced
+    'rho'
+    >>> dpaudit.ZeroConcentratedDP(-1.0)
+    Traceback (most recent call last):
+        ...
+    dpaudit.errors.ParameterError: rho must be a finite number >= 0, got -1.0
     """
 
     kind: ClassVar[str] = "zero-concentrated-dp"

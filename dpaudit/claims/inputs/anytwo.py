@@ -30,6 +30,17 @@ class AnyTwo:
     ------
     ParameterError
         There are fewer than two values, or one is listed twice.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> domain = dpaudit.AnyTwo(values=["yes", "no", "unsure"])
+    >>> dpaudit.Neighbouring.within(domain).relation
+    'any-two-inputs'
+    >>> dpaudit.AnyTwo(values=["yes"])
+    Traceback (most recent call last):
+        ...
+    dpaudit.errors.ParameterError: AnyTwo needs at least 2 values, got 1
     """
 
     values: Sequence[Any]

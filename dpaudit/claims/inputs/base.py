@@ -17,6 +17,15 @@ class InputDomain(Protocol):
     """Neighbouring inputs that can be counted, listed, drawn and varied.
 
     A pair is unordered: auditors look at both directions. The two inputs of a pair always differ.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> domain = dpaudit.Records(values=(0, 1), size=2)
+    >>> isinstance(domain, dpaudit.InputDomain)
+    True
+    >>> domain.count()
+    2
     """
 
     @property

@@ -44,6 +44,19 @@ class DrawnPairs:
     ------
     ParameterError
         The strategy is none; on drawing, a value is not a pair or the two inputs are always the same.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> from hypothesis import strategies as st
+    >>> pairs = st.integers(0, 9).map(lambda n: ((0,) * n, (0,) * (n + 1)))
+    >>> domain = dpaudit.DrawnPairs(strategy=pairs, relation="add-remove", scope="at most ten zeros")
+    >>> domain.relation
+    'add-remove'
+    >>> dpaudit.DrawnPairs(strategy="no strategy", relation="add-remove", scope="at most ten zeros")
+    Traceback (most recent call last):
+        ...
+    dpaudit.errors.ParameterError: DrawnPairs: strategy must be a Hypothesis strategy that draws pairs, got ...
     """
 
     strategy: SearchStrategy[Pair]

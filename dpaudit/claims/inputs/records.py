@@ -48,6 +48,17 @@ class Records:
     ------
     ParameterError
         An argument is out of range.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> domain = dpaudit.Records(values=(0, 1), size=2)
+    >>> domain.count()
+    2
+    >>> dpaudit.Records(values=(0,), size=2)
+    Traceback (most recent call last):
+        ...
+    dpaudit.errors.ParameterError: Records with substitution needs at least 2 values, got 1
     """
 
     values: Sequence[Any]

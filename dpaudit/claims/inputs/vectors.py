@@ -51,6 +51,16 @@ class Vectors:
     Distances of float vectors are at most the step up to rounding. The patterns are the categories of queries that
     tests of counting mechanisms use (Ding, Wang, Wang, Zhang, Kifer 2018, "Detecting violations of differential
     privacy", section 5), laid at several places of the box.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> dpaudit.Vectors(length=3, low=0.0, high=1.0, norm="l2").step
+    1.0
+    >>> dpaudit.Vectors(length=3, low=1.0, high=0.0)
+    Traceback (most recent call last):
+        ...
+    dpaudit.errors.ParameterError: Vectors: give finite low < high, got 1.0 and 0.0
     """
 
     length: int
