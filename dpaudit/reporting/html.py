@@ -174,6 +174,20 @@ def _said_by_all(claim: ClaimGroup) -> dict[str, str]:
     return {name: claim.shared(name) for name in _SHARED}
 
 
+def _inside(claim: ClaimGroup, maps: Sequence[object], drawings: Sequence[object]) -> str:
+    """Say what the folded part of a claim's account has."""
+    refuted = most_telling(claim).result.verdict is Verdict.REFUTED
+    parts = [
+        *(("witness",) if refuted else ("scope", "method")),
+        "map of the settings" if maps else "",
+        "figures" if drawings else "",
+        f"all {len(claim.cells)} results" if len(claim.cells) > 1 else "",
+    ]
+    *first, last = filter(None, parts)
+    said = f"{', '.join(first)} and {last}" if first else last
+    return f"{said[:1].upper()}{said[1:]}"
+
+
 def _facts(
     shared: Mapping[str, str], result: Result, repeated: bool, several: Set[Verdict]
 ) -> tuple[tuple[str, str], ...]:
@@ -261,6 +275,7 @@ def template(name: str) -> Template:
         figures=figures,
         folded=folded,
         headline=headline,
+        inside=_inside,
         most_rows=_MOST_ROWS,
         most_telling=most_telling,
         reason=reason,

@@ -273,3 +273,14 @@ def test_reports_are_written_with_nothing_that_differs_from_run_to_run(make_pape
     assert html_files(again, root="..") == {
         path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "site").iterdir()
     }
+
+
+def test_the_account_of_a_claim_is_folded_under_its_answer(make_paper: Callable[..., Record]) -> None:
+    page = render_html(make_paper(theorem1=({"theorem": 1}, [P, R])), paper="ames2020")
+    articles = re.findall(r"<article.*?</article>", page, flags=re.DOTALL)
+    assert articles
+    for article in articles:
+        answer, _, rest = article.partition("<details")
+        assert "<strong>" in answer
+        assert "<dl>" not in answer
+        assert "<dl>" in rest
