@@ -43,6 +43,23 @@ class NoiseFunction:
         The law of the noise, ``laplace``, ``gaussian``, ``discrete-laplace`` or ``discrete-gaussian``, and its scale
         (of Gaussian noise the standard deviation), as ``sensitivity`` is given. Leave both out where the noise is not
         simply added; then the sensitivity alone is judged.
+
+    Raises
+    ------
+    ParameterError
+        The name is not that of a function in a module, the metric or the family is unknown, only one of ``family`` and
+        ``scale`` is given, or there is neither a sensitivity nor a law.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> added = dpaudit.NoiseFunction(name="survey:add_noise", value="total", sensitivity="sensitivity")
+    >>> added.metric
+    'l1'
+    >>> dpaudit.NoiseFunction(name="survey:add_noise", value="total")
+    Traceback (most recent call last):
+        ...
+    dpaudit.errors.ParameterError: NoiseFunction survey:add_noise: give `sensitivity`, or `family` and `scale`
     """
 
     name: str
@@ -95,6 +112,18 @@ class NoiseClaim(Claim):
         Further functions that add noise, beyond those that dpaudit knows.
     scope
         The inputs, in words; by default those of the pairs.
+
+    Raises
+    ------
+    ParameterError
+        A guarantee and another epsilon or delta are given, or an argument is of another kind than it has to be.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> made = dpaudit.NoiseClaim(id="sum.noise", statement="The noise is enough for 1-DP.", epsilon=1.0)
+    >>> made.guarantee
+    ApproximateDP(epsilon=1.0, delta=0.0)
     """
 
     kind: ClassVar[str] = "noise"

@@ -54,6 +54,17 @@ class NoiseCall:
         Epsilon and delta that the call declares to spend; None where it declares none.
     before
         Digest of all other random numbers that were drawn before.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dpaudit
+    >>> call = dpaudit.NoiseCall(
+    ...     function="Generator.laplace", place="survey.py:12", family="laplace", value=3.0,
+    ...     scale=np.array(2.0), noise=np.array(0.5), returned=3.5,
+    ... )
+    >>> call.flat_noise.tolist()
+    [0.5]
     """
 
     function: str
