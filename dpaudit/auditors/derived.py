@@ -55,6 +55,13 @@ class DerivedPairs:
     Notes
     -----
     **Guarantee.** None: pairs that leak may be left out.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> pairs = dpaudit.DerivedPairs(space=dpaudit.Floats(0, 10), relation="absolute", distance=1.0)
+    >>> dpaudit.Neighbouring.within(pairs).relation
+    'absolute'
     """
 
     space: InputSpace

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import tempfile
+import threading
 import weakref
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,21 +24,28 @@ _BLOCK = 256
 
 
 class OpenFile:
-    """A file that is closed with the last reference to it."""
+    """A file that is closed with the last reference to it; threads and forked processes may read it."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
+        self._lock = threading.Lock()
         weakref.finalize(self, file.close)
 
     def read(self, start: int, end: int) -> bytes:
         """Return what is between two places."""
-        self._file.seek(start)
-        return self._file.read(end - start)
+        if hasattr(os, "pread"):
+            # The place in the file, which threads and forked processes share, plays no part.
+            return os.pread(self._file.fileno(), end - start, start)
+        with self._lock:
+            self._file.seek(start)
+            return self._file.read(end - start)
 
     def write(self, start: int, content: bytes) -> None:
         """Write at a place."""
-        self._file.seek(start)
-        self._file.write(content)
+        with self._lock:
+            self._file.seek(start)
+            while content:
+                content = content[self._file.write(content) :]
 
 
 class ResultFile(Sequence["Result"]):
@@ -132,7 +141,7 @@ class Keep:
         held, self._held = self._held or {number: result}, {}
         try:
             if self._file is None:
-                self._file = OpenFile(tempfile.TemporaryFile(prefix="dpaudit-"))  # noqa: SIM115
+                self._file = OpenFile(tempfile.TemporaryFile(prefix="dpaudit-", buffering=0))  # noqa: SIM115
             for each, found in held.items():
                 self._write(self._file, each, found)
         except OSError as error:

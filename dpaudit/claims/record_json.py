@@ -225,7 +225,7 @@ def read_json(text: str, name: str) -> Record:
     try:
         if schema == record_v1.SCHEMA:
             return _drawable(record_v1.read(raw))
-        return _drawable(_record(_adapter().validate_python(raw)))
+        return _checked(_record(_adapter().validate_python(raw)))
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
@@ -236,6 +236,15 @@ def read_json(text: str, name: str) -> Record:
 
 class _MisfitError(Exception):
     pass
+
+
+def _checked(record: Record) -> Record:
+    """Return a record whose summary counts its results, and whose curves can be drawn."""
+    from dpaudit.claims.record import summarise
+
+    if summarise(record.results) != dict(record.summary):
+        raise _MisfitError("key 'summary' does not count the results")
+    return _drawable(record)
 
 
 def _entry(table: Sequence[T], number: int, key: str) -> T:
@@ -268,7 +277,7 @@ def read_streamed(path: str | Path) -> Record | None:
     line, curves = _parts_adapters()
     results = (_valid(line, text, f"results.{place}") for place, text in enumerate(tables.results))
     try:
-        return _drawable(_record(file, results, _Validated(tables.curves, curves)))
+        return _checked(_record(file, results, _Validated(tables.curves, curves)))
     except _MisfitError as error:
         raise RecordError(f"{path}: {error}; write the record again") from None
 

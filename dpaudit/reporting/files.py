@@ -13,8 +13,9 @@ from dpaudit.reporting.html import render_html
 from dpaudit.reporting.junit import junit_parts
 from dpaudit.reporting.ledger import render_ledger, render_ledger_html
 from dpaudit.reporting.markdown import render_markdown
+from dpaudit.reporting.overview import is_large
 from dpaudit.reporting.page import render_paper
-from dpaudit.reporting.pages import PAGE_NAME, further_pages
+from dpaudit.reporting.pages import further_pages, is_page
 from dpaudit.writing import unwritable, write_file
 
 LEDGER = "README.md"
@@ -101,15 +102,17 @@ def write_report(record: Record, folder: str | Path) -> None:
     """
     # The record first: whatever becomes of the pages, they can be rendered from it again.
     _write({"record.json": record.json_parts()}, folder)
-    _write({"report.md": render_markdown(record), "index.html": render_html(record)}, folder)
-    _write({"junit.xml": junit_parts(record)}, folder)
-    written = set()
+    before = {file.name for file in Path(folder).glob("results-*.html") if is_page(file)}
+    if before or is_large(record):
+        # The first page comes last: without it, the report of another record leads to none of the new pages.
+        _remove(Path(folder) / "index.html")
     for name, text in further_pages(record):
         _write({name: text}, folder)
-        written.add(name)
-    for old in Path(folder).glob("results-*.html"):
-        if PAGE_NAME.fullmatch(old.name) and old.name not in written:
-            _remove(old)
+        before.discard(name)
+    for name in before:
+        _remove(Path(folder) / name)
+    _write({"report.md": render_markdown(record), "junit.xml": junit_parts(record)}, folder)
+    _write({"index.html": render_html(record)}, folder)
 
 
 def _way(start: str | Path, to: Path) -> str:

@@ -6,6 +6,7 @@ import re
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final
 
 from dpaudit.claims.record import Record
@@ -17,8 +18,9 @@ from dpaudit.reporting.overview import MOST_SHOWN, ClaimOverview, Overview, is_l
 from dpaudit.reporting.papers import papers_of
 from dpaudit.reporting.wording import clean, conclusion, counts, provenance
 
-PAGE_NAME: Final = re.compile(r"results-\d{3,}\.html")
-"""Names of the further pages."""
+_PAGE_NAME: Final = re.compile(r"results-\d{3,}\.html")
+_MARK: Final = b'<a href="index.html">All results</a>'
+"""What every further page has."""
 
 _MOST_CLAIMS = 1000
 
@@ -81,6 +83,14 @@ def further_pages(record: Record) -> Iterator[tuple[str, str]]:
             if len(claim.cells) == len(overview.claims[claim.target, claim.claim].places)
         }
         yield page_name(page), render_part(part, groups, page=page, pages=number, whole=whole)
+
+
+def is_page(file: Path) -> bool:
+    """Whether a file is a further page of a report, by its name and by what is in it."""
+    try:
+        return _PAGE_NAME.fullmatch(file.name) is not None and _MARK in file.read_bytes()
+    except OSError:
+        return False
 
 
 def page_name(page: int) -> str:

@@ -65,6 +65,14 @@ def merge(records: Mapping[str, Record], *, output: Path | None = None) -> Recor
         for place, result in zip(shards[other].places, _moved(record, output), strict=True):
             keep.add(place, result)
     _, results = keep.results()
+    known: set[str] = set()
+    for result in results:
+        if result.key and result.key in known:
+            raise RecordError(
+                f"{result.target}, {result.claim}: there are two results with the key {result.key}; give the records "
+                "as they were written"
+            )
+        known.add(result.key)
     ordered = [records[by_number[number]] for number in sorted(by_number)]
     seconds = [record.timing.get("seconds", 0.0) for record in ordered]
     started = [record.timing.get("started", 0.0) for record in ordered]

@@ -114,12 +114,16 @@ def _refuse_line(path: str | Path, block: bytes, before: int) -> NoReturn:
 def rows_of(path: str | Path, file: BinaryIO) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows of an opened CSV file that are not empty, with the lines they end on.
 
+    Blank lines at the end of a file, and between rows of several columns, hold no row. Between rows of one column they
+    might be empty texts, and are refused.
+
     Raises
     ------
     DataError
         As `lines_of`; or it is no CSV.
     """
     reader = csv.reader(lines_of(path, file), strict=True)
+    blank = 0
     while True:
         try:
             row = next(reader)
@@ -129,8 +133,12 @@ def rows_of(path: str | Path, file: BinaryIO) -> Iterator[tuple[int, list[str]]]
             refuse(
                 path, f"is no CSV ({error}); write one output a line, with commas between columns", line=reader.line_num
             )
-        if row:
-            yield reader.line_num, row
+        if not row:
+            blank = blank or reader.line_num
+            continue
+        if blank and len(row) == 1:
+            refuse(path, 'is blank, and rows follow; write an output that is an empty text as ""', line=blank)
+        yield reader.line_num, row
 
 
 def number_in(text: str) -> float | None:

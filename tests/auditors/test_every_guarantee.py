@@ -140,6 +140,49 @@ def test_less_than_the_truth_is_not_proved_however_small(rho, verdict):
     assert (verdict == "inconclusive") == ("rounding" in evidence.note)
 
 
+class TwoLaws(Bits):
+    """Any two laws."""
+
+    def __init__(self, p, q):
+        super().__init__()
+        object.__setattr__(self, "laws", (p, q))
+
+    def law(self, data):
+        return self.laws[data]
+
+
+def finite(*masses):
+    return dpaudit.FiniteLaw.from_probabilities(range(len(masses)), masses)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_profiles_that_are_met_with_equality_are_proved(seed):
+    """Outcome 2 is impossible on the first input, and alone has a loss above 1 in either direction."""
+    delta = float(np.random.default_rng(seed).uniform(1e-7, 1e-3))
+    laws = TwoLaws(finite(0.5, 0.5), finite(0.5, 0.5 - delta, delta))
+    for guarantee in (PrivacyProfile({1: delta}), ApproximateDP(1.0, delta)):
+        assert decided(laws, guarantee) == "proved"
+    for guarantee in (PrivacyProfile({1: delta * (1 - 1e-6)}), ApproximateDP(1.0, delta * (1 - 1e-6))):
+        assert decided(laws, guarantee) == "refuted"
+
+
+def test_a_tiny_difference_does_not_prove_that_there_is_none():
+    tiny = 4e-10
+    laws = TwoLaws(finite(0.5 + tiny / 2, 0.5 - tiny / 2), finite(0.5 - tiny / 2, 0.5 + tiny / 2))
+    assert decided(laws, PrivacyProfile({0: tiny})) == "proved"
+    for delta in (0.0, 1e-15, tiny / 2):
+        assert decided(laws, PrivacyProfile({0: delta})) == "inconclusive"
+        assert decided(laws, ApproximateDP(0.0, delta)) == "refuted"
+    apart = TwoLaws(finite(0.1 + 5e-9, 0.9 - 5e-9), finite(0.1, 0.9))
+    assert decided(apart, TradeOff({0.1: 0.9 - 5e-9})) == "proved"
+    assert decided(apart, TradeOff({0.1: 0.9})) != "proved"
+
+
+def decided(target, guarantee):
+    claim = dpaudit.PrivacyClaim(id="c", statement="It is private.", guarantee=guarantee)
+    return audit_exact(target, claim, target.neighbours())[0].verdict
+
+
 @pytest.mark.slow
 def test_events_that_show_it_are_those_of_the_guarantee():
     bits = Bits(knows="law")

@@ -1,10 +1,13 @@
 """Results of large runs: kept in a temporary file, written and read as streams, the same to the byte."""
 
 import json
+import multiprocessing
+import os
 import pickle
 import random
 import tempfile
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -88,6 +91,39 @@ def test_results_that_arrive_in_any_order_are_kept_in_theirs(few):
     assert found != results[:-1]
     with pytest.raises(IndexError):
         found[40]
+
+
+def test_threads_and_forked_processes_read_what_they_ask_for(few):
+    results = several(400)
+    found = in_a_file(results)
+    with ThreadPoolExecutor(4) as pool:
+        assert all(list(pool.map(lambda _: list(found) == list(results), range(8))))
+    if hasattr(os, "fork"):
+        children = [multiprocessing.get_context("fork").Process(target=read_all, args=(found, results)) for _ in "ab"]
+        for child in children:
+            child.start()
+        read_all(found, results)
+        for child in children:
+            child.join()
+            assert child.exitcode == 0
+
+
+def read_all(found, results):
+    for _ in range(5):
+        assert list(found) == list(results)
+
+
+def test_a_record_whose_summary_does_not_count_its_results_is_refused(tmp_path, few):
+    whole = record_of(several()).to_json()
+    lines = whole.splitlines(keepends=True)
+    gone = next(i for i, line in enumerate(lines) if line.startswith('  {"target"'))
+    for text in ("".join(lines[:gone] + lines[gone + 1 :]), whole.replace('{"proved":40}', '{"proved":41}')):
+        assert text != whole
+        (tmp_path / "record.json").write_text(text, encoding="utf-8")
+        with pytest.raises(RecordError, match=r"key 'summary' does not count the results"):
+            read_record(tmp_path / "record.json")
+        with pytest.raises(RecordError, match=r"key 'summary' does not count the results"):
+            Record.from_json(text)
 
 
 def test_few_results_are_a_tuple(few):

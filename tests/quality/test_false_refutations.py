@@ -157,7 +157,7 @@ def test_false_refutations_when_stopping_early(name, record_property, monkeypatc
 @pytest.mark.slow
 def test_false_refutations_with_learned_events_when_stopping_early(record_property, monkeypatch):
     monkeypatch.setattr(pair, "CHUNK", 800)
-    audits = AUDITS // 2
+    audits = AUDITS // 4
     wrong = false_refutations("laplace in 3 columns", audits, claimed=1.0, stop_early=True)
     check_rate(record_property, "laplace in 3 columns, stopping early", *wrong)
 
@@ -228,7 +228,7 @@ class Sum(AnyTwoValues):
 @pytest.mark.parametrize(("target", "audits"), [(AnyTwoValues(), AUDITS // 2), (Sum(), AUDITS // 4)])
 @pytest.mark.parametrize("stop_early", [False, True])
 def test_false_refutations_of_a_search_over_pairs(target, audits, stop_early, record_property, monkeypatch):
-    monkeypatch.setattr(pair, "CHUNK", 500)
+    monkeypatch.setattr(pair, "CHUNK", 1000)
     (claim,) = target.claims()
     budget = Budget(samples=5000, confidence=1 - ALPHA, stop_early=stop_early)
     wrong = counted(

@@ -9,6 +9,7 @@ import pytest
 from dpaudit.claims import kept
 from dpaudit.claims.record import Record, read_record
 from dpaudit.claims.verdicts import Verdict
+from dpaudit.errors import OutputError
 from dpaudit.reporting import overview, render_console, render_html, render_junit, render_markdown, render_sarif
 from dpaudit.reporting import write_report as write
 
@@ -139,11 +140,26 @@ def test_a_small_report_is_one_page_and_the_pages_of_a_large_one_go(many, few, t
     few()
     write(many, tmp_path)
     assert render_html(many) != expected
-    (tmp_path / "results-of-mine.html").write_text("kept", encoding="utf-8")
+    for mine in ("results-of-mine.html", "results-2024.html"):
+        (tmp_path / mine).write_text("kept", encoding="utf-8")
     monkeypatch.setattr(kept, "MOST_AT_ONCE", 60)
     write(many, tmp_path)
-    assert sorted(path.name for path in tmp_path.glob("*.html")) == ["index.html", "results-of-mine.html"]
+    assert sorted(path.name for path in tmp_path.glob("*.html")) == [
+        "index.html",
+        "results-2024.html",
+        "results-of-mine.html",
+    ]
     assert (tmp_path / "index.html").read_text(encoding="utf-8") == expected
+
+
+@pytest.mark.slow
+def test_a_report_that_is_cut_short_has_no_first_page_that_leads_to_others(many, few, tmp_path):
+    write(many, tmp_path)
+    few()
+    (tmp_path / "results-003.html").mkdir()
+    with pytest.raises(OutputError, match="results-003"):
+        write(many, tmp_path)
+    assert not (tmp_path / "index.html").exists()
 
 
 def test_the_console_says_a_result_of_each_verdict_and_the_counts(many, few, monkeypatch):

@@ -211,7 +211,7 @@ def test_markdown_without_trouble_has_no_such_section(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("good", "bad", "kept"), [(3000, 1, "| **proved** |"), (8000, 1, ""), (10, 2000, "more are not listed here")]
+    ("good", "bad", "kept"), [(3000, 1, "| **proved** |"), (4800, 1, ""), (10, 2000, "more are not listed here")]
 )
 def test_markdown_fits_a_jobs_summary(
     make_record: Callable[..., Record], make_result: Callable[..., Result], good: int, bad: int, kept: str

@@ -129,7 +129,7 @@ def test_workers_end_with_their_parent(folder):
     assert f"{before} of {CELLS} results were known" in err
 
 
-MOMENTS = 16
+MOMENTS = 10
 
 
 def test_an_interrupt_at_any_moment_loses_nothing(folder):

@@ -1,12 +1,13 @@
 """Parts of a run on several machines, and their records joined."""
 
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import dpaudit
-from dpaudit.claims.record import read_record
+from dpaudit.claims.record import read_record, summarise
 from dpaudit.cli import main
 from dpaudit.runner import Request, build_cells
 from dpaudit.runner.check import run_request
@@ -73,8 +74,12 @@ def test_a_join_that_is_not_of_one_whole_run_is_refused(kept, monkeypatch, capsy
     cut = read_record(parts[1] / "record.json")
     cut = cut.__class__.from_json(cut.to_json().replace(f'"cells":{cut.shard.cells}', f'"cells":{cut.shard.cells + 1}'))
     Path("cut.json").write_text(cut.to_json(), encoding="utf-8")
+    twice = read_record(parts[0] / "record.json")
+    twice = replace(twice, results=(twice.results[1], *twice.results[1:]))
+    Path("twice.json").write_text(replace(twice, summary=summarise(twice.results)).to_json(), encoding="utf-8")
     for words, told in {
         ("part1",): "missing: 2",
+        ("twice.json", "part2"): "two results with the key",
         ("part1", "part1"): "given twice",
         ("part1", "part1/record.json", "part2"): "is in part1 too",
         ("part1", "other.json"): "its command is",

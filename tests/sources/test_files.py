@@ -48,7 +48,8 @@ def test_csv(tmp_path, ending):
 
     assert of("1\n-2\n3\n4\n").tolist() == N
     assert of("1\n-2\n3\n4\n").dtype == np.int64
-    assert of("x\n1.5\n-2\n\n3e300\n4\n").tolist() == X
+    assert of("x\n1.5\n-2\n3e300\n4\n\n\n").tolist() == X
+    assert of("1,2\n\n3,4\n").tolist() == [[1, 2], [3, 4]]
     assert of("1\n-2\n3.5\n4").tolist() == [1, -2, 3.5, 4]
     assert of("1,2\r\n3,4\r\n").tolist() == [[1, 2], [3, 4]]
     assert of("\ufeffa\nb\na\nb\na\n").tolist() == ["a", "b", "a", "b", "a"]
@@ -155,6 +156,8 @@ BAD = {
         ("1;2\n3;4\n", r"seem to be separated by ';'"),
         ("0,5;1,2\n3,5;4,1\n", r"seem to be separated by ';'"),
         ("x\ty\n1\t2\n", r"seem to be separated by '\\t'"),
+        ("a\n\nb\na\n", r'line 2: is blank, and rows follow; write an output that is an empty text as ""'),
+        ("1\n2\n\n\n3\n", r"line 3: is blank"),
         ("1,\n2,\n", r"column 2: is empty in every line; leave it out"),
         ("1\r2\r3\r", r"carriage return alone"),
     ],

@@ -11,6 +11,7 @@ import numpy as np
 
 from dpaudit.claims.evidence import Interval
 from dpaudit.claims.guarantees.base import (
+    ABSOLUTE_ROUNDING,
     ROUNDING,
     Guarantee,
     ProfilePoint,
@@ -121,11 +122,16 @@ class PrivacyProfile(Guarantee):
         """Whether a shift is above the claimed one by more than 1e-9: a relative 1e-9 of e^epsilon is rounding."""
         return value > self.shift + ROUNDING
 
+    def meets(self, value: float, parameter: str | None = None) -> bool:
+        """Whether a shift is the claimed one, but for what rounding does to a small number."""
+        smallest: float = min(epsilon for epsilon, _ in self.points)
+        return value <= self.shift + ABSOLUTE_ROUNDING + ROUNDING * smallest
+
     def measure(self, comparison: Comparison) -> Mapping[str, Interval]:
-        """Return the shift."""
+        """Return the shift; a relative 1e-9 of delta is rounding."""
         lower = upper = 0.0
         for epsilon, delta in self.points:
-            needed = comparison.epsilon(delta)
+            needed = comparison.epsilon(min(1.0, delta * (1 + ROUNDING)))
             lower = max(lower, (needed.lower or 0.0) - epsilon)
             upper = max(upper, (math.inf if needed.upper is None else needed.upper) - epsilon)
         return {"shift": Interval(lower=lower, upper=upper)}

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from dpaudit.claims.evidence import Interval
-from dpaudit.claims.guarantees.base import ROUNDING, Guarantee, listed, named_points, points_of, points_promised
+from dpaudit.claims.guarantees.base import (
+    ABSOLUTE_ROUNDING,
+    ROUNDING,
+    Guarantee,
+    listed,
+    named_points,
+    points_of,
+    points_promised,
+)
 from dpaudit.claims.guarantees.decisions import decisions_of, worst_event_of
 from dpaudit.claims.ranges import in_range
 from dpaudit.errors import ParameterError
@@ -130,8 +138,12 @@ class TradeOff(Guarantee):
         """Whether a shift is above the claimed one by more than 1e-9, which is rounding."""
         return value > self.shift + ROUNDING
 
+    def meets(self, value: float, parameter: str | None = None) -> bool:
+        """Whether a shift is the claimed one, but for what rounding does to a small number."""
+        return value <= self.shift + ABSOLUTE_ROUNDING
+
     def measure(self, comparison: Comparison) -> Mapping[str, Interval] | None:
-        """Return the shift."""
+        """Return the shift; a relative 1e-9 of a type II error is rounding."""
         from scipy.special import ndtri
 
         decisions, lower, upper = decisions_of(comparison), 0.0, 0.0
@@ -139,7 +151,7 @@ class TradeOff(Guarantee):
             reached = decisions.trade_off(first)
             if reached is None:
                 return None
-            promised = float(ndtri(second))
+            promised = float(ndtri(second * (1 - ROUNDING)))
             lower = max(lower, promised - float(ndtri(1.0 if reached.upper is None else reached.upper)))
             upper = max(upper, promised - float(ndtri(reached.lower or 0.0)))
         return {"shift": Interval(lower=lower, upper=upper)}
