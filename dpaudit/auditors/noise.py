@@ -161,7 +161,7 @@ class _Audit:
         self.undecided = ""
         self.calls: dict[str, None] = {}
         self.shares: list[float] = []
-        self.forced: list[float] = []
+        self.forced: list[tuple[float, float]] = []
 
     def look_at(self, pair: Pair) -> None:
         """Run the mechanism on a pair, and judge what is seen."""
@@ -181,6 +181,7 @@ class _Audit:
         if not first.same_output(again) or not _same_calls(first, again):
             self._cannot_tell("two runs on one input with equal noise differ: there is randomness that is not recorded")
             return
+        self._refuse_bad_sensitivities([*first.calls, *frozen.calls])
         declared = self._sensitivities(pair, first, frozen)
         if self.broken is not None:
             return
@@ -227,14 +228,8 @@ class _Audit:
                     f"{next(iter([*first.others, *frozen.others]), '')}"
                 )
                 break
-            try:
-                moved = change(distance_of(a.metric), a.value, b.value)
-            except Exception as error:
-                raise CheckError(
-                    f"{self.claim.id}: what is noised at {a.place} cannot be compared: {short_repr(a.value)} and "
-                    f"{short_repr(b.value)} ({error})"
-                ) from error
-            promised = max(a.sensitivity, b.sensitivity)
+            moved = self._moved(a, b)
+            promised = min(a.sensitivity, b.sensitivity)
             with suppress(TypeError, ValueError):
                 sizes = np.abs(np.array([np.ravel(a.value), np.ravel(b.value)], dtype=float))
                 promised += _ROUNDING * promised + 1e-14 * float(np.sum(sizes[np.isfinite(sizes)]))
@@ -243,14 +238,43 @@ class _Audit:
                 self._found(self._beyond_sensitivity(pair, a, b, moved))
         return declared
 
+    def _refuse_bad_sensitivities(self, calls: Sequence[NoiseCall]) -> None:
+        for each in calls:
+            if each.sensitivity is not None and not each.sensitivity >= 0:
+                described = next((told for told in self.claim.functions if told.name == each.function), None)
+                argument = described.sensitivity if described is not None else "sensitivity"
+                named = f" {argument!r}" if isinstance(argument, str) else ""
+                raise CheckError(
+                    f"{self.claim.id}: {each.function} at {each.place} declares the sensitivity{named} as "
+                    f"{each.sensitivity:g}; it has to be a number that is at least 0"
+                )
+
+    def _moved(self, a: NoiseCall, b: NoiseCall) -> float:
+        """Distance of the values of a call on the two inputs."""
+        try:
+            moved = change(distance_of(a.metric), a.value, b.value)
+        except Exception as error:
+            raise CheckError(
+                f"{self.claim.id}: what is noised at {a.place} cannot be compared: {short_repr(a.value)} and "
+                f"{short_repr(b.value)} ({error})"
+            ) from error
+        if not moved >= 0:
+            name = a.metric if isinstance(a.metric, str) else getattr(a.metric, "__name__", "a function")
+            raise CheckError(
+                f"{self.claim.id}: the `metric` of {a.function}, {name}, says that {short_repr(a.value)} and "
+                f"{short_repr(b.value)} at {a.place} are {moved:g} apart; a distance has to be at least 0"
+            )
+        return moved
+
     def _beyond_sensitivity(self, pair: Pair, a: NoiseCall, b: NoiseCall, moved: float) -> _Broken:
         assert a.sensitivity is not None
         assert b.sensitivity is not None
-        details = [("change", moved), ("declared sensitivity", max(a.sensitivity, b.sensitivity))]
+        declared = min(a.sensitivity, b.sensitivity)
+        details = [("change", moved), ("declared sensitivity", declared)]
         if a.scale is not None:
             scale = float(np.max(a.scale, initial=0.0))
             details.append(("declared scale", scale))
-            if math.isfinite(moved) and a.sensitivity > 0:
+            if math.isfinite(moved) and a.sensitivity == declared > 0:
                 details.append(("required scale", scale * moved / a.sensitivity))
         if a.budget is not None and a.sensitivity == 0 and "laplace" in a.function.lower() and a.budget[0] > 0:
             details += [] if a.scale is not None else [("declared scale", 0.0)]
@@ -261,7 +285,7 @@ class _Audit:
             name="change",
             quantity=f"change of what is noised at {a.place}",
             measured=moved,
-            claimed=max(a.sensitivity, b.sensitivity),
+            claimed=declared,
             details=tuple(details),
             value=a.value,
             other_value=b.value,
@@ -292,10 +316,19 @@ class _Audit:
                 why.append(unfit)
                 continue
             if not breaks:
-                self.forced.append(forced(found, self._claimed, at_least=False)[1])
+                self._kept(found)
                 return
             if by_output and not found.upper:
-                unfit = self._unconfirmed(pair)
+                unfit, confirmed = self._confirmed(pair)
+                if confirmed is not None:
+                    found = confirmed
+                    try:
+                        breaks = forced(found, self._claimed, at_least=True)[0]
+                    except CheckError as error:
+                        why.append(str(error))
+                        continue
+                    if not breaks:
+                        unfit = "what the pair takes beyond the claim is not more than how far the output is rounded"
                 if not unfit:
                     self._found(self._beyond_guarantee(pair, first, found))
                     return
@@ -311,7 +344,7 @@ class _Audit:
         spent = self._declared_budget(first, frozen) if isinstance(self._claimed, ApproximateDP) else None
         if spent is not None:
             if self._claimed.meets(spent[0]) and self._claimed.meets(spent[1], "delta"):
-                self.forced.append(spent[0])
+                self.forced.append((spent[0], spent[0]))
                 return
             why = [f"the calls declare to spend epsilon {spent[0]:g} and delta {spent[1]:g} on what changes"]
         self._cannot_tell("; ".join(dict.fromkeys(why)))
@@ -331,23 +364,26 @@ class _Audit:
             x, y = (self._affine(data) for data in pair)
         except NotAffineError as error:
             return Compared(undecided=str(error))
-        found = compared(x, y)
-        found.hidden = x.hidden or y.hidden
-        return found
+        return _compared(x, y)
 
-    def _unconfirmed(self, pair: Pair) -> str:
-        """Why further runs do not confirm how the outputs depend on the noise; empty where they do."""
+    def _kept(self, found: Compared) -> None:
+        """Note the value that a pair takes, which rounding may take beyond the claim."""
+        breaks, value = forced(found, self._claimed, at_least=False)
+        least = forced(found, self._claimed, at_least=True)[1] if breaks else value
+        self.forced.append((least, value))
+
+    def _confirmed(self, pair: Pair) -> tuple[str, Compared | None]:
+        """What further runs say: why they do not confirm how the outputs depend on the noise, or what they show."""
         try:
-            for data in pair:
-                self._affine(data, [self._with(data, *each) for each in _CONFIRMATIONS])
+            x, y = (self._affine(data, [self._with(data, *each) for each in _CONFIRMATIONS]) for data in pair)
         except NotAffineError as error:
-            return str(error)
-        return ""
+            return str(error), None
+        return "", _compared(x, y)
 
     def _unseen(self, pair: Pair, found: Compared, by_output: bool) -> str:
         """Why a pair that keeps the guarantee in a few runs need not keep it in others; empty where nothing hides."""
         if by_output:
-            return self._unconfirmed(pair) if found.hidden else ""
+            return self._confirmed(pair)[0] if found.hidden else ""
         for each in _CONFIRMATIONS[::2]:
             x = self._with(pair[0], *each)
             y = run(self.mechanism, pair[1], Replay(seed=self._seed + each[0], factor=each[1], returns=x.calls))
@@ -399,7 +435,7 @@ class _Audit:
         for a, b in zip(first.calls, frozen.calls, strict=True):
             if a.budget is None or a.budget != b.budget or a.sensitivity is None or a.sensitivity != b.sensitivity:
                 return None
-            moved = change(distance_of(a.metric), a.value, b.value)
+            moved = self._moved(a, b)
             if moved > a.sensitivity * (1 + _ROUNDING):
                 return None
             if moved:
@@ -450,7 +486,9 @@ class _Audit:
         if self.shares and self.claim.guarantee is None:
             measured["share_of_sensitivity"] = Interval.exact(max(self.shares))
         if self.forced:
-            measured[self._claimed.forced] = Interval.exact(max(self.forced))
+            measured[self._claimed.forced] = Interval(
+                lower=max(least for least, _ in self.forced), upper=max(most for _, most in self.forced)
+            )
         base = Evidence(verdict=Verdict.CONSISTENT, scope=words, method="grey-box", measured=measured)
         if self.broken is not None:
             return replace(
@@ -470,6 +508,12 @@ class _Audit:
         seen = "; ".join(list(self.calls)[:5])
         more = "" if len(self.calls) <= 5 else f" and {len(self.calls) - 5} others"
         return replace(base, note=f"noise of {seen}{more}" if seen else "no noise, and no change", samples=self.count)
+
+
+def _compared(x: Affine, y: Affine) -> Compared:
+    found = compared(x, y)
+    found.hidden = x.hidden or y.hidden
+    return found
 
 
 def _same_calls(x: Run, y: Run) -> bool:

@@ -35,6 +35,10 @@ _FITTED = 1e-7
 _LOST = 1e-9
 """Part of an output below which its noise is lost in rounding."""
 _ROUNDING = 64 * np.finfo(float).eps
+_WIDER = 8.0
+"""How much more than the runs show the rounding of an output may be, in other runs."""
+_NEAR = 4
+"""Columns of noise to each side of the likeliest that are tried for an output."""
 _REACH = 27.0
 """Scales up to which events of two laws of different scales are looked at: likelier than 1e-12, and within the runs."""
 
@@ -53,6 +57,8 @@ class Shift:
         Change of what the noise is added to, and the scale on each input, in units of the noise.
     error
         What rounding may have added to the change.
+    loose
+        Relative error of the scales.
     """
 
     call: NoiseCall
@@ -61,11 +67,12 @@ class Shift:
     scale: float
     other_scale: float
     error: float = 0.0
+    loose: float = 0.0
 
     @property
     def same_scale(self) -> bool:
         """Whether the scale does not depend on the data."""
-        return math.isclose(self.scale, self.other_scale, rel_tol=_EQUAL)
+        return math.isclose(self.scale, self.other_scale, rel_tol=_EQUAL + self.loose)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -116,6 +123,8 @@ class Affine:
         For each column of noise, the call and the scale.
     size
         Largest absolute value of each number, whose rounding errors matter.
+    missed, spread
+        How far each number is from the fit at most, and how far the noise moves it.
     """
 
     form: tuple[Any, ...]
@@ -123,6 +132,18 @@ class Affine:
     coefficients: list[dict[int, float]]
     columns: list[tuple[NoiseCall, float]]
     size: np.ndarray
+    missed: np.ndarray
+    spread: np.ndarray
+
+    @property
+    def rounding(self) -> np.ndarray:
+        """What rounding may change in each number: in its arithmetic, and as the residuals of the fit show it."""
+        return np.asarray(_ROUNDING * self.size + _WIDER * self.missed)
+
+    @property
+    def loose(self) -> np.ndarray:
+        """Relative error of the coefficients that comes with it."""
+        return np.asarray(self.rounding / np.where(self.spread > 0, self.spread, np.inf))
 
     @property
     def hidden(self) -> bool:
@@ -173,7 +194,7 @@ def affine(runs: Sequence[Run]) -> Affine:
     used = np.flatnonzero(np.ptp(noise, axis=0) > 0)
     spread, size = np.abs(moved).max(axis=0, initial=0), np.abs(outputs).max(axis=0, initial=0)
     coefficients: list[dict[int, float]] = []
-    ratios = _ratios(noise, used)
+    ratios = _Ratios(noise, used)
     for j in range(outputs.shape[1]):
         if spread[j] == 0:
             coefficients.append({})
@@ -181,28 +202,50 @@ def affine(runs: Sequence[Run]) -> Affine:
         if spread[j] < _LOST * size[j]:
             raise NotAffineError("the noise is too small beside the output to be told from rounding")
         tolerance = _FITTED * spread[j] + _ROUNDING * size[j]
-        found = _single(moved[:, j], noise, used, ratios, tolerance)
+        found = _single(moved[:, j], noise, ratios, tolerance, int(used[j % len(used)])) if len(used) else None
         coefficients.append(_several(moved[:, j], noise, used, tolerance) if found is None else found)
-    return Affine(form=first.form, start=outputs[0], coefficients=coefficients, columns=columns, size=size)
+    missed = np.zeros(len(coefficients))
+    for j, by_column in enumerate(coefficients):
+        if by_column:
+            fit = noise[:, list(by_column)] @ np.array(list(by_column.values()))
+            missed[j] = np.abs(moved[:, j] - fit).max()
+    return Affine(
+        form=first.form,
+        start=outputs[0],
+        coefficients=coefficients,
+        columns=columns,
+        size=size,
+        missed=missed,
+        spread=spread,
+    )
 
 
-def _ratios(noise: np.ndarray, used: np.ndarray) -> np.ndarray:
-    """Noise of the third run over that of the second, by column."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.nan_to_num(noise[2, used] / noise[1, used], nan=math.inf))
+class _Ratios:
+    """Columns of noise by the ratio of the third run to the second, which an output of one column shares."""
+
+    def __init__(self, noise: np.ndarray, used: np.ndarray) -> None:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = np.nan_to_num(noise[2, used] / noise[1, used], nan=math.inf)
+        order = np.argsort(ratios, kind="stable")
+        self._columns, self._ratios = used[order], ratios[order]
+
+    def near(self, ratio: float) -> np.ndarray:
+        """Return the columns whose ratios are nearest; of outputs that the second run does not move, the last ones."""
+        place = int(np.searchsorted(self._ratios, ratio)) if ratio == ratio else len(self._ratios)
+        return np.asarray(self._columns[max(0, place - _NEAR) : place + _NEAR])
 
 
 def _single(
-    moved: np.ndarray, noise: np.ndarray, used: np.ndarray, ratios: np.ndarray, tolerance: float
+    moved: np.ndarray, noise: np.ndarray, ratios: _Ratios, tolerance: float, guess: int
 ) -> dict[int, float] | None:
-    """Coefficient of the one column that an output depends on; None where there is no such column."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = moved[2] / moved[1]
-        near = np.argsort(np.abs(ratios - ratio), kind="stable")[:4] if moved[1] != 0 else np.arange(len(used))
-    for column in used[near]:
+    """Coefficient of the one column that an output depends on; None where no likely column is such a one."""
+    ratio = float(moved[2] / moved[1]) if moved[1] != 0 else math.nan
+    for column in (guess, *ratios.near(ratio)):
         k = int(np.argmax(np.abs(noise[:, column])))
+        if noise[k, column] == 0:
+            continue
         coefficient = moved[k] / noise[k, column]
-        if np.all(np.abs(moved - coefficient * noise[:, column]) <= tolerance):
+        if coefficient != 0 and np.all(np.abs(moved - coefficient * noise[:, column]) <= tolerance):
             return {int(column): float(coefficient)}
     return None
 
@@ -250,6 +293,7 @@ def _one_by_one(x: Affine, y: Affine, noisy: list[int]) -> Compared:
     if sorted(groups[0].values()) != sorted(groups[1].values()):
         return Compared(undecided="which outputs share their noise depends on the input")
     shifts = []
+    roundings, loose = x.rounding + y.rounding, x.loose + y.loose
     of_y = {members[0]: column for column, members in groups[1].items()}
     for column, (j, *others) in groups[0].items():
         call, scale = x.columns[column]
@@ -261,16 +305,20 @@ def _one_by_one(x: Affine, y: Affine, noisy: list[int]) -> Compared:
             ratios = x.coefficients[k][column] / c, y.coefficients[k][of_y[j]] / c_y
             offsets = x.start[k] - ratios[0] * x.start[j], y.start[k] - ratios[1] * y.start[j]
             slack = _EQUAL * (x.size[k] + y.size[k] + abs(ratios[0]) * (x.size[j] + y.size[j]))
-            if not math.isclose(*ratios, rel_tol=_EQUAL) or abs(offsets[0] - offsets[1]) > slack:
+            slack += float(roundings[k] + abs(ratios[0]) * roundings[j])
+            if (
+                not math.isclose(*ratios, rel_tol=_EQUAL + float(loose[j] + loose[k]))
+                or abs(offsets[0] - offsets[1]) > slack
+            ):
                 told = f"numbers {j + 1} and {k + 1} of the output have one noise, and hang together differently"
                 return Compared(disjoint=told, call=call)
         family = str(call.family)
         if family.startswith("discrete") and not math.isclose(abs(c), abs(c_y), rel_tol=_EQUAL):
             return Compared(undecided="the steps of discrete noise depend on the input")
         change = float(y.start[j] - x.start[j])
-        if change == 0 and math.isclose(abs(c) * scale, abs(c_y) * scale_y, rel_tol=_EQUAL):
+        if change == 0 and math.isclose(abs(c) * scale, abs(c_y) * scale_y, rel_tol=_EQUAL + float(loose[j])):
             continue
-        error = _ROUNDING * float(x.size[j] + y.size[j])
+        error = float(roundings[j] + loose[j] * abs(change))
         units = abs(c)
         shifts.append(
             Shift(
@@ -280,6 +328,7 @@ def _one_by_one(x: Affine, y: Affine, noisy: list[int]) -> Compared:
                 scale=scale,
                 other_scale=abs(c_y) * scale_y / units,
                 error=error / units,
+                loose=float(loose[j]),
             )
         )
     return Compared(shifts=shifts)
@@ -302,19 +351,20 @@ def _together(x: Affine, y: Affine, noisy: list[int]) -> Compared:
         return Compared(undecided="outputs are sums of several noises, in parts that depend on the input")
     matrix = matrices[0] / scale
     change = (y.start[noisy] - x.start[noisy]) / scale[:, 0]
-    size = (x.size[noisy] + y.size[noisy]) / scale[:, 0]
+    rounding = float(((x.rounding[noisy] + y.rounding[noisy]) / scale[:, 0]).max())
+    loose = float((x.loose[noisy] + y.loose[noisy]).max())
     if not np.any(change):
         return Compared()
     families = {x.columns[c][0].family for c in used}
     rank = int(np.linalg.matrix_rank(matrix, tol=_EQUAL * len(used)))
     shifts, *_ = np.linalg.lstsq(matrix, change, rcond=_EQUAL)
     missed = float(np.abs(matrix @ shifts - change).max())
-    if missed > _EQUAL * float(np.abs(change).max()) + _ROUNDING * float(size.max()):
+    if missed > (_EQUAL + loose) * float(np.abs(change).max()) + rounding:
         return Compared(disjoint="a combination of the outputs has no noise, and changes", call=x.columns[used[0]][0])
     if any(str(family).startswith("discrete") for family in families):
         return Compared(undecided="outputs are sums of several discrete noises")
     # Of several Gaussian noises, the least squares are the shift of their sum; of others, one of those that explain it.
-    error = _ROUNDING * float(size.max()) + _FITTED * float(np.abs(shifts).max())
+    error = rounding + (_FITTED + loose) * float(np.abs(shifts).max())
     found = [
         Shift(
             call=x.columns[c][0],
@@ -373,7 +423,7 @@ def forced(found: Compared, guarantee: Guarantee, *, at_least: bool) -> tuple[bo
         return guarantee.most(0.0) < 1, float(guarantee.forces(1.0, 0.0))
     different = [each for each in found.shifts if not each.same_scale]
     if different:
-        value = max(_by_events(each, guarantee) for each in different)
+        value = max(_by_events(each, guarantee, at_least) for each in different)
         if guarantee.exceeds(value):
             return True, value
         raise CheckError(f"the scale of the noise at {different[0].call.place} depends on the data")
@@ -394,12 +444,36 @@ def forced(found: Compared, guarantee: Guarantee, *, at_least: bool) -> tuple[bo
 
 
 def _comparison(shifts: Sequence[Shift], at_least: bool) -> Comparison | None:
-    laws = [pair for pair in (_laws(each, at_least) for each in shifts) if pair is not None]
+    laws = [pair for pair in (_laws(each, at_least) for each in _summed(shifts)) if pair is not None]
     if not laws:
         return None
     if len(laws) == 1:
         return compare(*laws[0])
     return compare(ProductLaw([p for p, _ in laws]), ProductLaw([q for _, q in laws]))
+
+
+def _summed(shifts: Sequence[Shift]) -> list[Shift]:
+    """Take Gaussian shifts together: along their sum they are one, of the root of the sum of their squares."""
+    gaussian = [each for each in shifts if each.family == "gaussian"]
+    if len(gaussian) < 2:
+        return list(shifts)
+    first = gaussian[0]
+    change, low = (
+        first.scale * math.hypot(*(value / each.scale for each, value in zip(gaussian, values, strict=True)))
+        for values in (
+            [each.change for each in gaussian],
+            [max(0.0, each.change - each.error) for each in gaussian],
+        )
+    )
+    one = Shift(
+        call=first.call,
+        family="gaussian",
+        change=change,
+        scale=first.scale,
+        other_scale=first.scale,
+        error=change - low,
+    )
+    return [one, *(each for each in shifts if each.family != "gaussian")]
 
 
 def _laws(shift: Shift, at_least: bool) -> tuple[Law, Law] | None:
@@ -414,7 +488,7 @@ def _laws(shift: Shift, at_least: bool) -> tuple[Law, Law] | None:
     return (kind(0.0, 1.0), kind(change / shift.scale, 1.0)) if change else None
 
 
-def _by_events(shift: Shift, guarantee: Guarantee) -> float:
+def _by_events(shift: Shift, guarantee: Guarantee, at_least: bool) -> float:
     """Value that half-lines and their mirrors force, of two laws with different scales."""
     if shift.family not in ("laplace", "gaussian"):
         return 0.0
@@ -426,12 +500,13 @@ def _by_events(shift: Shift, guarantee: Guarantee) -> float:
             return np.asarray(ndtr(z))
         return np.where(z < 0, np.exp(np.minimum(z, 0)) / 2, 1 - np.exp(-np.maximum(z, 0)) / 2)
 
+    change = max(0.0, shift.change - shift.error) if at_least else shift.change
     reach = _REACH if shift.family == "laplace" else 7.0
     widest, value = max(shift.scale, shift.other_scale), 0.0
-    low, high = min(0.0, shift.change), max(0.0, shift.change)
+    low, high = min(0.0, change), max(0.0, change)
     grid = np.linspace(low - reach * widest, high + reach * widest, 2001)
-    middle, half = np.array([0.0, shift.change])[:, None], np.linspace(0, reach * widest, 1001)
-    sides = ((0.0, shift.scale), (shift.change, shift.other_scale))
+    middle, half = np.array([0.0, change])[:, None], np.linspace(0, reach * widest, 1001)
+    sides = ((0.0, shift.scale), (change, shift.other_scale))
     events = []
     for location, scale in sides:
         inner = below(middle + half, location, scale) - below(middle - half, location, scale)

@@ -2,6 +2,7 @@
 
 import math
 import random
+import time
 
 import numpy as np
 import pytest
@@ -497,3 +498,78 @@ def test_a_target_is_audited_by_its_own_sample():
         {"epsilon": 1.0},
     )
     assert result.witness.instance["place"].rsplit(":", 1)[0].endswith("test_noise_claims.py")
+
+
+# Rounded outputs, and declarations that are no bounds.
+
+BY_EXACTLY_ONE = [(0.74, 1.74), (-3.8008413679374247, -2.8008413679374247), (0.1, 1.1), (123.456, 124.456)]
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        np.float32,
+        lambda noisy: round(noisy, 6),
+        lambda noisy: round(noisy, 5),
+        lambda noisy: math.floor(noisy * 1e6) / 1e6,
+    ],
+    ids=["float32", "six digits", "five digits", "floor"],
+)
+def test_rounding_of_the_output_counts_in_favour_of_the_claim(shown):
+    def mechanism(value):
+        return shown(value + np.random.laplace(0.0, 1.0))
+
+    def too_far(value):
+        return shown(1.02 * value + np.random.laplace(0.0, 1.0))
+
+    for x, y in BY_EXACTLY_ONE:
+        for seed in range(4):
+            evidence = audited(mechanism, x, y, epsilon=1.0, seed=seed)
+            assert evidence.verdict != "refuted"
+            if evidence.verdict == "consistent":
+                assert evidence.measured["epsilon"].lower <= 1.0 + 1e-9
+                assert evidence.measured["epsilon"].upper == pytest.approx(1.0, abs=1e-4)
+            if shown is np.float32 and abs(x) < 10:
+                assert audited(too_far, x, y, epsilon=1.0, seed=seed).verdict == "refuted"
+
+
+def test_the_smaller_of_two_declared_sensitivities_counts():
+    def mechanism(factor, small):
+        return lambda value: laplace(factor * value, small if value == 1 else 1e9, 1.0)
+
+    declared = dpaudit.NoiseFunction(name=DECLARED.name, value="values", sensitivity="sensitivity")
+    for factor in (1.0, 0.6):
+        for x, y in ((1.0, 2.0), (2.0, 1.0)):
+            evidence = audited(mechanism(factor, 1e-9), x, y, functions=[declared])
+            assert evidence.verdict == "refuted"
+            assert (evidence.witness.measured, evidence.witness.claimed) == (pytest.approx(factor), 1e-9)
+            assert audited(mechanism(factor, 1.0), x, y, functions=[declared]).verdict == "consistent"
+
+
+@pytest.mark.parametrize("bad", [math.nan, -1.3])
+def test_what_is_no_sensitivity_and_no_distance_is_refused(bad):
+    def add(values, sensitivity, epsilon):
+        return laplace(values, abs(sensitivity) if sensitivity == sensitivity else 1.0, epsilon)
+
+    globals()["add_something"] = add
+    told = {"name": f"{__name__}:add_something", "value": "values", "sensitivity": "sensitivity"}
+    with pytest.raises(dpaudit.CheckError, match=r"add_something.*'sensitivity'.*at least 0"):
+        audited(lambda d: add_something(d, bad, 1.0), 0.3, 1.3, functions=[dpaudit.NoiseFunction(**told)])  # noqa: F821
+    measured = dpaudit.NoiseFunction(**told, metric=lambda x, y: bad)
+    with pytest.raises(dpaudit.CheckError, match=r"`metric` of .*add_something.*at least 0"):
+        audited(lambda d: add_something(d, 1.0, 1.0), 0.3, 1.3, functions=[measured])  # noqa: F821
+
+
+@pytest.mark.slow
+def test_long_vectors_of_noise_take_time_in_proportion():
+    x = np.zeros(10_000)
+    clock = time.process_time()
+
+    def mechanism(data):
+        return data + np.random.normal(0.0, 1.0, len(data))
+
+    evidence = audited(mechanism, x, x + 0.01, guarantee=dpaudit.GaussianDP(1.001))
+    assert evidence.verdict == "consistent"
+    assert evidence.measured["mu"].upper == pytest.approx(math.sqrt(10_000 * 0.01**2))
+    assert audited(mechanism, x, x + 0.01, guarantee=dpaudit.GaussianDP(0.99)).verdict == "refuted"
+    assert time.process_time() - clock < 15

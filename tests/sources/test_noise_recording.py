@@ -402,3 +402,35 @@ def test_the_real_torch():
         return torch.tensor([sum(data)]) + torch.normal(mean=0.0, std=2.0, size=(1,))
 
     assert audited(mechanism, [1.0], [2.0], guarantee=dpaudit.GaussianDP(0.4)).verdict == "refuted"
+
+
+def test_methods_without_an_object_stay_what_they_are(monkeypatch):
+    made = module(
+        monkeypatch,
+        "static_noise",
+        """
+import numpy as np
+
+class Adding:
+    @staticmethod
+    def static(value, width):
+        return value + np.random.laplace(0, width)
+
+    @classmethod
+    def of_class(cls, value, width):
+        return value + np.random.laplace(0, width)
+
+class Below(Adding):
+    pass
+""",
+    )
+    for owner in ("Adding", "Below"):
+        for name in ("static", "of_class"):
+            before = inspect.getattr_static(getattr(made, owner), name)
+            told = dpaudit.NoiseFunction(name=f"static_noise:{owner}.{name}", value="value", sensitivity="width")
+            with dpaudit.record_noise(told) as calls:
+                for holder in (getattr(made, owner), getattr(made, owner)()):
+                    getattr(holder, name)(3.1, 1.7)
+            assert [(each.function, each.value, each.sensitivity) for each in calls] == [(told.name, 3.1, 1.7)] * 2
+            assert inspect.getattr_static(getattr(made, owner), name) is before
+            assert (name in vars(made.Below)) is False

@@ -32,7 +32,9 @@ def patch(patches: Patches, functions: Sequence[NoiseFunction]) -> None:
             *classes, name = path.split(".")
             for part in classes:
                 owner = getattr(owner, part)
-            function = getattr(owner, name)
+            found = inspect.getattr_static(owner, name)
+            wrapped = type(found) if classes and isinstance(found, staticmethod | classmethod) else None
+            function = found.__func__ if wrapped is not None else getattr(owner, name)
         except Exception as error:
             raise ParameterError(f"NoiseFunction {each.name}: it cannot be found ({error})") from error
         try:
@@ -46,7 +48,7 @@ def patch(patches: Patches, functions: Sequence[NoiseFunction]) -> None:
                 )
         replacement = _recorded(each, function, signature)
         if classes:
-            patches.attribute(owner, name, replacement)
+            patches.attribute(owner, name, replacement if wrapped is None else wrapped(replacement))
         else:
             patches.everywhere(function, replacement)
 
@@ -71,11 +73,21 @@ def _recorded(
             value=bound.arguments[described.value],
             scale=_told(described, described.scale, bound.arguments),
             original=lambda: function(*arguments, **options),
-            sensitivity=None if sensitivity is None else float(sensitivity),
+            sensitivity=None if sensitivity is None else _number(described, sensitivity),
             metric=described.metric,
         )
 
     return noisy
+
+
+def _number(described: NoiseFunction, sensitivity: Any) -> float:
+    try:
+        return float(sensitivity)
+    except (TypeError, ValueError) as error:
+        told = f" {described.sensitivity!r}" if isinstance(described.sensitivity, str) else ""
+        raise CheckError(
+            f"NoiseFunction {described.name}: the sensitivity{told} has to be a number, got {sensitivity!r}"
+        ) from error
 
 
 def _told(described: NoiseFunction, told: Argument | None, arguments: Any) -> Any:
