@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -45,6 +45,9 @@ _RUNS = ((0, 0.0), (1, 1.0), (2, 1.0), (3, 1.0), (4, 30.0), (4, -30.0))
 """Seed and factor of the noise of the runs on one input: none, as declared, and so large that branches show."""
 _CONFIRMATIONS = tuple((10 + i, (1.0, 3.0, -3.0, 30.0, -30.0)[i % 5]) for i in range(20))
 """Further runs, which have to fit as well, before a claim is refuted by how outputs depend on the noise."""
+_DRAWN, _FEWEST_DRAWN, _DRAWN_SECONDS = 200, 20, 0.5
+"""Further runs with noise as declared before a pair is said to keep a claim, the fewest of a claim, and their time."""
+_DRAWN_SEED = 10_000
 _OTHERWISE = "the output depends on the data in other ways than by what the calls return"
 _ROUNDING = 1e-9
 _SEED = 1 << 20
@@ -119,7 +122,7 @@ def audit_noise(
     if not isinstance(neighbouring, Neighbouring):
         raise CheckError(f"{claim.id}: there are no neighbouring inputs; give `neighbours`")
     most = DEFAULT_PAIRS if pairs is None else pairs
-    audit = _Audit(claim, _function(target, claim), streams)
+    audit = _Audit(claim, _function(target, claim), streams, deadline)
     late = False
     with suppress(Exception):
         # What the mechanism imports when it first runs is loaded before its functions are replaced.
@@ -131,7 +134,11 @@ def audit_noise(
             if deadline is not None and time.time() >= deadline:
                 late = True
                 break
-            audit.look_at(pair)
+            try:
+                audit.look_at(pair)
+            except _LateError:
+                late = True
+                break
             if audit.broken is not None:
                 break
     if not audit.ran and not late:
@@ -149,11 +156,19 @@ def _function(target: Mechanism, claim: NoiseClaim) -> Callable[[Any], Any]:
     return once
 
 
+class _LateError(Exception):
+    """The time is over."""
+
+
 class _Audit:
     """What was found on the pairs so far."""
 
-    def __init__(self, claim: NoiseClaim, mechanism: Callable[[Any], Any], streams: Streams) -> None:
-        self.claim, self.mechanism = claim, mechanism
+    def __init__(
+        self, claim: NoiseClaim, mechanism: Callable[[Any], Any], streams: Streams, deadline: float | None
+    ) -> None:
+        self.claim, self.mechanism, self.deadline = claim, mechanism, deadline
+        self._seeded = ""
+        self._further, self._further_time = 0, 0.0
         self._seed = int(streams.generator("noise").integers(2**31))
         self.count, self.ran, self.raised = 0, False, ""
         self._calls = 0
@@ -172,7 +187,7 @@ class _Audit:
             return
         self.ran, self._calls = True, len(first.calls)
         again = self._run(pair[0], 1)
-        frozen = run(self.mechanism, pair[1], Replay(seed=self._seed + 1, returns=first.calls))
+        frozen = self._run_with(pair[1], Replay(seed=self._seed + 1, returns=first.calls))
         if frozen.raised:
             self._raised(pair[1], frozen)
             return
@@ -185,7 +200,9 @@ class _Audit:
         declared = self._sensitivities(pair, first, frozen)
         if self.broken is not None:
             return
-        if self.claim.guarantee is not None:
+        if self._seeded:
+            self._cannot_tell(f"the noise may be no noise: a generator is given a seed or a state, {self._seeded}")
+        elif self.claim.guarantee is not None:
             self._guarantee(pair, first, frozen)
         elif not declared:
             self._cannot_tell(
@@ -202,7 +219,15 @@ class _Audit:
 
     def _with(self, data: Any, seed: int, factor: float) -> Run:
         most = 2 * self._calls + _MORE if self._calls else 100_000
-        return run(self.mechanism, data, Replay(seed=self._seed + seed, factor=factor, most=most))
+        return self._run_with(data, Replay(seed=self._seed + seed, factor=factor, most=most))
+
+    def _run_with(self, data: Any, replay: Replay) -> Run:
+        if self.deadline is not None and time.time() >= self.deadline:
+            raise _LateError
+        found = run(self.mechanism, data, replay)
+        if found.seeded and not self._seeded:
+            self._seeded = found.seeded[0]
+        return found
 
     def _raised(self, data: Any, found: Run) -> None:
         self.raised = f"it {found.raised} on {short_repr(data)}"
@@ -366,6 +391,20 @@ class _Audit:
             return Compared(undecided=str(error))
         return _compared(x, y)
 
+    def _drawn_otherwise(self, pair: Pair) -> str:
+        """Why the outputs depend on drawn noise in another way than in a few runs; empty where they do not."""
+        further: tuple[list[Run], list[Run]] = ([], [])
+        for seed in self._seeds():
+            for data, runs in zip(pair, further, strict=True):
+                runs.append(self._with(data, seed, 1.0))
+        try:
+            for data, runs in zip(pair, further, strict=True):
+                if runs:
+                    self._affine(data, runs)
+        except NotAffineError as error:
+            return str(error)
+        return ""
+
     def _kept(self, found: Compared) -> None:
         """Note the value that a pair takes, which rounding may take beyond the claim."""
         breaks, value = forced(found, self._claimed, at_least=False)
@@ -383,15 +422,26 @@ class _Audit:
     def _unseen(self, pair: Pair, found: Compared, by_output: bool) -> str:
         """Why a pair that keeps the guarantee in a few runs need not keep it in others; empty where nothing hides."""
         if by_output:
-            return self._confirmed(pair)[0] if found.hidden else ""
-        for each in _CONFIRMATIONS[::2]:
+            unfit = self._confirmed(pair)[0] if found.hidden else ""
+            return unfit or self._drawn_otherwise(pair)
+        for each in (*_CONFIRMATIONS[::2], *((seed, 1.0) for seed in self._seeds())):
             x = self._with(pair[0], *each)
-            y = run(self.mechanism, pair[1], Replay(seed=self._seed + each[0], factor=each[1], returns=x.calls))
+            y = self._run_with(pair[1], Replay(seed=self._seed + each[0], factor=each[1], returns=x.calls))
             if y.diverged is not None:
                 return _divergence(x, y)
             if not x.same_output(y):
                 return _OTHERWISE
         return ""
+
+    def _seeds(self) -> Iterator[int]:
+        """Seeds of further runs with noise as declared, as many as the time of a claim allows."""
+        for i in range(_DRAWN):
+            if self._further_time > _DRAWN_SECONDS and self._further >= _FEWEST_DRAWN:
+                return
+            clock = time.perf_counter()
+            yield _DRAWN_SEED + i
+            self._further += 1
+            self._further_time += time.perf_counter() - clock
 
     def _affine(self, data: Any, further: Sequence[Run] = ()) -> Affine:
         runs = [*(self._run(data, place) for place in range(len(_RUNS))), *further]
@@ -420,7 +470,7 @@ class _Audit:
         if self.claim.released == "noised values" and found.shifts and len(first.calls) > 1:
             for place in (2, 3):
                 x = self._run(pair[0], place)
-                y = run(self.mechanism, pair[1], Replay(seed=self._seed + place, returns=x.calls))
+                y = self._run_with(pair[1], Replay(seed=self._seed + place, returns=x.calls))
                 if y.diverged is not None or not _same_shifts(found, of_calls(x.calls, y.calls)):
                     return Compared(undecided="what is noised depends on the noise before it")
         return found
@@ -499,6 +549,8 @@ class _Audit:
                 note=self.broken.reason,
                 samples=self.count,
             )
+        if self._seeded:
+            self._cannot_tell(f"the noise may be no noise: a generator is given a seed or a state, {self._seeded}")
         if late or self.undecided:
             note = self.undecided or "the time was over before all pairs had been run"
             remedy = Remedy.SAMPLING if self.undecided else Remedy.TIME

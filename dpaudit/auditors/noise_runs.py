@@ -24,7 +24,7 @@ class Run:
 
     Attributes
     ----------
-    calls, others, diverged
+    calls, others, diverged, seeded
         As in `Recorder`.
     form
         All of the output that is no finite number: types, shapes, keys, words, which entries are NaN. Equal for outputs
@@ -40,6 +40,7 @@ class Run:
     calls: list[NoiseCall]
     others: list[str]
     diverged: int | None
+    seeded: list[str]
     form: tuple[Any, ...]
     numbers: np.ndarray
     opaque: str = ""
@@ -64,6 +65,7 @@ def run(mechanism: Callable[[Any], Any], data: Any, replay: Replay) -> Run:
                 calls=recorder.calls,
                 others=recorder.others,
                 diverged=_diverged(recorder),
+                seeded=recorder.seeded,
                 form=("raised", type(error).__name__),
                 numbers=np.zeros(0),
                 raised=words,
@@ -73,6 +75,7 @@ def run(mechanism: Callable[[Any], Any], data: Any, replay: Replay) -> Run:
         calls=recorder.calls,
         others=recorder.others,
         diverged=_diverged(recorder),
+        seeded=recorder.seeded,
         form=form,
         numbers=numbers,
         opaque=opaque,

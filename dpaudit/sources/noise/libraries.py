@@ -191,6 +191,9 @@ def _patch_torch(patches: Patches, torch: Any) -> None:
     for before, after in ((normal, recorded_normal), (randn, recorded_randn), (randn_like, recorded_randn_like)):
         if before is not None:
             patches.everywhere(before, after)
+    seed = getattr(torch, "manual_seed", None)
+    if seed is not None:
+        patches.everywhere(seed, _seeded(seed))
     for name in _TORCH_OTHER:
         if hasattr(torch, name):
             patches.everywhere(getattr(torch, name), _noted(getattr(torch, name), f"torch.{name}"))
@@ -215,6 +218,16 @@ def _noted(before: Callable[..., Any], function: str) -> Callable[..., Any]:
         return drawn
 
     return draw
+
+
+def _seeded(before: Callable[..., Any]) -> Callable[..., Any]:
+    def manual_seed(*arguments: Any, **options: Any) -> Any:
+        recorder = active()
+        if recorder is not None:
+            recorder.seeded_by("torch.manual_seed")
+        return before(*arguments, **options)
+
+    return manual_seed
 
 
 def _normal_in_place(before: Callable[..., Any], tensor: Callable[..., Any]) -> Callable[..., Any]:

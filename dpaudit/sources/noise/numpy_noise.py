@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from dpaudit.sources.noise.patches import Patches
 
 _DRAWS_NOTHING: Final = frozenset({"bit_generator", "spawn", "get_state", "set_state", "seed"})
+_BITS: Final = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 _IN_PARTS: Final = frozenset({"multivariate_normal"})
 """Functions that draw by calling others of the same object, which are recorded."""
 
@@ -104,14 +105,51 @@ def _made(original: type) -> Any:
     return _Kind(original.__name__, (original,), {**methods, "__module__": "numpy.random"})
 
 
-def _seeded(given: Any) -> Any:
-    """Seed of what is made without one, so that runs can be repeated."""
+def _seeded(given: Any, function: str) -> Any:
+    """Seed of what is made without one, so that runs can be repeated; a seed that is given is noted."""
     recorder = current()
-    return recorder.seed() if given is None and recorder is not None else given
+    if recorder is None:
+        return given
+    if given is None:
+        return recorder.seed()
+    if not recorder.nested and not isinstance(given, np.random.BitGenerator | np.random.Generator | _PlainState):
+        recorder.seeded_by(function)
+    return given
+
+
+def _quietly(make: Callable[[], Any]) -> Any:
+    """Run what makes a generator of others; what these are seeded with has been noted."""
+    recorder = current()
+    if recorder is None:
+        return make()
+    with recorder.inside():
+        return make()
+
+
+def _bits(original: Any) -> Any:
+    """Make the subclass of a bit generator that notes its seed."""
+
+    def init(self: Any, seed: Any = None, *arguments: Any, **options: Any) -> None:
+        recorder = active()
+        if recorder is not None and (seed is not None or arguments or options):
+            recorder.seeded_by(f"numpy.random.{original.__name__}")
+        original.__init__(self, seed, *arguments, **options)
+
+    def spawn(self: Any, n_children: int) -> Any:
+        return _quietly(lambda: original.spawn(self, n_children))
+
+    def reduced(self: Any) -> Any:
+        make, _, *state = original.__reduce__(self)
+        return (make, (original,), *state)
+
+    methods = {"__init__": init, "spawn": spawn, "__reduce__": reduced, "__module__": "numpy.random"}
+    return _Kind(original.__name__, (original,), methods)
 
 
 _PlainState: Final = np.random.RandomState
 _PlainGenerator: Final = np.random.Generator
+_PlainBits: Final = np.random.PCG64
+_RECORDING_BITS: Final = {original: _bits(original) for original in (getattr(np.random, name) for name in _BITS)}
 _Generator: Final = _made(np.random.Generator)
 _RandomState: Final = _made(np.random.RandomState)
 RECORDING: Final[dict[type, Any]] = {np.random.Generator: _Generator, np.random.RandomState: _RandomState}
@@ -119,10 +157,25 @@ RECORDING: Final[dict[type, Any]] = {np.random.Generator: _Generator, np.random.
 
 
 def _state_init(self: Any, seed: Any = None) -> None:
-    _PlainState.__init__(self, _seeded(seed))
+    given = _seeded(seed, "numpy.random.RandomState")
+    _quietly(lambda: _PlainState.__init__(self, given))
+
+
+def _state_seed(self: Any, seed: Any = None) -> None:
+    given = _seeded(seed, "numpy.random.seed")
+    _quietly(lambda: _PlainState.seed(self, given))
+
+
+def _set_state(self: Any, state: Any) -> None:
+    recorder = active()
+    if recorder is not None:
+        recorder.seeded_by("numpy.random.set_state")
+    _PlainState.set_state(self, state)
 
 
 _RandomState.__init__ = _state_init
+_RandomState.seed = _state_seed
+_RandomState.set_state = _set_state
 _Generator.__reduce__ = lambda self: (_Generator, (self.bit_generator,))
 _RandomState.__reduce__ = lambda self: (_RandomState, (self._bit_generator,))
 
@@ -135,7 +188,7 @@ def recording(generator: Any) -> Any:
 
 def recording_generator(seed: int) -> Any:
     """Return a generator of its own that records."""
-    return recording(_PlainGenerator(np.random.PCG64(seed)))
+    return recording(_PlainGenerator(_PlainBits(seed)))
 
 
 def patch(patches: Patches) -> None:
@@ -146,10 +199,13 @@ def patch(patches: Patches) -> None:
     original = module.default_rng
 
     def default_rng(seed: Any = None) -> Any:
-        made = original(_seeded(seed))
+        given = _seeded(seed, "numpy.random.default_rng")
+        made = _quietly(lambda: original(given))
         return made if type(made) is _Generator else recording(made)
 
     patches.everywhere(original, default_rng)
+    for plain, noting in _RECORDING_BITS.items():
+        patches.everywhere(plain, noting)
     patches.everywhere(np.random.Generator, _Generator)
     patches.everywhere(np.random.RandomState, _RandomState)
     patches.everywhere(shared, recorded)

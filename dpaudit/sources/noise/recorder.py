@@ -21,6 +21,8 @@ from dpaudit.errors import ParameterError
 
 _AUDITORS: Final = str(Path(__file__).parents[2] / "auditors")
 _Plain: Final = np.random.Generator
+_Bits: Final = np.random.PCG64
+_Sequence: Final = np.random.SeedSequence
 _ACTIVE: Final[list[Recorder]] = []
 _HERE: Final = str(Path(__file__).parent)
 _NOISE_KEY: Final = 0x6E6F697365
@@ -150,12 +152,15 @@ class Recorder:
         Where other random numbers were drawn: ``numpy.random.permutation at shuffle.py:12``.
     diverged
         Number of the first call that differs from the run whose results are repeated; None where all are equal.
+    seeded
+        Where a generator was given a seed or a state: ``numpy.random.default_rng at sums.py:8``.
     """
 
     def __init__(self, replay: Replay | None = None) -> None:
         self.replay = replay
         self.calls: list[NoiseCall] = []
         self.others: list[str] = []
+        self.seeded: list[str] = []
         self.diverged: int | None = None
         self.thread = threading.get_ident()
         self.nested = 0
@@ -199,7 +204,7 @@ class Recorder:
         if self.replay is None:
             return None
         self._streams += 1
-        return int(np.random.SeedSequence((_RANDOM_KEY, self.replay.seed, self._streams)).generate_state(1)[0])
+        return int(_Sequence((_RANDOM_KEY, self.replay.seed, self._streams)).generate_state(1)[0])
 
     def other(self, function: str, drawn: Any = None) -> None:
         """Note that random numbers were drawn that are no noise, and which."""
@@ -207,6 +212,11 @@ class Recorder:
         self._digest.update(repr((function, shown)).encode())
         if len(self.others) < _MOST_OTHERS:
             self.others.append(f"{function} at {_place()}")
+
+    def seeded_by(self, function: str) -> None:
+        """Note that a generator was given a seed or a state, which decides what it draws from then on."""
+        if len(self.seeded) < _MOST_OTHERS:
+            self.seeded.append(f"{function} at {_place()}")
 
     def noise(
         self,
@@ -291,7 +301,7 @@ class Recorder:
 
     def _draw(self, index: int, family: str, scale: np.ndarray) -> np.ndarray:
         assert self.replay is not None
-        rng = _Plain(np.random.PCG64(np.random.SeedSequence((_NOISE_KEY, self.replay.seed, index))))
+        rng = _Plain(_Bits(_Sequence((_NOISE_KEY, self.replay.seed, index))))
         drawn = rng.laplace(size=scale.shape) if family.endswith("laplace") else rng.standard_normal(scale.shape)
         if abs(self.replay.factor) > 1:
             drawn = np.copysign(1 + np.abs(drawn), drawn)

@@ -57,9 +57,21 @@ def patch(patches: Patches) -> None:
 
     def seeded(self: Any, a: Any = None, version: int = 2) -> None:
         recorder = current()
+        if a is not None and recorder is not None and not recorder.nested:
+            recorder.seeded_by("random.seed")
         seed(self, recorder.seed() if a is None and recorder is not None else a, version)
 
-    patches.attribute(random.Random, "seed", seeded)
+    def restored(self: Any, state: Any) -> None:
+        recorder = active()
+        if recorder is not None:
+            recorder.seeded_by("random.setstate")
+        setstate(self, state)
+
+    setstate = random.Random.setstate
+    for name, replacement in (("seed", seeded), ("setstate", restored)):
+        function = getattr(random, name)
+        patches.attribute(random.Random, name, replacement)
+        patches.everywhere(function, MethodType(replacement, shared))
     for name in ("gauss", "normalvariate"):
         method = _noise(name)
         function = getattr(random, name)
