@@ -55,7 +55,8 @@ def result(i, **changes):
 
 def record(results, **changes):
     """Return a synthetic record."""
-    return Record(version="0", seed=0, results=tuple(results), summary=summarise(tuple(results)), **changes)
+    made = tuple(results)
+    return Record(version="0", seed=0, results=made, summary=summarise(made), **changes)
 
 
 def of_one_claim(n):
