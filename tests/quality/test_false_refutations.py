@@ -147,8 +147,8 @@ def test_false_refutations_of_one_pair(name, record_property):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EARLY)
 def test_false_refutations_when_stopping_early(name, record_property, monkeypatch):
-    """With a look after every hundred samples, where the auditor takes one after every 65,536."""
-    monkeypatch.setattr(pair, "CHUNK", 100)
+    """With a look after every two hundred samples, where the auditor takes one after every 65,536."""
+    monkeypatch.setattr(pair, "CHUNK", 200)
     audits = AUDITS // 2
     wrong = false_refutations(name, audits, claimed=MECHANISMS[name][3], stop_early=True)
     check_rate(record_property, f"{name}, stopping early", *wrong)
@@ -256,7 +256,7 @@ def test_coverage_of_measured_means(name, record_property):
         "two points": (lambda r: np.where(r.random(60) < 0.3, 0.9, 0.1), 0.34),
         "spike": (lambda r: np.where(r.random(60) < 0.02, 1.0, 0.0), 0.02),
     }[name]
-    audits, missed = 4000, 0
+    audits, missed = 2000, 0
     for seed in range(audits):
         lower, _, upper = mean_interval(draw(np.random.default_rng(seed)), support=(0.0, 1.0), confidence=1 - ALPHA)
         missed += not lower <= mean <= upper
