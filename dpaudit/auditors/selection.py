@@ -16,6 +16,7 @@ from dpaudit.auditors.outputs import Outputs, OutputsLike, as_outputs, joined
 from dpaudit.auditors.planted import identifies, planted
 from dpaudit.auditors.scorefamilies import FAMILIES, Allowance, Family, Form
 from dpaudit.auditors.scores import OutcomeScore, Score, score_from_json, scores_of
+from dpaudit.auditors.threads import one_thread
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee
 from dpaudit.errors import CheckError
 
@@ -84,6 +85,7 @@ class ThresholdEvent:
         """Whether each output is in the event, shape (size,)."""
         return self.contains_scores(self.scores(outputs))
 
+    @one_thread()
     def scores(self, outputs: OutputsLike) -> np.ndarray:
         """Score of every output, shape (size,)."""
         scores = scores_of(self.score, outputs)
@@ -208,6 +210,7 @@ class FinalTest:
     supported: bool = False
 
 
+@one_thread()
 def select_events(
     x: OutputsLike, y: OutputsLike, test: FinalTest, *, blindness: bool = True, until: float | None = None
 ) -> Selection:
@@ -332,6 +335,7 @@ def _is_blind(x: Outputs, y: Outputs, test: FinalTest, until: float | None) -> b
         return all(table.best(pure, caution).predicted <= 0 for _, table in contest.tables())
 
 
+@one_thread()
 def promised_bound(x: OutputsLike, y: OutputsLike, test: FinalTest) -> float:
     """Bound that :func:`select_events` would expect of a pair, to compare pairs by a few samples each.
 

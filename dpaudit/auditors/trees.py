@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from dpaudit.auditors.columns import Columns
 from dpaudit.auditors.outputs import OutputsLike, as_outputs
+from dpaudit.auditors.threads import one_thread
 
 if TYPE_CHECKING:
     from dpaudit.auditors.scores import Score
@@ -40,11 +40,11 @@ class BoostedScore:
         model = HistGradientBoostingClassifier(
             max_iter=rounds, learning_rate=0.15, min_samples_leaf=50, early_stopping=False, random_state=0
         )
-        with _one_thread():
+        with one_thread():
             return cls(columns, others, model.fit(rows, labels))
 
     def __call__(self, outputs: OutputsLike) -> np.ndarray:
-        with _one_thread():
+        with one_thread():
             return np.asarray(self.model.decision_function(_features(outputs, self.columns, self.others)))
 
     def describe(self, threshold: float, *, above: bool) -> Any:
@@ -61,15 +61,3 @@ def _features(outputs: OutputsLike, columns: Columns, others: tuple[Score, ...])
     # The learner takes midpoints of values, which must stay finite.
     numbers = np.clip(outputs.rows(columns).astype(float, copy=False), -_LARGEST, _LARGEST)
     return np.column_stack([numbers, *(score(outputs) for score in others)])
-
-
-def _one_thread() -> Any:
-    """Keep the learner to one thread: audits run in parallel as processes, and idle OpenMP threads spin."""
-    return _threads().limit(limits=1, user_api="openmp")
-
-
-@cache
-def _threads() -> Any:
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()

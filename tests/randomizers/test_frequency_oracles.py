@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import chi2, chisquare
+from scipy.stats import binom, chi2, chisquare, poisson
 
 from dpaudit.errors import ParameterError
 from dpaudit.laws import compare
@@ -20,6 +20,7 @@ from dpaudit.randomizers import (
     hadamard,
     norm_sub,
 )
+from dpaudit.randomizers.oracle import binomial_counts
 
 FALSE_ALARM = 1e-6
 SEED = 20261126
@@ -191,6 +192,29 @@ def test_hadamard_matrices_are_orthogonal(order):
     assert (matrix @ matrix.T == order * np.eye(order)).all()
     with pytest.raises(ParameterError, match="power of two"):
         hadamard(order + 2 if order > 2 else 3)
+
+
+@pytest.mark.parametrize(
+    ("trials", "probability"), [(5000, 0.1192), (5000, 0.5), (20000, 1e-4), (7, 0.9), (1, 0.3), (40, 0.0), (40, 1.0)]
+)
+def test_many_binomial_numbers_follow_their_law(trials, probability):
+    size = 2**17
+    drawn = binomial_counts(trials, probability, size, np.random.default_rng(SEED))
+    assert drawn.shape == (size,)
+    expected = size * binom.pmf(np.arange(trials + 1), trials, probability)
+    seen = np.bincount(drawn, minlength=trials + 1)
+    often = expected > 5
+    pooled = [np.r_[counts[often], counts[~often].sum()] for counts in (seen, expected)]
+    if pooled[1][-1] < 5:
+        assert pooled[0][-1] < poisson.isf(1e-9, max(pooled[1][-1], 1e-12)) + 1
+        pooled = [counts[:-1] for counts in pooled]
+    statistic = ((pooled[0] - pooled[1]) ** 2 / pooled[1]).sum()
+    assert statistic <= chi2.isf(1e-6, max(len(pooled[0]) - 1, 1))
+
+
+def test_norm_sub_of_a_long_row_is_that_of_rows():
+    values = np.random.default_rng(SEED).normal(scale=0.01, size=200_000)
+    assert norm_sub(values) == pytest.approx(norm_sub(values[None])[0], abs=1e-15)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -36,6 +36,10 @@ PRELOADED: Final = (
 
 _SECONDS_TO_END = 10.0
 
+_THREADS: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+"""How many threads numerical libraries start. Workers run beside each other, so each has one, unless the user asks for
+more by these variables."""
+
 
 class Starter(ABC):
     """Starts workers, ends them, and knows how they ended."""
@@ -194,6 +198,7 @@ class Copies(Starter):
                 stdout=_standard_error(),
                 stderr=_standard_error(),
                 cwd=Path(sys.executable).parent,
+                env=dict.fromkeys(_THREADS, "1") | dict(os.environ),
                 start_new_session=True,
             )
         self._server = _Server(control)
@@ -306,6 +311,7 @@ class Spawned(Starter):
                 stdin=subprocess.PIPE,
                 stdout=_standard_error(),
                 stderr=_standard_error(),
+                env=dict.fromkeys(_THREADS, "1") | dict(os.environ),
                 start_new_session=True,
                 pass_fds=[] if sys.platform == "win32" else [theirs.fileno()],
             )
