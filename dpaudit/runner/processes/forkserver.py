@@ -8,6 +8,7 @@ data are loaded once, and no cell sees what another did. Each ends when its pare
 from __future__ import annotations
 
 import array
+import gc
 import os
 import selectors
 import signal
@@ -26,6 +27,9 @@ FORK = b"f"
 KILL = b"k"
 LOAD = b"l"
 
+_SHARED = ("scipy.integrate", "scipy.optimize", "scipy.sparse", "scipy.stats", "sklearn.ensemble")
+"""What some audits load, for up to a second. Once a worker has loaded it, so does what copies itself into the next."""
+
 _NOT_TO_BE_COPIED = ("jax", "jaxlib", "tensorflow")
 """Libraries that start threads of their own which a copy lacks and waits for."""
 
@@ -37,7 +41,8 @@ class _Server:
         self._control, self._host = control, host
         self._workers: set[int] = set()
         self._wake, self._signalled = socket.socketpair()
-        for each in (self._wake, self._signalled):
+        self._wishes, self._wishing = socket.socketpair()
+        for each in (self._wake, self._signalled, self._wishes, self._wishing):
             each.setblocking(False)
         self._arm()
 
@@ -53,6 +58,7 @@ class _Server:
         with selectors.DefaultSelector() as selector:
             selector.register(self._control, selectors.EVENT_READ)
             selector.register(self._wake, selectors.EVENT_READ)
+            selector.register(self._wishes, selectors.EVENT_READ)
             with suppress(OSError):
                 while True:
                     ready = {key.fileobj for key, _ in selector.select()}
@@ -60,6 +66,8 @@ class _Server:
                         with suppress(BlockingIOError):
                             self._wake.recv(4096)
                     self._bury()
+                    if self._wishes in ready:
+                        self._share(self._wishes.recv(4096))
                     if self._control in ready and not self._obey():
                         break
         for worker in self._workers:
@@ -85,6 +93,15 @@ class _Server:
             copied = threading.active_count() == 1 and not any(name in sys.modules for name in _NOT_TO_BE_COPIED)
             messages.send(self._control, ("loaded", 0, int(copied)))
         return bool(command)
+
+    def _share(self, numbers: bytes) -> None:
+        for number in set(numbers):
+            # A target may write here too, and what a worker could load may be out of reach from here.
+            if number < len(_SHARED) and _SHARED[number] not in sys.modules:
+                with suppress(BaseException):
+                    import_module(_SHARED[number])
+        gc.collect()
+        gc.freeze()
 
     def _fork(self, connection: int, errors: int) -> None:
         try:
@@ -112,15 +129,16 @@ class _Server:
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)
-        for each in (self._control, self._wake, self._signalled):
+        for each in (self._control, self._wake, self._signalled, self._wishes):
             each.close()
         os.dup2(errors, 2)
         os.close(errors)
         own = socket.socket(fileno=connection)
         circumstances, hosts = messages.receive(own)
         if hosts:
+            self._wishing.close()
             _Server(own, Host(circumstances)).run()
-        serve(own, circumstances)
+        serve(own, circumstances, _Wishes(self._wishing))
 
     def _bury(self) -> None:
         """Tell of workers that ended, once what they started has ended too."""
@@ -132,6 +150,25 @@ class _Server:
             _, status = os.waitpid(ended.si_pid, 0)
             self._workers.discard(ended.si_pid)
             messages.send(self._control, ("ended", ended.si_pid, os.waitstatus_to_exitcode(status)))
+
+
+class _Wishes:
+    """Tells what copied itself into this worker which of the shared libraries it lacked."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._known = self._loaded()
+
+    def __call__(self) -> None:
+        """Tell of what was loaded since the last call."""
+        lacked = self._loaded() - self._known
+        self._known |= lacked
+        if lacked:
+            with suppress(OSError):
+                self._connection.send(bytes(sorted(lacked)))
+
+    def _loaded(self) -> set[int]:
+        return {number for number, name in enumerate(_SHARED) if name in sys.modules}
 
 
 def _end(worker: int) -> None:

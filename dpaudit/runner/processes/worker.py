@@ -121,8 +121,8 @@ class Host:
         gc.freeze()
 
 
-def serve(connection: socket.socket, circumstances: Circumstances) -> NoReturn:
-    """Answer requests until the parent ends, and then end, whatever is running."""
+def serve(connection: socket.socket, circumstances: Circumstances, done: Callable[[], None] | None = None) -> NoReturn:
+    """Answer requests until the parent ends, and then end, whatever is running; call ``done`` before each answer."""
     # An interrupt is the parent's to handle.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     streams = _begin(circumstances)
@@ -137,6 +137,8 @@ def serve(connection: socket.socket, circumstances: Circumstances) -> NoReturn:
             # The target made a copy of this process, which has no business here.
             os._exit(0)
         try:
+            if done is not None:
+                done()
             messages.send_checked(connection, token, answer)
             streams.renew()
             circumstances.restore()
