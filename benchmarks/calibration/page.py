@@ -1,0 +1,260 @@
+"""The tables as Markdown."""
+
+from __future__ import annotations
+
+import math
+import shlex
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tables import markdown, versions
+
+from calibration.interface import KINDS, Case, Tool
+from calibration.rates import Tally, interval, mark, summed
+
+LIBRARIES = ("dpaudit", "numpy", "scipy", "scikit-learn", "jax-privacy")
+WIDTH = 120
+UNTRUE = ("null", "exact")
+"""Classes in which every bound above what is promised is a false alarm."""
+
+Key = tuple[str, str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What was run."""
+
+    confidence: float
+    samples: int
+    runs: int
+    power_samples: Sequence[int]
+    power_runs: int
+    arguments: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Results:
+    """Tallies by tool, case and number of samples, and everything that they are of."""
+
+    settings: Settings
+    tools: Sequence[Tool]
+    cases: Sequence[Case]
+    tallies: dict[Key, Tally]
+    absent: Sequence[Tool] = ()
+
+    def of(self, tool: Tool, case: Case, samples: int) -> Tally:
+        return self.tallies.get((tool.name, case.name, samples), Tally())
+
+    def honest(self, tool: Tool, kind: str | None = None) -> list[Tally]:
+        """Tallies of the cases where every finding is false, of one class or of both."""
+        return [
+            self.of(tool, case, self.settings.samples)
+            for case in self.cases
+            if case.kind in ((kind,) if kind else UNTRUE)
+        ]
+
+    def broken(self, tool: Tool, samples: int) -> list[Tally]:
+        return [self.of(tool, case, samples) for case in self.cases if case.kind == "broken"]
+
+    def exceeds(self, tool: Tool) -> list[str]:
+        """Cases in which the tool's rate of false alarms is above what it states, at any number of samples."""
+        tallies = {
+            (case, samples): tally
+            for (name, case, samples), tally in self.tallies.items()
+            if name == tool.name and tally.applies
+        }
+        stated = tool.stated(self.settings.confidence)
+        return list(
+            dict.fromkeys(
+                case
+                for (case, _), tally in tallies.items()
+                if mark(tally.alarms, tally.runs, stated, len(tallies)) == "!"
+            )
+        )
+
+
+def summary(results: Results) -> list[tuple[str, ...]]:
+    """A line for every tool."""
+    settings = results.settings
+    powers = [f"power at {samples:,}" for samples in settings.power_samples]
+    lines = [
+        ("tool", "stated", "null: false alarms", "exact: false alarms", "both", "cases above", *powers, "ms an audit")
+    ]
+    for tool in results.tools:
+        stated = tool.stated(settings.confidence)
+        rates = [_rate(summed(results.honest(tool, kind)), stated) for kind in (*UNTRUE, None)]
+        every = summed(results.honest(tool))
+        milliseconds = f"{1000 * every.seconds / every.runs:.1f}" if every.applies else ""
+        found = [_power(results.broken(tool, samples)) for samples in settings.power_samples]
+        lines.append((tool.name, f"{stated:.0%}", *rates, str(len(results.exceeds(tool))), *found, milliseconds))
+    return lines
+
+
+def _rate(tally: Tally, stated: float) -> str:
+    if not tally.applies:
+        return ""
+    low, high = interval(tally.alarms, tally.runs)
+    flag = mark(tally.alarms, tally.runs, stated)
+    rate = f"{tally.alarms} of {tally.runs:,}: {tally.alarms / tally.runs:.2%} ({low:.2%} to {high:.2%})"
+    return f"{rate} {flag}".rstrip()
+
+
+def _power(tallies: Sequence[Tally]) -> str:
+    """Mean share of the audits that found the bug, over the cases to which the tool applies, and their number."""
+    some = [tally.found / tally.runs for tally in tallies if tally.applies]
+    return f"{sum(some) / len(some):.2f} of {len(some)}" if some else ""
+
+
+def alarms(results: Results) -> list[tuple[str, ...]]:
+    """False alarms of every tool in every null and every exact case."""
+    lines = [("case", *(tool.name for tool in results.tools))]
+    for case in results.cases:
+        if case.kind in UNTRUE:
+            cells = []
+            for tool in results.tools:
+                tally = results.of(tool, case, results.settings.samples)
+                compared = sum(each.applies for each in results.honest(tool)) or 1
+                flag = tally.applies and mark(
+                    tally.alarms, tally.runs, tool.stated(results.settings.confidence), compared
+                )
+                cells.append("raises" if tally.failure else f"{tally.alarms} {flag}".rstrip() if tally.applies else "")
+            lines.append((case.name, *cells))
+    return lines
+
+
+def powers(results: Results) -> list[tuple[str, ...]]:
+    """Shares of audits that found the bug, at every number of samples."""
+    lines = [("case", "promised", "true epsilon", *(tool.name for tool in results.tools))]
+    for case in results.cases:
+        if case.kind == "broken":
+            cells = []
+            for tool in results.tools:
+                found = [results.of(tool, case, samples) for samples in results.settings.power_samples]
+                if any(tally.failure for tally in found):
+                    cells.append("raises")
+                elif any(tally.applies for tally in found):
+                    cells.append(
+                        " / ".join(f"{tally.found / tally.runs:.2f}" if tally.applies else "-" for tally in found)
+                    )
+                else:
+                    cells.append("")
+            lines.append((case.name, _promised(case), _number(case.truth()), *cells))
+    return lines
+
+
+def wrong_on_broken(results: Results) -> list[tuple[str, ...]]:
+    """Bounds above the truth in the broken cases whose true epsilon is finite."""
+    lines = [("tool", *(f"{samples:,} samples" for samples in results.settings.power_samples))]
+    finite = [case for case in results.cases if case.kind == "broken" and math.isfinite(case.truth())]
+    for tool in results.tools:
+        rates = [
+            _rate(summed(results.of(tool, case, samples) for case in finite), tool.stated(results.settings.confidence))
+            for samples in results.settings.power_samples
+        ]
+        lines.append((tool.name, *rates))
+    return lines
+
+
+def described(cases: Sequence[Case]) -> list[tuple[str, ...]]:
+    """What the cases are."""
+    lines = [("case", "class", "promised", "true epsilon", "trap or bug")]
+    for kind in KINDS:
+        lines += [
+            (case.name, kind, _promised(case), _number(case.truth()), case.trap) for case in cases if case.kind == kind
+        ]
+    return lines
+
+
+def _promised(case: Case) -> str:
+    delta = case.mechanism.delta
+    return _number(case.mechanism.epsilon) + (f", delta {delta:g}" if delta else "")
+
+
+def _number(value: float) -> str:
+    return "infinite" if math.isinf(value) else f"{value:.4g}"
+
+
+def page(results: Results) -> str:
+    """The whole page."""
+    settings = results.settings
+    command = shlex.join(["python", "benchmarks/calibration", *settings.arguments])
+    parts = [
+        "# Calibration of auditing tools",
+        "",
+        *_findings(results),
+        "",
+        f"`{command}` with {versions(LIBRARIES)}",
+        "",
+        "## Summary",
+        "",
+        *_wrapped(
+            f"Lower bounds on epsilon at {settings.confidence:.0%} confidence. False alarms are bounds above the true epsilon, in "
+            f"{settings.runs:,} audits of every case, each with {settings.samples:,} samples per input; in brackets, the 95 % "
+            "Clopper-Pearson interval. `!` marks an interval wholly above the stated error probability, and `-` one wholly below "
+            "it, which is allowed. \"Cases above\" counts the cases, broken ones included, whose own interval is above it, with "
+            "Bonferroni's correction for the number of cases and sample sizes. Power is the mean share of audits whose bound is "
+            f"above what a broken mechanism promises, over {settings.power_runs:,} audits of each, and of how many broken cases: "
+            "a tool applies to some only. A power that comes with false alarms is worth nothing. The last column is processor "
+            "time, samples included."
+        ),
+        "",
+        *markdown(summary(results)),
+        "",
+        "## False alarms of each case",
+        "",
+        *_wrapped(
+            f"Of {settings.runs:,} audits with {settings.samples:,} samples per input. Marks as above, with Bonferroni's correction "
+            "for the cases of a tool. A blank says that the tool does not apply."
+        ),
+        "",
+        *markdown(alarms(results)),
+        "",
+        "## Power in each broken case",
+        "",
+        f"At {', '.join(f'{samples:,}' for samples in settings.power_samples)} samples per input.",
+        "",
+        *markdown(powers(results)),
+        "",
+        "## Bounds above the truth in the broken cases",
+        "",
+        *markdown(wrong_on_broken(results)),
+        "",
+        "## Cases",
+        "",
+        *markdown(described(results.cases)),
+        "",
+        "## Tools",
+        "",
+    ]
+    for tool in results.tools:
+        parts += _wrapped(f"- **{tool.name}.** {tool.how or 'From a file.'}")
+    for tool in results.absent:
+        parts += _wrapped(f"- **{tool.name}**: absent, because `{tool.requires}` is not installed.")
+    failures = [
+        f"- {tool.name}, {case.name}: {tally.failure}"
+        for tool in results.tools
+        for case in results.cases
+        for tally in {results.of(tool, case, size) for size in (settings.samples, *settings.power_samples)}
+        if tally.failure
+    ]
+    if failures:
+        parts += ["", "## What was raised", "", *failures]
+    return "\n".join(parts) + "\n"
+
+
+def _findings(results: Results) -> list[str]:
+    """What the tables show, in sentences."""
+    above = {tool: results.exceeds(tool) for tool in results.tools}
+    kept = [tool.name for tool, cases in above.items() if not cases]
+    lines = []
+    if kept:
+        lines += _wrapped(f"Within the stated error probability in every case: {'; '.join(kept)}.")
+    for tool, cases in above.items():
+        if cases:
+            lines += ["", *_wrapped(f"{tool.name}: false alarms above the stated error probability in {', '.join(cases)}.")]
+    return lines
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False, subsequent_indent="  " if text.startswith("- ") else "")

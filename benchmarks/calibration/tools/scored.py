@@ -1,0 +1,24 @@
+"""Outputs as rows of numbers, and scores of them by logistic regression, for tools that take scores."""
+
+import numpy as np
+
+MOST_CATEGORIES = 16
+
+
+def matrix(outputs: np.ndarray) -> np.ndarray:
+    """Rows of numbers."""
+    return np.asarray(outputs, float).reshape(len(outputs), -1)
+
+
+def scorer(x: np.ndarray, y: np.ndarray):
+    """A score of rows, larger for the first input; a single column of few values becomes a flag for each of them."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    rows = np.concatenate([x, y])
+    few = rows.shape[1] == 1 and len(np.unique(rows)) <= MOST_CATEGORIES
+    first = OneHotEncoder(handle_unknown="ignore") if few else StandardScaler()
+    model = make_pipeline(first, LogisticRegression())
+    model.fit(rows, np.repeat([1, 0], [len(x), len(y)]))
+    return model.decision_function
