@@ -81,6 +81,7 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/blackbox.py --write benchmarks/blackbox.md
 	$(BIN)/python benchmarks/peers.py --write benchmarks/peers.md
 	$(BIN)/python benchmarks/detection.py --write benchmarks/detection.md
+	$(BIN)/python benchmarks/calibration --write benchmarks/calibration.md
 
 $(DOCS_STAMP): pyproject.toml
 	$(PYTHON) -m venv .venv-docs

@@ -4,14 +4,17 @@ import argparse
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # `python benchmarks/calibration` puts only that folder there
+sys.path.insert(
+    0, str(Path(__file__).resolve().parents[1])
+)  # `python benchmarks/calibration` puts only that folder there
+
+from tables import aligned
 
 from calibration.cases import cases
 from calibration.interface import Tool, ToolFileError, loaded
 from calibration.page import Results, Settings, page, summary
-from calibration.rates import Kept, Tally, tallied
+from calibration.rates import Kept, Tally
 from calibration.tools import TOOLS
-from tables import aligned
 
 
 def main(arguments=None) -> int:
@@ -54,10 +57,7 @@ def _measured(tools, chosen, settings, kept) -> dict[tuple[str, str, int], Tally
         for tool in tools:
             for samples in sizes:
                 runs = settings.power_runs if broken else settings.runs
-                tally = kept.get(tool, case, samples, settings.confidence, runs)
-                if tally is None:
-                    tally = tallied(tool, case, samples, settings.confidence, runs)
-                    kept.add(tool, case, samples, settings.confidence, runs, tally)
+                tally = kept.tallied(tool, case, samples, settings.confidence, runs)
                 found[tool.name, case.name, samples] = tally
                 print(f"{case.name}, {tool.name}, {samples:,}: {_said(tally)}", file=sys.stderr, flush=True)
     return found
@@ -103,16 +103,25 @@ def _cases(names: list[str] | None):
 
 def _parser():
     parser = argparse.ArgumentParser(prog="python benchmarks/calibration", description=__doc__.splitlines()[0])
-    parser.add_argument("--tools", nargs="+", metavar="NAME", default=[], help="these tools: names, or files that define TOOL")
+    parser.add_argument(
+        "--tools", nargs="+", metavar="NAME", default=[], help="these tools: names, or files that define TOOL"
+    )
     parser.add_argument("--only", nargs="+", metavar="NAME", help="these cases")
     parser.add_argument("--runs", type=_positive, default=400, help="audits of each null and exact case (default: 400)")
     parser.add_argument("--samples", type=_positive, default=1000, help="per input in those (default: 1,000)")
     parser.add_argument("--power-runs", type=_positive, default=20, help="audits of each broken case (default: 20)")
     parser.add_argument(
-        "--power-samples", type=_positive, nargs="+", default=[1000, 10_000, 100_000], metavar="N", help="per input in those"
+        "--power-samples",
+        type=_positive,
+        nargs="+",
+        default=[1000, 10_000, 100_000],
+        metavar="N",
+        help="per input in those",
     )
     parser.add_argument("--confidence", type=_confidence, default=0.95, help="(default: 0.95)")
-    parser.add_argument("--keep", metavar="FILE", help="keep counts here as they arrive, and do not run again what it has")
+    parser.add_argument(
+        "--keep", metavar="FILE", help="keep counts here as they arrive, and do not run again what it has"
+    )
     parser.add_argument("--write", metavar="FILE", help="write the tables as Markdown")
     return parser
 

@@ -5,7 +5,6 @@ from functools import cache, partial
 
 import numpy as np
 from suite.laws import draw
-from suite.oracle import true_epsilon
 
 from calibration import truths
 from calibration.interface import Case, Kind, Mechanism
@@ -36,7 +35,7 @@ def _with_outcomes(
         kind=kind,
         mechanism=Mechanism(name=name, sample=sample, epsilon=promised, delta=delta, protocol=protocol),
         pair=(0, 1),
-        truth=partial(true_epsilon, *laws, delta),
+        truth=partial(truths.of_outcomes, *laws, delta),
         trap=trap,
     )
 
@@ -118,9 +117,7 @@ def _null() -> list[Case]:
         outcomes("null-rare-event", _same(np.array([0.999, 0.001])), "seen once or never among a thousand"),
         outcomes("null-rare-values", _same(_needles(0.3, 1000)), "each seen once in one sample, never in the other"),
         outcomes("null-large-alphabet", _same(_shares(10_000)), "10,000 values, most of them rare"),
-        noise(
-            "null-no-repeats", lambda d, s, r: r.integers(0, 1 << 62, s), trap="whole numbers that never come again"
-        ),
+        noise("null-no-repeats", lambda d, s, r: r.integers(0, 1 << 62, s), trap="whole numbers that never come again"),
         noise(
             "null-20-columns",
             lambda d, s, r: r.normal(size=(s, COLUMNS)),
@@ -159,7 +156,13 @@ def _exact() -> list[Case]:
             "only an output of probability 0.0005 shows all of it",
             promised=1.0,
         ),
-        noise("laplace", _laplace, partial(truths.shifted, 1.0, 1.0), "half of all thresholds are equally good", promised=1.0),
+        noise(
+            "laplace",
+            _laplace,
+            partial(truths.shifted, 1.0, 1.0),
+            "half of all thresholds are equally good",
+            promised=1.0,
+        ),
         noise(
             "clipped-laplace",
             _clipped_at_both_ends,

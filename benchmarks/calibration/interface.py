@@ -56,8 +56,8 @@ class Case:
     Attributes
     ----------
     kind
-        ``null``: outputs of both inputs have the same law, and epsilon is 0. ``exact``: what is promised is true, and no
-        smaller epsilon is. ``broken``: the true epsilon is larger than what is promised.
+        ``null``: outputs of both inputs have the same law, and epsilon is 0. ``exact``: what is promised is true, and
+        no smaller epsilon is. ``broken``: the true epsilon is larger than what is promised.
     mechanism
         What a tool is given.
     pair

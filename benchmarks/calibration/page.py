@@ -57,21 +57,21 @@ class Results:
     def broken(self, tool: Tool, samples: int) -> list[Tally]:
         return [self.of(tool, case, samples) for case in self.cases if case.kind == "broken"]
 
+    def compared(self, tool: Tool) -> int:
+        """Number of rates of false alarms that are compared with what the tool states."""
+        return sum(tally.applies for (name, _, _), tally in self.tallies.items() if name == tool.name)
+
+    def marked(self, tool: Tool, case: Case, samples: int) -> str:
+        """The mark of one rate among all of them."""
+        tally = self.of(tool, case, samples)
+        if not tally.applies:
+            return ""
+        return mark(tally.alarms, tally.runs, tool.stated(self.settings.confidence), self.compared(tool))
+
     def exceeds(self, tool: Tool) -> list[str]:
         """Cases in which the tool's rate of false alarms is above what it states, at any number of samples."""
-        tallies = {
-            (case, samples): tally
-            for (name, case, samples), tally in self.tallies.items()
-            if name == tool.name and tally.applies
-        }
-        stated = tool.stated(self.settings.confidence)
-        return list(
-            dict.fromkeys(
-                case
-                for (case, _), tally in tallies.items()
-                if mark(tally.alarms, tally.runs, stated, len(tallies)) == "!"
-            )
-        )
+        sizes = {self.settings.samples, *self.settings.power_samples}
+        return [case.name for case in self.cases if any(self.marked(tool, case, size) == "!" for size in sizes)]
 
 
 def summary(results: Results) -> list[tuple[str, ...]]:
@@ -114,10 +114,7 @@ def alarms(results: Results) -> list[tuple[str, ...]]:
             cells = []
             for tool in results.tools:
                 tally = results.of(tool, case, results.settings.samples)
-                compared = sum(each.applies for each in results.honest(tool)) or 1
-                flag = tally.applies and mark(
-                    tally.alarms, tally.runs, tool.stated(results.settings.confidence), compared
-                )
+                flag = results.marked(tool, case, results.settings.samples)
                 cells.append("raises" if tally.failure else f"{tally.alarms} {flag}".rstrip() if tally.applies else "")
             lines.append((case.name, *cells))
     return lines
@@ -188,25 +185,14 @@ def page(results: Results) -> str:
         "",
         "## Summary",
         "",
-        *_wrapped(
-            f"Lower bounds on epsilon at {settings.confidence:.0%} confidence. False alarms are bounds above the true epsilon, in "
-            f"{settings.runs:,} audits of every case, each with {settings.samples:,} samples per input; in brackets, the 95 % "
-            "Clopper-Pearson interval. `!` marks an interval wholly above the stated error probability, and `-` one wholly below "
-            "it, which is allowed. \"Cases above\" counts the cases, broken ones included, whose own interval is above it, with "
-            "Bonferroni's correction for the number of cases and sample sizes. Power is the mean share of audits whose bound is "
-            f"above what a broken mechanism promises, over {settings.power_runs:,} audits of each, and of how many broken cases: "
-            "a tool applies to some only. A power that comes with false alarms is worth nothing. The last column is processor "
-            "time, samples included."
-        ),
+        *_wrapped(_explained(settings)),
         "",
         *markdown(summary(results)),
         "",
         "## False alarms of each case",
         "",
-        *_wrapped(
-            f"Of {settings.runs:,} audits with {settings.samples:,} samples per input. Marks as above, with Bonferroni's correction "
-            "for the cases of a tool. A blank says that the tool does not apply."
-        ),
+        f"Of {settings.runs:,} audits with {settings.samples:,} samples per input. Marks are as above, with",
+        "Bonferroni's correction. A blank says that the tool does not apply.",
         "",
         *markdown(alarms(results)),
         "",
@@ -243,6 +229,19 @@ def page(results: Results) -> str:
     return "\n".join(parts) + "\n"
 
 
+def _explained(settings: Settings) -> str:
+    return (
+        f"Lower bounds on epsilon at {settings.confidence:.0%} confidence. False alarms are bounds above the true "
+        f"epsilon, in {settings.runs:,} audits of every case, each with {settings.samples:,} samples per input; in "
+        "brackets, the 95 % Clopper-Pearson interval. `!` marks an interval wholly above the stated error probability, "
+        'and `-` one wholly below it, which is allowed. "Cases above" counts the cases, broken ones included, whose '
+        "own interval is above it, with Bonferroni's correction for all such intervals of a tool. Power is the mean "
+        "share of audits whose bound is above what a broken mechanism promises, over "
+        f"{settings.power_runs:,} audits of each, and of how many broken cases: a tool applies to some only. A power "
+        "that comes with false alarms is worth nothing. The last column is processor time, samples included."
+    )
+
+
 def _findings(results: Results) -> list[str]:
     """What the tables show, in sentences."""
     above = {tool: results.exceeds(tool) for tool in results.tools}
@@ -252,9 +251,18 @@ def _findings(results: Results) -> list[str]:
         lines += _wrapped(f"Within the stated error probability in every case: {'; '.join(kept)}.")
     for tool, cases in above.items():
         if cases:
-            lines += ["", *_wrapped(f"{tool.name}: false alarms above the stated error probability in {', '.join(cases)}.")]
+            lines += [
+                "",
+                *_wrapped(f"{tool.name}: false alarms above the stated error probability in {', '.join(cases)}."),
+            ]
     return lines
 
 
 def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False, subsequent_indent="  " if text.startswith("- ") else "")
+    return textwrap.wrap(
+        text,
+        WIDTH,
+        break_long_words=False,
+        break_on_hyphens=False,
+        subsequent_indent="  " if text.startswith("- ") else "",
+    )

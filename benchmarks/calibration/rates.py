@@ -23,8 +23,8 @@ LEVEL = 0.95
 class Tally:
     """What a tool said about a case, run after run with other seeds.
 
-    ``alarms`` counts bounds above the true epsilon, ``found`` bounds above the promised one. ``seconds`` is processor time.
-    A tool that raised has the message in ``failure``, and one that does not apply has no runs.
+    ``alarms`` counts bounds above the true epsilon, ``found`` bounds above the promised one. ``seconds`` is processor
+    time. A tool that raised has the message in ``failure``, and one that does not apply has no runs.
     """
 
     runs: int = 0
@@ -49,12 +49,13 @@ def seed_of(case: Case, samples: int, run: int) -> int:
     return int(np.random.SeedSequence([name, samples, run]).generate_state(1)[0])
 
 
-def tallied(tool: Tool, case: Case, samples: int, confidence: float, runs: int) -> Tally:
-    """Run a tool on a case with several seeds, and count."""
+def tallied(tool: Tool, case: Case, samples: int, confidence: float, runs: int, done: Tally | None = None) -> Tally:
+    """Run a tool on a case with several seeds, and count; ``done`` is of the first of them."""
+    done = done or Tally()
     truth, promised = case.truth(), case.mechanism.epsilon
-    alarms = found = 0
+    alarms, found = done.alarms, done.found
     start = time.process_time()
-    for run in range(runs):
+    for run in range(done.runs, runs):
         try:
             bound = tool.bound(case.mechanism, *case.pair, samples, confidence, seed_of(case, samples, run))
         except Exception as error:
@@ -65,11 +66,12 @@ def tallied(tool: Tool, case: Case, samples: int, confidence: float, runs: int) 
             return Tally(failure="returned NaN")
         alarms += above(bound, truth)
         found += above(bound, promised)
-    return Tally(runs=runs, alarms=alarms, found=found, seconds=time.process_time() - start)
+    return Tally(runs=runs, alarms=alarms, found=found, seconds=done.seconds + time.process_time() - start)
 
 
 class Kept:
-    """Tallies in a file of JSON Lines, so that a run that was interrupted goes on."""
+    """Tallies in a file of JSON Lines, so that a run that was interrupted goes on, and one of more audits adds to
+    it."""
 
     def __init__(self, path: str | None) -> None:
         self._path = path and Path(path)
@@ -79,18 +81,17 @@ class Kept:
                 key, tally = json.loads(line)
                 self._found[json.dumps(key)] = Tally(**tally)
 
-    @staticmethod
-    def _key(tool: Tool, case: Case, samples: int, confidence: float, runs: int) -> list[object]:
-        return [tool.name, case.name, samples, confidence, runs]
-
-    def get(self, *of) -> Tally | None:
-        return self._found.get(json.dumps(self._key(*of)))
-
-    def add(self, *of_and_tally) -> None:
-        *of, tally = of_and_tally
+    def tallied(self, tool: Tool, case: Case, samples: int, confidence: float, runs: int) -> Tally:
+        """As the function, but for the runs that were kept."""
+        key = [tool.name, case.name, samples, confidence]
+        done = self._found.get(json.dumps(key))
+        if done and done.runs == runs:
+            return done
+        tally = tallied(tool, case, samples, confidence, runs, done if done and done.runs < runs else None)
         if self._path:
             with self._path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps([self._key(*of), asdict(tally)]) + "\n")
+                file.write(json.dumps([key, asdict(tally)]) + "\n")
+        return tally
 
 
 def interval(count: int, runs: int, comparisons: int = 1) -> tuple[float, float]:

@@ -30,6 +30,7 @@ LINK = re.compile(r"(?<!`)\]\(([^)#\s]+)(?:#([^)\s]*))?\)")
 ELSEWHERE = {
     "docs/audit-a-library.md": "tests/examples runs it, where the libraries are installed",
     "docs/audit-what-is-not-python.md": "tests/sources and tests/examples run it, where compilers are installed",
+    "docs/calibrate-a-tool.md": "tests/quality/test_calibration.py runs its tool",
     "docs/faults.md": "shows reports of faults, and no code",
 }
 """Pages whose blocks need what is not at hand here, and what runs them; their commands are parsed."""

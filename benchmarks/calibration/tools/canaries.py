@@ -1,16 +1,14 @@
 """The auditor of jax-privacy, which takes the scores of canaries that were in a training and of those that were not.
 
 What an attacker would score is the output of a mechanism, so the scores are trained on a fifth of the samples: logistic
-regression on the columns. The other outputs of one input are the canaries that were in, those of the other the ones that were
-not. Both directions are asked for (``one_sided=False``).
+regression on the columns. The other outputs of one input are the canaries that were in, those of the other the ones
+that were not. Both directions are asked for (``one_sided=False``).
 """
 
 from functools import partial
 
-import numpy as np
-
 from calibration.interface import Mechanism, Tool
-from calibration.tools.scored import matrix, scorer
+from calibration.tools.scored import sampled, scorer
 
 TRAINING = 0.2
 
@@ -20,9 +18,7 @@ def _bound(mechanism: Mechanism, x, y, samples, confidence, seed, *, strategy) -
 
     made = {"all": auditing.Bonferroni, "split": partial(auditing.Split, seed=seed)}
     train = int(TRAINING * samples)
-    sides = [
-        matrix(mechanism.sample(data, samples, np.random.default_rng([seed, 31, side]))) for side, data in enumerate((x, y))
-    ]
+    sides = sampled(mechanism, x, y, samples, [seed, 31])
     score = scorer(*(side[:train] for side in sides))
     scores = [score(side[train:]) for side in sides]
     return float(

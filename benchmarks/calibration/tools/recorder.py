@@ -1,10 +1,10 @@
 """dp-recorder's distributional test of a single mechanism.
 
-Cebere, Erb, Desfontaines, Bellet and Fitzsimons, "Privacy in theory, bugs in practice: grey-box auditing of differential
-privacy libraries", 2026 (arXiv 2602.17454), and its package, which no registry has; written from what these say. Logistic
-regression on standardised columns of half of the samples; the threshold with the largest sum of true positive and true
-negative rates; on the other half an upper Clopper-Pearson bound on either error rate at half of the error probability;
-and log((1 - a) / b) for those bounds, the larger of the two ways around.
+Cebere, Erb, Desfontaines, Bellet and Fitzsimons, "Privacy in theory, bugs in practice: grey-box auditing of
+differential privacy libraries", 2026 (arXiv 2602.17454), and its package, which no registry has; written from what
+these say. Logistic regression on standardised columns of half of the samples; the threshold with the largest sum of
+true positive and true negative rates; on the other half an upper Clopper-Pearson bound on either error rate at half of
+the error probability; and log((1 - a) / b) for those bounds, the larger of the two ways around.
 
 It knows no delta, so that it does not apply where delta is above 0.
 """
@@ -17,16 +17,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from calibration.interface import Mechanism, Tool
-from calibration.tools.scored import matrix
+from calibration.tools.scored import sampled
 from dpaudit.statistics.proportions import proportion_upper
 
 
 def bound(mechanism: Mechanism, x, y, samples, confidence, seed) -> float | None:
     if mechanism.delta > 0:
         return None
-    sides = [
-        matrix(mechanism.sample(data, samples, np.random.default_rng([seed, 32, side]))) for side, data in enumerate((x, y))
-    ]
+    sides = sampled(mechanism, x, y, samples, [seed, 32])
     half = samples // 2
     rows = np.concatenate([side[:half] for side in sides])
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(rows, np.repeat([0, 1], half))
@@ -52,5 +50,6 @@ def _threshold(first: np.ndarray, second: np.ndarray) -> float:
 TOOL = Tool(
     name="dp-recorder",
     bound=bound,
-    how="Its distributional test, written from its paper and package: `calibration/tools/recorder.py`. It knows no delta.",
+    how="Its distributional test, written from its paper and package: `benchmarks/calibration/tools/recorder.py`. It "
+    "knows no delta.",
 )

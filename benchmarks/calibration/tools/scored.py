@@ -2,12 +2,21 @@
 
 import numpy as np
 
+from calibration.interface import Mechanism
+
 MOST_CATEGORIES = 16
 
 
 def matrix(outputs: np.ndarray) -> np.ndarray:
     """Rows of numbers."""
     return np.asarray(outputs, float).reshape(len(outputs), -1)
+
+
+def sampled(mechanism: Mechanism, x, y, samples: int, key: list[int]) -> list[np.ndarray]:
+    """Rows of both inputs, from generators of their own."""
+    return [
+        matrix(mechanism.sample(data, samples, np.random.default_rng([*key, side]))) for side, data in enumerate((x, y))
+    ]
 
 
 def scorer(x: np.ndarray, y: np.ndarray):

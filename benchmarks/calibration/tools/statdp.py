@@ -1,19 +1,20 @@
 """StatDP: an event chosen on some samples, and a hypothesis test of what is promised on others.
 
-Ding, Wang, Wang, Zhang and Kifer, "Detecting violations of differential privacy", CCS 2018, and its released code; written
-from what these say. Candidate events are the values of an output with few of them, and otherwise ten half-lines that end
-within the shortest interval with 70 % of the outputs; of rows, the products of the columns' events. A sixth of the samples
-chooses the event with the smallest p-value for the promised epsilon, among those seen often enough. On the others, the
-hits of the input with more of them are thinned by e^-epsilon, and the p-value is the mean, over 200 thinnings, of those of
-Fisher's exact test.
+Ding, Wang, Wang, Zhang and Kifer, "Detecting violations of differential privacy", CCS 2018, and its released code;
+written from what these say. Candidate events are the values of an output with few of them, and otherwise ten half-lines
+that end within the shortest interval with 70 % of the outputs; of rows, the products of the columns' events. A sixth of
+the samples chooses the event with the smallest p-value for the promised epsilon, among those seen often enough. On the
+others, the hits of the input with more of them are thinned by e^-epsilon, and the p-value is the mean, over 200
+thinnings, of those of Fisher's exact test.
 
-As released, and not as in the paper, which reports a p-value for either order: the two inputs are ordered by their hits in
-the final samples, so that the smaller p-value is the one reported. Of a null mechanism that doubles the error probability.
+As in the released code, the two inputs are ordered by their hits in the final samples, and the first of two p-values
+is the one for that order. So the side of a one-sided test is chosen by its own samples, which doubles the error
+probability of a null mechanism.
 
-Not as published: an epsilon is not refuted or not, but the largest one that is refuted is the bound, found by bisection. The
-thinnings are 200 evenly spaced quantiles, so that equal samples give equal bounds. An output has few values where it has at
-most 16, instead of less than 0.002 of the number of samples. It does not apply with delta, or with more than two columns,
-where the products are too many.
+Not as published: an epsilon is not refuted or not, but the largest one that is refuted is the bound, found by
+bisection. The thinnings are 200 evenly spaced quantiles, so that equal samples give equal bounds. An output has few
+values where it has at most 16, instead of less than 0.002 of the number of samples. It does not apply with delta, or
+with more than two columns, where the products are too many.
 """
 
 from itertools import product
@@ -22,7 +23,7 @@ import numpy as np
 from scipy.stats import binom, hypergeom
 
 from calibration.interface import Mechanism, Tool
-from calibration.tools.scored import MOST_CATEGORIES, matrix
+from calibration.tools.scored import MOST_CATEGORIES, sampled
 
 CHOOSING = 1 / 6
 HALF_LINES, DENSE = 10, 0.7
@@ -35,9 +36,7 @@ STEPS, MOST = 30, 30.0
 def bound(mechanism: Mechanism, x, y, samples, confidence, seed) -> float | None:
     if mechanism.delta > 0:
         return None
-    sides = [
-        matrix(mechanism.sample(data, samples, np.random.default_rng([seed, 33, side]))) for side, data in enumerate((x, y))
-    ]
+    sides = sampled(mechanism, x, y, samples, [seed, 33])
     if sides[0].shape[1] > MOST_COLUMNS:
         return None
     chosen = int(CHOOSING * samples)
@@ -69,7 +68,9 @@ def _largest_refuted(more, fewer, trials, alpha):
 def _event(sides, epsilon):
     """An event for every column, with the smallest p-value among those seen often enough; None if there is none."""
     size = len(sides[0])
-    events = list(product(*(_candidates(np.concatenate([side[:, i] for side in sides])) for i in range(sides[0].shape[1]))))
+    events = list(
+        product(*(_candidates(np.concatenate([side[:, i] for side in sides])) for i in range(sides[0].shape[1])))
+    )
     counts = [sorted(int(np.count_nonzero(_inside(side, event))) for side in sides) for event in events]
     common = [i for i, hits in enumerate(counts) if sum(hits) > RARE * size * np.exp(epsilon)]
     if not common:
@@ -96,6 +97,6 @@ def _inside(rows, event):
 TOOL = Tool(
     name="StatDP",
     bound=bound,
-    how="Written from its paper and released code: `calibration/tools/statdp.py`. A test of a given epsilon; the bound is the "
-    "largest epsilon that it refutes. One or two columns, no delta.",
+    how="Written from its paper and released code: `benchmarks/calibration/tools/statdp.py`. A test of a "
+    "given epsilon; the bound is the largest epsilon that it refutes. One or two columns, no delta.",
 )

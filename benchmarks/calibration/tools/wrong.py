@@ -7,17 +7,11 @@ import numpy as np
 from scipy.special import ndtri
 
 from calibration.interface import Mechanism, Tool
-from calibration.tools.scored import matrix
+from calibration.tools.scored import sampled
 from dpaudit.statistics.proportions import proportion_lower, proportion_upper
 
 MOST_VALUES, THRESHOLDS = 50, 50
 LOOKS, LEAST_HITS = 20, 10
-
-
-def _sides(mechanism, x, y, samples, seed):
-    return [
-        matrix(mechanism.sample(data, samples, np.random.default_rng([seed, 34, side]))) for side, data in enumerate((x, y))
-    ]
 
 
 def _events(sides):
@@ -47,7 +41,7 @@ def _counts(events, sides):
 
 def plug_in(mechanism: Mechanism, x, y, samples, confidence, seed) -> float:
     """The largest ratio of two frequencies, as if they were probabilities."""
-    sides = _sides(mechanism, x, y, samples, seed)
+    sides = sampled(mechanism, x, y, samples, [seed, 34])
     p, q = _counts(list(_events(sides)), sides) / samples
     p = p - mechanism.delta
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -57,14 +51,14 @@ def plug_in(mechanism: Mechanism, x, y, samples, confidence, seed) -> float:
 
 def same_samples(mechanism: Mechanism, x, y, samples, confidence, seed) -> float:
     """The best of all events, bounded on the samples by which it was chosen."""
-    sides = _sides(mechanism, x, y, samples, seed)
+    sides = sampled(mechanism, x, y, samples, [seed, 34])
     hits = _counts(list(_events(sides)), sides)
     return max(0.0, float(_bounds(hits, samples, 1 - confidence, mechanism.delta).max()))
 
 
 def peeking(mechanism: Mechanism, x, y, samples, confidence, seed) -> float:
     """An event chosen on a fifth of the samples, rightly; but the best of 20 looks at the others as they come in."""
-    sides = _sides(mechanism, x, y, samples, seed)
+    sides = sampled(mechanism, x, y, samples, [seed, 34])
     chosen = samples // 5
     events = list(_events([side[:chosen] for side in sides]))
     hits = _counts(events, [side[:chosen] for side in sides])
@@ -72,11 +66,12 @@ def peeking(mechanism: Mechanism, x, y, samples, confidence, seed) -> float:
     event = events[best % len(events)]
     running = [np.cumsum(event(side[chosen:])) for side in (sides if best < len(events) else sides[::-1])]
     ends = np.linspace(0, samples - chosen, LOOKS + 1).astype(int)[1:]
-    return max(0.0, *(_normal_bound(*(each[end - 1] for each in running), end, confidence, mechanism.delta) for end in ends))
+    bounds = (_normal_bound(*(each[end - 1] for each in running), end, confidence, mechanism.delta) for end in ends)
+    return max(0.0, *bounds)
 
 
 def _normal_bound(p_hits, q_hits, trials, confidence, delta):
-    """Normal bound on the log of a ratio of two rates, whose error is close to what it says once there are some hits."""
+    """Normal bound on the log of a ratio of two rates: its error is close to what it says once there are some hits."""
     p, q = p_hits / trials - delta, q_hits / trials
     if q_hits < LEAST_HITS or p_hits < LEAST_HITS or p <= 0:
         return 0.0
