@@ -244,18 +244,33 @@ def _explained(settings: Settings) -> str:
 
 def _findings(results: Results) -> list[str]:
     """What the tables show, in sentences."""
-    above = {tool: results.exceeds(tool) for tool in results.tools}
-    kept = [tool.name for tool, cases in above.items() if not cases]
-    lines = []
-    if kept:
-        lines += _wrapped(f"Within the stated error probability in every case: {'; '.join(kept)}.")
-    for tool, cases in above.items():
-        if cases:
-            lines += [
-                "",
-                *_wrapped(f"{tool.name}: false alarms above the stated error probability in {', '.join(cases)}."),
-            ]
-    return lines
+    honest = [tool for tool in results.tools if not tool.control]
+    unmarked = [tool.name for tool in honest if not results.exceeds(tool) and not _classes_above(results, tool)]
+    found = []
+    if unmarked:
+        found.append(f"Nowhere more false alarms than stated, as far as was seen: {'; '.join(unmarked)}.")
+    for tool in honest:
+        if cases := results.exceeds(tool):
+            found.append(f"{tool.name}: false alarms above the stated error probability in {', '.join(cases)}.")
+        if classes := _classes_above(results, tool):
+            found.append(f"{tool.name}: false alarms above it over all {' and all '.join(classes)} cases together.")
+    controls = [tool for tool in results.tools if tool.control]
+    if seen := [f"{tool.name} (cases: {len(results.exceeds(tool))})" for tool in controls if results.exceeds(tool)]:
+        found.append(f"Wrong on purpose, and marked: {'; '.join(seen)}.")
+    if missed := [tool.name for tool in controls if not results.exceeds(tool)]:
+        found.append(f"Wrong on purpose, and not marked by these cases: {'; '.join(missed)}.")
+    return [line for text in found for line in ("", *_wrapped(text))][1:]
+
+
+def _classes_above(results: Results, tool: Tool) -> list[str]:
+    """Classes over which the tool's rate is above what it states."""
+    stated = tool.stated(results.settings.confidence)
+    totals = {kind: summed(results.honest(tool, kind)) for kind in UNTRUE}
+    return [
+        kind
+        for kind, tally in totals.items()
+        if tally.applies and mark(tally.alarms, tally.runs, stated, len(UNTRUE)) == "!"
+    ]
 
 
 def _wrapped(text: str) -> list[str]:

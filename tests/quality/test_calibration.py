@@ -179,7 +179,7 @@ def results(tools, names, runs, samples=1000, confidence=0.95):
 def test_tools_that_are_wrong_on_purpose_are_flagged(tool, name, runs):
     found = results([tool], [name], runs)
     assert found.exceeds(tool) == [name]
-    assert f"{tool.name}: false alarms above the stated error probability in {name}." in page(found)
+    assert f"Wrong on purpose, and marked: {tool.name} (cases: 1)." in page(found)
 
 
 @pytest.mark.slow
@@ -328,3 +328,13 @@ def test_the_tool_of_the_documentation_runs_and_is_honest(tmp_path):
     found = results([tool], ["null-atoms", "randomized-response", "gaussian-delta", "forgotten-clamp"], 30)
     assert found.exceeds(tool) == []
     assert found.tallies["median", "forgotten-clamp", 1000].found == 30
+
+
+def test_a_rate_that_only_many_cases_show_together_is_named():
+    tool = interface.Tool(name="somewhat wrong", bound=lambda *_: 0.0)
+    chosen = [case for case in cases().values() if case.kind == "null"]
+    settings = Settings(confidence=0.95, samples=1000, runs=200, power_samples=[1000], power_runs=1)
+    tallies = {(tool.name, case.name, 1000): rates.Tally(runs=200, alarms=15) for case in chosen}
+    found = Results(settings=settings, tools=[tool], cases=chosen, tallies=tallies)
+    assert found.exceeds(tool) == []
+    assert "somewhat wrong: false alarms above it over all null cases together." in page(found)
