@@ -11,7 +11,7 @@ sys.path.insert(
 from tables import aligned
 
 from calibration.cases import cases
-from calibration.interface import Tool, ToolFileError, loaded
+from calibration.interface import FileError, Tool, loaded
 from calibration.page import Results, Settings, page, summary
 from calibration.rates import Kept, Tally
 from calibration.tools import TOOLS
@@ -23,7 +23,11 @@ def main(arguments=None) -> int:
     try:
         tools, absent = _tools(options.tools)
         chosen = _cases(options.only)
-    except (ToolFileError, LookupError) as error:
+        kept = Kept(options.keep)
+        for file in filter(None, (options.write, options.keep)):
+            if not Path(file).resolve().parent.is_dir():
+                raise FileError(f"there is no folder {Path(file).parent} to write {Path(file).name} to")
+    except (FileError, LookupError) as error:
         print(error.args[0], file=sys.stderr)
         return 2
     settings = Settings(
@@ -38,7 +42,7 @@ def main(arguments=None) -> int:
         settings=settings,
         tools=tools,
         cases=chosen,
-        tallies=_measured(tools, chosen, settings, Kept(options.keep)),
+        tallies=_measured(tools, chosen, settings, kept),
         absent=absent,
     )
     print("\n".join(aligned(summary(results))))

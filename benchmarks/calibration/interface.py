@@ -118,23 +118,23 @@ class Tool:
         return round(1 - confidence, 12) if self.error is None else self.error
 
 
-class ToolFileError(Exception):
-    """A file that holds no tool; the message says what is wrong."""
+class FileError(Exception):
+    """A file that does not hold what it should; the message says what is wrong."""
 
 
 def loaded(path: str) -> Tool:
     """The tool that a file calls ``TOOL``."""
     if not Path(path).is_file():
-        raise ToolFileError(f"there is no file {path}")
+        raise FileError(f"there is no file {path}")
     spec = spec_from_file_location(Path(path).stem, path)
     if spec is None or spec.loader is None:
-        raise ToolFileError(f"{path} is no Python file: its name must end in .py")
+        raise FileError(f"{path} is no Python file: its name must end in .py")
     module = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        raise ToolFileError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
+        raise FileError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
     tool = getattr(module, "TOOL", None)
     if not isinstance(tool, Tool):
-        raise ToolFileError(f"{path} must define TOOL = Tool(name=..., bound=...), of calibration.interface")
+        raise FileError(f"{path} must define TOOL = Tool(name=..., bound=...), of calibration.interface")
     return tool

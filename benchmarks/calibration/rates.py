@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from calibration.interface import ROUNDING, Case, Tool
+from calibration.interface import ROUNDING, Case, FileError, Tool
 from dpaudit.statistics import clopper_pearson
 
 LEVEL = 0.95
@@ -77,9 +77,12 @@ class Kept:
         self._path = path and Path(path)
         self._found: dict[str, Tally] = {}
         if self._path and self._path.exists():
-            for line in self._path.read_text(encoding="utf-8").splitlines():
-                key, tally = json.loads(line)
-                self._found[json.dumps(key)] = Tally(**tally)
+            for number, line in enumerate(self._path.read_text(encoding="utf-8").splitlines(), 1):
+                try:
+                    key, tally = json.loads(line)
+                    self._found[json.dumps(key)] = Tally(**tally)
+                except (TypeError, ValueError) as error:
+                    raise FileError(f"{path}, line {number}: no counts of this benchmark; give another file") from error
 
     def tallied(self, tool: Tool, case: Case, samples: int, confidence: float, runs: int) -> Tally:
         """As the function, but for the runs that were kept."""

@@ -291,6 +291,8 @@ def test_a_tool_of_ones_own_is_one_file(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
+        (["--write", "nowhere/table.md"], "there is no folder nowhere to write table.md to"),
+        (["--keep", __file__], "line 1: no counts of this benchmark"),
         (["--tools", "nobody"], "no tool named 'nobody'"),
         (["--tools", "nothing.py"], "there is no file nothing.py"),
         (["--only", "nothing"], "no case named nothing"),
