@@ -5,6 +5,7 @@ from functools import cache, partial
 
 import numpy as np
 from suite.laws import draw
+from suite.oracle import true_epsilon
 
 from calibration import truths
 from calibration.interface import Case, Kind, Mechanism
@@ -35,7 +36,7 @@ def _with_outcomes(
         kind=kind,
         mechanism=Mechanism(name=name, sample=sample, epsilon=promised, delta=delta, protocol=protocol),
         pair=(0, 1),
-        truth=partial(truths.of_outcomes, *laws, delta),
+        truth=partial(true_epsilon, *laws, delta),
         trap=trap,
     )
 

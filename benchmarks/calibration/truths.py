@@ -10,9 +10,6 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
-ROUNDING = 1e-12
-"""Probability above delta that is none."""
-
 
 def shifted(distance: float, scale: float) -> float:
     """Laplace or logistic noise: the log of its density has slopes of at most 1 / scale, reached in the tails.
@@ -32,23 +29,6 @@ def gaussian(distance: float, sigma: float, delta: float) -> float:
         return ndtr(ratio / 2 - epsilon / ratio) - math.exp(epsilon) * ndtr(-ratio / 2 - epsilon / ratio) - delta
 
     return 0.0 if excess(0.0) <= 0 else float(brentq(excess, 0.0, 100.0, xtol=1e-12))
-
-
-def of_outcomes(p: np.ndarray, q: np.ndarray, delta: float = 0.0) -> float:
-    """Least epsilon >= 0 with P(A) <= e^epsilon Q(A) + delta and the same the other way around, for all events A.
-
-    The worst events are {p / q >= t}, so that log((P(A) - delta) / Q(A)) is looked up for each. `suite.oracle` finds a
-    zero of the privacy profile less delta in place of it, which says nothing where the profile stays at delta.
-    """
-    return max(0.0, _one_way(p, q, delta), _one_way(q, p, delta))
-
-
-def _one_way(p, q, delta):
-    with np.errstate(divide="ignore", invalid="ignore"):
-        order = np.argsort(np.where(p > 0, q / p, np.inf), kind="stable")
-        excess, of_q = np.cumsum(p[order]) - delta, np.cumsum(q[order])
-        found = np.log(excess) - np.log(of_q)
-    return float(np.max(found, where=excess > ROUNDING, initial=-np.inf))
 
 
 def randomized_response(keep: float) -> np.ndarray:
