@@ -21,16 +21,10 @@ class Regression(dpaudit.Mechanism):
     """The model, with the noise inside it recorded."""
 
     def neighbours(self):
-        """Replace one of two records, at the bounds; those farthest apart come first."""
-        corners = [(x, y) for x in (0.0, 100.0) for y in (0.0, 1.0)]
-        apart = sorted(((a, b) for a in corners for b in corners if a < b), key=lambda pair: pair[0][0] - pair[1][0])
-        pairs = [((common, a), (common, b)) for a, b in apart for common in reversed(corners)]
-        return dpaudit.Neighbouring(
-            relation="substitution",
-            pairs=pairs,
-            complete=False,
-            scope=f"{len(pairs)} pairs of two records at the bounds",
-        )
+        """Derive tables of two records within the bounds, of which one is replaced."""
+        rows = dpaudit.Rows((dpaudit.Floats(0.0, 100.0), dpaudit.Floats(0.0, 1.0)))
+        space = dpaudit.Datasets(rows, size=2)
+        return dpaudit.Neighbouring.within(dpaudit.DerivedPairs(space=space, relation="substitution"))
 
     def claims(self):
         """Say what the model says."""
