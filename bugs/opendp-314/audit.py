@@ -1,4 +1,4 @@
-"""The sum of three whole numbers, of which the relation halves a distance that may be odd."""
+"""The sum of three whole numbers, of which half of the distance can be replaced."""
 
 import numpy as np
 
@@ -46,6 +46,3 @@ class Total(dpaudit.Mechanism):
 def target():
     """The release."""
     return Total()
-
-
-twin = target
