@@ -25,6 +25,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 BUILD = ROOT / "build" / "bugs"
 RESULTS = HERE / "results.json"
+LEFT_OUT = HERE / "left-out.toml"
 SECONDS = 600
 SEED = 1
 KINDS = (
@@ -50,7 +51,7 @@ table. It needs a package index.
 inputs that the audit takes from the report. *missed*: not refuted. *does not reproduce*: the report is not confirmed,
 and the audit says the same. A bug is *false* if the mended release is refuted. Parameters, such as a size or a
 threshold, are the audit's choice everywhere. What `findings/` describes is ours, and no maintainer has confirmed it:
-smartnoise-covariance.
+opacus-renyi-orders, smartnoise-covariance.
 
 """
 
@@ -220,6 +221,14 @@ def table(rows: list[tuple[Path, dict[str, Any], dict[str, Any]]]) -> str:
             str(broken.get("samples", 0)),
         )
         lines.append("| " + " | ".join(each.replace("|", "\\|").replace("\n", " ") for each in cells) + " |")
+    return "\n".join(lines) + "\n" + left_out()
+
+
+def left_out() -> str:
+    """Markdown table of the reports that were looked at and have no audit."""
+    reports = tomllib.loads(LEFT_OUT.read_text(encoding="utf-8"))["report"]
+    lines = ["", "## Reports without an audit", "", "| report | why |", "|---|---|"]
+    lines += [f"| [{each['name']}]({each['link']}) | {each['why']} |" for each in reports]
     return "\n".join(lines) + "\n"
 
 

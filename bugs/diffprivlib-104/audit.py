@@ -53,7 +53,9 @@ def mend(function, old, new):
 def target():
     """The release, with the sensitivity of the report's first point mended, so that its second is what is audited."""
     linear_regression._construct_regression_obj = mend(
-        linear_regression._construct_regression_obj, "bounds_X[0][i], bounds_X[0][i]]", "bounds_X[0][i], bounds_X[1][i]]"
+        linear_regression._construct_regression_obj,
+        "bounds_X[0][i], bounds_X[0][i]]",
+        "bounds_X[0][i], bounds_X[1][i]]",
     )
     return Regression()
 
