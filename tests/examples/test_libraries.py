@@ -90,6 +90,22 @@ def test_a_sweep_names_every_public_constructor_once_and_gives_a_reason_for_each
     assert sum(bool(each.targets) for each in found.constructors) >= 5
     unknown = [each.constructor for each in found.constructors if "no standard arguments" in each.reason]
     assert not unknown
+    # The coverage finds the results of a target by its name.
+    targets = [target for each in found.constructors for target in each.targets]
+    assert len(targets) == len(set(targets)) == len(found.targets)
+
+
+@pytest.mark.slow
+def test_a_sweep_of_opendp_audits_its_transformations_by_the_distance_that_they_promise():
+    needs("opendp")
+    from dpaudit.sources.libraries.sweeps import opendp_transformation_objects as made
+
+    for (name,) in made.COVERED.values():
+        (claim,) = dpaudit.from_opendp(getattr(made, name)()).claims()
+        assert claim.kind == "stability"
+        assert claim.map(2) < math.inf
+    (clamp,) = dpaudit.check(dpaudit.from_opendp(made.clamp()), samples=2000).results
+    assert clamp.verdict == "consistent"
 
 
 def test_randomized_response_is_tried_on_its_own_categories():
