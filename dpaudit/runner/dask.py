@@ -17,6 +17,13 @@ LOCAL = "local"
 _SECONDS = 10.0
 """Seconds that a scheduler has to answer."""
 
+_NEVER = 365 * 24 * 3600
+"""Seconds after which a local cluster gives up a worker that is not registered.
+
+By default it looks 15 seconds after the end of a process, and closes for good what is being started again just then;
+where targets end several processes one after another, no worker is left and the run waits for ever.
+"""
+
 
 @contextmanager
 def cluster(address: str, workers: int | None = None) -> Iterator[Executor]:
@@ -44,6 +51,7 @@ def cluster(address: str, workers: int | None = None) -> Iterator[Executor]:
     with ExitStack() as stack:
         stack.enter_context(dask.config.set({"distributed.scheduler.allowed-failures": MOST_DEATHS - 1}))
         if address == LOCAL:
+            stack.enter_context(dask.config.set({"distributed.deploy.lost-worker-timeout": _NEVER}))
             local = LocalCluster(
                 n_workers=workers or os.cpu_count() or 1,
                 threads_per_worker=1,
