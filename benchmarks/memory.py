@@ -1,7 +1,7 @@
 """Peak memory of what should not take more of it for more agents, outputs or cells; each case in a process of its own.
 
-``python benchmarks/memory.py`` prints the cases about agents and outputs; ``--cells N`` runs, reports and joins a grid
-of N cells by the command line, in a temporary folder.
+``python benchmarks/memory.py`` prints the cases about agents and outputs, with ``--only TEXT`` those with this text in
+their name; ``--cells N`` runs, reports and joins a grid of N cells by the command line, in a temporary folder.
 """
 
 import argparse
@@ -21,6 +21,7 @@ import dpaudit
 from dpaudit import randomizers, rankings
 
 AGENTS = (10**6, 10**8)
+NUMBERS = (10**7, 10**9)
 WIDTH = 1000
 VECTORS = (200_000, 1_000_000)
 
@@ -49,6 +50,19 @@ class Noisy(dpaudit.Mechanism):
             )
         ]
 '''
+
+
+class Numbers(dpaudit.Mechanism):
+    """A number with Laplace noise."""
+
+    def sample(self, data, size, rng):
+        return data + rng.laplace(size=size)
+
+    def neighbours(self):
+        return dpaudit.Neighbouring.any_two_inputs([0, 0.5, 1], scope="three numbers")
+
+    def claims(self):
+        return [dpaudit.PrivacyClaim(id="numbers", statement="It is private.", epsilon=1.0)]
 
 
 class Vectors(dpaudit.Mechanism):
@@ -113,11 +127,19 @@ AGGREGATES: dict[str, Callable[[int], None]] = {
 }
 
 
+def numbers(samples: int) -> None:
+    """Black-box audit with so many outputs per input."""
+    (result,) = dpaudit.check(Numbers(), samples=samples, method="black-box").results
+    assert result.verdict == "consistent", result.verdict
+
+
 def vectors(samples: int) -> None:
+    """The same of vectors of a thousand numbers."""
     dpaudit.check(Vectors(), samples=samples, method="black-box")
 
 
-CASES = {**AGGREGATES, "vectors": vectors}
+CASES = {**AGGREGATES, "numbers": numbers, "vectors": vectors}
+SIZES = {"numbers": NUMBERS, "vectors": VECTORS}
 
 
 def cells(number: int) -> None:
@@ -152,20 +174,22 @@ def timed(words: list[str], folder: str) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cells", type=int, help="measure a grid of so many cells")
+    parser.add_argument("--only", default="", metavar="TEXT", help="only cases with this text in their name")
     parser.add_argument("--case", help=argparse.SUPPRESS)
     parser.add_argument("--size", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.case:
-        begun = time.process_time()
+        begun, started = time.process_time(), time.monotonic()
         CASES[options.case](options.size)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        print(f"{time.process_time() - begun:.1f} s, {peak:.0f} MiB")
+        own = time.process_time() - begun
+        print(f"{own:.1f} s of a processor, {time.monotonic() - started:.0f} s, {peak:.0f} MiB")
         return
     if options.cells:
         cells(options.cells)
         return
-    for case in CASES:
-        for size in VECTORS if case == "vectors" else AGENTS:
+    for case in (name for name in CASES if options.only in name):
+        for size in SIZES.get(case, AGENTS):
             words = [sys.executable, __file__, "--case", case, "--size", str(size)]
             done = subprocess.run(words, capture_output=True, text=True, check=False)
             print(f"{case}, {size:,}: {done.stdout.strip() or done.stderr.strip().splitlines()[-1]}", flush=True)

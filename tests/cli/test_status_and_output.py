@@ -310,7 +310,7 @@ class Slow(dpaudit.Mechanism):
     def claims(self):
         def wait():
             if self.number >= 2:
-                open("begun", "w").close()
+                open(f"begun{self.number}", "w").close()
                 time.sleep(60)
             return 0.5
         return [dpaudit.UtilityClaim(id="slow.wait", statement="It waits.", bound=0.6, exact=wait)]
@@ -326,9 +326,11 @@ class Slow(dpaudit.Mechanism):
         start_new_session=True,
     )
     started = time.monotonic()
-    while not (folder / "begun").exists() and time.monotonic() < started + 30:
+    # On two processes the third cell begins while the second may still be under way; the fourth needs the result of
+    # both before it.
+    last = folder / f"begun{1 + int(workers)}"
+    while not last.exists() and time.monotonic() < started + 30:
         time.sleep(0.05)
-    time.sleep(0.2)
     # As a terminal does it: to all processes of the group.
     os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=20)
