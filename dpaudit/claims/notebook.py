@@ -32,9 +32,12 @@ def short_repr(record: Record) -> str:
     number = len(record.results)
     counts = ", ".join(f"{count} {verdict}" for verdict, count in record.summary.items())
     unexpected = sum(not result.ok for result in record.results)
+    standing = f"{unexpected} not as expected" if unexpected else "all as expected"
+    partial = record.partial
+    cut = f", interrupted with {partial.results} of {partial.cells} cells audited" if partial is not None else ""
     return (
         f"<dpaudit.Record: {number} result{'' if number == 1 else 's'}"
-        f"{f' ({counts})' if counts else ''}, {f'{unexpected} not as expected' if unexpected else 'all as expected'}>"
+        f"{f' ({counts})' if counts else ''}, {standing}{cut}>"
     )
 
 

@@ -23,7 +23,7 @@ import numpy as np
 from dpaudit.claims.entries import ClaimEntry, ErratumEntry, PaperEntry
 from dpaudit.claims.evidence import Counterexample, Curves, Growth, Interval, Remedy, Role, Violation
 from dpaudit.claims.kept import kept
-from dpaudit.claims.verdicts import EXIT_UNUSABLE, Verdict, status_of, worst_status
+from dpaudit.claims.verdicts import EXIT_INTERRUPTED, EXIT_UNUSABLE, Verdict, status_of, worst_status
 from dpaudit.errors import RecordError
 from dpaudit.reading import MEBIBYTE, read_text
 
@@ -194,6 +194,24 @@ class Shard:
     places: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Partial:
+    """How much of a run its record holds, where the run was interrupted.
+
+    Attributes
+    ----------
+    cells
+        Cells that were to be audited.
+    results
+        How many of them have a result.
+    """
+
+    __pydantic_config__: ClassVar[Any] = _FORBID_UNKNOWN
+
+    cells: int
+    results: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Record:
     """All results of one run, with what is needed to run it again.
@@ -215,6 +233,9 @@ class Record:
         what the timed results measured, by their place among the results, which are then written without it.
     shard
         Which part of a run it is; None for a whole one.
+    partial
+        How many cells were to be audited and how many have a result, where the run was interrupted before all had one;
+        None where all have, and in JSON not there.
 
     Examples
     --------
@@ -252,6 +273,7 @@ class Record:
     environment: Mapping[str, Any] = field(default_factory=dict)
     timing: Mapping[str, float | Mapping[str, Times]] = field(default_factory=dict)
     shard: Shard | None = None
+    partial: Partial | None = None
 
     def __post_init__(self) -> None:
         more: dict[str, ClaimEntry] = {}
@@ -268,6 +290,8 @@ class Record:
     @property
     def status(self) -> int:
         """Exit status of the run."""
+        if self.partial is not None:
+            return EXIT_INTERRUPTED
         return worst_status(list({result.status for result in self.results}))
 
     def reproducible(self) -> Record:
@@ -365,7 +389,15 @@ def joined(first: Record, second: Record) -> Record:
         results=results,
         summary=summarise(results),
         command=" && ".join(command for command in (first.command, second.command) if command),
+        partial=_joined_partial(first, second),
     )
+
+
+def _joined_partial(first: Record, second: Record) -> Partial | None:
+    if first.partial is None and second.partial is None:
+        return None
+    cells = sum(len(each.results) if each.partial is None else each.partial.cells for each in (first, second))
+    return Partial(cells=cells, results=len(first.results) + len(second.results))
 
 
 def summarise(results: Iterable[Result]) -> dict[str, int]:

@@ -57,8 +57,9 @@ def _parts(record: Record) -> Iterator[str]:
     reasons = _numbered(result.reason for result in record.results if result.reason)
     curves = _CurveTable(record.results)
     raw = _plain_but(record, "results")
-    if record.shard is None:
-        del raw["shard"]
+    for key in ("shard", "partial"):
+        if raw[key] is None:
+            del raw[key]
     for key in ("papers", "systems", "claims"):
         raw[key] = {name: _without_defaults(entry, raw[key][name]) for name, entry in getattr(record, key).items()}
     last = {key: raw.pop(key) for key in ("environment", "timing")}
@@ -239,11 +240,14 @@ class _MisfitError(Exception):
 
 
 def _checked(record: Record) -> Record:
-    """Return a record whose summary counts its results, and whose curves can be drawn."""
+    """Return a record whose counts are those of its results, and whose curves can be drawn."""
     from dpaudit.claims.record import summarise
 
     if summarise(record.results) != dict(record.summary):
         raise _MisfitError("key 'summary' does not count the results")
+    partial = record.partial
+    if partial is not None and not partial.results == len(record.results) < partial.cells:
+        raise _MisfitError("key 'partial' does not fit the results")
     return _drawable(record)
 
 

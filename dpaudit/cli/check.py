@@ -287,7 +287,8 @@ def run(
         _tell(done, output)
     if done.interrupted:
         again = "; the same command goes on from there" if output is not None else ""
-        say(f"interrupted; {len(done.record.results)} of {len(done.prepared.cells)} results are kept{again}")
+        cells = len(done.prepared.cells) - len(done.missing)
+        say(f"interrupted; {len(done.record.results)} of {cells} results are kept{again}")
         raise typer.Exit(EXIT_INTERRUPTED)
     from dpaudit.runner.instances import OtherFileText
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TypeVar
 
 from dpaudit.claims.evidence import Interval
-from dpaudit.claims.record import Record, Result, plain
+from dpaudit.claims.record import Partial, Record, Result, plain
 from dpaudit.reporting.groups import format_value
 from dpaudit.reporting.markdown import escape
 from dpaudit.reporting.numbers import format_interval, format_number
@@ -30,7 +32,6 @@ _KINDS = {
     "numbers": "other numbers only",
 }
 
-Key = tuple[str, str, str, str, int]
 Value = TypeVar("Value")
 
 
@@ -69,12 +70,14 @@ class Change:
 class RecordComparison:
     """What changed between two records, what matters most first, and how many cells did not.
 
-    ``runs`` says in what the runs differ, of what decides numbers: (name, old, new).
+    ``runs`` says in what the runs differ, of what decides numbers: (name, old, new). ``partial`` says of both records,
+    by ``old`` and ``new``, how much of its run one has that was interrupted.
     """
 
     changes: tuple[Change, ...]
     unchanged: int
     runs: tuple[tuple[str, str, str], ...] = ()
+    partial: Mapping[str, Partial | None] = field(default_factory=dict)
 
     @property
     def same_verdicts(self) -> bool:
@@ -86,52 +89,77 @@ def compare_records(old: Record, new: Record) -> RecordComparison:
     """Compare two records cell by cell: target, claim and parameters say which belong together.
 
     Numbers are equal up to a relative 1e-9; samples, environments and times, also measured ones, are not looked at, and
-    seeds are only told.
+    seeds are only told. Of large records few results are in memory at a time.
     """
-    several = {
-        cell for record in (old, new) for cell, count in Counter(map(_cell, record.results)).items() if count > 1
-    }
-    before, after = _by_cell(old, several), _by_cell(new, several)
+    first, second = _Contents(old), _Contents(new)
+    several = first.several | second.several
+    before, after = first.places(several), second.places(several)
     changes = []
     for key in dict.fromkeys([*before, *after]):
-        change = _change(before.get(key), after.get(key), method=key[3])
+        one, other = before.get(key), after.get(key)
+        change = _change(
+            None if one is None else old.results[one], None if other is None else new.results[other], method=key[1]
+        )
         if change is not None:
             changes.append(change)
     unchanged = len({*before, *after}) - len(changes)
     changes.sort(key=lambda change: (not change.unexpected, list(_KINDS).index(change.kind)))
-    return RecordComparison(changes=tuple(changes), unchanged=unchanged, runs=tuple(_runs(old, new)))
+    return RecordComparison(
+        changes=tuple(changes),
+        unchanged=unchanged,
+        runs=tuple(_runs(first, second)),
+        partial={"old": old.partial, "new": new.partial},
+    )
 
 
-def _runs(old: Record, new: Record) -> Iterator[tuple[str, str, str]]:
+class _Contents:
+    """What is known of all results of a record, which may be too many to be in memory at once."""
+
+    def __init__(self, record: Record) -> None:
+        self.record = record
+        self.error_probabilities: set[float] = set()
+        self._cells: list[bytes] = []
+        self._methods: list[str] = []
+        for result in record.results:
+            self._cells.append(_cell(result))
+            self._methods.append(sys.intern(result.method))
+            if result.error_probability is not None:
+                self.error_probabilities.add(result.error_probability)
+
+    @property
+    def several(self) -> set[bytes]:
+        """Cells that are audited in several ways."""
+        return {cell for cell, count in Counter(self._cells).items() if count > 1}
+
+    def places(self, several: Set[bytes]) -> dict[tuple[bytes, str, int], int]:
+        """Return places by cell; results of one in several ways are told apart by the method, and then counted."""
+        found: dict[tuple[bytes, str, int], int] = {}
+        before: Counter[tuple[bytes, str]] = Counter()
+        for place, (cell, method) in enumerate(zip(self._cells, self._methods, strict=True)):
+            if cell in several:
+                found[cell, method, before[cell, method]] = place
+                before[cell, method] += 1
+            else:
+                found[cell, "", 0] = place
+        return found
+
+
+def _cell(result: Result) -> bytes:
+    """Digest of what says which cell a result is of."""
+    text = json.dumps([result.target, result.claim, plain(result.parameters)], sort_keys=True)
+    return hashlib.blake2b(text.encode(), digest_size=16).digest()
+
+
+def _runs(old: _Contents, new: _Contents) -> Iterator[tuple[str, str, str]]:
     for name in ("version", "seed"):
-        one, other = getattr(old, name), getattr(new, name)
+        one, other = getattr(old.record, name), getattr(new.record, name)
         if one != other:
             yield name, format_value(one), format_value(other)
-    before, after = map(_error_probabilities, (old, new))
+    before, after = (
+        ", ".join(format_number(value) for value in sorted(each.error_probabilities)) for each in (old, new)
+    )
     if before and after and before != after:
         yield "error probability of a result", before, after
-
-
-def _error_probabilities(record: Record) -> str:
-    """Error probabilities of the results that sampled; empty where none did."""
-    found = {result.error_probability for result in record.results if result.error_probability is not None}
-    return ", ".join(format_number(value) for value in sorted(found))
-
-
-def _cell(result: Result) -> tuple[str, str, str]:
-    return result.target, result.claim, json.dumps(plain(result.parameters), sort_keys=True)
-
-
-def _by_cell(record: Record, several: Set[tuple[str, str, str]]) -> dict[Key, Result]:
-    """Results by cell; one that is audited in several ways is told apart by the method, and then by its place."""
-    found: dict[Key, Result] = {}
-    before: Counter[tuple[str, str, str, str]] = Counter()
-    for result in record.results:
-        cell = _cell(result)
-        key = (*cell, result.method if cell in several else "")
-        found[(*key, before[key])] = result
-        before[key] += 1
-    return found
 
 
 def _change(old: Result | None, new: Result | None, *, method: str) -> Change | None:
@@ -215,12 +243,14 @@ def render_comparison(comparison: RecordComparison, form: str) -> str:
             "changes": [asdict(change) for change in comparison.changes],
             "unchanged": comparison.unchanged,
             "runs": comparison.runs,
+            "partial": {side: None if each is None else asdict(each) for side, each in comparison.partial.items()},
         }
         return clean(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     if form == "markdown":
         lines = [f"**{escape(_summary(comparison))}**", ""]
         if comparison.runs:
             lines += [f"{escape(_run_line(comparison))}.", ""]
+        lines += [line for text in _interruptions(comparison) for line in (f"{escape(text)}.", "")]
         numbers = [change for change in comparison.changes if change.kind == "numbers"]
         lines += _table([change for change in comparison.changes if change.kind != "numbers"], LARGEST_COMMENT // 2)
         if numbers:
@@ -229,6 +259,7 @@ def render_comparison(comparison: RecordComparison, form: str) -> str:
             lines += ["<details>", f"<summary>{summary}</summary>", "", *table, "</details>"]
     else:
         lines = [_summary(comparison), *([_run_line(comparison)] if comparison.runs else [])]
+        lines += _interruptions(comparison)
         for change in comparison.changes:
             where = f" at {change.parameters}" if change.parameters else ""
             lines.append(f"{_headline(change)}: {change.target}, {change.claim}{where}")
@@ -268,6 +299,15 @@ def _differences(change: Change) -> str:
 def _run_line(comparison: RecordComparison) -> str:
     differing = ", ".join(f"{name} {before} -> {after}" for name, before, after in comparison.runs)
     return f"the runs differ in {differing}; sampled numbers change with that"
+
+
+def _interruptions(comparison: RecordComparison) -> Iterator[str]:
+    for side, partial in comparison.partial.items():
+        if partial is not None:
+            yield (
+                f"the run of the {side} record was interrupted: {partial.results} of {partial.cells} cells have a "
+                f"result, and the others count as {'removed' if side == 'new' else 'added'}"
+            )
 
 
 def _summary(comparison: RecordComparison) -> str:

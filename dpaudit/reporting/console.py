@@ -18,6 +18,7 @@ from dpaudit.reporting.wording import (
     also_measured,
     clean,
     headline,
+    interruption,
     next_step,
     numbers_line,
     reason,
@@ -85,6 +86,9 @@ def print_console(record: Record, console: Console, *, only_unexpected: bool = F
     Lines are wrapped at the console's width; commands are not, so that they can be copied.
     """
     page = _Page(console)
+    if record.partial is not None:
+        page.line(interruption(record), style="bold red")
+        page.blank()
     if is_large(record):
         _print_summary(page, record, only_unexpected=only_unexpected)
         page.print()

@@ -5,13 +5,14 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Sequence
 
-from dpaudit.claims.record import Record, Result
+from dpaudit.claims.record import Partial, Record, Result
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.groups import ClaimGroup, LabelledResult, TargetGroup, group_results
 from dpaudit.reporting.overview import PER_PAGE, is_large, overview_of
 from dpaudit.reporting.wording import (
     clean,
     headline,
+    interruption,
     next_step,
     numbers_line,
     provenance,
@@ -27,7 +28,8 @@ _TIME = {"time": "0"}
 def render_junit(record: Record) -> str:
     """Return the record as JUnit XML: a suite per target, a case per result.
 
-    A result that is not ok is a failure; ``error`` and ``inconclusive`` are errors, never passes. Valid by the schema
+    A result that is not ok is a failure; ``error`` and ``inconclusive`` are errors, never passes, and so is, in a suite
+    of its own, that the run was interrupted before every cell had a result. Valid by the schema
     of Jenkins' xUnit plugin (junit-10.xsd). Every ``time`` is 0, because a record does not say how long a result took,
     and some readers make "NaN" of none.
     """
@@ -47,7 +49,10 @@ def _large_parts(record: Record) -> Iterator[str]:
     overview = overview_of(record)
     light = overview.light(record)
     run_by = provenance(light)
-    yield f'<?xml version="1.0" encoding="UTF-8"?>\n{_opening(_of_all(light.results))}\n'
+    yield f'<?xml version="1.0" encoding="UTF-8"?>\n{_opening(_of_all(light))}\n'
+    for suite in _interrupted(light):
+        ET.indent(suite, level=1)
+        yield f"  {ET.tostring(suite, encoding='unicode').strip()}\n"
     for target in group_results(light):
         suite = _suite(target, run_by)
         ET.indent(suite, level=1)
@@ -72,8 +77,19 @@ def _opening(element: ET.Element) -> str:
     return text.removesuffix(f"</{element.tag}>")
 
 
-def _of_all(results: Sequence[Result]) -> ET.Element:
-    return ET.Element("testsuites", {"name": "dpaudit", **_tally(results), **_TIME})
+def _of_all(record: Record) -> ET.Element:
+    return ET.Element("testsuites", {"name": "dpaudit", **_tally(record.results, record.partial), **_TIME})
+
+
+def _interrupted(record: Record) -> Iterator[ET.Element]:
+    """Return a suite that says so where a run was interrupted; none of a whole run."""
+    if record.partial is not None:
+        suite = ET.Element("testsuite", {"name": "dpaudit", **_tally([], record.partial), "skipped": "0", **_TIME})
+        case = ET.SubElement(suite, "testcase", _TIME, classname="dpaudit", name="every cell has a result")
+        said = interruption(record)
+        lines = [said, *([f"repeat: {record.command}"] if record.command else [])]
+        ET.SubElement(case, "error", type="interrupted", message=said).text = "\n".join(lines)
+        yield suite
 
 
 def _suite(target: TargetGroup, run_by: str) -> ET.Element:
@@ -89,7 +105,8 @@ def _suite(target: TargetGroup, run_by: str) -> ET.Element:
 
 
 def _whole(record: Record) -> str:
-    root = _of_all(record.results)
+    root = _of_all(record)
+    root.extend(_interrupted(record))
     run_by = provenance(record)
     for target in group_results(record):
         suite = _suite(target, run_by)
@@ -152,8 +169,8 @@ def _details(claim: ClaimGroup, cell: LabelledResult, notation: str) -> str:
     return "\n".join([*lines, *(f"{name}: {text}" for name, text in named if text)])
 
 
-def _tally(results: Sequence[Result]) -> dict[str, str]:
-    outcomes = [_outcome(result) for result in results]
+def _tally(results: Sequence[Result], partial: Partial | None = None) -> dict[str, str]:
+    outcomes = [_outcome(result) for result in results] + ["error"] * (partial is not None)
     return {
         "tests": str(len(outcomes)),
         "failures": str(outcomes.count("failure")),

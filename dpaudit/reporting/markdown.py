@@ -16,6 +16,7 @@ from dpaudit.reporting.wording import (
     clean,
     conclusion,
     counts,
+    interruption,
     next_step,
     numbers_line,
     provenance,
@@ -126,6 +127,8 @@ def _page(record: Record, groups: Sequence[TargetGroup], detail: _Detail, *, mos
 
 def _head(record: Record) -> Iterator[str]:
     yield from ("# Audit of privacy and utility claims", "", f"**{_capital(conclusion(record))}.**", "")
+    if record.partial is not None:
+        yield from (escape(interruption(record)), "")
     if record.results:
         yield from ("| Verdict | Results | Meaning |", "| --- | ---: | --- |")
         for verdict, count in counts(record).items():
@@ -147,7 +150,7 @@ def _needing_attention(groups: Sequence[TargetGroup], most: int | None) -> Itera
 
 def _part(record: Record, target: TargetGroup) -> Record:
     """The record of one target's results."""
-    return replace(record, results=tuple(cell.result for _, cell in target.cells))
+    return replace(record, partial=None, results=tuple(cell.result for _, cell in target.cells))
 
 
 def _attention(claim: ClaimGroup, cell: LabelledResult, notation: str) -> Iterator[str]:

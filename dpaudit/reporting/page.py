@@ -24,6 +24,7 @@ from dpaudit.reporting.wording import (
     ADDRESS,
     clean,
     headline,
+    interruption,
     provenance,
     quoted,
     shortened,
@@ -53,7 +54,7 @@ def render_paper(record: Record, key: str, *, root: str = "..") -> dict[str, str
     views = sorted(papers_of({key: record}), key=lambda view: (view.key != key, view.key))
     mending = mending_claims(views)
     files: dict[str, str] = {}
-    lines: list[str] = []
+    lines: list[str] = [f"**{escape(interruption(record))}**", ""] if record.partial is not None else []
     for view in views:
         chosen = chosen_figures(view.claims)[: _MOST_FIGURES - len(files)]
         names = {f"{key}-{figure.name}-{len(files) + i}.svg": figure for i, figure in enumerate(chosen, start=1)}

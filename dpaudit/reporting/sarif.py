@@ -14,7 +14,7 @@ from dpaudit.claims.entries import ClaimEntry
 from dpaudit.claims.record import Record, Result, plain
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.reading import by_hand, worked_out
-from dpaudit.reporting.wording import clean, headline, next_step, numbers_line, reason, witness_lines
+from dpaudit.reporting.wording import clean, headline, interruption, next_step, numbers_line, reason, witness_lines
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _ROOT = "SRCROOT"
@@ -26,7 +26,7 @@ def render_sarif(record: Record) -> str:
 
     What is refuted as the plan expects is suppressed, with the plan's reason. A result points to the class of its
     mechanism, where the record knows it; ``environment`` says so in the record of a run, and not in one that was
-    stripped of what differs from run to run.
+    stripped of what differs from run to run. A run that was interrupted is an invocation that was not successful.
     """
     return "".join(sarif_parts(record))
 
@@ -47,6 +47,7 @@ def sarif_parts(record: Record) -> Iterator[str]:
             }
         },
         "columnKind": "unicodeCodePoints",
+        **_interrupted(record),
         "originalUriBaseIds": {_ROOT: {"description": {"text": "The folder in which dpaudit was run."}}},
         "results": [],
     }
@@ -61,6 +62,14 @@ def sarif_parts(record: Record) -> Iterator[str]:
         yield clean(f"{'' if empty else ','}\n{one}")
         empty = False
     yield clean(f"]{end}\n" if empty else f"\n   ]{end}\n")
+
+
+def _interrupted(record: Record) -> dict[str, Any]:
+    """Say that a run was interrupted, by key of the run; nothing of a whole one."""
+    if record.partial is None:
+        return {}
+    notice = {"level": "error", "descriptor": {"id": "interrupted"}, "message": {"text": interruption(record)}}
+    return {"invocations": [{"executionSuccessful": False, "toolExecutionNotifications": [notice]}]}
 
 
 def _is_shown(result: Result) -> bool:

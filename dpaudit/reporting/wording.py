@@ -280,7 +280,13 @@ def counts(record: Record) -> dict[Verdict, int]:
 
 
 def conclusion(record: Record) -> str:
-    """Return how many results are not as expected, in one sentence without its full stop."""
+    """Return how many results are not as expected, and whether any are missing, in a sentence without its full stop."""
+    words = _expectations(record)
+    partial = record.partial
+    return words if partial is None else f"{words}; interrupted with {partial.results} of {partial.cells} cells audited"
+
+
+def _expectations(record: Record) -> str:
     total, failed, without = len(record.results), 0, 0
     for result in record.results:
         without += not result.ok and result.verdict in _NO_PASS
@@ -292,6 +298,18 @@ def conclusion(record: Record) -> str:
     parts = [f"{failed} not as expected"] if failed else []
     parts += [f"{without} no pass (inconclusive or error)"] if without else []
     return ", ".join(parts)
+
+
+def interruption(record: Record) -> str:
+    """Return what a reader of a record has to know first if its run was interrupted; empty if it was not."""
+    partial = record.partial
+    if partial is None:
+        return ""
+    have = "has" if partial.results == 1 else "have"
+    return (
+        f"Interrupted: {partial.results} of {partial.cells} cells {have} a result, and nothing is said of the others. "
+        "The same command with the same --output goes on from there."
+    )
 
 
 def summary_line(record: Record) -> str:

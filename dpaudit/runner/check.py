@@ -17,7 +17,7 @@ from typing import Any
 from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, Budget, Features, Method, complement
 from dpaudit.auditors.work import Part
 from dpaudit.claims.kept import kept
-from dpaudit.claims.record import Record, Result, Shard, summarise, summed_errors
+from dpaudit.claims.record import Partial, Record, Result, Shard, summarise, summed_errors
 from dpaudit.errors import ParameterError, TargetError
 from dpaudit.mechanism import Mechanism
 from dpaudit.plan import MOST_SAMPLES, Scalar
@@ -272,10 +272,12 @@ def run_request(
         )
     command = request.command if seconds is None else f"{request.command} --seconds {seconds:g}"
     record = make_record(done.results, prepared, seed=request.seed, command=command, started=started)
+    cells = len(prepared.cells) - len(done.missing)
+    if done.interrupted and len(done.results) < cells:
+        record = replace(record, partial=Partial(cells=cells, results=len(done.results)))
     if request.shard is not None:
         number, of = request.shard
         places = tuple(prepared.places[each] for each in done.numbers)
-        cells = len(prepared.cells) - len(done.missing)
         record = replace(record, shard=Shard(number=number, of=of, cells=cells, places=places))
     return Run(
         record=record,

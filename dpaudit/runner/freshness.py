@@ -45,6 +45,8 @@ class Freshness:
 
 def check_record(path: Path, record: Record) -> Freshness:
     """Say whether every result of a record has the key that its cell has now, and nothing is missing or left over."""
+    if record.partial is not None and not record.results:
+        return Freshness(path=path, state="outdated", reasons=("the run was interrupted before it had any result",))
     if not record.command or not any(result.key for result in record.results):
         return Freshness(path=path, state="unknown", reasons=("the record does not say what its results depend on",))
     try:
@@ -62,7 +64,7 @@ def check_record(path: Path, record: Record) -> Freshness:
     keys = Keys(record.seed)
     results = {_place(result.target, result.claim, result.parameters, result.key): result for result in record.results}
     made = {_place(result.target, result.claim, result.parameters, "") for result in record.results}
-    outdated, expected_anew = [], []
+    outdated, expected_anew, without = [], [], []
     for cell in cells:
         found = next(
             (
@@ -72,7 +74,9 @@ def check_record(path: Path, record: Record) -> Freshness:
             ),
             None,
         )
-        if found is None:
+        if found is None and record.partial and _place(cell.target, cell.claim, cell.described, "") not in made:
+            without.append(cell.claim)
+        elif found is None:
             # Where the data were not at hand, neither is a result; one that is there was made of something else.
             if not cell.missing or _place(cell.target, cell.claim, cell.described, "") in made:
                 outdated.append(cell.claim)
@@ -86,6 +90,7 @@ def check_record(path: Path, record: Record) -> Freshness:
     ]
     reasons = [
         *_words_changed(record, cells),
+        _counted(without, "the run was interrupted; its command with the same --output goes on from there", len(cells)),
         _counted(outdated, "code, parameters, plan, data or libraries that decide it changed", len(cells)),
         _counted(expected_anew, "the plan expects something else, or for another reason", len(cells)),
         _counted(gone, "no longer asked for", len(record.results)),

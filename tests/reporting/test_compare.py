@@ -1,11 +1,14 @@
 """Two records compared: what changed, how it is said, and the exit status."""
 
 import dataclasses
+import gc
 import json
+from collections.abc import Sequence
 
 import pytest
 
 from dpaudit.claims.evidence import Interval
+from dpaudit.claims.record import Result, summarise
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.cli import main
 from dpaudit.reporting.compare import compare_records, render_comparison
@@ -172,3 +175,41 @@ def test_exit_status(tmp_path, run, make_record, make_result):
     code, printed = run(old, bad)
     assert code == 2
     assert printed.err.startswith(f"dpaudit: {bad}: key 'schema'")
+
+
+class Made(Sequence):
+    """Results that are made as they are asked for, and how many there were at most when it was looked."""
+
+    def __init__(self, make, number):
+        self.make, self.number, self.most = make, number, 0
+
+    def __len__(self):
+        return self.number
+
+    def __getitem__(self, place):
+        if not 0 <= place < self.number:
+            raise IndexError(place)
+        if place % 100 == 99:
+            self.most = max(self.most, sum(type(each) is Result for each in gc.get_objects()))
+        return self.make(place)
+
+
+@pytest.mark.slow
+def test_of_many_results_few_are_in_memory(make_record, make_result):
+    def result(place, verdict=Verdict.PROVED):
+        return make_result(verdict, parameters={"epsilon": 1.0, "agents": place})
+
+    old, new = (
+        Made(lambda place, changed=changed: result(place, changed.get(place, Verdict.PROVED)), number)
+        for changed, number in (({}, 600), ({17: Verdict.REFUTED}, 599))
+    )
+    before = sum(type(each) is Result for each in gc.get_objects())
+    found = compare_records(
+        *(dataclasses.replace(make_record(), results=each, summary=summarise(each)) for each in (old, new))
+    )
+    assert [(change.kind, change.parameters) for change in found.changes] == [
+        ("verdict", "epsilon=1, agents=17"),
+        ("removed", "epsilon=1, agents=599"),
+    ]
+    assert found.unchanged == 598
+    assert max(old.most, new.most) < before + 10

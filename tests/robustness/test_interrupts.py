@@ -109,6 +109,7 @@ def test_a_signal_keeps_what_was_computed(folder, number, again):
     assert process.returncode == 130
     written = json.loads((folder / "out" / "record.json").read_text(encoding="utf-8"))
     assert json.loads(out)["results"] == written["results"]
+    assert written["partial"] == {"cells": CELLS, "results": len(written["results"])}
     assert 2 <= len(written["results"]) < CELLS
     assert "Traceback" not in err
     assert f"interrupted; {len(written['results'])} of {CELLS} results are kept" in err
@@ -127,6 +128,7 @@ def test_workers_end_with_their_parent(folder):
     _, err = process.communicate(timeout=120)
     assert process.returncode == 0
     assert f"{before} of {CELLS} results were known" in err
+    assert "partial" not in json.loads((folder / "out" / "record.json").read_text(encoding="utf-8"))
 
 
 MOMENTS = 10

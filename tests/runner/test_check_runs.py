@@ -8,6 +8,7 @@ import time
 import pytest
 
 import dpaudit
+from dpaudit.claims.record import Partial
 from dpaudit.registry import find_targets
 from dpaudit.runner import Request, build_cells
 from dpaudit.runner.check import run_request
@@ -158,6 +159,22 @@ def test_an_interrupt_keeps_the_results_so_far(mixed):
     run = run_request(Request(targets=[mixed], samples=2000), begin=lambda prepared: progress)
     assert run.interrupted
     assert [result.claim for result in run.record.results] == seen == ["mixed.exact", "mixed.box"]
+    assert run.record.partial == Partial(cells=5, results=2)
+    assert run.record.status == 130
+
+
+def test_a_run_that_was_interrupted_after_its_last_result_is_whole(mixed):
+    seen = []
+
+    def progress(cell, result):
+        seen.extend([] if result is None else [result.claim])
+        if len(seen) == 5:
+            raise KeyboardInterrupt
+
+    run = run_request(Request(targets=[mixed], samples=2000), begin=lambda prepared: progress)
+    assert run.interrupted
+    assert run.record.partial is None
+    assert run.record.reproducible() == run_request(Request(targets=[mixed], samples=2000)).record.reproducible()
 
 
 def test_a_record_of_a_part_does_not_pass_for_the_whole(mixed, monkeypatch):

@@ -8,6 +8,7 @@ from textwrap import dedent
 import pytest
 
 import dpaudit
+from dpaudit.claims.record import Partial, read_record, summarise
 from dpaudit.cli import main
 from dpaudit.runner.freshness import check_reports
 
@@ -191,3 +192,21 @@ def test_the_command_of_a_record_makes_it_again(made, capsys, monkeypatch):
     again = json.loads(capsys.readouterr().out)
     assert again["results"] == json.loads(record.to_json())["results"]
     assert again["command"] == record.command
+
+
+@pytest.mark.slow
+def test_cells_without_a_result_of_an_interrupted_run_are_told_from_those_that_changed(made, monkeypatch, capsys):
+    file = made / "report" / "record.json"
+    whole = read_record(file)
+    one = whole.results[:1]
+    for results, said in (
+        (one, "1 of 2 results (one): the run was interrupted; its command with the same --output goes on from there"),
+        ((), "the run was interrupted before it had any result"),
+    ):
+        cut = dataclasses.replace(
+            whole, results=results, summary=summarise(results), partial=Partial(cells=2, results=len(results))
+        )
+        file.write_text(cut.to_json(), encoding="utf-8")
+        status, out = checked(monkeypatch, capsys)
+        assert status == 1
+        assert out.splitlines()[0].endswith(f"record.json: outdated: {said}")

@@ -1,0 +1,120 @@
+"""The record of an interrupted run says so to whoever reads it, in every format, and a whole one says nothing."""
+
+import dataclasses
+import json
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from dpaudit.claims.record import Partial, Record, summarise
+from dpaudit.claims.verdicts import Verdict
+from dpaudit.errors import RecordError
+from dpaudit.reporting import FORMATS, render_badge, report_files
+from dpaudit.reporting.compare import compare_records, render_comparison
+from dpaudit.reporting.overview import kept
+
+SAID = "3 of 8 cells"
+
+
+@pytest.fixture
+def whole(make_record, make_result):
+    """Three results, one as a plan expects and two without a plan."""
+    results = [
+        make_result(Verdict.REFUTED, Verdict.REFUTED),
+        *(make_result(Verdict.PROVED, None, parameters={"epsilon": 1.0, "agents": agents}) for agents in (4, 5)),
+    ]
+    return make_record(*results, command="dpaudit check coin --set agents=3,4,5,6,7,8,9,10")
+
+
+@pytest.fixture
+def cut(whole):
+    return dataclasses.replace(whole, partial=Partial(cells=8, results=3))
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_format_says_that_the_run_was_interrupted(whole, cut, form):
+    assert SAID not in FORMATS[form](whole)
+    text = " ".join(FORMATS[form](cut).split())
+    assert "nterrupted" in text or form == "json"
+    assert (SAID in text) is (form != "json")
+
+
+@pytest.mark.parametrize(("form", "before"), [("text", "refuted"), ("markdown", "| Verdict |"), ("html", "<h2")])
+def test_it_stands_above_what_was_found(cut, form, before):
+    text = " ".join(FORMATS[form](cut).split())
+    assert text.index(f"Interrupted: {SAID} have a result") < text.index(before)
+
+
+def test_a_large_record_says_it_on_its_first_page_and_in_its_summaries(cut, monkeypatch):
+    monkeypatch.setattr(kept, "MOST_AT_ONCE", 2)
+    for form in ("text", "markdown", "html", "junit"):
+        assert f"Interrupted: {SAID} have a result" in " ".join(FORMATS[form](cut).split())
+
+
+def test_the_record_holds_it_and_a_whole_one_has_no_such_key(whole, cut):
+    raw = json.loads(cut.to_json())
+    assert raw["partial"] == {"cells": 8, "results": 3}
+    assert "partial" not in json.loads(whole.to_json())
+    assert Record.from_json(cut.to_json()) == cut
+    assert Record.from_json(cut.to_json()).to_json() == cut.to_json()
+    assert cut.reproducible().partial == cut.partial
+    assert (whole.status, cut.status) == (0, 130)
+    assert "3 of 8 cells" in repr(cut)
+
+
+@pytest.mark.parametrize("partial", [{"cells": 8, "results": 2}, {"cells": 3, "results": 3}])
+def test_a_record_whose_counts_do_not_fit_is_refused(cut, partial):
+    text = cut.to_json().replace('"partial": {"cells":8,"results":3}', f'"partial": {json.dumps(partial)}')
+    assert text != cut.to_json()
+    with pytest.raises(RecordError, match="key 'partial' does not fit the results"):
+        Record.from_json(text)
+
+
+@pytest.mark.parametrize("most", [5000, 2])
+def test_junit_has_a_case_that_is_an_error(whole, cut, monkeypatch, most):
+    monkeypatch.setattr(kept, "MOST_AT_ONCE", most)
+    root = ET.fromstring(FORMATS["junit"](cut))
+    assert (root.get("tests"), root.get("failures"), root.get("errors")) == ("4", "0", "1")
+    (error,) = root.iter("error")
+    assert error.get("type") == "interrupted"
+    assert SAID in error.get("message")
+    assert cut.command in error.text
+    assert sum(int(suite.get("tests")) for suite in root) == len(list(root.iter("testcase"))) == 4
+    assert ET.fromstring(FORMATS["junit"](whole)).get("errors") == "0"
+
+
+def test_sarif_has_an_invocation_that_failed(whole, cut):
+    (run,) = json.loads(FORMATS["sarif"](cut))["runs"]
+    (invocation,) = run["invocations"]
+    assert invocation["executionSuccessful"] is False
+    assert SAID in invocation["toolExecutionNotifications"][0]["message"]["text"]
+    assert len(run["results"]) == 1
+    assert "invocations" not in json.loads(FORMATS["sarif"](whole))["runs"][0]
+
+
+def test_the_badge_is_not_green(whole, cut, make_result):
+    assert json.loads(render_badge(whole))["color"] == "brightgreen"
+    badge = json.loads(render_badge(cut))
+    assert (badge["color"], badge["message"], badge["isError"]) == ("yellow", "interrupted: 3 of 8 audited", True)
+    bad = (*cut.results[:2], make_result(Verdict.REFUTED, None))
+    red = json.loads(render_badge(dataclasses.replace(cut, results=bad, summary=summarise(bad))))
+    assert (red["color"], red["message"]) == ("red", "1 of 3 not as expected")
+
+
+def test_the_page_of_a_paper_begins_with_it(whole, cut):
+    assert report_files({"x": cut})["x.md"].startswith("**Interrupted: 3 of 8 cells have a result")
+    assert SAID not in report_files({"x": whole})["x.md"]
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "json"])
+def test_a_comparison_says_which_record_is_of_a_part(whole, cut, make_result, form):
+    more = (*whole.results, make_result(parameters={"epsilon": 1.0, "agents": 6}))
+    full = dataclasses.replace(whole, results=more, summary=summarise(more))
+    found = compare_records(full, cut)
+    assert [change.kind for change in found.changes] == ["removed"]
+    text = render_comparison(found, form)
+    if form == "json":
+        assert json.loads(text)["partial"] == {"old": None, "new": {"cells": 8, "results": 3}}
+    else:
+        assert "the run of the new record was interrupted: 3 of 8 cells have a result" in text
+        assert "interrupted" not in render_comparison(compare_records(full, whole), form)
