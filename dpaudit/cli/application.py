@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from dpaudit.claims.verdicts import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_UNUSABLE, status_of_error
+from dpaudit.claims.verdicts import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_UNUSABLE, status_of_error, worst_status
 from dpaudit.cli.bound import bound
 from dpaudit.cli.check import check
 from dpaudit.cli.compare import compare
@@ -94,8 +94,9 @@ def main() -> int:
     """Run the command line; usage errors, and errors that dpaudit raises on purpose, become one line and status 2."""
     # As with `python -m`, a target may be a module in the current folder; last, so that it shadows nothing.
     sys.path.append("")
-    with lasting_streams():
-        return _status()
+    with lasting_streams() as lost:
+        status = _status()
+    return worst_status([status, EXIT_UNUSABLE]) if lost() and status != EXIT_INTERRUPTED else status
 
 
 def _status() -> int:

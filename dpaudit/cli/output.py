@@ -1,7 +1,8 @@
 """Where a record goes: standard output, and a folder.
 
-Whoever reads standard output may leave early, and it may be full or closed: neither decides the exit status, which says
-what the verdicts are.
+Whoever reads standard output may leave early, and whoever closed it wants nothing printed: neither decides the exit
+status, which says what the verdicts are. Where it takes no more, as on a full disk, what was asked for is not there, and
+the status says that.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import os
 import select
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -69,10 +70,10 @@ def emit(record: Record, format_: str, *, quiet: bool = False) -> None:
 
 
 def write_out(text: str, *, styled: bool = False) -> None:
-    """Write to standard output, whatever has become of it; the exit status is left to what is said.
+    """Write to standard output, whatever has become of it.
 
     A reader that has gone (``| head``) is no news. An output that is full or closed is told in one line on standard
-    error.
+    error, and `lasting_streams` knows of one that is full.
 
     Parameters
     ----------
@@ -151,14 +152,27 @@ def copy_witnesses(record: Record, folder: Path, output: Path) -> None:
             write_file(copy, content)
 
 
+_is_lost = False
+"""Whether something that was to be printed could not be written."""
+
+
 @contextmanager
-def lasting_streams() -> Iterator[None]:
-    """Standard streams that no write can fail on, also those of libraries, and widths of terminals that are numbers."""
+def lasting_streams() -> Iterator[Callable[[], bool]]:
+    """Standard streams that no write can fail on, also those of libraries, and widths of terminals that are numbers.
+
+    Yields
+    ------
+    callable
+        Tells, also after the block, whether standard output took less than was written, and is neither closed nor
+        without a reader.
+    """
+    global _is_lost
+    _is_lost = False
     _settle_width()
     before = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = _lasting(sys.stdout, 1), _lasting(sys.stderr, 2)
     try:
-        yield
+        yield lambda: _is_lost
     finally:
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):
@@ -248,9 +262,11 @@ class _Lasting(io.FileIO):
 
 def _say_lost(error: BaseException, descriptor: int = 1) -> None:
     """Say that standard output cannot be written; that its reader has gone, or that nobody hears it, is not said."""
+    global _is_lost
     if isinstance(error, BrokenPipeError) or descriptor != 1:
         return
     closed = isinstance(error, ValueError) or getattr(error, "errno", None) == errno.EBADF
+    _is_lost = _is_lost or not closed
     say(f"standard output {'is closed' if closed else f'cannot be written ({error})'}; the rest is not printed")
 
 
