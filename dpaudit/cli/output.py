@@ -1,8 +1,8 @@
 """Where a record goes: standard output, and a folder.
 
 Whoever reads standard output may leave early, and whoever closed it wants nothing printed: neither decides the exit
-status, which says what the verdicts are. Where it takes no more, as on a full disk, what was asked for is not there, and
-the status says that.
+status, which says what the verdicts are. Where it takes no more, as on a full disk, what was asked for is not there,
+and the status says that.
 """
 
 from __future__ import annotations
