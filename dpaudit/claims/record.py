@@ -1,7 +1,7 @@
 """The record of a run: the only thing that reports are made from.
 
-How a record is written as JSON, and read again, is in `dpaudit.claims.record_json`; the schema ``dpaudit.record/2`` is
-published as ``dpaudit/claims/record.schema.json``.
+How it is written as JSON is in `dpaudit.claims.record_json`, and how that is read in `dpaudit.claims.record_reading`;
+the schema ``dpaudit.record/2`` is published as ``dpaudit/claims/record.schema.json``.
 """
 
 from __future__ import annotations
@@ -372,7 +372,7 @@ class Record:
         RecordError
             The text is not JSON, not a record, or a record of another schema number.
         """
-        from dpaudit.claims.record_json import read_json
+        from dpaudit.claims.record_reading import read_json
 
         return read_json(text, name)
 
@@ -439,7 +439,7 @@ def read_record(path: str | Path) -> Record:
     dpaudit.errors.RecordError: missing.json: cannot read the record (No such file or directory)
     """
     if _size(path) > _STREAMED:
-        from dpaudit.claims.record_json import read_streamed
+        from dpaudit.claims.record_reading import read_streamed
 
         found = read_streamed(path)
         if found is not None:

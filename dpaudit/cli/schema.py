@@ -33,7 +33,7 @@ def _schema(file: str) -> dict[str, Any]:
 
         return plan_schema()
     if file == "record":
-        from dpaudit.claims.record_json import record_schema
+        from dpaudit.claims.record_schema import record_schema
 
         return record_schema()
     if file == "settings":

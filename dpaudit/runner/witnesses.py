@@ -303,7 +303,7 @@ def _ranges(witness: WitnessFile) -> list[tuple[str, bool, str]]:
 @cache
 def witness_schema() -> dict[str, Any]:
     """JSON schema of witness files."""
-    from dpaudit.claims.record_json import with_infinities
+    from dpaudit.claims.record_schema import with_infinities
 
     schema: dict[str, Any] = with_infinities(_adapter().json_schema())
     return schema

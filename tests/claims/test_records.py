@@ -17,7 +17,7 @@ from dpaudit.claims.entries import AssertionEntry, ClaimEntry, ErratumEntry, Pap
 from dpaudit.claims.evidence import Counterexample, Curves, Growth, Interval, Remedy, Role, Violation
 from dpaudit.claims.papers import Assertion, Erratum, Paper
 from dpaudit.claims.record import Record, Result, SystemEntry, joined, plain, read_record, summarise, summed_errors
-from dpaudit.claims.record_json import record_schema
+from dpaudit.claims.record_schema import record_schema
 from dpaudit.claims.verdicts import Verdict, status_of
 from dpaudit.errors import RecordError
 
@@ -188,7 +188,7 @@ def _result(**changes):
 )
 def test_the_published_schema_is_up_to_date():
     assert record_schema() == SCHEMA, (
-        "write it again: python -c 'import json; from dpaudit.claims.record_json import record_schema as s; "
+        "write it again: python -c 'import json; from dpaudit.claims.record_schema import record_schema as s; "
         "print(json.dumps(s(), indent=1))' > dpaudit/claims/record.schema.json"
     )
 
