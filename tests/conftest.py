@@ -17,13 +17,22 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 pytest_plugins = ["pytester"]
 
 
+HANDLERS = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+
+
 @pytest.fixture(autouse=True)
 def _signals_stay():
-    """A command ignores signals at its end; here the process goes on."""
-    asking = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
-    before = {each: signal.getsignal(each) for each in asking}
+    """A command ignores signals at its end; here the process goes on.
+
+    A fixture of a module may have run one before its first test, and what tests start would ignore them too.
+    """
+    _restore_handlers()
     yield
-    for each, handler in before.items():
+    _restore_handlers()
+
+
+def _restore_handlers():
+    for each, handler in HANDLERS.items():
         if signal.getsignal(each) is not handler:
             signal.signal(each, handler)
 

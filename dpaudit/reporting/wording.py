@@ -308,7 +308,7 @@ def interruption(record: Record) -> str:
     have = "has" if partial.results == 1 else "have"
     return (
         f"Interrupted: {partial.results} of {partial.cells} cells {have} a result, and nothing is said of the others. "
-        "The same command with the same --output goes on from there."
+        "If it had --output, the same command goes on from there."
     )
 
 
