@@ -211,7 +211,7 @@ def read_plan(path: str | Path) -> Plan:
                 f"{file.protocol or file.paper or 'the command'} has {', '.join(targets)}"
             )
         if audit.expect is Verdict.ERROR:
-            raise PlanError(f"{where}: key 'expect': 'error' is no verdict; the verdicts are {', '.join(_VERDICTS)}")
+            raise PlanError(f"{where}: key 'expect': 'error' is not a verdict; the verdicts are {', '.join(_VERDICTS)}")
         if not audit.reason.strip():
             raise PlanError(f"{where}: key 'reason' is empty; say why this verdict is expected")
         if audit.samples is not None and not 1 <= audit.samples <= MOST_SAMPLES:
@@ -381,5 +381,7 @@ def _first_problem(error: ValidationError) -> str:
         )
     if key == "expect":
         near = suggestion(given, _VERDICTS) if isinstance(given, str) else ""
-        return f"{where}key 'expect': {shortened(given)} is no verdict{near}; the verdicts are {', '.join(_VERDICTS)}"
+        return (
+            f"{where}key 'expect': {shortened(given)} is not a verdict{near}; the verdicts are {', '.join(_VERDICTS)}"
+        )
     return f"{where}key {key!r}: {problem['msg']}, got {shortened(given)}"

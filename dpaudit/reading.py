@@ -27,7 +27,7 @@ def check_regular(path: str | Path) -> None:
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     if not stat.S_ISREG(mode):
-        raise OSError(0, "it is no regular file; copy what it gives into one")
+        raise OSError(0, "it is not a regular file; copy what it gives into one")
 
 
 def read_bytes(path: str | Path, *, most: int) -> bytes:
@@ -57,7 +57,7 @@ def parse_json(text: str) -> Any:
     Raises
     ------
     ValueError
-        It is no JSON, names a key twice, has a number that is none, or is nested too deeply.
+        It is not JSON, names a key twice, has a number that is none, or is nested too deeply.
     """
     try:
         found = json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
@@ -108,4 +108,4 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a number of JSON")

@@ -79,7 +79,7 @@ def _mode(file: Path) -> int | None:
     if stat.S_ISDIR(found.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     if not stat.S_ISREG(found.st_mode):
-        raise OSError(errno.EINVAL, "it is no regular file")
+        raise OSError(errno.EINVAL, "it is not a regular file")
     if not os.access(file, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     return stat.S_IMODE(found.st_mode)

@@ -120,7 +120,7 @@ def test_epsilon_may_have_a_range_of_its_own():
 
 
 def test_unknown_and_missing_parameters_by_name():
-    with pytest.raises(dpaudit.ParameterError, match=r"needy has no parameter 'agnets', did you mean 'agents'"):
+    with pytest.raises(dpaudit.ParameterError, match=r"needy has no parameter 'agnets' \(did you mean 'agents'"):
         instantiate(Needy, {"agnets": 3})
     with pytest.raises(dpaudit.ParameterError, match=r"needy needs a value for agents; give it with --set agents="):
         instantiate(Needy, {})

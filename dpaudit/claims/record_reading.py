@@ -34,7 +34,9 @@ def read_json(text: str, name: str) -> Record:
     try:
         raw = parse_json(text)
     except ValueError as error:
-        raise RecordError(f"{name}: not JSON ({error}); give the record.json that `dpaudit check` wrote") from None
+        raise RecordError(
+            f"{name}: the file is not JSON ({error}); give the record.json that `dpaudit check` wrote"
+        ) from None
     if not isinstance(raw, dict):
         raise RecordError(
             f"{name}: not a record, whose key 'schema' is {SCHEMA!r}, but {json_kind(raw)}; give a record.json"
@@ -42,7 +44,8 @@ def read_json(text: str, name: str) -> Record:
     schema = raw.get("schema")
     if schema not in (SCHEMA, record_v1.SCHEMA):
         raise RecordError(
-            f"{name}: key 'schema' is {shortened(schema)}, this version reads {SCHEMA!r} and {record_v1.SCHEMA!r}"
+            f"{name}: key 'schema' is {shortened(schema)}, this version reads {SCHEMA!r} and {record_v1.SCHEMA!r}; "
+            "give the record.json that `dpaudit check` wrote"
         )
     from pydantic import ValidationError
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from inspect import getdoc
 from pathlib import Path
 
 import typer
@@ -54,7 +55,10 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "schema": schema,
 }
 for _name, _function in _COMMANDS.items():
-    app.command(_name, epilog=epilog_of(_name))(_function)
+    # A terminal breaks lines where it has to, and not where the source does.
+    _paragraphs = (getdoc(_function) or "").split("\n\n")
+    _help = "\n\n".join(" ".join(each.split()) for each in _paragraphs)
+    app.command(_name, epilog=epilog_of(_name), help=_help)(_function)
 
 
 def version(value: bool) -> None:

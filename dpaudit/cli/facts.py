@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpaudit.claims.declarations import Declaration, declarations_of
-from dpaudit.claims.record import Result, plain, read_record
+from dpaudit.claims.record import Record, Result, plain, read_record
 from dpaudit.mechanism import Mechanism
 from dpaudit.plan import audit_lines, plans_of, read_plan
 from dpaudit.registry import CataloguePaper, catalogue, catalogue_claims, catalogue_papers, find_targets
@@ -82,10 +82,12 @@ def _claim_of_target(target: type[Mechanism], claim: Any) -> Facts:
 
 
 def _claim(declaration: Declaration) -> Facts:
-    from dpaudit.reporting.reading import verdict_regions
+    from dpaudit.reporting.reading import rank, verdict_regions
+    from dpaudit.reporting.wording import headline
 
     results = [result for result in _recorded(declaration) if result.claim == declaration.id]
-    told = next((each for each in results if each.verdict == "refuted"), results[0] if results else None)
+    told = min((each for each in results if each.witness is not None), key=rank, default=None)
+    example = told or (results[0] if results else None)
     return {
         "object": "claim",
         "id": declaration.id,
@@ -109,12 +111,27 @@ def _claim(declaration: Declaration) -> Facts:
                 "parameters": plain(each.parameters),
                 "claimed": plain(each.claimed),
                 "measured": plain(each.measured),
+                "method": each.method,
+                "finding": headline(each),
                 "command": each.command,
             }
             for each in results
         ],
-        "command": told.command if told else f"dpaudit check {declaration.id}",
+        "witness": None if told is None else _witness(declaration, told),
+        "command": example.command if example else f"dpaudit check {declaration.id}",
     }
+
+
+def _witness(declaration: Declaration, told: Result) -> Facts:
+    """The parts of a witness, how they are written, and the inequality that they break, as the console has them."""
+    from dpaudit.reporting.reading import by_hand, worked_out
+    from dpaudit.reporting.wording import witness_lines
+
+    systems = {name: entry for path in record_of(declaration) for name, entry in _record(path).systems.items()}
+    entry = systems.get(told.target)
+    notation = entry.notations.get(told.view, "") if entry else ""
+    parts = [("notation", notation), *witness_lines(told), (by_hand(told).lower(), worked_out(told))]
+    return {name: text for name, text in parts if text}
 
 
 def _paper(entry: CataloguePaper) -> Facts:
@@ -224,12 +241,12 @@ def _audits(declaration: Declaration) -> list[Facts]:
 
 def _recorded(declaration: Declaration) -> tuple[Result, ...]:
     """Results of the catalogue's record of the paper that a claim stands under; none where there is no such record."""
-    return tuple(result for path in record_of(declaration) for result in _results(path))
+    return tuple(result for path in record_of(declaration) for result in _record(path).results)
 
 
 @cache
-def _results(path: Path) -> tuple[Result, ...]:
-    return tuple(read_record(path).results)
+def _record(path: Path) -> Record:
+    return read_record(path)
 
 
 def _counts(results: Iterable[Result]) -> Mapping[str, int]:

@@ -11,6 +11,7 @@ import typer
 from dpaudit.cli import completion
 from dpaudit.cli.apart import call_alone
 from dpaudit.cli.output import is_terminal, say, write_out
+from dpaudit.cli.rows import catalogue_rows
 from dpaudit.escapes import visible
 
 _GAP = "  "
@@ -36,9 +37,7 @@ def list_(
     ] = "text",
 ) -> None:
     """Show the catalogue, one line for each target or claim."""
-    from dpaudit.registry import listing
-
-    rows, problems = call_alone(listing.listed_claims if claims else listing.listed_targets, paper, words or [])
+    rows, problems = call_alone(catalogue_rows, paper, words or [], claims)
     for problem in problems:
         say(f"left out: {problem}")
     if format_ == "json":
@@ -49,7 +48,14 @@ def list_(
     if len(rows) > len(shown):
         say(f"{len(rows) - len(shown)} controls, which are broken on purpose, are left out; --controls lists them")
     if not rows:
-        say("nothing in the catalogue is so; `dpaudit list` shows all of it")
+        say(f"nothing in the catalogue {_sought(words, paper)}; `dpaudit list` shows all of it")
+
+
+def _sought(words: list[str] | None, paper: str | None) -> str:
+    """Say what was looked for."""
+    parts = [f"has {' and '.join(map(repr, words))}"] if words else []
+    parts += [f"is of the paper {paper}"] if paper else []
+    return " and ".join(parts) or "can be listed"
 
 
 def _target_lines(rows: list[dict[str, Any]]) -> list[tuple[str, ...]]:

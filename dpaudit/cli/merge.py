@@ -8,7 +8,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from dpaudit.claims.record import read_record
 from dpaudit.cli.output import copy_witnesses, emit, write
 from dpaudit.errors import RecordError
 
@@ -29,6 +28,7 @@ def merge(
     quiet: Annotated[bool, typer.Option("--quiet", help="Only what is not as expected.")] = False,
 ) -> None:
     """Join the shards of a run, and gate on the verdicts as the whole run would."""
+    from dpaudit.claims.record import read_record
     from dpaudit.reporting import check_writable
     from dpaudit.runner.merge import merge as merge_records
     from dpaudit.runner.store import NAME, Store

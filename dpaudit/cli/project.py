@@ -68,7 +68,7 @@ def _table(path: Path) -> Mapping[str, Any] | None:
         raise PlanError(f"{FILE}: not TOML: {error}; mend it") from None
     table = tools.get("dpaudit") if isinstance(tools, dict) else None
     if table is not None and not isinstance(table, dict):
-        raise PlanError(f"{FILE}: key 'tool.dpaudit' is no table; write [tool.dpaudit]")
+        raise PlanError(f"{FILE}: key 'tool.dpaudit' is not a table; write [tool.dpaudit]")
     return table
 
 

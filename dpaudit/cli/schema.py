@@ -15,7 +15,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 def schema(
     file: Annotated[Literal["plan", "record", "witness", "settings"], typer.Argument(help="Which file it is about.")],
 ) -> None:
-    """Print the JSON schema of a file: a plan, a record, a witness, or the table [tool.dpaudit] of pyproject.toml.
+    """Print the JSON schema of a file: a plan, a record, a witness, or the table `tool.dpaudit` of pyproject.toml.
 
     An editor completes and checks a plan whose first line is `#:schema plan.schema.json`.
     """

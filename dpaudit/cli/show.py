@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -14,6 +15,9 @@ from dpaudit.cli.output import write_out
 
 if TYPE_CHECKING:
     from dpaudit.cli.facts import Facts
+
+_LONGEST_FINDING = 160
+_LONGEST_WITNESS = 400
 
 
 def show(
@@ -32,8 +36,8 @@ def show(
     """Show one system, one claim or one paper, with the verdicts of the committed records.
 
     A system: its parameters, views, claims and errata. A claim: its statement, where it is made, the file and line that
-    define it, its audits, and the command for one. A paper: its claims in order. The beginning of several ids, up to a
-    hyphen or a dot, shows each of them.
+    define it, its audits, the verdict at each setting, a witness, and the command that repeats it. A paper: its claims
+    in order. The beginning of several ids, up to a hyphen or a dot, shows each of them.
     """
     found: list[Facts] = call_alone(_facts, name)
     if format_ == "json":
@@ -105,10 +109,36 @@ def _claim(facts: Facts) -> list[str]:
         for verdict, count in facts["verdicts"].items()
     )
     lines.append(f"\nVerdicts recorded: {', '.join(words)}")
-    for result in facts["results"]:
-        settings = ", ".join(f"{name}={value}" for name, value in result["parameters"].items())
-        lines.append(f"  {result['verdict']:12}  {settings}")
-    return [*lines, "\nTo audit one of them again", f"  {facts['command']}"]
+    lines += _results(facts["results"])
+    if facts["witness"]:
+        lines.append("\nWitness of the result that says most")
+        lines += [f"  {name}: {_printable(text)}" for name, text in facts["witness"].items()]
+    return [*lines, f"\nTo audit {'it' if facts['witness'] else 'one of them'} again", f"  {facts['command']}"]
+
+
+def _results(results: list[Facts]) -> list[str]:
+    """A line for each result: what tells its settings from others, and the number that decides it."""
+    told = [{name: f"{name}={value}" for name, value in each["parameters"].items()} for each in results]
+    if len({each["method"] for each in results}) > 1:
+        told = [{**each, "method": result["method"]} for each, result in zip(told, results, strict=True)]
+    names = list(dict.fromkeys(name for each in told for name in each))
+    varying = [name for name in names if len({each.get(name) for each in told}) > 1]
+    same = ", ".join(told[0][name] for name in names if name not in varying)
+    lines = [f"  All at {same}"] if same and varying else []
+    for result, each in zip(results, told, strict=True):
+        settings = ", ".join(each[name] for name in varying if name in each) or same
+        lines.append(f"  {result['verdict']:12}  {settings + ': ' if settings else ''}{_brief(result['finding'])}")
+    return lines
+
+
+def _printable(text: str) -> str:
+    return text if len(text) <= _LONGEST_WITNESS else "too long to print here, see the record"
+
+
+def _brief(finding: str) -> str:
+    """Return what was found without how tight the claim is, and of long texts the beginning."""
+    text = re.split(r"; (?=tightness |slack |detection limit )", finding)[0]
+    return text if len(text) <= _LONGEST_FINDING else f"{text[:_LONGEST_FINDING].rstrip()} …"
 
 
 def _paper(facts: Facts) -> list[str]:

@@ -51,7 +51,9 @@ def sweep(
 
     library = library.replace("_", "-")
     if library not in library_names():
-        raise ParameterError(f"{library!r} is no library that can be swept; name one of {', '.join(library_names())}")
+        raise ParameterError(
+            f"{library!r} is not a library that can be swept; name one of {', '.join(library_names())}"
+        )
     found = sweep_of(library)
     request = Request(targets=found.targets, samples=samples, confidence=confidence, seed=seed)
     try:

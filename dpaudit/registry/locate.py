@@ -53,12 +53,14 @@ def module_file(dotted: str) -> Path:
     spec = None
     parts = dotted.split(".")
     if not all(part.isidentifier() for part in parts):
-        raise TargetError(f"{dotted!r} is no module; write module:Class, file.py::Class or a name of the catalogue")
+        raise TargetError(f"{dotted!r} is not a module; write module:Class, file.py::Class or a name of the catalogue")
     for depth in range(1, len(parts) + 1):
         name = ".".join(parts[:depth])
         spec = _spec(name, places) if depth == 1 or places else None
         if spec is None:
-            raise TargetError(f"module {dotted!r} cannot be imported (there is no module {name!r})")
+            raise TargetError(
+                f"module {dotted!r} cannot be imported (there is no module {name!r}); install it, or mend the name"
+            )
         places = _places(spec, places)
     if spec is None or not spec.has_location or spec.origin is None:
         raise TargetError(f"module {dotted!r} has no file; name a module that a file holds")
@@ -76,7 +78,7 @@ def is_below_current_folder(file: Path) -> bool:
 
 
 def _problem(file: Path) -> str:
-    return "it is no file" if file.exists() else "No such file or directory"
+    return "it is not a file" if file.exists() else "No such file or directory"
 
 
 def _spec(name: str, places: Sequence[str] | None) -> ModuleSpec | None:

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """``, did you mean '…'?`` for the nearest known name, or nothing.
+    """`` (did you mean '…'?)`` for the nearest known name, or nothing.
 
     A claim with other digits is another claim: ``theorem2`` is never suggested for ``theorem1``, but ``theorem12`` is
     for ``theorem21``.
@@ -15,7 +15,7 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     wanted = _digits(name)
     alike = [each for each in known if not wanted or _digits(each) == wanted]
     near = get_close_matches(name, alike, n=1, cutoff=0.5)
-    return f", did you mean {near[0]!r}?" if near else ""
+    return f" (did you mean {near[0]!r}?)" if near else ""
 
 
 def continued(name: str, known: Iterable[str]) -> list[str]:

@@ -370,7 +370,8 @@ def _import_dotted(dotted: str) -> tuple[ModuleType, str]:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        raise TargetError(f"module {dotted!r} cannot be imported ({type(error).__name__}: {error})") from error
+        mend = "install it, or mend the name" if isinstance(error, ModuleNotFoundError) else "mend the module"
+        raise TargetError(f"module {dotted!r} cannot be imported ({type(error).__name__}: {error}); {mend}") from error
     file = getattr(module, "__file__", None)
     return module, _digest(file) if file else ""
 

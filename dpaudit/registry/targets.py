@@ -69,8 +69,9 @@ def find_targets(text: str) -> list[TargetReference]:
     if in_module := [found for found in known.values() if found.path.rpartition(".")[2] == stem]:
         return in_module
     problems = "".join(f"; {problem}" for problem in broken_papers().values())
+    files = sorted(path.name for path in Path().glob("*.py"))
     raise TargetError(
-        f"unknown target {text!r}{suggestion(text, [*known, *papers, *catalogue_claims()])}; "
+        f"unknown target {text!r}{suggestion(text, [*known, *papers, *catalogue_claims(), *files])}; "
         f"`dpaudit list` shows the catalogue{problems}"
     )
 

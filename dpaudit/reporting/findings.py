@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from dpaudit.reporting.papers import HOLDS, PaperClaim, PaperView
 from dpaudit.reporting.settings import Setting, regions
 
 _MOST_NAMES = 3
+_BRACKETS = re.compile(r"\([^()]*\)")
 
 
 class _Outcome(IntEnum):
@@ -224,7 +226,11 @@ def controls_in_words(claims: Sequence[PaperClaim]) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names as a list in a sentence."""
+    """Return names as a list in a sentence, with semicolons between them where one has a comma outside brackets."""
+    if any("," in _BRACKETS.sub("", name) for name in names[:-1]) or (
+        len(names) > 2 and "," in _BRACKETS.sub("", names[-1])
+    ):
+        return f"{'; '.join(names[:-1])}{';' if len(names) > 2 else ','} and {names[-1]}"
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]])) if names else ""
 
 
@@ -277,7 +283,8 @@ def _finding(parts: Sequence[_Part]) -> Finding:
     counts: Counter[_Outcome] = sum((part.counts for part in parts), Counter())
     subject = listed([part.subject for part in parts])
     plural = len(parts) > 1 or parts[0].plural
-    if len(parts) == 1 and ", " in subject and " (" not in subject:
+    last = parts[-1].subject
+    if ", " in last and " (" not in last:
         # A place with something read into it: Theorem 2, as its proof has it, holds.
         subject += ","
     claims = tuple(claim for part in parts for claim in part.claims)

@@ -53,10 +53,10 @@ def folded(maps: Sequence[RegionMap]) -> tuple[tuple[RegionMap, ...], tuple[str,
 
 def _folded(verdict: Verdict, alike: Sequence[RegionMap]) -> str:
     first = alike[0]
-    where = "; ".join(each.setting for each in alike if each.setting)
+    where = "; ".join(f"with {each.setting}" for each in alike if each.setting)
     count = sum(cell is not None for each in alike for _, row in each.rows for cell in row)
     names = f"{first.down} and {first.across}"
-    return f"{verdict} at every audited {names}{f', with {where}' if where else ''} ({count} settings)"
+    return f"{verdict} at every audited pair of {names}{f', {where}' if where else ''} ({count} settings)"
 
 
 def region_maps(claim: ClaimGroup) -> tuple[RegionMap, ...]:

@@ -96,7 +96,7 @@ def _tagged(tag: str, held: Any) -> Any:
         flat = np.empty(len(values), dtype=_dtype(held["dtype"]))
         flat[:] = values
         return flat.reshape(held["shape"])
-    raise NotDataError(f"{tag!r} is no kind of data")
+    raise NotDataError(f"{tag!r} is not a kind of data")
 
 
 def _items(held: Any) -> list[Any]:

@@ -154,7 +154,7 @@ class Request:
             words = shlex.split(command)
             found: dict[str, Any] = vars(parser.parse_args(words[1:]))
         except (ValueError, ParameterError) as error:
-            raise RecordError(f"{command!r} is no command of dpaudit ({error})") from None
+            raise RecordError(f"{command!r} is not a command of dpaudit ({error})") from None
         found.pop("command")
         found.pop("seconds")
         said = {key.removeprefix("command_"): found.pop(key) for key in list(found) if key.startswith("command_")}

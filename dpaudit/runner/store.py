@@ -121,7 +121,7 @@ class Store:
                 raise self._damaged(error) from None
             if row is not None:
                 if not isinstance(row[0], str) or not isinstance(row[1], str | None):
-                    raise self._damaged("a result is no text")
+                    raise self._damaged("a result is not a text")
                 return Outcome(result=self._result(row[0]), witness=row[1])
         return None
 
@@ -166,7 +166,7 @@ class Store:
         except sqlite3.Error as error:
             raise self._damaged(error) from None
         if not all(isinstance(name, str) and isinstance(content, bytes) for name, content in rows):
-            raise self._damaged("a part of an audit is no text with bytes")
+            raise self._damaged("a part of an audit is not a text with bytes")
         return dict(rows)
 
     def put_parts(self, cell: str, parts: Mapping[str, bytes], without: Iterable[str] = ()) -> None:

@@ -378,7 +378,7 @@ def _are_listed(path: str | Path, inputs: Pair, witness: WitnessFile, neighbouri
         return True
     if neighbouring.complete:
         raise WitnessError(
-            f"{path}: key 'inputs' is no pair of neighbouring inputs of {witness.target} "
+            f"{path}: key 'inputs' is not a pair of neighbouring inputs of {witness.target} "
             f"({neighbouring.scope}); audit it again"
         )
     return False
@@ -391,7 +391,7 @@ def _event(path: str | Path, raw: Mapping[str, Any], view: Mechanism, inputs: Pa
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         words = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         raise WitnessError(
-            f"{path}: key 'event' is no event ({words}); give a file that `dpaudit check --output` wrote"
+            f"{path}: key 'event' is not an event ({words}); give a file that `dpaudit check --output` wrote"
         ) from None
     if math.isnan(event.threshold):
         raise WitnessError(f"{path}: key 'event.threshold' must be a number; write the file again")

@@ -244,13 +244,15 @@ def read_witness(path: str | Path) -> WitnessFile:
     except UnicodeDecodeError:
         raise WitnessError(f"{path}: the witness is not UTF-8 text; {again}") from None
     except ValueError as error:
-        raise WitnessError(f"{path}: not JSON ({error}); {again}") from None
+        raise WitnessError(f"{path}: the file is not JSON ({error}); {again}") from None
     if not isinstance(raw, dict):
         raise WitnessError(f"{path}: not a witness but {json_kind(raw)}; {again}")
     if raw.get("schema") == _FIRST_SCHEMA:
         raw = _upgraded(raw)
     if raw.get("schema", SCHEMA) != SCHEMA:
-        raise WitnessError(f"{path}: key 'schema' is {shortened(raw['schema'])}, this version reads {SCHEMA!r}")
+        raise WitnessError(
+            f"{path}: key 'schema' is {shortened(raw['schema'])}, this version reads {SCHEMA!r}; {again}"
+        )
     from pydantic import ValidationError
 
     try:

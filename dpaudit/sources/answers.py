@@ -18,6 +18,7 @@ import numpy as np
 from dpaudit.errors import ParameterError
 from dpaudit.reading import MEBIBYTE, digits_told, parse_json, shortened
 from dpaudit.sources.programs import Program
+from dpaudit.sources.text import columns
 
 PROTOCOL: Final = "dpaudit.sampler/1"
 _KEYS = ("protocol", "format", "dtype", "shape", "seeded", "name", "version")
@@ -86,7 +87,7 @@ def _problem(said: dict[str, Any]) -> str:
     for key in said:
         if key not in _KEYS:
             near = get_close_matches(key, _KEYS, n=1)
-            return f"unknown key {key!r}{f', did you mean {near[0]!r}?' if near else ''}; known: {', '.join(_KEYS)}"
+            return f"unknown key {key!r}{f' (did you mean {near[0]!r}?)' if near else ''}; known: {', '.join(_KEYS)}"
     form, dtype, shape = said.get("format"), said.get("dtype", ""), said.get("shape", [])
     if not isinstance(form, str) or form not in FORMATS:
         return f"key 'format' must be one of {', '.join(FORMATS)}"
@@ -140,7 +141,7 @@ class _JsonLines(Answers):
         if dtype == "text":
             for number, value in enumerate(values, 1):
                 if type(value) is not str:
-                    self._bad_line(number, lines[number - 1], "it is no text, which the first line promises")
+                    self._bad_line(number, lines[number - 1], "it is not text, which the first line promises")
             return values
         # JSON has one type of number, and some languages write 1.0 as 1.
         return np.array(values, dtype=np.float64) if kinds == {int, float} else values
@@ -157,7 +158,7 @@ class _JsonLines(Answers):
         try:
             return json.loads(line)
         except ValueError as error:
-            why = digits_told(error) if "digits" in str(error) else "it is no JSON"
+            why = digits_told(error) if "digits" in str(error) else "it is not JSON"
             self._bad_line(number, line, f"{why}; write one JSON value a line")
         except RecursionError:
             self._bad_line(number, line, "it is nested too deeply")
@@ -174,7 +175,7 @@ class _JsonLines(Answers):
         try:
             return np.array(values, dtype=_TEXT_TYPES[dtype])
         except (ValueError, OverflowError) as error:
-            self._program.fail(f"wrote outputs {self._program.doing} that are no array of {dtype} ({error})")
+            self._program.fail(f"wrote outputs {self._program.doing} that are not an array of {dtype} ({error})")
 
 
 class _Csv(Answers):
@@ -214,7 +215,7 @@ class _Csv(Answers):
                 self._bad_line(number, line, "it is empty")
             width = len(row) if width is None else width
             if len(row) != width:
-                self._bad_line(number, line, f"it has {len(row)} columns, and others have {width}")
+                self._bad_line(number, line, f"it has {columns(len(row))}, and others have {width}")
             rows.append(row)
         return rows
 

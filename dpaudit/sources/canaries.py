@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from dpaudit.sources.text import cell, number_in, opened, refuse, rows_of
+from dpaudit.sources.text import cell, columns, number_in, opened, refuse, rows_of
 
 _COLUMNS: Final = ("score", "included")
 _INCLUDED: Final = {"1": True, "true": True, "in": True, "yes": True} | {
@@ -57,11 +57,11 @@ def read_canaries(path: str | Path) -> Canaries:
                 if number_in(row[places[0]]) is None:
                     continue
             if len(row) != width:
-                refuse(path, f"has {len(row)} columns, where the first line has {width}; {_MEND}", line=line)
+                refuse(path, f"has {columns(len(row))}, where the first line has {width}; {_MEND}", line=line)
             score, told = (row[place].strip() for place in places)
             value = number_in(score)
             if value is None or math.isnan(value):
-                refuse(path, f"{cell(score)} is no number; score every canary", line=line, column="score")
+                refuse(path, f"{cell(score)} is not a number; score every canary", line=line, column="score")
             inside = _INCLUDED.get(told.lower())
             if inside is None:
                 refuse(path, f"{cell(told)} says neither in nor out; write 1 or 0", line=line, column="included")
@@ -82,5 +82,5 @@ def _places(path: str | Path, line: int, row: list[str]) -> tuple[int, int]:
             refuse(path, f"its header is {', '.join(map(cell, row))}: {missing[0]} {many}; {_MEND}", line=line)
         return names.index(_COLUMNS[0]), names.index(_COLUMNS[1])
     if len(row) != len(_COLUMNS):
-        refuse(path, f"has {len(row)} columns and there is no header; {_MEND}", line=line)
+        refuse(path, f"has {columns(len(row))} and there is no header; {_MEND}", line=line)
     return 0, 1

@@ -160,7 +160,9 @@ class CommandDeclaration:
             raise ParameterError(f"{self.name}: `parameters` must map names to values, got {self.parameters!r}")
         for name in self.parameter_names:
             if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
-                raise ParameterError(f"{self.name}: {name!r} is no name of a parameter; use letters, digits and '_'")
+                raise ParameterError(
+                    f"{self.name}: {name!r} cannot be the name of a parameter; use letters, digits and '_'"
+                )
             if name.startswith("_") or hasattr(Mechanism, name) or name == "declaration":
                 raise ParameterError(f"{self.name}: no parameter can be called {name!r}; give it another name")
         for name, value in self.parameters.items():
@@ -365,7 +367,7 @@ def from_json(text: str, where: str) -> Any:
     try:
         return parse_json(text)
     except ValueError as error:
-        raise ParameterError(f"{where}: {shortened(text)} is no JSON ({error}); write it like '[0, 1]'") from None
+        raise ParameterError(f"{where}: {shortened(text)} is not JSON ({error}); write it like '[0, 1]'") from None
 
 
 def shlex_split(text: str) -> list[str]:

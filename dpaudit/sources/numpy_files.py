@@ -45,7 +45,7 @@ class NumpyTable:
             said = str(error)
             what = "it is damaged"
             if "pickled" in said:
-                what = "it is no file of numpy"
+                what = "it is not a file of numpy"
             if "Object arrays" in said or "Python objects" in said:
                 what = "it holds Python objects, which are not read"
             refuse(path, f"{what}; write numbers or texts with numpy.save")
@@ -54,7 +54,7 @@ class NumpyTable:
         for name, part in parts.items():
             where = f"array {cell(name)}" if name else "its array"
             if not isinstance(part, np.ndarray):
-                refuse(path, f"{where} is no file of numpy; write numbers or texts with numpy.savez")
+                refuse(path, f"{where} is not a file of numpy; write numbers or texts with numpy.savez")
             if part.dtype.kind not in "biufU" and part.dtype.names is None:
                 refuse(path, f"{where} has type {part.dtype}; give numbers or texts")
             if part.ndim == 0:

@@ -51,7 +51,7 @@ def located(words: Sequence[str], folder: Path) -> Path:
     if not path.exists():
         raise TargetError(f"command {word!r}: there is no such file in {folder}; build it, or mend the path")
     if not path.is_file():
-        raise TargetError(f"command {word!r}: it is no file; name the program")
+        raise TargetError(f"command {word!r}: it is not a file; name the program")
     if not os.access(path, os.X_OK):
         raise TargetError(f"command {word!r}: the file is not executable; chmod +x it, or name its interpreter first")
     return path

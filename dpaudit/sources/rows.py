@@ -15,7 +15,7 @@ import numpy as np
 from dpaudit.reading import json_kind, parse_json
 from dpaudit.sources.numpy_files import as_records
 from dpaudit.sources.tables import CHUNK
-from dpaudit.sources.text import cell, lines_of, number_in, opened, refuse, rows_of
+from dpaudit.sources.text import cell, columns, lines_of, number_in, opened, refuse, rows_of
 
 _WHOLE: Final = re.compile(r"\s*[+-]?[0-9]+\s*", re.ASCII)
 _EXACT: Final = 2**53
@@ -118,7 +118,7 @@ class LineTable(ABC):
         if len(values) != len(self._kinds):
             refuse(
                 self._path,
-                f"has {len(values)} columns, where line {self._first_line} has {len(self._kinds)}",
+                f"has {columns(len(values))}, where line {self._first_line} has {len(self._kinds)}",
                 line=line,
             )
         for place, (value, kind) in enumerate(zip(values, self._kinds, strict=True)):
@@ -135,7 +135,7 @@ class LineTable(ABC):
             if found is int and kind == "whole":
                 continue
             if found is str and kind != "text":
-                what = "is empty" if not value.strip() else f"{cell(value)} is no number"
+                what = "is empty" if not value.strip() else f"{cell(value)} is not a number"
                 refuse(
                     self._path,
                     f"{what}, where line {self._first_line} has one; write one type of value in a column",
@@ -304,7 +304,7 @@ class JsonTable(LineTable):
             try:
                 value = parse_json(text)
             except ValueError as error:
-                refuse(self._path, f"is no JSON ({error})", line=line)
+                refuse(self._path, f"is not JSON ({error})", line=line)
             if isinstance(value, dict | list) and any(isinstance(item, dict | list) for item in _items(value)):
                 parts = list(_parts_of(value, ""))
                 value = dict(parts)

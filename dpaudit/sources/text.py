@@ -108,7 +108,7 @@ def _refuse_line(path: str | Path, block: bytes, before: int) -> NoReturn:
             refuse(path, "is not UTF-8 text; save the file as UTF-8", line=number)
         if "\0" in text:
             refuse(path, "has a byte of 0, as no text has; save the file as UTF-8", line=number)
-    refuse(path, "is no text that can be read; save the file as UTF-8")
+    refuse(path, "is not a text that can be read; save the file as UTF-8")
 
 
 def rows_of(path: str | Path, file: BinaryIO) -> Iterator[tuple[int, list[str]]]:
@@ -150,6 +150,11 @@ def number_in(text: str) -> float | None:
         return float(text)
     except ValueError:
         return None
+
+
+def columns(number: int) -> str:
+    """Return a number of columns in words."""
+    return "1 column" if number == 1 else f"{number} columns"
 
 
 def cell(value: Any) -> str:

@@ -23,7 +23,7 @@ AUDIT = '[[audit]]\ntarget = "count"'
         ('claim = "count.privacy"', 'claim = "count.privcy"', ["'count.privcy'", "did you mean 'count.privacy'"]),
         ('target = "count"', 'target = "cuont"', ["audit 1", "'cuont'", "did you mean 'count'"]),
         ('expect = "proved"', 'expect = "provd"', ["audit 1", "'expect'", "did you mean 'proved'"]),
-        ('expect = "proved"', 'expect = "error"', ["audit 1", "'expect'", "no verdict"]),
+        ('expect = "proved"', 'expect = "error"', ["audit 1", "'expect'", "not a verdict"]),
         ("epsilon = [0.5, 1.0]", "epsilon = []", ["audit 1", "'set'", "empty list"]),
         ("epsilon = [0.5, 1.0]", "epsilo = 1.0", ["audit 1", "'epsilo'", "did you mean 'epsilon'"]),
         ("epsilon = [0.5, 1.0]", "epsilon = [0.5, -1.0]", ["parameter 'epsilon' must be above 0", "-1.0"]),

@@ -188,7 +188,7 @@ def test_bounds_on_other_guarantees_without_a_claim(dpaudit, files):
         (["a.npy", "empty.csv"], "empty.csv has 0 rows"),
         (["a.npy", "two.csv"], "give the same columns"),
         (["x.csv", "y.csv"], "x.csv has the columns x, and y.csv has y"),
-        (["a.npy", "mixed.csv"], "mixed.csv, line 2, column 1: 'a' is no number, where line 1 has one"),
+        (["a.npy", "mixed.csv"], "mixed.csv, line 2, column 1: 'a' is not a number, where line 1 has one"),
         (["latin.csv", "b.csv"], "latin.csv, line 2: is not UTF-8 text; save the file as UTF-8"),
         (["packed.csv", "b.csv"], "compressed by gzip, but its name does not end in .gz; rename it"),
         (["packed.csv.xz", "b.csv"], "its ending does not say what it is"),

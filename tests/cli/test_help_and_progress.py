@@ -125,3 +125,10 @@ def test_a_pipe_gets_a_line_now_and_then(folder, monkeypatch, dpaudit):
     lines = [line for line in outcome.err.splitlines() if " of 1 results; now slow " in line]
     assert len(lines) >= 3
     assert "results; now" not in dpaudit("check", "slow.py", "--quiet").err
+
+
+def test_a_paragraph_of_help_breaks_where_the_terminal_does(monkeypatch, dpaudit):
+    monkeypatch.setenv("COLUMNS", "400")
+    lines = [line.strip() for line in dpaudit("show", "--help").out.splitlines()]
+    (paragraph,) = (line for line in lines if line.startswith("A system: its parameters"))
+    assert paragraph.endswith("shows each of them.")

@@ -1,6 +1,7 @@
 """`list`, `show`, `init`, and how quickly the command line starts."""
 
 import json
+import math
 import os
 import re
 import shutil
@@ -70,7 +71,7 @@ def test_list_chooses_by_paper_and_by_words(dpaudit, refused):
     found = dpaudit("list", "KWIKSORT", "laplace noise to every comparison").out.splitlines()[1:]
     assert [line.split()[0] for line in found] == ["dp-kwiksort"]
     assert "did you mean 'yan2020'" in refused("list", "--paper", "yan202")
-    assert dpaudit("list", "no-such-word").err.startswith("dpaudit: nothing in the catalogue")
+    assert dpaudit("list", "no-such-word").err.startswith("dpaudit: nothing in the catalogue has 'no-such-word'")
 
 
 @pytest.mark.slow
@@ -92,9 +93,9 @@ def test_names_that_are_suggested_and_that_go_on():
     assert continued("yan2020.theorem1", known) == ["yan2020.theorem1-rr", "yan2020.theorem1.part"]
     assert continued("yan2020.theor", known) == continued("", known) == []
     assert suggestion("yan2020.theorem3", known) == ""
-    assert suggestion("yan2020.theorem01", known) == ", did you mean 'yan2020.theorem10'?"
-    assert suggestion("yan202.theorem2", known) == ", did you mean 'yan2020.theorem2'?"
-    assert suggestion("epsilom", ["epsilon", "delta"]) == ", did you mean 'epsilon'?"
+    assert suggestion("yan2020.theorem01", known) == " (did you mean 'yan2020.theorem10'?)"
+    assert suggestion("yan202.theorem2", known) == " (did you mean 'yan2020.theorem2'?)"
+    assert suggestion("epsilom", ["epsilon", "delta"]) == " (did you mean 'epsilon'?)"
 
 
 @pytest.mark.slow
@@ -137,6 +138,22 @@ def test_show_of_a_paper_counts_what_is_ours_apart_and_lists_what_is_left_alone(
 
 
 @pytest.mark.slow
+def test_show_of_a_claim_has_the_number_of_each_setting_and_a_witness(dpaudit):
+    text = dpaudit("show", "yan2020.dp-kwiksort").out
+    settings = "epsilon=1.0, alternatives=3, agents=2, logarithm=natural, relation=substitution, exact"
+    assert f"  refuted       {settings}: epsilon 2.175 > claimed 1\n" in text
+    assert "  notation: an input lists the agents' rankings, best first" in text
+    (claim,) = json.loads(dpaudit("show", "yan2020.dp-kwiksort", "--format", "json").out)
+    p, q = (float(text) for name, text in claim["witness"].items() if name.startswith(("p (", "q (")))
+    told = next(each for each in claim["results"] if each["command"] == claim["command"])
+    assert math.log(p / q) == pytest.approx(told["measured"]["epsilon"]["lower"])
+    assert math.log(p / q) > told["claimed"]["epsilon"]
+    text = dpaudit("show", "yan2020.theorem1-lap").out
+    assert text.count("dispersion=0.5") == 1, "what all settings share stands once"
+    assert "Witness" not in text
+
+
+@pytest.mark.slow
 def test_show_of_a_claim_leads_to_what_would_mend_it(dpaudit):
     pairs = [(each, name) for each in catalogue_claims().values() for name in each.mends][:1]
     for mending, mended in pairs:
@@ -159,6 +176,10 @@ def test_show_of_a_users_file(dpaudit, count):
 @pytest.mark.slow
 def test_show_of_an_unknown_target(refused):
     assert "did you mean 'dp-kwiksort'" in refused("show", "dp-kwiksrt")
+
+
+def test_a_file_without_its_ending_is_suggested(refused, count):
+    assert "unknown target 'conut' (did you mean 'count.py'?); `dpaudit list` shows" in refused("show", "conut")
 
 
 def test_init_writes_a_file_and_a_plan_that_come_out_as_expected(dpaudit, folder):
@@ -236,3 +257,4 @@ def test_the_start_is_quick(folder, call):
     loaded = set(done.stdout.rpartition("LOADED")[2].split())
     assert not {"scipy.stats", "sklearn", "hypothesis", "statsmodels", "matplotlib", "jinja2"} & loaded
     assert call != "import dpaudit" or not {"pydantic", "typer", "rich"} & loaded
+    assert "numpy" not in loaded, "the command itself needs none: another process has the catalogue"

@@ -130,7 +130,7 @@ def test_figures_are_chosen_by_id_beginning_or_name(run, names, claims):
 def test_an_unknown_figure_is_named(plan, dpaudit):
     status, _, err = dpaudit("reproduce", "paper.figrue1")
     assert status == 2
-    assert "unknown figure 'paper.figrue1', did you mean 'paper.figure1'?" in err
+    assert "unknown figure 'paper.figrue1' (did you mean 'paper.figure1'?)" in err
     assert "known: paper Figure 1, paper Figure 2, paper Table 1" in err
     assert "did you mean 'Figure 2'?" in dpaudit("reproduce", "Figrue 2")[2]
     assert dpaudit("reproduce", " . ")[0] == 2

@@ -211,7 +211,7 @@ def test_a_claim_that_holds_is_not_confirmed(dpaudit, witness, claimed):
             "claims epsilon 1 and delta 0 of the view 'report', not epsilon 0.125 and delta 0 of 'report'",
         ),
         ("claimed__guarantee", "zero-concentrated-dp", "the target claims approximate-dp, not zero-concentrated-dp"),
-        ("inputs", ["a", "c"], "key 'inputs' is no pair of neighbouring inputs"),
+        ("inputs", ["a", "c"], "key 'inputs' is not a pair of neighbouring inputs"),
     ],
 )
 def test_what_the_target_does_not_claim_is_not_checked(dpaudit, witness, key, value, words):

@@ -11,7 +11,7 @@ from dpaudit.claims.evidence import Counterexample, Interval
 from dpaudit.claims.record import Record, Result
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting import html_files, render_console, render_html, report_files, write_reports
-from dpaudit.reporting.findings import findings, tally
+from dpaudit.reporting.findings import findings, listed, tally
 from dpaudit.reporting.ledger import render_ledger, render_ledger_html
 from dpaudit.reporting.page import render_paper
 from dpaudit.reporting.papers import papers_of
@@ -61,6 +61,23 @@ def test_a_finding_counts_settings(verdicts: list[Verdict], sentence: str, make_
     assert sentences(make_paper(theorem1=({"theorem": 1}, verdicts))) == [sentence]
 
 
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [
+        ([], ""),
+        (["A"], "A"),
+        (["A, at b"], "A, at b"),
+        (["A", "B"], "A and B"),
+        (["A", "B", "C (d, e)"], "A, B and C (d, e)"),
+        (["A, at b", "C"], "A, at b, and C"),
+        (["A", "B, at c"], "A and B, at c"),
+        (["A", "B, at c", "D"], "A; B, at c; and D"),
+    ],
+)
+def test_names_with_commas_are_told_apart_by_semicolons(names: list[str], text: str) -> None:
+    assert listed(names) == text
+
+
 def test_findings_stand_in_the_papers_order(make_paper: Callable[..., Record]) -> None:
     record = make_paper(
         theorem10=({"section": "2", "theorem": 10}, [P]),
@@ -71,7 +88,7 @@ def test_findings_stand_in_the_papers_order(make_paper: Callable[..., Record]) -
         ours=({"section": "1"}, [R], {"ours": True}),
     )
     assert sentences(record) == [
-        "Lemma 1 and what is published in Section 1, Tables 1 and 2 hold at all 3 settings audited.",
+        "Lemma 1 and what is published in Section 1, Tables 1 and 2, hold at all 3 settings audited.",
         "Facts 3 and 4 are refuted at the only setting audited.",
         "Theorem 2 is refuted at 1 of the 2 audited settings (that with epsilon = 1) and holds at 1.",
         "Theorem 10 holds at the only setting audited.",

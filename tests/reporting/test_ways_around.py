@@ -77,4 +77,4 @@ def test_maps_of_one_verdict_fold_into_a_sentence(make_record: Make, make_result
     ((claim,),) = (target.claims for target in group_results(make_record(*results)))
     maps, sentences = folded(region_maps(claim))
     assert [each.setting for each in maps] == ["queries=2"]
-    assert sentences == ("proved at every audited agents and epsilon, with queries=1 (6 settings)",)
+    assert sentences == ("proved at every audited pair of agents and epsilon, with queries=1 (6 settings)",)

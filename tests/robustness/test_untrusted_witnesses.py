@@ -172,10 +172,10 @@ def test_modules_elsewhere(here, witness, monkeypatch, name):
     [
         ("absent.py::Leak", "absent.py: cannot read the target file"),
         ("coda::Leak", "cannot be imported"),
-        ("code.py/::Leak", "is no module"),
+        ("code.py/::Leak", "is not a module"),
         ("sys:Leak", "has no file"),
         ("json.nothing:Leak", "there is no module 'json.nothing'"),
-        ("..:Leak", "is no module"),
+        ("..:Leak", "is not a module"),
         ("", "unknown target"),
         ("a\0b.py::Leak", "cannot"),
     ],

@@ -212,7 +212,7 @@ def test_a_record_made_without_the_data_is_up_to_date_without_them_only(folder, 
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
-        ('data = "poll"', 'data = "pole"', "'data' names 'pole', did you mean 'poll'?"),
+        ('data = "poll"', 'data = "pole"', "'data' names 'pole' (did you mean 'poll'?)"),
         ("set = { number = [1, 2] }", "set = { agents = 7 }", "'set' has 'agents', which the data decide"),
         ("set = { number = [1, 2] }", "set = { spread = 0.2 }", "'set' has 'spread', which the data decide"),
         ("agents = 6,", "agent = 6,", "votes has no parameter 'agent'"),

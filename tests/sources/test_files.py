@@ -136,10 +136,10 @@ def test_without_pyarrow(tmp_path, monkeypatch):
 
 BAD = {
     "x.csv": [
-        ("1\n2\nabc\n", r"line 3, column 1: 'abc' is no number, where line 1 has one"),
+        ("1\n2\nabc\n", r"line 3, column 1: 'abc' is not a number, where line 1 has one"),
         ("x,y\n1,2\n3,\n", r"line 3, column y: is empty"),
         ("1\nnan\n", r"line 2, column 1: is NaN"),
-        ("1,2\n3\n", r"line 2: has 1 columns, where line 1 has 2"),
+        ("1,2\n3\n", r"line 2: has 1 column, where line 1 has 2"),
         ("x,x\n1,2\n", r"names must differ"),
         (b"1\n\xff\n", r"line 2: is not UTF-8"),
         (gzip.compress(b"1\n", mtime=0), r"compressed by gzip"),
@@ -162,8 +162,8 @@ BAD = {
         ("1\r2\r3\r", r"carriage return alone"),
     ],
     "x.jsonl": [
-        ("1\n[\n", r"line 2: is no JSON"),
-        ("1\nNaN\n", r"line 2: is no JSON"),
+        ("1\n[\n", r"line 2: is not JSON"),
+        ("1\nNaN\n", r"line 2: is not JSON"),
         ("1\nnull\n", r"line 2, column 1: is null"),
         ("[1]\n[[2]]\n", r"line 2: has named parts, where line 1 has none"),
         ('1\n{"x": 1}\n', r"line 2: has named parts, where line 1 has none"),
@@ -172,7 +172,7 @@ BAD = {
         ('{"x": {"y": null}}\n', r"line 1, column x.y: is null"),
         (b'"\xff"\n', r"line 1: is not UTF-8"),
         (gzip.compress(b"1\n", mtime=0), r"compressed by gzip, but its name does not end in .gz"),
-        ('1\n"a"\n', r"line 2, column 1: 'a' is no number"),
+        ('1\n"a"\n', r"line 2, column 1: 'a' is not a number"),
         ('"a"\n1\n', r"line 2, column 1: 1 is a number, where line 1 has a text"),
         ('{"x": 1}\n{"y": 1}\n', r"line 2: has the keys y, where others have x"),
         ('{"x": 1}\n1\n', r"line 2: is a number, where other lines are objects"),
@@ -181,7 +181,7 @@ BAD = {
         (f"{2**60 + 1}\n0.5\n", r"line 1, column 1: is a whole number that would be rounded"),
     ],
     "x.npy": [
-        (b"1\n2\n", r"x.npy: it is no file of numpy"),
+        (b"1\n2\n", r"x.npy: it is not a file of numpy"),
         (b"", r"damaged|no file of numpy|no data"),
         (b"\x93NUMPY\x01\x00", r"damaged"),
     ],
@@ -309,7 +309,7 @@ def test_more_files_that_cannot_be_read(tmp_path):
         "lengths.npz": "different lengths",
         "axes.npz": "2 axes",
         "none.npz": "no arrays",
-        "bad.npz": "no file of numpy|damaged",
+        "bad.npz": "not a file of numpy|damaged",
         "plain.csv.gz": "not compressed by gzip",
         "short.csv.gz": "damaged or ends too early",
         "folder.csv": "Is a directory",

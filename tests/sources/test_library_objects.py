@@ -506,7 +506,7 @@ def test_inputs_of_ones_own_count_in_the_key(mine, tmp_path):
         ("opendp:mine.py", {"pairs": "[1, 2]", "inputs": None}, "must list pairs"),
         ("opendp:mine.py", {"pairs": "[]", "inputs": None}, "nothing to compare"),
         ("opendp:mine.py", {"pairs": None, "inputs": "[1]"}, "nothing to compare"),
-        ("opendp:mine.py", {"pairs": None, "inputs": "x"}, "no JSON"),
+        ("opendp:mine.py", {"pairs": None, "inputs": "x"}, "not JSON"),
         ("opendp:mine.py", {"pairs": "[[1, 2]]", "inputs": "[1, 2]"}, "give one of them"),
         ("mine.py", {"pairs": "[[1, 2]]", "inputs": None}, "about a program or an object of a library"),
     ],

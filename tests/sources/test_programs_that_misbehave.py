@@ -104,7 +104,7 @@ def test_a_broken_program_is_told_what_and_where(command, body, error, words):
         (["no-such-program-anywhere"], "no such program on the PATH"),
         (["./nothing"], "no such file in"),
         (["."], "no such program"),
-        (["./"], "it is no file"),
+        (["./"], "it is not a file"),
         (["./plain"], "the file is not executable"),
         (["./broken"], "cannot be started"),
     ],

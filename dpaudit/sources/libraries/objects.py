@@ -56,7 +56,9 @@ class LibraryMechanism(Mechanism):
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.recipe is None:
-            raise pickle.PicklingError(f"{self.name}: load it by its TARGET where it is needed; its file is no module")
+            raise pickle.PicklingError(
+                f"{self.name}: load it by its TARGET where it is needed; its file is not a module"
+            )
         function, given, _ = self.recipe
         try:
             pickle.dumps(given)
