@@ -129,7 +129,7 @@ def _witness(declaration: Declaration, told: Result) -> Facts:
 
     systems = {name: entry for path in record_of(declaration) for name, entry in _record(path).systems.items()}
     entry = systems.get(told.target)
-    notation = entry.notations.get(told.view, "") if entry else ""
+    notation = entry.notations.get(told.view or "", "") if entry else ""
     parts = [("notation", notation), *witness_lines(told), (by_hand(told).lower(), worked_out(told))]
     return {name: text for name, text in parts if text}
 

@@ -18,7 +18,7 @@ from dpaudit.claims.record import Record, Result, read_record
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting import render_html, render_json
 from dpaudit.reporting.figures import figures, trust_figure
-from dpaudit.reporting.figures.drawing import BOTTOM, LEFT, RIGHT, TOP, Axis, spanning
+from dpaudit.reporting.figures.drawing import BOTTOM, COLOURS, LEFT, RIGHT, TOP, Axis, spanning
 from dpaudit.reporting.groups import group_results
 from dpaudit.reporting.regions import region_maps
 
@@ -79,7 +79,7 @@ def test_each_figure_is_well_formed_small_and_described(
         assert HOSTILE in (svg[0].text or "")
         assert svg.get("role") == "img"
         assert svg.get("aria-labelledby") == f"{svg[0].get('id')} {svg[1].get('id')}"
-        assert {element.get("stroke") for element in svg.iter()} <= {"currentColor", "none", None}
+        assert {element.get("stroke") for element in svg.iter()} <= {*COLOURS, "none", None}
         numbers = [float(n) for line in svg.iter("polyline") for n in re.findall(r"[-\d.]+", line.get("points", ""))]
         assert all(0 <= number <= 384 for number in numbers)
         styles = [line.get("stroke-dasharray") for line in svg.iter("polyline")]
@@ -372,6 +372,50 @@ def test_what_was_measured_for_comparison_is_drawn_along_the_parameter(
     assert {"rr", "lap"} <= set(texts)
     assert "other bound" not in texts
     assert len(list(svg.iter("polyline"))) == 2
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
+
+
+def test_many_lines_differ_by_dashes_and_marks_and_colours_that_both_grounds_show(
+    make_record: Callable[..., Record], make_result: Callable[..., Result]
+) -> None:
+    names = [f"K = {number}" for number in (1, 2, 16, 105, 3, 4, 5, 8)]
+    results = [
+        make_result(
+            parameters={"epsilon": epsilon},
+            kind="utility",
+            claimed={},
+            measured={
+                name: Interval(lower=place + epsilon, upper=place + epsilon, role=Role.COMPARISON)
+                for place, name in enumerate(names)
+            },
+        )
+        for epsilon in (0.5, 1.0, 1.5)
+    ]
+    (svg,) = _drawn(make_record(*results))
+    assert [text.text for text in svg.iter("text")][-8:] == [f"K = {number}" for number in (1, 2, 3, 4, 5, 8, 16, 105)]
+    lines, samples = [each for each in svg.iter("g") if each.find("polyline") is not None], []
+    for each in svg.iter("g"):
+        paths = each.findall("path")
+        if each.find("polyline") is None and len(paths) == 2:
+            samples.append(
+                (each.get("stroke"), paths[0].get("stroke-dasharray"), (paths[1].get("d") or "").partition("m")[2])
+            )
+    assert len(lines) == len(samples) == 8
+    for line, (colour, dashes, mark) in zip(lines, samples, strict=True):
+        assert line.get("stroke") == colour
+        assert line.find("polyline").get("stroke-dasharray") == dashes
+        assert (line.find("path").get("d") or "").count(mark) == 3, "every measured point has the mark of the legend"
+    for told in zip(*samples, strict=True):
+        assert len(set(told)) == 8, "each of dashes, marks and colours is enough alone"
+    for ground in ("#ffffff", "#16171a"):
+        for colour, _, _ in samples[1:]:
+            light, dark = sorted(map(_luminance, (colour, ground)), reverse=True)
+            assert (light + 0.05) / (dark + 0.05) > 3, (colour, ground)
 
 
 @pytest.mark.parametrize(

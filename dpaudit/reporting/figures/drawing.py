@@ -1,6 +1,7 @@
 """Axes, lines and tables of a figure, and the SVG that they make.
 
-Drawings take their colour from the text around them and tell lines apart by their style; every value is in a table too.
+Drawings take their colour from the text around them. Lines are told apart by their dashes, and three or more of them by
+marks and colours too, each of which is enough alone; every value is in a table as well.
 """
 
 from __future__ import annotations
@@ -21,6 +22,25 @@ WIDTH, HEIGHT = 384, 320
 LEFT, RIGHT, TOP, BOTTOM = 70, 366, 30, 224
 SOLID, DASHED, DOTTED = "", "6 4", "1.5 4"
 STYLES = (SOLID, DASHED, DOTTED, "9 3 1.5 3", "12 5", "3 3", "1.5 7", "14 3 3 3 3 3")
+COLOURS = ("currentColor", "#2b7bd9", "#d1560a", "#2a8f4f", "#b44ad0", "#a37800", "#0b8a9e", "#d63b6a")
+"""Of lines; the contrast of each is above 3.9 to 1 both on white and on the dark ground of a page."""
+
+MARKS = (
+    "m-2.5 0a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0-5 0",
+    "m-3-3h6v6h-6z",
+    "m0-4l4 7h-8z",
+    "m0-4l4 4-4 4-4-4z",
+    "m-4 0h8m-4-4v8",
+    "m-3-3l6 6m-6 0l6-6",
+    "m0 4l4-7h-8z",
+    "m-4-3h8m-8 6h8",
+)
+"""Of lines, drawn around a point: a circle, a square, a triangle, a diamond, a plus, a cross and so on."""
+
+_FEW_LINES = 2
+_MOST_MARKS = 6
+"""Of a line the points of which were not measured one by one."""
+
 _LEGEND_LINE = 17
 _LEGEND_LETTERS = 46
 _TITLE_LETTERS = 52
@@ -243,15 +263,20 @@ def svg(
     parts.append(_text((LEFT + RIGHT) / 2, BOTTOM + 37, x.label, "middle"))
     parts += [_text(4, 14 - above + _LINE * i, said, "start") for i, said in enumerate(title_lines)]
     legend: list[tuple[Callable[[float], str], str]] = []
-    for line in lines:
+    for number, line in enumerate(lines):
+        colour, mark = _told_apart(number) if len(lines) > _FEW_LINES else ("", "")
         points = " ".join(f"{x.at(a):.1f},{y.at(b):.1f}" for a, b in line.points)
-        parts.append(f'<polyline points="{points}"{_style(line.dashes)}/>')
-        if line.marked:
-            parts += [f'<circle cx="{x.at(a):.1f}" cy="{y.at(b):.1f}" r="2.5"/>' for a, b in line.points]
+        drawn = [f'<polyline points="{points}"{_style(line.dashes)}/>']
+        if mark:
+            marks = "".join(f"M{x.at(a):.1f} {y.at(b):.1f}{mark}" for a, b in _marked(line, number))
+            drawn.append(f'<path d="{marks}"/>')
+        elif line.marked:
+            drawn += [f'<circle cx="{x.at(a):.1f}" cy="{y.at(b):.1f}" r="2.5"/>' for a, b in line.points]
         if line.bars:
             bars = "".join(f"M{x.at(a):.1f} {y.at(low):.1f}V{y.at(high):.1f}" for a, low, high in line.bars)
-            parts.append(f'<path d="{bars}"/>')
-        legend.append((_sample(line), line.name))
+            drawn.append(f'<path d="{bars}"/>')
+        parts += [f'<g stroke="{colour}">', *drawn, "</g>"] if colour else drawn
+        legend.append((_sample(line, colour, mark), line.name))
     if marker is not None:
         left, top = x.at(marker[0]), y.at(marker[1])
         parts.append(f'<path d="M{left - 5:.1f} {top:.1f}h10M{left:.1f} {top - 5:.1f}v10" stroke-width="2"/>')
@@ -276,8 +301,27 @@ def _swatch(at: float) -> str:
     return f'<rect x="{_LEGEND}" y="{at - 9:.1f}" width="24" height="10"{_SHADE}/>'
 
 
-def _sample(line: Line) -> Callable[[float], str]:
-    return lambda at: f'<path d="M{_LEGEND} {at - 4:.1f}h24"{_style(line.dashes)}/>'
+def _sample(line: Line, colour: str, mark: str) -> Callable[[float], str]:
+    def drawn(at: float) -> str:
+        sample = f'<path d="M{_LEGEND} {at - 4:.1f}h24"{_style(line.dashes)}/>'
+        if not mark:
+            return sample
+        return f'<g stroke="{colour}">{sample}<path d="M{_LEGEND + 12} {at - 4:.1f}{mark}"/></g>'
+
+    return drawn
+
+
+def _told_apart(number: int) -> tuple[str, str]:
+    """The colour and the mark of a line among many, by its place; the dashes come again before both do."""
+    return COLOURS[number % len(COLOURS)], MARKS[(number + number // len(COLOURS)) % len(MARKS)]
+
+
+def _marked(line: Line, number: int) -> Sequence[Point]:
+    """Points that have a mark: all that were measured, or else a few, at other places on each line."""
+    if line.marked or len(line.points) <= _MOST_MARKS:
+        return line.points
+    step = -(-len(line.points) // _MOST_MARKS)
+    return line.points[number % step :: step]
 
 
 def _style(dashes: str) -> str:

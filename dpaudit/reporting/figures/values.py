@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
@@ -38,6 +39,7 @@ _LOG_SPAN = 20
 """Positive values this many times apart make an axis logarithmic."""
 
 _VALUE, _TRIVIAL = "value", "trivial"
+_NUMBERED = re.compile(r"(?P<name>.*\D)(?P<value>\d+(?:\.\d+)?)")
 
 Series = dict[str, list[tuple[float, Interval]]]
 
@@ -214,7 +216,16 @@ def _comparison_series(x_values: Sequence[float], cells: Sequence[LabelledResult
     for value, cell in zip(x_values, cells, strict=True):
         for name, interval in _compared(cell).items():
             series.setdefault(name.replace("_", " "), []).append((value, interval))
-    return series
+    return _in_order(series)
+
+
+def _in_order(series: Series) -> Series:
+    """Lines that are named after values of one parameter, as K = 1 and K = 16, by these values."""
+    named = [_NUMBERED.fullmatch(name) for name in series]
+    found = [each for each in named if each]
+    if len(found) < len(named) or len({each["name"] for each in found}) > 1:
+        return series
+    return {each.string: series[each.string] for each in sorted(found, key=lambda each: float(each["value"]))}
 
 
 def _extremes(cells: Sequence[LabelledResult]) -> str:
