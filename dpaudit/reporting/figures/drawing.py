@@ -268,8 +268,8 @@ def svg(
         points = " ".join(f"{x.at(a):.1f},{y.at(b):.1f}" for a, b in line.points)
         drawn = [f'<polyline points="{points}"{_style(line.dashes)}/>']
         if mark:
-            marks = "".join(f"M{x.at(a):.1f} {y.at(b):.1f}{mark}" for a, b in _marked(line, number))
-            drawn.append(f'<path d="{marks}"/>')
+            placed = "".join(f"M{x.at(a):.1f} {y.at(b):.1f}{mark}" for a, b in _marked(line, number))
+            drawn.append(f'<path d="{placed}"/>')
         elif line.marked:
             drawn += [f'<circle cx="{x.at(a):.1f}" cy="{y.at(b):.1f}" r="2.5"/>' for a, b in line.points]
         if line.bars:
