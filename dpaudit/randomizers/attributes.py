@@ -35,6 +35,16 @@ class SampledResponse:
     ----------
     Yang, Cheng, Su, Chen, Ren, Liu, "Collecting preference rankings under local differential privacy", ICDE 2019,
     Algorithms 1 and 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpaudit.randomizers import SampledResponse
+    >>> collection = SampledResponse(np.array([2, 4]), np.log(3))
+    >>> collection.own.round(4)
+    array([0.75, 0.5 ])
+    >>> collection.other.round(4)
+    array([0.25  , 0.1667])
     """
 
     sizes: npt.NDArray[np.int64]
@@ -122,6 +132,13 @@ class SampledProjection:
     References
     ----------
     Nguyen et al., "Collecting and analyzing data from smart device users with local differential privacy", 2016.
+
+    Examples
+    --------
+    >>> from dpaudit.randomizers import SampledProjection
+    >>> collection = SampledProjection(attributes=3, values=4, epsilon=1.0)
+    >>> round(collection.own, 4)
+    0.7311
     """
 
     attributes: int

@@ -22,6 +22,14 @@ class GaussianNoise:
     ----------
     scale
         Standard deviation: above 0, finite.
+
+    Examples
+    --------
+    >>> from dpaudit.randomizers import GaussianNoise
+    >>> round(GaussianNoise.analytic(1.0, 1e-5, sensitivity=1.0).scale, 3)
+    3.731
+    >>> GaussianNoise(2.0).law(0.0)
+    GaussianLaw(location=0.0, scale=2.0)
     """
 
     scale: float

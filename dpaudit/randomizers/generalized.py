@@ -29,6 +29,16 @@ class GeneralizedRandomizedResponse(FrequencyOracle):
     References
     ----------
     Kairouz, Oh, Viswanath, "Extremal mechanisms for local differential privacy", NIPS 2014.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpaudit.randomizers import GeneralizedRandomizedResponse
+    >>> oracle = GeneralizedRandomizedResponse(4, np.log(3))
+    >>> print(round(oracle.own, 4), round(oracle.other, 4))
+    0.5 0.1667
+    >>> np.exp(oracle.law(0).log_probabilities).round(4)
+    array([0.5   , 0.1667, 0.1667, 0.1667])
     """
 
     values: int

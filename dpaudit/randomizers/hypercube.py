@@ -47,6 +47,16 @@ class HypercubeResponse:
     ----------
     Duchi, Jordan, Wainwright, "Local privacy, data processing inequalities, and statistical minimax rates",
     arXiv:1302.3203; Nguyên et al., arXiv:1606.05053, on the loss at an even d.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpaudit.randomizers import HypercubeResponse
+    >>> response = HypercubeResponse(3, np.log(3))
+    >>> print(round(response.keep, 4), round(response.flip, 4))
+    0.75 0.25
+    >>> response.randomize([[True, False, True]], np.random.default_rng(1)).shape
+    (1, 3)
     """
 
     dimension: int

@@ -22,6 +22,16 @@ class LaplaceNoise:
     ----------
     scale
         Above 0, finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpaudit.randomizers import LaplaceNoise
+    >>> noise = LaplaceNoise.for_epsilon(0.5, sensitivity=1.0)
+    >>> noise.scale
+    2.0
+    >>> noise.randomize([0.0, 10.0], np.random.default_rng(1)).shape
+    (2,)
     """
 
     scale: float

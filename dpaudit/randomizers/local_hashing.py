@@ -39,6 +39,15 @@ class LocalHashing(FrequencyOracle):
     ----------
     Wang, Blocki, Li, Jha, "Locally differentially private protocols for frequency estimation", USENIX Security 2017;
     with two hashes Bassily and Smith, "Local, private, efficient protocols for succinct histograms", STOC 2015.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpaudit.randomizers import LocalHashing
+    >>> LocalHashing.optimal(100, np.log(3)).hashes
+    4
+    >>> LocalHashing.binary(100, 1.0).hashes
+    2
     """
 
     values: int

@@ -28,6 +28,12 @@ class FrequencyOracle(ABC):
     References
     ----------
     Wang, Blocki, Li, Jha, "Locally differentially private protocols for frequency estimation", USENIX Security 2017.
+
+    Examples
+    --------
+    >>> from dpaudit.randomizers import FrequencyOracle, UnaryEncoding
+    >>> isinstance(UnaryEncoding(4, 1.0), FrequencyOracle)
+    True
     """
 
     __slots__ = ()

@@ -25,6 +25,13 @@ def hadamard(order: int) -> npt.NDArray[np.int64]:
     ------
     ParameterError
         The order is not a power of two.
+
+    Examples
+    --------
+    >>> from dpaudit.randomizers import hadamard
+    >>> hadamard(2)
+    array([[ 1,  1],
+           [ 1, -1]])
     """
     if order < 1 or order & (order - 1):
         raise ParameterError(f"a Hadamard matrix of Sylvester's kind has a power of two as its order, got {order}")
@@ -51,6 +58,15 @@ class SignProjection(FrequencyOracle):
     ----------
     Bassily and Smith, "Local, private, efficient protocols for succinct histograms", STOC 2015, with random signs;
     Nguyen et al., "Collecting and analyzing data from smart device users with local differential privacy", 2016.
+
+    Examples
+    --------
+    >>> from dpaudit.randomizers import SignProjection
+    >>> oracle = SignProjection.hadamard(4, 1.0)
+    >>> oracle.signs.shape
+    (4, 4)
+    >>> round(oracle.response.epsilon, 4)
+    1.0
     """
 
     signs: npt.NDArray[np.int64]
@@ -154,6 +170,15 @@ class HadamardResponse(FrequencyOracle):
     ----------
     Acharya, Sun, Zhang, "Hadamard response: estimating distributions privately, efficiently, and with little
     communication", AISTATS 2019, the scheme for high privacy.
+
+    Examples
+    --------
+    >>> from dpaudit.randomizers import HadamardResponse
+    >>> oracle = HadamardResponse(5, 1.0)
+    >>> oracle.order
+    8
+    >>> len(oracle.law(0).outcomes)
+    8
     """
 
     values: int

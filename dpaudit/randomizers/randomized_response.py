@@ -31,6 +31,16 @@ class RandomizedResponse:
     ----------
     flip
         Probability of a false report. Kept beside ``keep``, because 1 - keep loses its digits at a large epsilon.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpaudit.randomizers import RandomizedResponse
+    >>> response = RandomizedResponse(0.75)
+    >>> round(response.epsilon, 4)
+    1.0986
+    >>> np.exp(response.law(True).log_probabilities).round(4)
+    array([0.25, 0.75])
     """
 
     keep: float

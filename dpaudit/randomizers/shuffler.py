@@ -35,6 +35,13 @@ class Shuffler:
         Makes a report of every user's input.
     inputs
         The possible inputs of a user, at least two; arrays of them are what is randomized.
+
+    Examples
+    --------
+    >>> from dpaudit.randomizers import RandomizedResponse, Shuffler
+    >>> shuffled = Shuffler(RandomizedResponse.for_epsilon(1.0)).of(1000)
+    >>> round(shuffled.epsilon(1e-6).epsilon, 3)
+    0.127
     """
 
     randomizer: LocalRandomizer

@@ -10,6 +10,12 @@ def clipped(estimates: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """Negative estimates become 0 and the rest is scaled to add up to 1, along the last axis.
 
     Where nothing is above 0, all values get the same probability.
+
+    Examples
+    --------
+    >>> from dpaudit.randomizers import clipped
+    >>> clipped([0.9, 0.6, -0.5]).round(4)
+    array([0.6, 0.4, 0. ])
     """
     positive = np.maximum(np.asarray(estimates, dtype=float), 0.0)
     total = positive.sum(axis=-1, keepdims=True)
@@ -26,6 +32,12 @@ def norm_sub(estimates: npt.ArrayLike) -> npt.NDArray[np.float64]:
     ----------
     Wang, Lopuhaa-Zwakenberg, Li, Skoric, Li, "Locally differentially private frequency estimation with consistency",
     NDSS 2020 (Norm-Sub); the iteration is Michelot's, 1986.
+
+    Examples
+    --------
+    >>> from dpaudit.randomizers import norm_sub
+    >>> norm_sub([0.9, 0.6, -0.5]).round(4)
+    array([0.65, 0.35, 0.  ])
     """
     values = np.asarray(estimates, dtype=float)
     if values.ndim == 1:

@@ -37,6 +37,14 @@ class Thresholded:
         The noise.
     threshold
         The report is 1 above it, and 0 elsewhere.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpaudit.randomizers import LaplaceNoise, Thresholded
+    >>> bit = Thresholded(LaplaceNoise.for_epsilon(1.0, sensitivity=1.0))
+    >>> np.exp(bit.law(1.0).log_probabilities).round(4)
+    array([0.3033, 0.6967])
     """
 
     noise: Noise

@@ -33,6 +33,14 @@ class UnaryEncoding(FrequencyOracle):
     References
     ----------
     Wang, Blocki, Li, Jha, "Locally differentially private protocols for frequency estimation", USENIX Security 2017.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpaudit.randomizers import UnaryEncoding
+    >>> oracle = UnaryEncoding(4, np.log(9))
+    >>> print(round(oracle.own, 4), round(oracle.other, 4))
+    0.75 0.25
     """
 
     values: int

@@ -49,6 +49,13 @@ def hierarchical(margins: npt.ArrayLike, rng: np.random.Generator, size: int | N
     Ding, Han, Dezert, Yang, "A new hierarchical ranking aggregation method", Information Sciences 453, 2018, with the
     Borda count in place of the sum of margins, which orders full rankings alike; Song, Lan, Li, Li, "Distributed
     differentially private ranking aggregation", PAKDD 2022, Algorithm 2 as meant.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpaudit.rankings import hierarchical
+    >>> hierarchical([[0, 2, 2], [-2, 0, 2], [-2, -2, 0]], np.random.default_rng(1), size=1)
+    array([[0, 1, 2]])
     """
     table = np.asarray(margins)
     if table.dtype.kind not in "iuf":

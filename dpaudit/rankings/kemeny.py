@@ -20,7 +20,14 @@ MAX_DP = 18
 
 @dataclass(frozen=True, slots=True)
 class KemenyResult:
-    """A ranking with its Kendall cost and a certified lower bound on the cost of every ranking."""
+    """A ranking with its Kendall cost and a certified lower bound on the cost of every ranking.
+
+    Examples
+    --------
+    >>> from dpaudit.rankings import kemeny, pairwise_counts
+    >>> kemeny(pairwise_counts([[0, 1, 2], [0, 2, 1], [1, 0, 2]]))
+    KemenyResult(ranking=(0, 1, 2), cost=2, lower_bound=2)
+    """
 
     ranking: tuple[int, ...]
     cost: int
@@ -57,6 +64,13 @@ def kemeny(counts: npt.ArrayLike, *, method: Literal["auto", "dp", "milp"] = "au
         When the method is unknown, the gap out of range or m too large for the method.
     DpauditError
         When the solver fails.
+
+    Examples
+    --------
+    >>> from dpaudit.rankings import kemeny, pairwise_counts
+    >>> found = kemeny(pairwise_counts([[0, 1, 2], [0, 2, 1], [1, 0, 2]]))
+    >>> print(found.ranking, found.cost)
+    (0, 1, 2) 2
     """
     table = check_counts(counts)
     m = len(table)
@@ -130,6 +144,15 @@ def integer_programme(counts: FloatArray, gap: float) -> tuple[IntArray, float]:
     ------
     DpauditError
         When the solver fails.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpaudit.rankings import integer_programme
+    >>> counts = np.array([[0.0, 2.0, 3.0], [1.0, 0.0, 2.0], [0.0, 1.0, 0.0]])
+    >>> ranking, bound = integer_programme(counts, 0.0)
+    >>> print(ranking, round(bound, 6))
+    [0 1 2] 2.0
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array

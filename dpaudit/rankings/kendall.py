@@ -26,6 +26,12 @@ def kendall_tau(a: npt.ArrayLike, b: npt.ArrayLike) -> IntArray:
     ------
     DataError
         When a row is not a permutation or the shapes do not fit.
+
+    Examples
+    --------
+    >>> from dpaudit.rankings import kendall_tau
+    >>> int(kendall_tau([0, 1, 2], [2, 1, 0]))
+    3
     """
     left, right = invert(check_rankings(a)), invert(check_rankings(b))
     m = left.shape[-1]
@@ -63,6 +69,13 @@ def ranking_with_inversions(alternatives: int, inversions: int) -> IntArray:
     ------
     ParameterError
         When the number of inversions is out of range.
+
+    Examples
+    --------
+    >>> from dpaudit.rankings import kendall_tau, ranking_with_inversions
+    >>> ranking = ranking_with_inversions(4, 5)
+    >>> int(kendall_tau(ranking, [0, 1, 2, 3]))
+    5
     """
     pairs = alternatives * (alternatives - 1) // 2
     if not 0 <= inversions <= pairs:
@@ -94,6 +107,12 @@ def kendall_cost(ranking: npt.ArrayLike, counts: npt.ArrayLike) -> IntArray:
     ------
     DataError
         When a row is not a permutation or the shapes do not fit.
+
+    Examples
+    --------
+    >>> from dpaudit.rankings import kendall_cost, pairwise_counts
+    >>> int(kendall_cost([0, 1, 2], pairwise_counts([[0, 1, 2], [2, 1, 0]])))
+    3
     """
     rows, table = check_rankings(ranking), check_counts(counts)
     m = rows.shape[-1]
@@ -126,6 +145,12 @@ def average_kendall_tau(
     ------
     DataError
         When a row is not a permutation, the shapes do not fit, or the counts of pairs add up to different totals.
+
+    Examples
+    --------
+    >>> from dpaudit.rankings import average_kendall_tau, pairwise_counts
+    >>> average_kendall_tau([0, 1, 2], pairwise_counts([[0, 1, 2], [2, 1, 0]]))
+    array(1.5)
     """
     counts = pairwise_counts(profile) if isinstance(profile, Profile) else check_counts(profile)
     cost = kendall_cost(ranking, counts)
@@ -158,6 +183,13 @@ def margin_distance(rankings: npt.ArrayLike, margins: npt.ArrayLike, agents: int
     ------
     DataError
         When a row is not a permutation or the shapes do not fit.
+
+    Examples
+    --------
+    >>> from dpaudit.rankings import margin_distance, margins, pairwise_counts
+    >>> counts = pairwise_counts([[0, 1, 2], [0, 1, 2], [2, 1, 0]])
+    >>> margin_distance([[0, 1, 2]], margins(counts)[None], 3).round(4)
+    array([0.3333])
     """
     rows, table = check_rankings(rankings), np.asarray(margins, dtype=np.float64)
     if rows.ndim != 2 or table.shape != (*rows.shape, rows.shape[1]):

@@ -32,6 +32,15 @@ def kwiksort(before: npt.ArrayLike, rng: np.random.Generator, size: int | None =
         When the shape or the size does not fit.
     DataError
         When `before` is not of booleans or contradicts itself on a pair.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpaudit.rankings import kwiksort
+    >>> before = np.triu(np.ones((3, 3), dtype=bool), 1)  # 0 before 1 before 2
+    >>> kwiksort(before, np.random.default_rng(1), size=2)
+    array([[0, 1, 2],
+           [0, 1, 2]])
     """
     table = np.asarray(before)
     if table.dtype != np.bool_:
@@ -60,6 +69,15 @@ class KwikSortRuns:
         Number of comparisons of each run, shape (B,).
     asked
         Whether a pair is among the first `cap` comparisons of the run, shape (B, m, m), symmetric.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpaudit.rankings import kwiksort_runs
+    >>> before = np.triu(np.ones((3, 3), dtype=bool), 1)
+    >>> runs = kwiksort_runs(before[None], 3, np.random.default_rng(1))
+    >>> runs.rankings
+    array([[0, 1, 2]])
     """
 
     rankings: IntArray
@@ -90,6 +108,15 @@ def kwiksort_runs(before: npt.ArrayLike, cap: int, rng: np.random.Generator) -> 
         When the shape does not fit or `cap` is negative.
     DataError
         When `before` is not of booleans or contradicts itself on a pair.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpaudit.rankings import kwiksort_runs
+    >>> before = np.triu(np.ones((3, 3), dtype=bool), 1)
+    >>> runs = kwiksort_runs(before[None], 3, np.random.default_rng(1))
+    >>> bool(2 <= runs.comparisons[0] <= 3)
+    True
     """
     table = np.asarray(before)
     if table.dtype != np.bool_:
@@ -143,6 +170,17 @@ def kwiksort_queries(before: npt.ArrayLike, rng: np.random.Generator) -> tuple[I
         When the shape does not fit.
     DataError
         When `before` is not of booleans.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpaudit.rankings import kwiksort_queries
+    >>> before = np.triu(np.ones((3, 3), dtype=bool), 1)
+    >>> rankings, asked = kwiksort_queries(before[None], np.random.default_rng(1))
+    >>> rankings
+    array([[0, 1, 2]])
+    >>> asked.shape
+    (1, 3, 3)
     """
     table = np.asarray(before)
     if table.dtype != np.bool_:
@@ -179,6 +217,13 @@ def comparisons(margins: npt.ArrayLike, rng: np.random.Generator, size: int | No
         When the shape or the size does not fit.
     DataError
         When a margin is NaN or two mirrored margins do not have opposite signs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpaudit.rankings import comparisons
+    >>> comparisons([[0, 3], [-3, 0]], np.random.default_rng(1), size=1).tolist()
+    [[[False, True], [False, False]]]
     """
     table = np.asarray(margins)
     if table.dtype.kind not in "iuf":

@@ -71,6 +71,13 @@ def kwiksort_law(before_probability: npt.ArrayLike) -> FloatArray:
     ------
     ParameterError
         When the shape does not fit, m > 8 or the entries are not such probabilities.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpaudit.rankings import kwiksort_law
+    >>> kwiksort_law(np.full((3, 3), 0.5)).round(4)
+    array([0.1667, 0.1667, 0.1667, 0.1667, 0.1667, 0.1667])
     """
     table = _square(before_probability, "before_probability")
     check_pair_probabilities(table, table)
@@ -94,6 +101,13 @@ def kwiksort_log_law(log_before: npt.ArrayLike) -> FloatArray:
     ------
     ParameterError
         When the shape does not fit, m > 8 or the entries are not such log-probabilities.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpaudit.rankings import kwiksort_log_law
+    >>> np.exp(kwiksort_log_law(np.log(np.full((3, 3), 0.5)))).round(4)
+    array([0.1667, 0.1667, 0.1667, 0.1667, 0.1667, 0.1667])
     """
     table = _square(log_before, "log_before")
     off_diagonal = np.where(np.eye(table.shape[-1], dtype=bool), 0.0, table)
@@ -201,6 +215,12 @@ def kwiksort_expected_cost(counts: npt.ArrayLike, before_probability: npt.ArrayL
         When `counts` is not a square matrix of non-negative integers.
     ParameterError
         When m > 14, or `before_probability` is no such table.
+
+    Examples
+    --------
+    >>> from dpaudit.rankings import kwiksort_expected_cost, pairwise_counts
+    >>> kwiksort_expected_cost(pairwise_counts([[0, 1, 2], [0, 1, 2], [2, 1, 0]]))
+    3.0
     """
     table = check_counts(counts)
     m = len(table)

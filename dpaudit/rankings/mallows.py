@@ -33,6 +33,16 @@ class Mallows:
         When the centre is not one ranking.
     ParameterError
         When phi is outside [0, 1].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpaudit.rankings import Mallows
+    >>> model = Mallows([0, 1, 2], 0.5)
+    >>> round(float(np.exp(model.log_pmf([0, 1, 2]))), 4)
+    0.381
+    >>> model.sample(4, np.random.default_rng(1)).shape
+    (4, 3)
     """
 
     centre: IntArray

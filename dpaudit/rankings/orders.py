@@ -31,6 +31,12 @@ def row_chunks(rows: int, width: int) -> Iterator[slice]:
     ------
     slice
         Rows of a piece, in order.
+
+    Examples
+    --------
+    >>> from dpaudit.rankings import row_chunks
+    >>> sum(part.stop - part.start for part in row_chunks(1_000_000, 100))
+    1000000
     """
     step = max(1, CHUNK_CELLS // max(1, width))
     for start in range(0, rows, step):
@@ -71,6 +77,16 @@ def check_rankings(rankings: npt.ArrayLike) -> IntArray:
     ------
     DataError
         When a row is not a permutation of 0..m-1.
+
+    Examples
+    --------
+    >>> from dpaudit.rankings import check_rankings
+    >>> check_rankings([2, 0, 1])
+    array([2, 0, 1])
+    >>> check_rankings([2, 2, 1])
+    Traceback (most recent call last):
+        ...
+    dpaudit.errors.DataError: row 0: alternative 2 is repeated and alternative 0 is missing; list each of 0 to 2 once
     """
     array = integer_array(rankings, "rankings")
     if array.ndim == 0 or array.shape[-1] == 0:
@@ -121,6 +137,12 @@ def positions(rankings: npt.ArrayLike) -> IntArray:
     ------
     DataError
         When a row is not a permutation.
+
+    Examples
+    --------
+    >>> from dpaudit.rankings import positions
+    >>> positions([2, 0, 1])
+    array([1, 2, 0])
     """
     return invert(check_rankings(rankings))
 
@@ -149,6 +171,12 @@ def all_rankings(m: int) -> IntArray:
     ------
     ParameterError
         When m is out of range.
+
+    Examples
+    --------
+    >>> from dpaudit.rankings import all_rankings
+    >>> all_rankings(3).tolist()
+    [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]]
     """
     m = as_positive_int(m, "the number of alternatives m")
     if m > MAX_ENUMERATED:
@@ -174,6 +202,12 @@ def ranking_index(rankings: npt.ArrayLike) -> IntArray:
         When a row is not a permutation.
     ParameterError
         When m > 20, for which the index does not fit 64 bits.
+
+    Examples
+    --------
+    >>> from dpaudit.rankings import ranking_index
+    >>> int(ranking_index([2, 1, 0]))
+    5
     """
     valid = check_rankings(rankings)
     m = valid.shape[-1]
@@ -216,6 +250,12 @@ def ranking_at(index: npt.ArrayLike, m: int) -> IntArray:
         When m or an index is out of range.
     DataError
         When an index is not an integer.
+
+    Examples
+    --------
+    >>> from dpaudit.rankings import ranking_at
+    >>> ranking_at(5, 3)
+    array([2, 1, 0])
     """
     m = as_positive_int(m, "the number of alternatives m")
     if m > MAX_INDEXED:
@@ -249,6 +289,12 @@ def alternative_pairs(m: int) -> IntArray:
     ------
     ParameterError
         When m is not a positive integer.
+
+    Examples
+    --------
+    >>> from dpaudit.rankings import alternative_pairs
+    >>> alternative_pairs(3).tolist()
+    [[0, 1], [0, 2], [1, 2]]
     """
     first, second = np.triu_indices(as_positive_int(m, "the number of alternatives m"), k=1)
     return np.stack([first, second], axis=1).astype(np.int64)
@@ -272,6 +318,14 @@ def pair_index(j: npt.ArrayLike, l: npt.ArrayLike, m: int) -> IntArray:  # noqa:
     ------
     ParameterError
         When a pair is not 0 <= j < l < m.
+
+    Examples
+    --------
+    >>> from dpaudit.rankings import alternative_pairs, pair_index
+    >>> int(pair_index(1, 2, 4))
+    3
+    >>> alternative_pairs(4)[3]
+    array([1, 2])
     """
     m = as_positive_int(m, "the number of alternatives m")
     low = integer_array(j, "j").astype(np.int64)

@@ -24,6 +24,14 @@ def pairwise_counts(rankings: Profile | npt.ArrayLike) -> IntArray:
     ------
     DataError
         When a row is not a permutation or the shape is not (n, m).
+
+    Examples
+    --------
+    >>> from dpaudit.rankings import pairwise_counts
+    >>> pairwise_counts([[0, 1, 2], [2, 1, 0], [0, 2, 1]])
+    array([[0, 2, 2],
+           [1, 0, 1],
+           [1, 2, 0]])
     """
     if isinstance(rankings, Profile):
         rows: npt.NDArray[np.integer] = rankings.orders
@@ -64,6 +72,13 @@ def margins(counts: npt.ArrayLike) -> IntArray:
     ------
     DataError
         When `counts` is not a square matrix of non-negative integers.
+
+    Examples
+    --------
+    >>> from dpaudit.rankings import margins, pairwise_counts
+    >>> margins(pairwise_counts([[0, 1], [0, 1], [1, 0]]))
+    array([[ 0,  1],
+           [-1,  0]])
     """
     valid = check_counts(counts)
     return valid - valid.T
@@ -102,6 +117,12 @@ def answers(rankings: npt.ArrayLike, pairs: npt.ArrayLike) -> BoolArray:
         When a row is not a permutation.
     ParameterError
         When the pairs have the wrong shape, are out of range or compare an alternative with itself.
+
+    Examples
+    --------
+    >>> from dpaudit.rankings import answers
+    >>> answers([[0, 1, 2], [2, 1, 0]], [[0, 1], [0, 2]]).tolist()
+    [[True, True], [False, False]]
     """
     rows = check_rankings(rankings)
     asked = integer_array(pairs, "pairs")

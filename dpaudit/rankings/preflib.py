@@ -33,7 +33,19 @@ _TOKENS = re.compile(r"[{},]|[^{},]+")
 
 @dataclass(frozen=True, slots=True)
 class PreferenceFile:
-    """A PrefLib file: orders of indifference classes (best first, members sorted, 0-based) and their counts."""
+    """A PrefLib file: orders of indifference classes (best first, members sorted, 0-based) and their counts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpaudit.rankings import read_preflib
+    >>> lines = ["# NUMBER ALTERNATIVES: 2", "# NUMBER VOTERS: 3", "# NUMBER UNIQUE ORDERS: 2"]
+    >>> lines += ["# ALTERNATIVE NAME 1: tea", "# ALTERNATIVE NAME 2: coffee", "2: 1,2", "1: 2,1"]
+    >>> np.savetxt("drinks.soc", lines, fmt="%s")
+    >>> file = read_preflib("drinks.soc")
+    >>> print(file.names, file.counts, file.profile().orders.tolist())
+    ('tea', 'coffee') (2, 1) [[0, 1], [1, 0]]
+    """
 
     kind: Kind
     names: tuple[str, ...]
@@ -92,6 +104,16 @@ def read_profile(path: str | PathLike[str]) -> Profile:
     ------
     DataError
         When the file is malformed or an order is not complete and strict.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpaudit.rankings import read_profile
+    >>> lines = ["# NUMBER ALTERNATIVES: 2", "# NUMBER VOTERS: 3", "# NUMBER UNIQUE ORDERS: 2"]
+    >>> lines += ["# ALTERNATIVE NAME 1: tea", "# ALTERNATIVE NAME 2: coffee", "2: 1,2", "1: 2,1"]
+    >>> np.savetxt("drinks.soc", lines, fmt="%s")
+    >>> read_profile("drinks.soc").counts
+    array([2, 1])
     """
     with _opened(path) as file:
         rows: list[Row] = []
@@ -126,6 +148,16 @@ def read_preflib(path: str | PathLike[str]) -> PreferenceFile:
     ------
     DataError
         When the file cannot be read or is malformed; the message names the line.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpaudit.rankings import read_preflib
+    >>> lines = ["# NUMBER ALTERNATIVES: 2", "# NUMBER VOTERS: 3", "# NUMBER UNIQUE ORDERS: 2"]
+    >>> lines += ["# ALTERNATIVE NAME 1: tea", "# ALTERNATIVE NAME 2: coffee", "2: 1,2", "1: 2,1"]
+    >>> np.savetxt("drinks.soc", lines, fmt="%s")
+    >>> read_preflib("drinks.soc").orders
+    (((0,), (1,)), ((1,), (0,)))
     """
     with _opened(path) as file:
         found = list(_checked(file))

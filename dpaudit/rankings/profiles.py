@@ -54,6 +54,15 @@ class Profile:
     ------
     DataError
         When a row is not a permutation, a count is not positive or a shape does not fit.
+
+    Examples
+    --------
+    >>> from dpaudit.rankings import Profile
+    >>> profile = Profile([[0, 1, 2], [2, 1, 0]], [3, 1])
+    >>> profile.counts
+    array([3, 1])
+    >>> profile == Profile([[2, 1, 0], [0, 1, 2], [0, 1, 2]], [1, 1, 2])
+    True
     """
 
     orders: IntArray

@@ -32,6 +32,14 @@ def random_subsets(population: int, subset: int, size: int, rng: np.random.Gener
     References
     ----------
     Bentley and Floyd, "A sample of brilliance", Communications of the ACM 30(9), 1987.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpaudit.rankings import random_subsets
+    >>> subsets = random_subsets(10, 3, 2, np.random.default_rng(1))
+    >>> [len(set(row)) for row in subsets.tolist()]
+    [3, 3]
     """
     if not 0 <= subset <= population:
         raise ParameterError(f"a subset of {subset} elements cannot be drawn from {population}")
@@ -59,6 +67,12 @@ def pair_tally(pairs: npt.ArrayLike, values: npt.ArrayLike, count: int) -> npt.N
     Returns
     -------
     ndarray of float64, shape (count,)
+
+    Examples
+    --------
+    >>> from dpaudit.rankings import pair_tally
+    >>> pair_tally([[0, 2], [2, 2]], [[1, -1], [1, 1]], 3)
+    array([1., 0., 1.])
     """
     return np.asarray(np.bincount(np.ravel(pairs), weights=np.ravel(values), minlength=count), dtype=np.float64)
 
@@ -76,6 +90,14 @@ def margin_matrix(pair_margins: npt.ArrayLike, alternatives: int) -> npt.NDArray
     Returns
     -------
     ndarray of float64, shape (..., m, m)
+
+    Examples
+    --------
+    >>> from dpaudit.rankings import margin_matrix
+    >>> margin_matrix([1, 2, 3], 3)
+    array([[ 0.,  1.,  2.],
+           [-1.,  0.,  3.],
+           [-2., -3.,  0.]])
     """
     values = np.asarray(pair_margins, dtype=float)
     j, l = np.triu_indices(alternatives, k=1)  # noqa: E741 - the paper's index

@@ -46,6 +46,12 @@ def quicksort_comparisons(m: int) -> FloatArray:
     ------
     ParameterError
         When m is out of range.
+
+    Examples
+    --------
+    >>> from dpaudit.rankings import quicksort_comparisons
+    >>> quicksort_comparisons(3).round(4)
+    array([0.    , 0.    , 0.3333, 0.6667])
     """
     if as_positive_int(m, "m") > MAX_EXACT:
         raise ParameterError(f"m is {m}; the law is computed up to m = {MAX_EXACT}, take `quicksort_tail` beyond")
@@ -56,6 +62,12 @@ def quicksort_expected_comparisons(m: int) -> float:
     """Expected number of comparisons, 2 (m + 1) H_m - 4 m with the harmonic number H_m.
 
     The largest expectation that KwikSort has on any comparisons.
+
+    Examples
+    --------
+    >>> from dpaudit.rankings import quicksort_expected_comparisons
+    >>> round(quicksort_expected_comparisons(3), 4)
+    2.6667
     """
     m = as_positive_int(m, "m")
     return 2 * (m + 1) * fsum(1 / k for k in range(1, m + 1)) - 4 * m
@@ -80,6 +92,12 @@ def quicksort_tail(m: int, limit: int) -> float:
     ------
     ParameterError
         When m or the limit is out of range.
+
+    Examples
+    --------
+    >>> from dpaudit.rankings import quicksort_tail
+    >>> round(quicksort_tail(3, 2), 4)
+    0.6667
     """
     m, limit = as_positive_int(m, "m"), as_positive_int(limit, "limit", least=0)
     if limit >= comb(m, 2):

@@ -17,6 +17,15 @@ def subset_bits(m: int) -> BoolArray:
     -------
     ndarray of bool, shape (2^m, m)
         Row `mask`, column j says whether bit j of the mask is set.
+
+    Examples
+    --------
+    >>> from dpaudit.rankings import subset_bits
+    >>> subset_bits(2)
+    array([[False, False],
+           [ True, False],
+           [False,  True],
+           [ True,  True]])
     """
     return ((np.arange(1 << m)[:, None] >> np.arange(m)) & 1).astype(bool)
 
@@ -32,6 +41,12 @@ def level_sets(m: int) -> list[IntArray]:
     -------
     list of ndarray of int64
         Entry s holds the masks of the subsets with s members.
+
+    Examples
+    --------
+    >>> from dpaudit.rankings import level_sets
+    >>> [masks.tolist() for masks in level_sets(2)]
+    [[0], [1, 2], [3]]
     """
     sizes = subset_bits(m).sum(axis=1)
     order = np.argsort(sizes, kind="stable")

@@ -4,6 +4,7 @@ import doctest
 import enum
 import importlib.util
 import inspect
+import operator
 import re
 import sys
 
@@ -13,7 +14,7 @@ import dpaudit
 
 SECTION = re.compile(r"^(\w+)\n-{4,}\n(.*?)(?=^\w+\n-{4,}\n|\Z)", flags=re.MULTILINE | re.DOTALL)
 LIBRARIES = {"from_diffprivlib": "diffprivlib", "from_opendp": "opendp", "from_pure_ldp": "pure_ldp"}
-"""Names whose examples need a library that may not be installed; there the examples are only looked for."""
+"""Names whose examples need a library: here they are looked for, and run where it is; `tests/examples` runs them."""
 
 CALLED = [name for name in dpaudit.__all__ if not inspect.ismodule(getattr(dpaudit, name))]
 
@@ -59,11 +60,22 @@ def _in_a_file(function):
     return not function.__code__.co_filename.startswith("<")
 
 
+NAMES = [
+    *dpaudit.__all__,
+    *(
+        f"{home.__name__.removeprefix('dpaudit.')}.{name}"
+        for home in (dpaudit.randomizers, dpaudit.rankings)
+        for name in home.__all__
+        if inspect.isroutine(thing := inspect.unwrap(getattr(home, name))) or inspect.isclass(thing)
+    ),
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", dpaudit.__all__)
+@pytest.mark.parametrize("name", NAMES)
 def test_the_example_of_every_public_name_runs(name, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    thing = getattr(dpaudit, name)
+    thing = operator.attrgetter(name)(dpaudit)
     # dataclasses look up the module in which an example defines one.
     home = sys.modules[thing.__module__] if hasattr(thing, "__module__") else thing
     text = thing.__doc__ or ""

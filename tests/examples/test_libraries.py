@@ -3,6 +3,7 @@
 OpenDP cannot be seeded, so every run is held to a confidence of 1 - 1e-6.
 """
 
+import doctest
 import importlib
 import math
 import os
@@ -37,6 +38,18 @@ def needs(library):
 def results(target, **options):
     record = dpaudit.check(target, confidence=CONFIDENCE, **options)
     return {result.target: result for result in record.results}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("library", list(TARGETS))
+def test_the_example_in_the_reference_runs(library):
+    needs(library)
+    made = getattr(dpaudit, f"from_{library.replace('-', '_')}")
+    examples = doctest.DocTestParser().get_doctest(made.__doc__, {}, library, None, 0)
+    said = []
+    result = doctest.DocTestRunner().run(examples, out=said.append)
+    assert result.attempted >= 3
+    assert not result.failed, "".join(said)
 
 
 @pytest.mark.slow

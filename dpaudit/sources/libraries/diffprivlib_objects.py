@@ -217,8 +217,9 @@ def from_diffprivlib(
 
     Examples
     --------
-    >>> from diffprivlib.mechanisms import Geometric  # doctest: +SKIP
-    >>> print(dpaudit.check(dpaudit.from_diffprivlib(Geometric(epsilon=1.0))).results[0].verdict)  # doctest: +SKIP
+    >>> import dpaudit
+    >>> from diffprivlib.mechanisms import Geometric
+    >>> print(dpaudit.check(dpaudit.from_diffprivlib(Geometric(epsilon=1.0))).results[0].verdict)
     consistent
     """
     given = None if pairs is None else checked_pairs(pairs)

@@ -221,9 +221,11 @@ def from_opendp(
 
     Examples
     --------
-    >>> import opendp.prelude as dp  # doctest: +SKIP
-    >>> noisy = dp.m.make_laplace(dp.atom_domain(T=int), dp.absolute_distance(T=int), scale=1.0)  # doctest: +SKIP
-    >>> print(dpaudit.check(dpaudit.from_opendp(noisy)).results[0].verdict)  # doctest: +SKIP
+    >>> import dpaudit
+    >>> import opendp.prelude as dp
+    >>> dp.enable_features("contrib")
+    >>> noisy = dp.m.make_laplace(dp.atom_domain(T=int), dp.absolute_distance(T=int), scale=1.0)
+    >>> print(dpaudit.check(dpaudit.from_opendp(noisy)).results[0].verdict)
     consistent
     """
     if opendp_transformations.recognises(measurement):

@@ -134,8 +134,9 @@ def from_pure_ldp(
 
     Examples
     --------
-    >>> from pure_ldp.frequency_oracles.direct_encoding import DEClient  # doctest: +SKIP
-    >>> print(dpaudit.check(dpaudit.from_pure_ldp(DEClient(1.0, 4))).results[0].verdict)  # doctest: +SKIP
+    >>> import dpaudit
+    >>> from pure_ldp.frequency_oracles.direct_encoding import DEClient
+    >>> print(dpaudit.check(dpaudit.from_pure_ldp(DEClient(1.0, 4))).results[0].verdict)
     consistent
     """
     given, values = None if pairs is None else checked_pairs(pairs), tuple(inputs)
