@@ -219,7 +219,7 @@ def from_diffprivlib(
     --------
     >>> import dpaudit
     >>> from diffprivlib.mechanisms import Geometric
-    >>> print(dpaudit.check(dpaudit.from_diffprivlib(Geometric(epsilon=1.0))).results[0].verdict)
+    >>> print(dpaudit.check(dpaudit.from_diffprivlib(Geometric(epsilon=1.0)), samples=2_000).results[0].verdict)
     consistent
     """
     given = None if pairs is None else checked_pairs(pairs)

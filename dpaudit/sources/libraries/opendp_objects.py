@@ -225,7 +225,7 @@ def from_opendp(
     >>> import opendp.prelude as dp
     >>> dp.enable_features("contrib")
     >>> noisy = dp.m.make_laplace(dp.atom_domain(T=int), dp.absolute_distance(T=int), scale=1.0)
-    >>> print(dpaudit.check(dpaudit.from_opendp(noisy)).results[0].verdict)
+    >>> print(dpaudit.check(dpaudit.from_opendp(noisy), samples=2_000, confidence=0.999999).results[0].verdict)
     consistent
     """
     if opendp_transformations.recognises(measurement):

@@ -136,7 +136,7 @@ def from_pure_ldp(
     --------
     >>> import dpaudit
     >>> from pure_ldp.frequency_oracles.direct_encoding import DEClient
-    >>> print(dpaudit.check(dpaudit.from_pure_ldp(DEClient(1.0, 4))).results[0].verdict)
+    >>> print(dpaudit.check(dpaudit.from_pure_ldp(DEClient(1.0, 4)), samples=2_000).results[0].verdict)
     consistent
     """
     given, values = None if pairs is None else checked_pairs(pairs), tuple(inputs)
