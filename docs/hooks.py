@@ -6,6 +6,7 @@ import ast
 import inspect
 import json
 import re
+import typing
 from pathlib import Path
 from typing import Any
 
@@ -67,10 +68,13 @@ def cli_reference() -> str:
     lines = ["# Command line", ""]
     for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
         lines += [f"## dpaudit {name}", "", inspect.cleandoc(command.help or ""), ""]
-        lines += ["| | |", "|---|---|"]
+        lines += ["| argument or option | what it says |", "|---|---|"]
+        kinds = typing.get_type_hints(inspect.unwrap(command.callback))
         for parameter in command.params:
             spelled = ", ".join(f"`{each}`" for each in parameter.opts) if parameter.param_type_name == "option" else ""
-            metavar = parameter.metavar or (parameter.name or "").upper()
+            kind = kinds.get(parameter.name)
+            choices = "|".join(typing.get_args(kind)) if typing.get_origin(kind) is typing.Literal else ""
+            metavar = choices or parameter.metavar or (parameter.name or "").upper()
             shown = f"{spelled} {'' if getattr(parameter, 'is_flag', False) else metavar}" if spelled else metavar
             lines.append(f"| {_cell(shown)} | {_cell(getattr(parameter, 'help', '') or '')} |")
         lines += ["", "```sh", *EXAMPLES.get(name, ()), "```", ""]
