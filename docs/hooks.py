@@ -68,7 +68,7 @@ def cli_reference() -> str:
     lines = ["# Command line", ""]
     for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
         lines += [f"## dpaudit {name}", "", inspect.cleandoc(command.help or ""), ""]
-        lines += ["| argument or option | what it says |", "|---|---|"]
+        lines += ["| argument or option | meaning |", "|---|---|"]
         kinds = typing.get_type_hints(inspect.unwrap(command.callback))
         for parameter in command.params:
             spelled = ", ".join(f"`{each}`" for each in parameter.opts) if parameter.param_type_name == "option" else ""
