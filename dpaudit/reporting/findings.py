@@ -16,6 +16,9 @@ from dpaudit.reporting.papers import HOLDS, PaperClaim, PaperView
 from dpaudit.reporting.settings import Setting, regions
 
 _MOST_NAMES = 3
+_BUT = ", but no violation was found"
+"""What is known of a claim that is consistent wherever it was audited."""
+
 _BRACKETS = re.compile(r"\([^()]*\)")
 
 
@@ -313,7 +316,7 @@ def _briefly(counts: Counter[_Outcome], *, plural: bool, undecided: bool) -> str
         holds = f"{_VERBS[_Outcome.HOLDS][plural]} at {counts[_Outcome.HOLDS]} of {total} settings"
         return holds if undecided else f"{holds}; at the other{_more(counts[_Outcome.OPEN])} no violation was found"
     where = f" at {counts[outcome]} of {total} settings" if counts[outcome] < total else ""
-    return f"{_VERBS[outcome][plural]}{where}"
+    return f"{_VERBS[outcome][plural]}{where}{_BUT * (outcome is _Outcome.OPEN and not undecided)}"
 
 
 def _regions(part: _Part) -> dict[_Outcome, str]:
@@ -339,12 +342,13 @@ def _predicate(
     present = [outcome for outcome in _VERBS if counts[outcome]]
     verbs = [_VERBS[outcome][plural] for outcome in present]
     if len(present) == 1:
+        but = _BUT * (present == [_Outcome.OPEN] and not undecided)
         if total == 1:
-            return f"{verbs[0]} at the only setting {kind}"
+            return f"{verbs[0]} at the only setting {kind}{but}"
         every = "both" if total == 2 else f"all {total}"
         if present[0] in (_Outcome.SILENT, _Outcome.OPEN):
             every = "either of the two" if total == 2 else f"any of the {total}"
-        return f"{verbs[0]} at {every} settings {kind}"
+        return f"{verbs[0]} at {every} settings {kind}{but}"
     settings = "audited settings where the assumptions hold" if outside else "audited settings"
     if present == [_Outcome.OPEN, _Outcome.HOLDS] and not undecided:
         region = where.get(_Outcome.OPEN, "")

@@ -49,6 +49,8 @@ def sentences(record: Record) -> list[str]:
             "found.",
         ),
         ([C, C, U], "Theorem 1 is not decided at any of the 3 settings audited."),
+        ([C, C], "Theorem 1 is not decided at either of the two settings audited, but no violation was found."),
+        ([C], "Theorem 1 is not decided at the only setting audited, but no violation was found."),
         (
             [R, P, P, N],
             "Theorem 1 is refuted at 1 of the 3 audited settings where the assumptions hold (that with epsilon = 1) "
