@@ -147,7 +147,7 @@ def test_what_is_no_regular_file_is_told(folder):
     with pytest.raises(OutputError, match="Is a directory"):
         write_file("taken", "x")
     os.mkfifo("pipe")
-    with pytest.raises(OutputError, match="no regular file"):
+    with pytest.raises(OutputError, match="not a regular file"):
         write_file("pipe", "x")
     with pytest.raises(OutputError, match="choose a shorter name"):
         write_file("a" * 300, "x")
