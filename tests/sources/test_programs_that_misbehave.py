@@ -31,7 +31,7 @@ BROKEN = [
     ("say('[1, 2]')", dpaudit.CheckError, ["'[1, 2]' in line 1", "does not tell what it is"]),
     ("hello(protocol='dpaudit.sampler/9')", dpaudit.CheckError, ["'dpaudit.sampler/9' (line 1)"]),
     ("hello(format='xml')", dpaudit.CheckError, ["'format' must be one of jsonl, csv, npy, raw, arrow"]),
-    ("hello(seded=False)", dpaudit.CheckError, ["unknown key 'seded', did you mean 'seeded'?"]),
+    ("hello(seded=False)", dpaudit.CheckError, ["unknown key 'seded' (did you mean 'seeded'?)"]),
     ("hello(seeded='no')", dpaudit.CheckError, ["'seeded' must be true or false"]),
     ("hello(format='raw')", dpaudit.CheckError, ["'dtype' must be a type of number"]),
     ("hello(format='raw', dtype='O')", dpaudit.CheckError, ["'dtype' must be a type of number"]),
