@@ -657,3 +657,49 @@ def test_the_time_is_kept_within_a_pair():
     evidence = audited(mechanism, 0.3, 1.3, epsilon=1.0, deadline=clock + 0.3)
     assert (evidence.verdict, evidence.remedy) == ("inconclusive", "time")
     assert time.time() - clock < 3
+
+
+def counts_of_groups_that_occur(data):
+    """Each group is noised for its own sensitivity, and groups that do not occur are left out."""
+    return {each: float(laplace([data.count(each)], 1.0, 1.0)[0]) for each in sorted(set(data))}
+
+
+def sums_of_groups_that_occur(data):
+    """Sums of the second numbers, which lie in [-8, 8], by the first ones."""
+    groups = sorted({group for group, _ in data})
+    return [laplace([sum(value for group, value in data if group == each)], 8.0, 1.0)[0] for each in groups]
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "x", "y"),
+    [
+        (counts_of_groups_that_occur, (1, 1, 1, 1), (1, 1, 1, 0)),
+        (counts_of_groups_that_occur, (1, 1, 1, 2), (1, 1, 1, 0)),
+        (counts_of_groups_that_occur, (1, 2, 2, 2, 2), (2, 2, 2, 2, 2)),
+        (sums_of_groups_that_occur, ((1, 8.0), (3, 8.0)), ((1, 8.0), (2, -8.0))),
+        (sums_of_groups_that_occur, ((1, 8.0), (1, 8.0), (1, 8.0)), ((0, -3.0), (1, 8.0), (1, 8.0))),
+    ],
+)
+def test_calls_for_other_parts_of_the_data_are_no_change_of_a_value(mechanism, x, y):
+    """At one place, by the k-th call, sums would change by up to 27, and counts by up to 3."""
+    evidence = audited(mechanism, x, y, functions=[DECLARED])
+    assert evidence.verdict in ("inconclusive", "consistent")
+
+
+def sums_of_columns(data):
+    return [laplace([column], 1.0, 1.0)[0] for column in np.asarray(data).sum(axis=0)]
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "moved"),
+    [
+        ([[0.0, 0.0, 0.0]], [[0.0, 2.0, 0.0]], 2.0),
+        ([[3.0, 9.0, 20.0]], [[3.0, 12.5, 20.0]], 3.5),
+        ([[10_000.0, 0.0]], [[0.0, 0.0]], 10_000.0),
+        ([[5.0, 5.0, 5.0]], [[7.0, 7.0, 7.0]], 2.0),
+    ],
+)
+def test_changes_that_no_other_call_explains_are_refuted_where_there_are_several(x, y, moved):
+    evidence = audited(sums_of_columns, np.array(x), np.array(y), functions=[DECLARED])
+    assert evidence.verdict == "refuted"
+    assert evidence.witness.measured == moved
