@@ -118,7 +118,10 @@ class DerivedPairs:
         elif self.relation == "absolute":
             found = self._numbers()
         else:
-            found = combinations(self._values(), 2)
+            values = self._values()
+            # A value that is left alone meets the first one.
+            places = ((first, second if second != first else 0) for first, second in _in_twos(len(values)))
+            found = ((values[first], values[second]) for first, second in places)
         return islice(distinct(pair for pair in found if self._holds(pair)), _PATTERNS)
 
     def draw(self, rng: np.random.Generator) -> Pair:

@@ -1,6 +1,7 @@
 """Neighbouring inputs derived from a domain: they are neighbours, in the domain, and find what hides at its corners."""
 
 import itertools
+import math
 from collections import Counter
 from fractions import Fraction
 
@@ -125,3 +126,10 @@ def test_a_sensitivity_of_one_corner_is_found(scale, verdict):
 
     (result,) = dpaudit.check(Total(), seed=3, samples=5000).results
     assert str(result.verdict) == verdict
+
+
+def test_few_pairs_of_any_two_inputs_meet_all_values():
+    pairs = DerivedPairs(space=Choices(tuple("abcdefg")), relation="any-two-inputs")
+    met = list(itertools.islice(pairs.patterns(), 4))
+    assert {value for pair in met for value in pair} == set("abcdefg")
+    assert len(set(map(frozenset, pairs.patterns()))) == math.comb(7, 2)
