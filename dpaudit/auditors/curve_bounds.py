@@ -23,6 +23,7 @@ from dpaudit.auditors.selection import FinalTest
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.evidence import Curves
 from dpaudit.claims.guarantees import ApproximateDP, GaussianDP, Guarantee, RenyiDP, ZeroConcentratedDP
+from dpaudit.claims.inputs import short_repr
 from dpaudit.claims.ranges import in_range
 from dpaudit.errors import ParameterError
 from dpaudit.laws.lower_profile import LowerProfile
@@ -154,7 +155,14 @@ class PrivacyBounds:
         """Lower bound on the forced parameter of any guarantee, the others being as claimed, from one event alone.
 
         `epsilon`, `mu` and `delta` are of this kind; `rho` and `renyi` may be larger, because they look at all events.
+
+        Raises
+        ------
+        ParameterError
+            It is no guarantee.
         """
+        if not isinstance(guarantee, Guarantee):
+            raise ParameterError(f"guarantee must be one such as ApproximateDP(1.0), got {short_repr(guarantee)}")
         found = (np.asarray(guarantee.forces(each.p, each.q)).min(axis=1).max() for each in self._directions)
         return max(0.0, float(max(found))) * (1 - _ROUNDING)
 
