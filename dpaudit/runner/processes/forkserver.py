@@ -14,11 +14,14 @@ import selectors
 import signal
 import socket
 import sys
-import threading
+import sysconfig
 import warnings
 from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 from typing import NoReturn
+
+import numpy as np
 
 from dpaudit.runner.processes import messages
 from dpaudit.runner.processes.worker import Host, absolute_path, own_copy, serve
@@ -29,6 +32,11 @@ LOAD = b"l"
 
 _SHARED = ("scipy.integrate", "scipy.optimize", "scipy.sparse", "scipy.stats", "sklearn.ensemble")
 """What some audits load, for up to a second. Once a worker has loaded it, so does what copies itself into the next."""
+
+_INSTALLED = frozenset(
+    [*sysconfig.get_paths().values(), sysconfig.get_config_var("DESTSHARED"), str(Path(np.__file__).parent.parent)]
+)
+"""Where the standard library and libraries are."""
 
 _NOT_TO_BE_COPIED = ("jax", "jaxlib", "tensorflow")
 """Libraries that start threads of their own which a copy lacks and waits for."""
@@ -41,9 +49,12 @@ class _Server:
         self._control, self._host = control, host
         self._workers: set[int] = set()
         self._wake, self._signalled = socket.socketpair()
-        self._wishes, self._wishing = socket.socketpair()
-        for each in (self._wake, self._signalled, self._wishes, self._wishing):
+        for each in (self._wake, self._signalled):
             each.setblocking(False)
+        # A pipe, which no worker can shut for the others.
+        self._wishes, self._wishing = os.pipe()
+        for number in (self._wishes, self._wishing):
+            os.set_blocking(number, False)
         self._arm()
 
     def _arm(self) -> None:
@@ -67,7 +78,8 @@ class _Server:
                             self._wake.recv(4096)
                     self._bury()
                     if self._wishes in ready:
-                        self._share(self._wishes.recv(4096))
+                        with suppress(BlockingIOError):
+                            _share(os.read(self._wishes, 4096))
                     if self._control in ready and not self._obey():
                         break
         for worker in self._workers:
@@ -88,20 +100,13 @@ class _Server:
                 _end(worker)
         elif command == LOAD:
             assert self._host is not None
+            before = _threads()
             self._host.load(*messages.receive(self._control))
             self._arm()
-            copied = threading.active_count() == 1 and not any(name in sys.modules for name in _NOT_TO_BE_COPIED)
+            # OpenMP and others keep threads that a copy lacks, once they have computed.
+            copied = _threads() <= before and not any(name in sys.modules for name in _NOT_TO_BE_COPIED)
             messages.send(self._control, ("loaded", 0, int(copied)))
         return bool(command)
-
-    def _share(self, numbers: bytes) -> None:
-        for number in set(numbers):
-            # A target may write here too, and what a worker could load may be out of reach from here.
-            if number < len(_SHARED) and _SHARED[number] not in sys.modules:
-                with suppress(BaseException):
-                    import_module(_SHARED[number])
-        gc.collect()
-        gc.freeze()
 
     def _fork(self, connection: int, errors: int) -> None:
         try:
@@ -129,14 +134,15 @@ class _Server:
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)
-        for each in (self._control, self._wake, self._signalled, self._wishes):
+        for each in (self._control, self._wake, self._signalled):
             each.close()
+        os.close(self._wishes)
         os.dup2(errors, 2)
         os.close(errors)
         own = socket.socket(fileno=connection)
         circumstances, hosts = messages.receive(own)
         if hosts:
-            self._wishing.close()
+            os.close(self._wishing)
             _Server(own, Host(circumstances)).run()
         serve(own, circumstances, _Wishes(self._wishing))
 
@@ -155,8 +161,8 @@ class _Server:
 class _Wishes:
     """Tells what copied itself into this worker which of the shared libraries it lacked."""
 
-    def __init__(self, connection: socket.socket) -> None:
-        self._connection = connection
+    def __init__(self, pipe: int) -> None:
+        self._pipe = pipe
         self._known = self._loaded()
 
     def __call__(self) -> None:
@@ -165,10 +171,45 @@ class _Wishes:
         self._known |= lacked
         if lacked:
             with suppress(OSError):
-                self._connection.send(bytes(sorted(lacked)))
+                os.write(self._pipe, bytes(sorted(lacked)))
 
     def _loaded(self) -> set[int]:
-        return {number for number, name in enumerate(_SHARED) if name in sys.modules}
+        # A module of the target's own that has such a name is its own affair.
+        return {
+            number
+            for number, name in enumerate(_SHARED)
+            if name in sys.modules and _is_installed(name.partition(".")[0])
+        }
+
+
+def _share(numbers: bytes) -> None:
+    """Load libraries that a worker lacked; a target may have written the numbers too."""
+    lacked = [_SHARED[number] for number in set(numbers) if number < len(_SHARED)]
+    lacked = [name for name in lacked if name not in sys.modules and _is_installed(name.partition(".")[0])]
+    if not lacked:
+        return
+    path = sys.path[:]
+    # Of a folder that has modules of the same names, nothing is run here, where it would be run for all cells.
+    sys.path[:] = [each for each in path if each in _INSTALLED]
+    try:
+        for name in lacked:
+            with suppress(BaseException):
+                import_module(name)
+    finally:
+        sys.path[:] = path
+    gc.collect()
+    gc.freeze()
+
+
+def _is_installed(package: str) -> bool:
+    """Whether a package stands among the libraries, or has not been loaded from elsewhere."""
+    loaded = sys.modules.get(package)
+    return loaded is None or str(Path(getattr(loaded, "__file__", None) or "").parent.parent) in _INSTALLED
+
+
+def _threads() -> int:
+    """How many threads this process has, those of libraries among them."""
+    return len(os.listdir("/proc/self/task"))
 
 
 def _end(worker: int) -> None:
