@@ -275,15 +275,29 @@ class _Audit:
         """Whether two calls may be about different parts of the data, of which each keeps the declared sensitivity.
 
         A mechanism that noises one group after the other at one place, and leaves out empty ones, makes its calls for
-        other groups on the neighbour.
+        other groups on the neighbour; one that noises a vector of the groups that occur has other groups in it.
         """
+        if a.place != b.place:
+            return False
+        if self._rearranged(a, b):
+            return True
         here, there = ([each for each in run.calls if each.place == a.place] for run in (first, frozen))
-        if len(here) == len(there) == 1 or a.place != b.place:
+        if len(here) == len(there) == 1:
             return False
         return all(
             self._near(one, replace(one, value=_nothing(one.value))) or any(self._near(one, each) for each in others)
             for one, others in ((a, there), (b, here))
         )
+
+    def _rearranged(self, a: NoiseCall, b: NoiseCall) -> bool:
+        """Whether the entries of two vectors may be for other parts: they are more, or come near if sorted."""
+        try:
+            first, second = (np.asarray(each.value, dtype=float) for each in (a, b))
+        except (TypeError, ValueError):
+            return False
+        if first.shape != second.shape:
+            return True
+        return first.ndim == 1 and self._near(replace(a, value=np.sort(first)), replace(b, value=np.sort(second)))
 
     def _near(self, a: NoiseCall, b: NoiseCall) -> bool:
         if b.value is None or b.sensitivity is None:
@@ -370,7 +384,7 @@ class _Audit:
                 why.append(unfit)
                 continue
             if not breaks:
-                self._kept(found)
+                self._kept(found, at_most=found.upper or not (by_output or calls_released))
                 return
             if by_output and not found.upper:
                 unfit, confirmed = self._confirmed(pair)
@@ -398,7 +412,7 @@ class _Audit:
         spent = self._declared_budget(first, frozen) if isinstance(self._claimed, ApproximateDP) else None
         if spent is not None:
             if self._claimed.meets(spent[0]) and self._claimed.meets(spent[1], "delta"):
-                self.forced.append((spent[0], spent[0]))
+                self.forced.append((0.0, spent[0]))
                 return
             why = [f"the calls declare to spend epsilon {spent[0]:g} and delta {spent[1]:g} on what changes"]
         self._cannot_tell("; ".join(dict.fromkeys(why)))
@@ -434,10 +448,10 @@ class _Audit:
             return str(error)
         return ""
 
-    def _kept(self, found: Compared) -> None:
-        """Note the value that a pair takes, which rounding may take beyond the claim."""
+    def _kept(self, found: Compared, *, at_most: bool) -> None:
+        """Note the value that a pair takes, or takes at most; rounding may take it beyond the claim."""
         breaks, value = forced(found, self._claimed, at_least=False)
-        least = forced(found, self._claimed, at_least=True)[1] if breaks else value
+        least = 0.0 if at_most else forced(found, self._claimed, at_least=True)[1] if breaks else value
         self.forced.append((least, value))
 
     def _confirmed(self, pair: Pair) -> tuple[str, Compared | None]:

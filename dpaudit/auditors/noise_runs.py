@@ -98,7 +98,13 @@ def taken_apart(output: Any) -> tuple[tuple[Any, ...], np.ndarray, str]:
     def visit(value: Any) -> None:
         if hasattr(value, "detach"):
             value = value.detach().cpu().numpy()
-        if isinstance(value, np.ndarray | np.generic):
+        fields = [each.name for each in dataclasses.fields(value)] if _is_record(value) else []
+        if _is_seen(value) and set(getattr(value, "__dict__", ())) - set(fields):
+            opaque.append(f"a {type(value).__name__} with attributes of its own")
+        if isinstance(value, np.ma.MaskedArray):
+            form.append(("mask", np.ma.getmaskarray(value).tobytes()))
+            visit(np.ma.filled(value, 0))
+        elif isinstance(value, np.ndarray | np.generic):
             if value.dtype.kind in "iuf":
                 # A number is the same whether it is numpy's or Python's own.
                 form.append(("numbers", np.shape(value)) if np.shape(value) else "number")
@@ -125,8 +131,8 @@ def taken_apart(output: Any) -> tuple[tuple[Any, ...], np.ndarray, str]:
             form.append((type(value).__name__, len(value)))
             for each in value:
                 visit(each)
-        elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-            visit({field.name: getattr(value, field.name) for field in dataclasses.fields(value)})
+        elif _is_record(value):
+            visit({name: getattr(value, name) for name in fields})
         else:
             form.append(type(value).__name__)
             opaque.append(f"a {type(value).__name__}")
@@ -143,6 +149,17 @@ def taken_apart(output: Any) -> tuple[tuple[Any, ...], np.ndarray, str]:
 
     visit(output)
     return tuple(form), np.concatenate(numbers) if numbers else np.zeros(0), opaque[0] if opaque else ""
+
+
+def _is_record(value: Any) -> bool:
+    return dataclasses.is_dataclass(value) and not isinstance(value, type)
+
+
+def _is_seen(value: Any) -> bool:
+    """Whether a value is taken for a number, a text, an array, a container or a record, whatever else it holds."""
+    if isinstance(value, np.ma.MaskedArray):
+        return False
+    return _is_record(value) or isinstance(value, int | float | str | bytes | list | tuple | Mapping | np.ndarray)
 
 
 def difference_in_words(x: tuple[Any, ...], y: tuple[Any, ...]) -> str:

@@ -575,9 +575,15 @@ class Draw:
         return sampler.draw_once(self.data, self.size, *self.purpose)
 
 
+def _of_masked_arrays(raw: Any) -> bool:
+    return (
+        isinstance(raw, list | tuple) or (isinstance(raw, np.ndarray) and raw.dtype.kind == "O" and raw.ndim == 1)
+    ) and any(isinstance(each, np.ma.MaskedArray) for each in raw[:100])
+
+
 def _checked(raw: Any, size: int, where: str, forms: Forms) -> np.ndarray:
     """Outputs as an array, if they are `size` values without NaN in the form seen before."""
-    if isinstance(raw, np.ma.MaskedArray):
+    if isinstance(raw, np.ma.MaskedArray) or _of_masked_arrays(raw):
         raise CheckError(
             f"{where} returned a masked array, whose mask would go unseen; return its `.filled(value)`, or an array of "
             "dtype object with None for what is masked"

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final
 
@@ -65,6 +66,8 @@ def metric(given: str | Callable[[Any, Any], float]) -> Metric:
 
         def enclose(x: Any, y: Any, apart: bool) -> Enclosure:
             value = exact(distance(x, y))
+            if value < 0:
+                raise ParameterError(f"a distance must be at least 0, got {float(value):g}")
             return value, value
 
         return Metric(name=getattr(given, "__name__", "distance"), enclose=enclose)
@@ -184,7 +187,7 @@ def _gap(x: Any, y: Any) -> Number:
     x, y = plain_value(x), plain_value(y)
     if value_key(x, False) == value_key(y, False):
         return 0
-    finite = all(isinstance(each, int) or (isinstance(each, float) and math.isfinite(each)) for each in (x, y))
+    finite = all(isinstance(each, int | float | Fraction | Decimal) and math.isfinite(each) for each in (x, y))
     return abs(Fraction(x) - Fraction(y)) if finite else math.inf
 
 

@@ -703,3 +703,47 @@ def test_changes_that_no_other_call_explains_are_refuted_where_there_are_several
     evidence = audited(sums_of_columns, np.array(x), np.array(y), functions=[DECLARED])
     assert evidence.verdict == "refuted"
     assert evidence.witness.measured == moved
+
+
+def histogram_of_the_keys_that_occur(data):
+    keys = sorted(set(data))
+    noisy = laplace([data.count(key) for key in keys], 2.0, 1.0)
+    return {key: float(value) for key, value in zip(keys, noisy, strict=True) if value > 30}
+
+
+@pytest.mark.parametrize(("x", "y"), [("ABBBB", "BBBBZ"), ("ABBBB", "BBBB"), ("AABBZ", "ABBBB")])
+def test_entries_of_a_vector_for_other_keys_are_no_change_of_a_value(x, y):
+    """Partition selection: counts of each key change by one, and the first entry by up to four."""
+    bare = dpaudit.NoiseFunction(name=DECLARED.name, value="values", sensitivity="sensitivity")
+    for described in (DECLARED, bare):
+        assert audited(histogram_of_the_keys_that_occur, x, y, functions=[described]).verdict == "inconclusive"
+
+
+def small_counts_masked(data):
+    counts = np.array([data.count(key) for key in "AB"], dtype=float)
+    return np.ma.array(counts + np.random.laplace(0.0, 2.0, 2), mask=counts == 0)
+
+
+class Labelled(float):
+    pass
+
+
+def with_an_attribute(data):
+    value = Labelled(data.count("A") + np.random.laplace(0.0, 1.0))
+    value.raw = data.count("A")
+    return value
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "verdict"), [(small_counts_masked, "refuted"), (with_an_attribute, "inconclusive")]
+)
+def test_what_hangs_on_an_output_is_part_of_it(mechanism, verdict):
+    assert audited(mechanism, "AB", "BB", epsilon=1.0).verdict == verdict
+
+
+def test_what_calls_return_bounds_an_epsilon_from_above_alone():
+    """By hand: an event of Laplace noise of scale 5, whose probabilities have a log-ratio of 0.366."""
+    evidence = audited(lambda data: bool(np.random.laplace(data[0], 5.0) > 7), [6.0], [8.0], epsilon=1.0)
+    assert evidence.verdict == "consistent"
+    assert evidence.measured["epsilon"].lower == 0.0
+    assert evidence.measured["epsilon"].upper == pytest.approx(0.4)

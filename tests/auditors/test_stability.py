@@ -1,6 +1,7 @@
 """Stability claims: wrong maps are refuted with minimal pairs, right ones are not, small domains are proved."""
 
 import math
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -233,3 +234,20 @@ def test_a_root_is_enclosed():
     lower, upper = root(Fraction(2))
     assert lower**2 < 2 < upper**2
     assert upper - lower < 1e-30
+
+
+@pytest.mark.parametrize("of", [lambda x: Fraction(x, 5), lambda x: Decimal(x) / 5])
+@pytest.mark.parametrize("name", ["absolute", "l1"])
+def test_fractions_and_decimals_are_numbers(of, name):
+    """A fifth of a number changes by a fifth of its change, and never by more than the promise or less than a tenth."""
+    in_list = (lambda x: [of(x)]) if name == "l1" else of
+    domain = dpaudit.Integers(0, 3)
+    assert audited(in_list, domain, "absolute", name, lambda d: d).verdict == "proved"
+    refuted = audited(in_list, domain, "absolute", name, lambda d: d / 10)
+    assert refuted.verdict == "refuted"
+    assert refuted.measured["output_distance"].lower == pytest.approx(0.2)
+
+
+def test_a_negative_distance_is_an_error():
+    with pytest.raises(dpaudit.CheckError, match="at least 0, got -1"):
+        audited(lambda x: x, dpaudit.Integers(0, 3), "absolute", lambda a, b: -1.0, lambda d: 0)

@@ -88,7 +88,7 @@ def test_a_shell_is_told_what_goes_on():
 
 @pytest.mark.slow
 def test_the_first_command_shows_one_witness_within_ten_seconds(command):
-    assert FIRST in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert FIRST in " ".join((ROOT / "README.md").read_text(encoding="utf-8").replace("\\\n", " ").split())
     started = time.monotonic()
     outcome = command(*shlex.split(FIRST)[1:])
     assert time.monotonic() - started < 10

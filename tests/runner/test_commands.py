@@ -57,5 +57,5 @@ def test_the_command_of_a_request_is_read_back(request_):
 
 def test_what_is_no_command_is_refused():
     for text in ("", "dpaudit", "dpaudit list", "dpaudit check --no-such-option", "dpaudit check 'open"):
-        with pytest.raises(dpaudit.RecordError, match="no command of dpaudit"):
+        with pytest.raises(dpaudit.RecordError, match="is not a command of dpaudit"):
             Request.from_command(text)

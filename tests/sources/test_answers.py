@@ -89,8 +89,8 @@ def test_lines(command, written, more, expected):
         (["a", "b", "c", "d", '"e'], {"format": "csv"}, ["line 5", "no CSV"]),
         (["1", "2", "3", "4", "true"], {"dtype": "float64"}, ["'true' in line 5", "no float64"]),
         (["1", "2", "3", "4", "1.5"], {"dtype": "int64"}, ["'1.5' in line 5", "no int64"]),
-        (['"a"', '"b"', '"c"', '"d"', "5"], {"dtype": "text"}, ["'5' in line 5", "no text"]),
-        (["[1]", "[1]", "[1]", "[1]", "[1, 2]"], {"dtype": "int64"}, ["no array of int64"]),
+        (['"a"', '"b"', '"c"', '"d"', "5"], {"dtype": "text"}, ["'5' in line 5", "not text"]),
+        (["[1]", "[1]", "[1]", "[1]", "[1, 2]"], {"dtype": "int64"}, ["not an array of int64"]),
     ],
 )
 def test_a_line_that_does_not_fit(command, written, more, words):
