@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
+from dpaudit.auditors.budget import Features, Method
 from dpaudit.catalog import ROOT
 from dpaudit.claims.record import Record, Result, read_record
 from dpaudit.errors import DpauditError, RecordError
@@ -22,6 +25,9 @@ RECORD = "record.json"
 """The record that `dpaudit check --output` writes."""
 
 _NAMED = 3
+
+_Way = tuple[Method, Features, bool]
+"""Method, features and whether to stop early: what tells apart cells that are otherwise the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +69,7 @@ def check_record(path: Path, record: Record) -> Freshness:
         cells = [replace(cell, timed=True) for cell in cells]
     keys = Keys(record.seed)
     results = {_place(result.target, result.claim, result.parameters, result.key): result for result in record.results}
-    made = {_place(result.target, result.claim, result.parameters, "") for result in record.results}
+    made = _Made(record, cells)
     outdated, expected_anew, without = [], [], []
     for cell in cells:
         found = next(
@@ -74,11 +80,11 @@ def check_record(path: Path, record: Record) -> Freshness:
             ),
             None,
         )
-        if found is None and record.partial and _place(cell.target, cell.claim, cell.described, "") not in made:
+        if found is None and record.partial and cell not in made:
             without.append(cell.claim)
         elif found is None:
             # Where the data were not at hand, neither is a result; one that is there was made of something else.
-            if not cell.missing or _place(cell.target, cell.claim, cell.described, "") in made:
+            if not cell.missing or cell in made:
                 outdated.append(cell.claim)
         elif found.expected is not cell.expected or found.reason != cell.reason:
             expected_anew.append(cell.claim)
@@ -97,6 +103,38 @@ def check_record(path: Path, record: Record) -> Freshness:
     ]
     told = tuple(reason for reason in reasons if reason)
     return Freshness(path=path, state="outdated" if told else "up to date", reasons=told)
+
+
+class _Made:
+    """The cells that a record has a result of, whatever its key; only asked for cells whose key is not there."""
+
+    def __init__(self, record: Record, cells: Sequence[Cell]) -> None:
+        self._record = record
+        asked = Counter(_place(cell.target, cell.claim, cell.described, "") for cell in cells)
+        self._several = {place for place, number in asked.items() if number > 1}
+
+    def __contains__(self, cell: Cell) -> bool:
+        place = _place(cell.target, cell.claim, cell.described, "")
+        ways = self._ways.get(place, set())
+        return bool({None, (cell.method, cell.features, cell.stop_early)} & ways)
+
+    @cached_property
+    def _ways(self) -> dict[tuple[str, str, str, str], set[_Way | None]]:
+        """How the results at each place were made; None for any way, where the place is audited in one way only."""
+        ways: dict[tuple[str, str, str, str], set[_Way | None]] = {}
+        for result in self._record.results:
+            place = _place(result.target, result.claim, result.parameters, "")
+            ways.setdefault(place, set()).add(_way(result) if place in self._several else None)
+        return ways
+
+
+def _way(result: Result) -> _Way | None:
+    """How a result was asked for, by its command, since its method may be what ``auto`` chose; None if unreadable."""
+    try:
+        request = Request.from_command(result.command)
+    except DpauditError:
+        return None
+    return request.method or "auto", request.features, request.stop_early
 
 
 def _words_changed(record: Record, cells: Sequence[Cell]) -> Iterator[str]:

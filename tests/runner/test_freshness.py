@@ -10,7 +10,9 @@ import pytest
 import dpaudit
 from dpaudit.claims.record import Partial, read_record, summarise
 from dpaudit.cli import main
-from dpaudit.runner.freshness import check_reports
+from dpaudit.runner import Request
+from dpaudit.runner.check import run_request
+from dpaudit.runner.freshness import check_record, check_reports
 
 PROTOCOL = '''
     """A protocol."""
@@ -210,3 +212,79 @@ def test_cells_without_a_result_of_an_interrupted_run_are_told_from_those_that_c
         status, out = checked(monkeypatch, capsys)
         assert status == 1
         assert out.splitlines()[0].endswith(f"record.json: outdated: {said}")
+
+
+BIT = """
+    import numpy as np
+
+    import dpaudit
+
+
+    class Bit(dpaudit.Mechanism):
+        epsilon: float = 1.0
+
+        def sample(self, data, size, rng):
+            return np.where(rng.random(size) < 1 / (1 + np.exp(-self.epsilon)), data, 1 - data)
+
+        def law(self, data):
+            keep = 1 / (1 + np.exp(-self.epsilon))
+            return dpaudit.FiniteLaw.from_probabilities([data, 1 - data], [keep, 1 - keep])
+
+        def neighbours(self):
+            return dpaudit.Neighbouring.any_two_inputs([0, 1], scope="a bit")
+
+        def claims(self):
+            return [dpaudit.PrivacyClaim(id="bit.privacy", statement="It is private.", epsilon=self.epsilon)]
+"""
+WAYS = """
+    schema = "dpaudit.plan/1"
+    protocol = "bit.py"
+"""
+WAY = """
+    [[audit]]
+    target = "bit"
+    claim = "bit.privacy"
+    set = {{ epsilon = [1.0] }}
+    expect = "{expect}"
+    reason = "the noise is that of the claim"
+    samples = 2000
+    method = "{method}"
+    stop_early = {early}
+"""
+CHANGED = "1 of 3 results (bit.privacy): code, parameters, plan, data or libraries that decide it changed"
+
+
+def lacking(number):
+    """What is said of cells that an interrupted run did not come to."""
+    goes_on = "its command with the same --output goes on from there"
+    return f"{number} of 3 results (bit.privacy): the run was interrupted; {goes_on}"
+
+
+@pytest.mark.slow
+def test_ways_to_audit_one_cell_are_told_apart_in_an_interrupted_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bit.py").write_text(dedent(BIT), encoding="utf-8")
+    ways = [("exact", "proved", "false"), ("black-box", "consistent", "false"), ("black-box", "consistent", "true")]
+    audits = [WAY.format(method=method, expect=expect, early=early) for method, expect, early in ways]
+    (tmp_path / "bit.toml").write_text(dedent(WAYS + "".join(audits)), encoding="utf-8")
+    whole = run_request(Request(targets=["bit.toml"]), apart=False).record
+    assert [result.method for result in whole.results] == ["exact", "black-box", "black-box"]
+    assert [result.command.count("--stop-early") for result in whole.results] == [0, 0, 1]
+
+    def reasons(*places, other=()):
+        """What is said where the record has the results at these places, some of them with another key."""
+        results = [
+            dataclasses.replace(whole.results[place], key="0" * 16) if place in other else whole.results[place]
+            for place in places
+        ]
+        partial = Partial(cells=3, results=len(places)) if len(places) < 3 else None
+        record = dataclasses.replace(whole, results=tuple(results), summary=summarise(results), partial=partial)
+        return list(check_record(tmp_path / "record.json", record).reasons)
+
+    assert reasons(0, 1, 2) == []
+    for place in range(3):
+        assert reasons(place) == [lacking(2)]
+        assert reasons(place, other=[place]) == [lacking(2), CHANGED]
+        assert reasons(0, 1, 2, other=[place]) == [CHANGED]
+    assert reasons(0, 2) == [lacking(1)]
+    assert reasons(0, 2, other=[0]) == [lacking(1), CHANGED]
