@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from dpaudit.cli.output import write_out
+from dpaudit.cli.output import is_lost, say, write_out
 from dpaudit.errors import OutputError, ParameterError
 from dpaudit.writing import write_file
 
@@ -55,3 +55,6 @@ def init(
     for path in paths:
         write_out(f"wrote {path}\n")
     write_out(f"next: dpaudit check {written[1][0]}\n")
+    if is_lost():
+        # The exit status is that of a failure; whoever tries again is told that the files exist already.
+        say(f"{paths[0]} and {paths[1]} are written all the same; next: dpaudit check {paths[1]}")

@@ -156,6 +156,11 @@ _is_lost = False
 """Whether something that was to be printed could not be written."""
 
 
+def is_lost() -> bool:
+    """Whether standard output took less than was written so far, and is neither closed nor without a reader."""
+    return _is_lost
+
+
 @contextmanager
 def lasting_streams() -> Iterator[Callable[[], bool]]:
     """Standard streams that no write can fail on, also those of libraries, and widths of terminals that are numbers.
@@ -172,7 +177,7 @@ def lasting_streams() -> Iterator[Callable[[], bool]]:
     before = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = _lasting(sys.stdout, 1), _lasting(sys.stderr, 2)
     try:
-        yield lambda: _is_lost
+        yield is_lost
     finally:
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):

@@ -196,6 +196,25 @@ def test_init_writes_a_file_and_a_plan_that_come_out_as_expected(dpaudit, folder
         assert all(result["expected"] == result["verdict"] for result in record["results"])
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+def test_init_says_what_it_wrote_where_that_cannot_be_printed(dpaudit, folder, monkeypatch):
+    before = os.dup(1)
+    try:
+        with open("/dev/full", "wb") as full, open(1, "w", encoding="utf-8", closefd=False) as stream:
+            os.dup2(full.fileno(), 1)
+            monkeypatch.setattr(sys, "stdout", stream)
+            outcome = dpaudit("init", "noisy-count")
+    finally:
+        os.dup2(before, 1)
+        os.close(before)
+    assert outcome.status == 2
+    assert sorted(path.name for path in folder.iterdir()) == ["noisy_count.py", "noisy_count.toml"]
+    failed, written = outcome.err.splitlines()
+    assert "standard output cannot be written" in failed
+    assert "noisy_count.py and noisy_count.toml are written all the same" in written
+    assert "dpaudit check noisy_count.toml" in written
+
+
 @pytest.mark.parametrize("name", ["1st", "a.b", "../escape", "", "a b!", "-"])
 def test_init_with_a_bad_name(refused, folder, name):
     message = refused("init", "--", name)
