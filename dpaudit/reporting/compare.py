@@ -302,11 +302,13 @@ def _run_line(comparison: RecordComparison) -> str:
 
 
 def _interruptions(comparison: RecordComparison) -> Iterator[str]:
-    for side, partial in comparison.partial.items():
+    for side, kind, other in (("old", "added", "new"), ("new", "removed", "old")):
+        partial = comparison.partial.get(side)
         if partial is not None:
+            have = "has" if partial.results == 1 else "have"
             yield (
-                f"the run of the {side} record was interrupted: {partial.results} of {partial.cells} cells have a "
-                f"result, and the others count as {'removed' if side == 'new' else 'added'}"
+                f"the run of the {side} record was interrupted: {partial.results} of {partial.cells} cells {have} a "
+                f"result; a cell without one counts as {kind} if the {other} record has a result of it"
             )
 
 

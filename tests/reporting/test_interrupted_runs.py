@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import xml.etree.ElementTree as ET
+from collections import Counter
 
 import pytest
 
@@ -118,3 +119,46 @@ def test_a_comparison_says_which_record_is_of_a_part(whole, cut, make_result, fo
     else:
         assert "the run of the new record was interrupted: 3 of 8 cells have a result" in text
         assert "interrupted" not in render_comparison(compare_records(full, whole), form)
+
+
+SEVERAL = "have a result; a cell without one counts as"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kinds", "said"),
+    [
+        (2, 3, {"added": 1}, [f"old record was interrupted: 2 of 8 cells {SEVERAL} added if the new record has"]),
+        (3, 2, {"removed": 1}, [f"new record was interrupted: 2 of 8 cells {SEVERAL} removed if the old record has"]),
+        (
+            3,
+            3,
+            {},
+            [
+                f"old record was interrupted: 3 of 8 cells {SEVERAL} added if the new record has",
+                f"new record was interrupted: 3 of 8 cells {SEVERAL} removed if the old record has",
+            ],
+        ),
+        (
+            1,
+            2,
+            {"added": 1},
+            [
+                "old record was interrupted: 1 of 8 cells has a result; a cell without one counts as added",
+                f"new record was interrupted: 2 of 8 cells {SEVERAL} removed if the old record has",
+            ],
+        ),
+    ],
+)
+def test_a_comparison_says_nothing_of_cells_that_neither_record_has(whole, old, new, kinds, said):
+    def first(number, *, cut):
+        results = whole.results[:number]
+        partial = Partial(cells=8, results=number) if cut else None
+        return dataclasses.replace(whole, results=results, summary=summarise(results), partial=partial)
+
+    both = len(said) == 2
+    found = compare_records(first(old, cut=both or old < new), first(new, cut=both or new < old))
+    assert Counter(change.kind for change in found.changes) == kinds
+    lines = [line for line in render_comparison(found, "text").splitlines() if "interrupted" in line]
+    assert len(lines) == len(said)
+    for line, words in zip(lines, said, strict=True):
+        assert words in line
