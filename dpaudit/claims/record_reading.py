@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from dpaudit.claims.evidence import Curves
 from dpaudit.claims.kept import kept
-from dpaudit.claims.record import SCHEMA, Record, Result, summarise
+from dpaudit.claims.record import SCHEMA, Partial, Record, Result, summarise
 from dpaudit.claims.record_json import OF_THE_CLAIM, lower_of
 from dpaudit.claims.record_lines import Lines, tables_of
 from dpaudit.claims.record_schema import parts_readers, record_reader
@@ -66,12 +66,18 @@ class _MisfitError(Exception):
 
 
 def _checked(record: Record) -> Record:
-    """Return a record whose counts are those of its results, and whose curves can be drawn."""
+    """Return a record whose counts are those of its results, and whose curves can be drawn; a part says so."""
     if summarise(record.results) != dict(record.summary):
         raise _MisfitError("key 'summary' does not count the results")
     partial = record.partial
     if partial is not None and not partial.results == len(record.results) < partial.cells:
         raise _MisfitError("key 'partial' does not fit the results")
+    shard = record.shard
+    if shard is not None and partial is not None and partial.cells != shard.cells:
+        raise _MisfitError(f"key 'partial' has {partial.cells} cells, key 'shard' has {shard.cells}")
+    if shard is not None and partial is None and len(record.results) < shard.cells:
+        # Versions without `partial` said of shards only that they were interrupted, by their number of cells.
+        record = dataclasses.replace(record, partial=Partial(cells=shard.cells, results=len(record.results)))
     return _drawable(record)
 
 

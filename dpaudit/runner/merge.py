@@ -15,6 +15,9 @@ from dpaudit.runner.witnesses import FOLDER as WITNESSES
 
 _SHARD = re.compile(r" --shard \d+/\d+(?= )")
 
+_LONGEST = 200
+"""Characters of a command that a message shows."""
+
 
 def merge(records: Mapping[str, Record], *, output: Path | None = None) -> Record:
     """Join the records of all shards of a run, as the record of the whole run.
@@ -88,6 +91,7 @@ def merge(records: Mapping[str, Record], *, output: Path | None = None) -> Recor
             "seconds": sum(each for each in seconds if isinstance(each, float | int)),
         },
         shard=None,
+        partial=None,
     )
 
 
@@ -97,10 +101,12 @@ def _shard(name: str, record: Record) -> Shard:
         raise RecordError(f"{name}: not the record of a shard; `dpaudit check --shard 1/2` writes one")
     if not 1 <= shard.number <= shard.of or len(shard.places) != len(record.results):
         raise RecordError(f"{name}: key 'shard' does not fit the results; write the record again")
-    if len(record.results) < shard.cells:
+    if record.partial is not None or len(record.results) < shard.cells:
+        cells = (record.partial or shard).cells
+        shown = record.command if len(record.command) <= _LONGEST else "it is the key 'command' of this record"
         raise RecordError(
-            f"{name}: the run was interrupted after {len(record.results)} of {shard.cells} cells; the same command "
-            f"goes on from there: {record.command}"
+            f"{name}: the run was interrupted after {len(record.results)} of {cells} cells; give its command again, "
+            f"with the same --output, and it goes on from there: {shown}"
         )
     return shard
 

@@ -7,12 +7,13 @@ from collections import Counter
 
 import pytest
 
-from dpaudit.claims.record import Partial, Record, summarise
+from dpaudit.claims.record import Partial, Record, Shard, read_record, summarise
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import RecordError
 from dpaudit.reporting import FORMATS, render_badge, report_files
 from dpaudit.reporting.compare import compare_records, render_comparison
 from dpaudit.reporting.overview import kept
+from dpaudit.runner.merge import merge
 
 SAID = "3 of 8 cells"
 
@@ -162,3 +163,58 @@ def test_a_comparison_says_nothing_of_cells_that_neither_record_has(whole, old, 
     assert len(lines) == len(said)
     for line, words in zip(lines, said, strict=True):
         assert words in line
+
+
+@pytest.fixture
+def shard(whole):
+    """The first of two shards, with three of eight cells, as versions without `partial` wrote it."""
+    command = f"{whole.command} --shard 1/2 --seed 0"
+    return dataclasses.replace(whole, command=command, shard=Shard(number=1, of=2, cells=8, places=(0, 2, 4)))
+
+
+def test_a_shard_with_fewer_results_than_cells_is_read_as_a_part(shard, tmp_path):
+    assert '"partial"' not in shard.to_json()
+    (tmp_path / "record.json").write_text(shard.to_json(), encoding="utf-8")
+    for read in (Record.from_json(shard.to_json()), read_record(tmp_path / "record.json")):
+        assert read == dataclasses.replace(shard, partial=Partial(cells=8, results=3))
+        assert read.status == 130
+        assert SAID in FORMATS["text"](read)
+    all_there = dataclasses.replace(shard, shard=dataclasses.replace(shard.shard, cells=3))
+    assert Record.from_json(all_there.to_json()) == all_there
+
+
+@pytest.mark.parametrize("cells", [3, 7, 9])
+def test_a_part_of_a_shard_that_has_another_number_of_cells_is_refused(shard, cells):
+    other = dataclasses.replace(shard.shard, cells=cells)
+    record = dataclasses.replace(shard, shard=other, partial=Partial(cells=8, results=3))
+    with pytest.raises(RecordError, match=f"key 'partial' has 8 cells, key 'shard' has {cells}"):
+        Record.from_json(record.to_json())
+
+
+def test_a_join_does_not_pass_a_part_for_the_whole(shard, make_result):
+    rest = [make_result(parameters={"epsilon": 1.0, "agents": agents}) for agents in (6, 7)]
+    first = dataclasses.replace(shard, shard=dataclasses.replace(shard.shard, cells=3))
+    second = dataclasses.replace(
+        shard,
+        command=shard.command.replace("1/2", "2/2"),
+        results=tuple(rest),
+        summary=summarise(rest),
+        shard=Shard(number=2, of=2, cells=2, places=(1, 3)),
+    )
+    joined = merge({"one": first, "two": second})
+    assert (joined.partial, joined.shard, len(joined.results)) == (None, None, 5)
+    for cut in (shard, dataclasses.replace(first, partial=Partial(cells=8, results=3))):
+        with pytest.raises(RecordError, match="one: the run was interrupted after 3 of 8 cells"):
+            merge({"one": cut, "two": second})
+
+
+@pytest.mark.parametrize("agents", [5, 5000])
+def test_a_join_shows_the_command_of_a_part_only_where_it_is_short(shard, agents):
+    command = f"dpaudit check coin --set agents={','.join(map(str, range(agents)))} --shard 1/2 --seed 0"
+    with pytest.raises(RecordError) as refused:
+        merge({"out/part1": dataclasses.replace(shard, command=command)})
+    message = str(refused.value)
+    assert message.startswith("out/part1: the run was interrupted after 3 of 8 cells; give its command again")
+    assert (command in message) is (agents == 5)
+    assert ("the key 'command' of this record" in message) is (agents == 5000)
+    assert len(message) < 400
