@@ -78,11 +78,11 @@ def _without_files(arguments: list[str]) -> list[str]:
 
 
 def _said(tally: Tally) -> str:
-    if tally.failure:
-        return tally.failure
-    if not tally.applies:
-        return "does not apply"
-    return f"{tally.alarms} false alarms, {tally.found} found, of {tally.runs}, in {tally.seconds:.1f} s"
+    said = [tally.gaps] if tally.gaps else []
+    if tally.applies:
+        counts = f"{tally.alarms} false alarms, {tally.found} found, of {tally.runs}, in {tally.seconds:.1f} s"
+        said.insert(0, counts)
+    return "; ".join(said) or "does not apply"
 
 
 def _tools(names: list[str]) -> tuple[list[Tool], list[Tool]]:

@@ -70,8 +70,25 @@ class Results:
 
     def exceeds(self, tool: Tool) -> list[str]:
         """Cases in which the tool's rate of false alarms is above what it states, at any number of samples."""
-        sizes = {self.settings.samples, *self.settings.power_samples}
-        return [case.name for case in self.cases if any(self.marked(tool, case, size) == "!" for size in sizes)]
+        return [case.name for case in self.cases if any(self.marked(tool, case, size) == "!" for size in self.sizes)]
+
+    @property
+    def sizes(self) -> list[int]:
+        """All numbers of samples."""
+        return sorted({self.settings.samples, *self.settings.power_samples})
+
+    def counted(self, tool: Tool) -> bool:
+        """Whether there is any bound of the tool that could have been a false alarm."""
+        return any(
+            self.of(tool, case, size).applies
+            for case in self.cases
+            if math.isfinite(case.truth())
+            for size in self.sizes
+        )
+
+    def gaps(self, tool: Tool) -> list[str]:
+        """Cases in which some audits of the tool returned no bound, though it applies to others of them or failed."""
+        return [case.name for case in self.cases if any(self.of(tool, case, size).gaps for size in self.sizes)]
 
 
 def summary(results: Results) -> list[tuple[str, ...]]:
@@ -85,7 +102,7 @@ def summary(results: Results) -> list[tuple[str, ...]]:
         stated = tool.stated(settings.confidence)
         rates = [_rate(summed(results.honest(tool, kind)), stated) for kind in (*UNTRUE, None)]
         every = summed(results.honest(tool))
-        milliseconds = f"{1000 * every.seconds / every.runs:.1f}" if every.applies else ""
+        milliseconds = f"{1000 * every.seconds / every.audits:.1f}" if every.applies else ""
         found = [_power(results.broken(tool, samples)) for samples in settings.power_samples]
         lines.append((tool.name, f"{stated:.0%}", *rates, str(len(results.exceeds(tool))), *found, milliseconds))
     return lines
@@ -102,7 +119,7 @@ def _rate(tally: Tally, stated: float) -> str:
 
 def _power(tallies: Sequence[Tally]) -> str:
     """Mean share of the audits that found the bug, over the cases to which the tool applies, and their number."""
-    some = [tally.found / tally.runs for tally in tallies if tally.applies]
+    some = [tally.power for tally in tallies if tally.applies]
     return f"{sum(some) / len(some):.2f} of {len(some)}" if some else ""
 
 
@@ -115,9 +132,16 @@ def alarms(results: Results) -> list[tuple[str, ...]]:
             for tool in results.tools:
                 tally = results.of(tool, case, results.settings.samples)
                 flag = results.marked(tool, case, results.settings.samples)
-                cells.append("raises" if tally.failure else f"{tally.alarms} {flag}".rstrip() if tally.applies else "")
+                # Where some audits returned no bound, the count is of the others, and the cell has their number.
+                of = f" of {tally.runs:,}" if tally.gaps else ""
+                cells.append(f"{tally.alarms}{of} {flag}".rstrip() if tally.applies else _without_bounds(tally))
             lines.append((case.name, *cells))
     return lines
+
+
+def _without_bounds(tally: Tally) -> str:
+    """The cell of a case with no bound at all: it is blank where the tool does not apply."""
+    return "fails" if tally.failures else ""
 
 
 def powers(results: Results) -> list[tuple[str, ...]]:
@@ -128,14 +152,10 @@ def powers(results: Results) -> list[tuple[str, ...]]:
             cells = []
             for tool in results.tools:
                 found = [results.of(tool, case, samples) for samples in results.settings.power_samples]
-                if any(tally.failure for tally in found):
-                    cells.append("raises")
-                elif any(tally.applies for tally in found):
-                    cells.append(
-                        " / ".join(f"{tally.found / tally.runs:.2f}" if tally.applies else "-" for tally in found)
-                    )
+                if any(tally.applies for tally in found):
+                    cells.append(" / ".join(f"{tally.power:.2f}" if tally.applies else "-" for tally in found))
                 else:
-                    cells.append("")
+                    cells.append(next(filter(None, map(_without_bounds, found)), ""))
             lines.append((case.name, _promised(case), _number(case.truth()), *cells))
     return lines
 
@@ -191,8 +211,10 @@ def page(results: Results) -> str:
         "",
         "## False alarms of each case",
         "",
-        f"Of {settings.runs:,} audits with {settings.samples:,} samples per input. Marks are as above, with",
-        "Bonferroni's correction. A blank says that the tool does not apply.",
+        *_wrapped(
+            f"Of {settings.runs:,} audits with {settings.samples:,} samples per input. Marks are as above, with "
+            "Bonferroni's correction. A blank says that the tool does not apply, and `fails` that no audit returned a bound."
+        ),
         "",
         *markdown(alarms(results)),
         "",
@@ -217,15 +239,15 @@ def page(results: Results) -> str:
         parts += _wrapped(f"- **{tool.name}.** {tool.how or 'From a file.'}")
     for tool in results.absent:
         parts += _wrapped(f"- **{tool.name}**: absent, because `{tool.requires}` is not installed.")
-    failures = [
-        f"- {tool.name}, {case.name}: {tally.failure}"
+    gaps = [
+        f"- {tool.name}, {case.name}, {size:,} samples: {results.of(tool, case, size).gaps}"
         for tool in results.tools
         for case in results.cases
-        for tally in {results.of(tool, case, size) for size in (settings.samples, *settings.power_samples)}
-        if tally.failure
+        for size in results.sizes
+        if results.of(tool, case, size).gaps
     ]
-    if failures:
-        parts += ["", "## What was raised", "", *failures]
+    if gaps:
+        parts += ["", "## Audits without a bound", "", *gaps]
     return "\n".join(parts) + "\n"
 
 
@@ -245,15 +267,26 @@ def _explained(settings: Settings) -> str:
 def _findings(results: Results) -> list[str]:
     """What the tables show, in sentences."""
     honest = [tool for tool in results.tools if not tool.control]
-    unmarked = [tool.name for tool in honest if not results.exceeds(tool) and not _classes_above(results, tool)]
+    unmarked = [
+        tool.name
+        for tool in honest
+        if results.counted(tool) and not results.exceeds(tool) and not _classes_above(results, tool)
+    ]
     found = []
     if unmarked:
         found.append(f"Nowhere more false alarms than stated, as far as was seen: {'; '.join(unmarked)}.")
+    if uncounted := [tool.name for tool in honest if not results.counted(tool)]:
+        found.append(f"No bound that could have been a false alarm, and so nothing is known: {'; '.join(uncounted)}.")
     for tool in honest:
         if cases := results.exceeds(tool):
             found.append(f"{tool.name}: false alarms above the stated error probability in {', '.join(cases)}.")
         if classes := _classes_above(results, tool):
             found.append(f"{tool.name}: false alarms above it over all {' and all '.join(classes)} cases together.")
+    for tool in results.tools:
+        if cases := results.gaps(tool):
+            found.append(
+                f"{tool.name}: some audits returned no bound, and only the others are counted: {', '.join(cases)}."
+            )
     controls = [tool for tool in results.tools if tool.control]
     if seen := [f"{tool.name} (cases: {len(results.exceeds(tool))})" for tool in controls if results.exceeds(tool)]:
         found.append(f"Wrong on purpose, and marked: {'; '.join(seen)}.")

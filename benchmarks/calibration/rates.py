@@ -8,6 +8,7 @@ import time
 import zlib
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from numbers import Real
 from pathlib import Path
 
 import numpy as np
@@ -23,19 +24,51 @@ LEVEL = 0.95
 class Tally:
     """What a tool said about a case, run after run with other seeds.
 
-    ``alarms`` counts bounds above the true epsilon, ``found`` bounds above the promised one. ``seconds`` is processor
-    time. A tool that raised has the message in ``failure``, and one that does not apply has no runs.
+    Attributes
+    ----------
+    runs
+        Audits that returned a bound; a tool that does not apply has none.
+    alarms, found
+        How many of those bounds are above the true epsilon, and above the promised one.
+    nothing
+        Audits that returned None.
+    failures, failure
+        Audits that raised, or returned what is no number, and the message of the first of them.
+    seconds
+        Processor time of all audits.
     """
 
     runs: int = 0
     alarms: int = 0
     found: int = 0
-    seconds: float = 0.0
+    nothing: int = 0
+    failures: int = 0
     failure: str = ""
+    seconds: float = 0.0
 
     @property
     def applies(self) -> bool:
         return self.runs > 0
+
+    @property
+    def audits(self) -> int:
+        """All of them, with a bound or without."""
+        return self.runs + self.nothing + self.failures
+
+    @property
+    def power(self) -> float:
+        """Share of all audits that found the bug: one without a bound has found nothing."""
+        return self.found / self.audits
+
+    @property
+    def gaps(self) -> str:
+        """What the audits without a bound did, where it is not that the tool does not apply."""
+        said = []
+        if self.nothing and (self.runs or self.failures):
+            said.append(f"None in {self.nothing:,} of {self.audits:,} audits")
+        if self.failures:
+            said.append(f"no bound in {self.failures:,} of {self.audits:,} audits, the first time: {self.failure}")
+        return "; ".join(said)
 
 
 def above(bound: float, limit: float) -> bool:
@@ -50,23 +83,58 @@ def seed_of(case: Case, samples: int, run: int) -> int:
 
 
 def tallied(tool: Tool, case: Case, samples: int, confidence: float, runs: int, done: Tally | None = None) -> Tally:
-    """Run a tool on a case with several seeds, and count; ``done`` is of the first of them."""
+    """Run a tool on a case with several seeds, and count; ``done`` is of the first of them.
+
+    An audit without a bound, whatever the reason, says nothing about the others.
+    """
     done = done or Tally()
     truth, promised = case.truth(), case.mechanism.epsilon
+    counted, nothing, failures, failure = done.runs, done.nothing, done.failures, done.failure
     alarms, found = done.alarms, done.found
     start = time.process_time()
-    for run in range(done.runs, runs):
+    for run in range(done.audits, runs):
         try:
-            bound = tool.bound(case.mechanism, *case.pair, samples, confidence, seed_of(case, samples, run))
-        except Exception as error:
-            return Tally(failure=f"{type(error).__name__}: {error}")
+            bound = _number(tool.bound(case.mechanism, *case.pair, samples, confidence, seed_of(case, samples, run)))
+        except (Exception, SystemExit) as error:  # a tool that exits must not end the benchmark
+            failures += 1
+            failure = failure or _described(error)
+            continue
         if bound is None:
-            return Tally()
-        if math.isnan(bound):
-            return Tally(failure="returned NaN")
+            nothing += 1
+            continue
+        counted += 1
         alarms += above(bound, truth)
         found += above(bound, promised)
-    return Tally(runs=runs, alarms=alarms, found=found, seconds=done.seconds + time.process_time() - start)
+    return Tally(
+        runs=counted,
+        alarms=alarms,
+        found=found,
+        nothing=nothing,
+        failures=failures,
+        failure=failure,
+        seconds=done.seconds + time.process_time() - start,
+    )
+
+
+class _NoNumberError(Exception):
+    """A tool returned what is no bound."""
+
+
+def _number(bound: object) -> float | None:
+    """What a tool returned, if it is a number or None."""
+    if bound is None:
+        return None
+    if isinstance(bound, bool) or not isinstance(bound, Real):
+        raise _NoNumberError(f"returned {type(bound).__name__}; a bound is a float, or None")
+    if math.isnan(bound):
+        raise _NoNumberError("returned NaN")
+    return float(bound)
+
+
+def _described(error: BaseException) -> str:
+    """The error in one line."""
+    text = " ".join(str(error).split())
+    return text if isinstance(error, _NoNumberError) else f"{type(error).__name__}: {text}"
 
 
 class Kept:
@@ -88,9 +156,9 @@ class Kept:
         """As the function, but for the runs that were kept."""
         key = [tool.name, case.name, samples, confidence]
         done = self._found.get(json.dumps(key))
-        if done and done.runs == runs:
+        if done and done.audits == runs:
             return done
-        tally = tallied(tool, case, samples, confidence, runs, done if done and done.runs < runs else None)
+        tally = tallied(tool, case, samples, confidence, runs, done if done and done.audits < runs else None)
         if self._path:
             with self._path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps([key, asdict(tally)]) + "\n")
@@ -109,11 +177,13 @@ def mark(count: int, runs: int, stated: float, comparisons: int = 1) -> str:
 
 
 def summed(tallies: Iterable[Tally]) -> Tally:
-    """All of them as one."""
+    """The counts of all of them as one; what was raised stays with its case."""
     some = [tally for tally in tallies if tally.applies]
     return Tally(
         runs=sum(tally.runs for tally in some),
         alarms=sum(tally.alarms for tally in some),
         found=sum(tally.found for tally in some),
+        nothing=sum(tally.nothing for tally in some),
+        failures=sum(tally.failures for tally in some),
         seconds=sum(tally.seconds for tally in some),
     )

@@ -219,9 +219,97 @@ def test_a_tool_that_raises_or_does_not_apply_has_no_runs():
 
     case = cases()["laplace"]
     raised = rates.tallied(interface.Tool(name="a", bound=broken), case, 100, 0.95, 5)
-    assert (raised.runs, raised.failure) == (0, "ValueError: no such thing")
-    assert not rates.tallied(interface.Tool(name="b", bound=lambda *_: None), case, 100, 0.95, 5).applies
-    assert rates.tallied(interface.Tool(name="c", bound=lambda *_: math.nan), case, 100, 0.95, 5).failure
+    assert (raised.runs, raised.failures, raised.failure) == (0, 5, "ValueError: no such thing")
+    nothing = rates.tallied(interface.Tool(name="b", bound=lambda *_: None), case, 100, 0.95, 5)
+    assert (nothing.applies, nothing.nothing, nothing.gaps) == (False, 5, "")
+
+
+def sometimes(returned, at):
+    """A tool that is wrong about every case, but for one audit of each in which it returns something else."""
+    seeds = {rates.seed_of(case, 100, at) for case in cases().values()}
+
+    def bound(mechanism, x, y, samples, confidence, seed):
+        if seed not in seeds:
+            return mechanism.epsilon + 0.5 + seed * 1e-12
+        return returned() if callable(returned) else returned
+
+    return interface.Tool(name="mostly wrong", bound=bound)
+
+
+@pytest.mark.parametrize(
+    ("returned", "said"),
+    [
+        (None, "None in 1 of 40 audits"),
+        (math.nan, "no bound in 1 of 40 audits, the first time: returned NaN"),
+        (lambda: 1 / 0, "no bound in 1 of 40 audits, the first time: ZeroDivisionError: division by zero"),
+    ],
+)
+@pytest.mark.parametrize("at", [0, 20])
+def test_one_audit_without_a_bound_hides_none_of_the_others(returned, said, at):
+    tool = sometimes(returned, at)
+    found = results([tool], ["laplace", "biased-coin"], 40, samples=100)
+    tally = found.tallies[tool.name, "laplace", 100]
+    assert (tally.runs, tally.alarms, tally.gaps) == (39, 39, said)
+    assert found.exceeds(tool) == ["laplace", "biased-coin"]
+    text = page(found)
+    assert "Nowhere more false alarms than stated" not in text
+    assert "some audits returned no bound, and only the others are counted: laplace, biased-coin." in " ".join(
+        text.split()
+    )
+    assert f"- mostly wrong, laplace, 100 samples: {said}" in text
+    assert "| laplace | 39 of 39 ! |" in text
+    # An audit without a bound found nothing: 39 of 40.
+    assert found.tallies[tool.name, "biased-coin", 100].power == 39 / 40
+
+
+@pytest.mark.parametrize("returned", [None, math.nan])
+def test_a_tool_without_any_bound_is_not_praised(returned):
+    tool = interface.Tool(name="silent", bound=lambda *_: returned)
+    text = page(results([tool], ["laplace", "rare-leak"], 3, samples=100))
+    assert "Nowhere more false alarms than stated" not in text
+    assert "No bound that could have been a false alarm, and so nothing is known: silent." in text
+
+
+def test_bounds_where_the_truth_is_infinite_are_no_ground_for_praise():
+    tool = interface.Tool(name="only leaks", bound=lambda mechanism, *_: 9.0 if mechanism.name == "rare-leak" else None)
+    assert "so nothing is known: only leaks." in page(results([tool], ["laplace", "rare-leak"], 3, samples=100))
+
+
+def left():
+    raise SystemExit(0)
+
+
+@pytest.mark.parametrize(
+    ("returned", "said"),
+    [
+        (lambda: (each for each in ()), "returned generator; a bound is a float, or None"),
+        ("0.3", "returned str; a bound is a float, or None"),
+        ((0.1, 0.2), "returned tuple; a bound is a float, or None"),
+        (1j, "returned complex; a bound is a float, or None"),
+        (np.array([0.1, 0.2]), "returned ndarray; a bound is a float, or None"),
+        (True, "returned bool; a bound is a float, or None"),
+        (10**400, "OverflowError: int too large to convert to float"),
+        (left, "SystemExit: 0"),
+    ],
+)
+def test_what_is_no_number_is_an_error_of_the_tool(returned, said):
+    tally = rates.tallied(sometimes(returned, 2), cases()["laplace"], 100, 0.95, 5)
+    assert (tally.runs, tally.failures, tally.failure) == (4, 1, said)
+
+
+@pytest.mark.parametrize("returned", [1, np.float32(1.5), np.int64(2), math.inf])
+def test_numbers_of_other_types_are_bounds(returned):
+    tool = interface.Tool(name="typed", bound=lambda *_: returned)
+    assert rates.tallied(tool, cases()["laplace"], 100, 0.95, 3).runs == 3
+
+
+def test_audits_without_a_bound_are_kept_and_not_run_again(tmp_path):
+    path, case = str(tmp_path / "kept.jsonl"), cases()["laplace"]
+    first = rates.Kept(path).tallied(sometimes(None, 1), case, 100, 0.95, 5)
+    never = interface.Tool(name="mostly wrong", bound=lambda *_: 1 / 0)
+    assert rates.Kept(path).tallied(never, case, 100, 0.95, 5) == first
+    more = rates.Kept(path).tallied(sometimes(None, 7), case, 100, 0.95, 10)
+    assert (more.runs, more.nothing, more.alarms) == (8, 2, 8)
 
 
 @pytest.mark.parametrize(("more", "fewer", "trials"), [(40, 25, 200), (7, 0, 100), (3, 3, 50)])
