@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from numbers import Real
 from pathlib import Path
 from typing import Any, Literal
 
@@ -109,6 +110,16 @@ class Tool:
     requires: str | None = None
     control: bool = False
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name.strip():
+            raise ValueError(f"name of a tool must be a text, got {self.name!r}")
+        if not callable(self.bound):
+            raise ValueError(f"bound of the tool {self.name!r} must be a function, got {self.bound!r}")
+        if self.error is not None and not _probability(self.error):
+            raise ValueError(
+                f"error of the tool {self.name!r} must be a probability below 1, such as 0.05, or None; got {self.error!r}"
+            )
+
     @property
     def installed(self) -> bool:
         return self.requires is None or find_spec(self.requires) is not None
@@ -116,6 +127,10 @@ class Tool:
     def stated(self, confidence: float) -> float:
         """Stated error probability at that confidence."""
         return round(1 - confidence, 12) if self.error is None else self.error
+
+
+def _probability(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and 0 <= value < 1
 
 
 class FileError(Exception):
@@ -132,7 +147,7 @@ def loaded(path: str) -> Tool:
     module = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise FileError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
     tool = getattr(module, "TOOL", None)
     if not isinstance(tool, Tool):

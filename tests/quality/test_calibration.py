@@ -400,6 +400,26 @@ def test_a_file_without_a_tool_says_what_it_must_define(tmp_path, capsys):
     assert "ZeroDivisionError" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("error", ["5%", 5, 1.0, -0.1, math.nan, True])
+def test_a_stated_error_that_is_no_probability_is_refused_when_the_tool_is_read(error, tmp_path, capsys):
+    text = MINE.replace("error=0.01", f"error={error!r}".replace("nan", "float('nan')"))
+    (tmp_path / "mine.py").write_text(text)
+    assert run("--tools", tmp_path / "mine.py") == 2
+    assert (
+        f"error of the tool 'half too much' must be a probability below 1, such as 0.05, or None; got {error!r}"
+        in capsys.readouterr().err
+    )
+
+
+def test_a_file_that_exits_and_a_tool_without_a_function_are_refused(tmp_path, capsys):
+    (tmp_path / "leaves.py").write_text("import sys\nsys.exit()")
+    assert run("--tools", tmp_path / "leaves.py") == 2
+    assert "leaves.py cannot be imported: SystemExit" in capsys.readouterr().err
+    (tmp_path / "mine.py").write_text(MINE.replace("bound=bound", "bound=0.5"))
+    assert run("--tools", tmp_path / "mine.py") == 2
+    assert "bound of the tool 'half too much' must be a function, got 0.5" in capsys.readouterr().err
+
+
 def test_tools_that_are_not_installed_are_left_out_and_named():
     absent = interface.Tool(name="far away", bound=lambda *_: 0.0, requires="no_such_package_anywhere")
     assert not absent.installed
