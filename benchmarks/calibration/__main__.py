@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections import Counter
 from pathlib import Path
 
 sys.path.insert(
@@ -23,10 +24,11 @@ def main(arguments=None) -> int:
     try:
         tools, absent = _tools(options.tools)
         chosen = _cases(options.only)
-        kept = Kept(options.keep)
         for file in filter(None, (options.write, options.keep)):
-            if not Path(file).resolve().parent.is_dir():
-                raise FileError(f"there is no folder {Path(file).parent} to write {Path(file).name} to")
+            _refuse_unwritable(file)
+        if options.write and options.keep and Path(options.write).resolve() == Path(options.keep).resolve():
+            raise FileError(f"--write and --keep are the same file, {options.write}: give each its own")
+        kept = Kept(options.keep)
     except (FileError, LookupError) as error:
         print(error.args[0], file=sys.stderr)
         return 2
@@ -34,7 +36,7 @@ def main(arguments=None) -> int:
         confidence=options.confidence,
         samples=options.samples,
         runs=options.runs,
-        power_samples=options.power_samples,
+        power_samples=list(dict.fromkeys(options.power_samples)),
         power_runs=options.power_runs,
         arguments=_without_files(arguments),
     )
@@ -67,13 +69,32 @@ def _measured(tools, chosen, settings, kept) -> dict[tuple[str, str, int], Tally
     return found
 
 
+def _refuse_unwritable(name: str) -> None:
+    """Find out before anything runs, and leave no trace: a file that was not there is not there afterwards."""
+    file = Path(name)
+    try:
+        if not file.resolve().parent.is_dir():
+            raise FileError(f"there is no folder {file.parent} to write {file.name} to")
+        if file.is_dir():
+            raise FileError(f"{name} is a folder: give the name of a file")
+        new = not file.exists()
+        with file.open("a", encoding="utf-8"):
+            pass
+        if new:
+            file.resolve().unlink()  # where it is a link, the link was there before
+    except OSError as error:
+        raise FileError(f"{name} cannot be written: {error.strerror}; give another file") from error
+
+
 def _without_files(arguments: list[str]) -> list[str]:
     """The command line without --write, --keep and their files, which decide nothing."""
-    found = list(arguments)
-    for name in ("--write", "--keep"):
-        if name in found:
-            at = found.index(name)
-            del found[at : at + 2]
+    found, files = [], ("--write", "--keep")
+    rest = iter(arguments)
+    for argument in rest:
+        if argument in files:
+            next(rest, None)
+        elif not argument.startswith(tuple(f"{name}=" for name in files)):
+            found.append(argument)
     return found
 
 
@@ -88,13 +109,15 @@ def _said(tally: Tally) -> str:
 def _tools(names: list[str]) -> tuple[list[Tool], list[Tool]]:
     """The tools of these names or files, and those among them that are not installed."""
     found = []
-    for name in names or list(TOOLS):
+    for name in dict.fromkeys(names or TOOLS):
         if name.endswith(".py"):
             found.append(loaded(name))
         elif name in TOOLS:
             found.append(TOOLS[name])
         else:
             raise LookupError(f"no tool named {name!r}; give a file that ends in .py, or one of: {'; '.join(TOOLS)}")
+    if twice := [name for name, times in Counter(tool.name for tool in found).items() if times > 1]:
+        raise LookupError(f"more than one tool is named {'; '.join(twice)}: rename all but one, or leave them out")
     return [tool for tool in found if tool.installed], [tool for tool in found if not tool.installed]
 
 
@@ -102,11 +125,13 @@ def _cases(names: list[str] | None):
     known = cases()
     if unknown := [name for name in names or [] if name not in known]:
         raise LookupError(f"no case named {', '.join(unknown)}; there are: {', '.join(known)}")
-    return [known[name] for name in names or known]
+    return [known[name] for name in dict.fromkeys(names or known)]
 
 
 def _parser():
-    parser = argparse.ArgumentParser(prog="python benchmarks/calibration", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        prog="python benchmarks/calibration", description=__doc__.splitlines()[0], allow_abbrev=False
+    )
     parser.add_argument(
         "--tools", nargs="+", metavar="NAME", default=[], help="these tools: names, or files that define TOOL"
     )

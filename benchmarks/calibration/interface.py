@@ -117,7 +117,8 @@ class Tool:
             raise ValueError(f"bound of the tool {self.name!r} must be a function, got {self.bound!r}")
         if self.error is not None and not _probability(self.error):
             raise ValueError(
-                f"error of the tool {self.name!r} must be a probability below 1, such as 0.05, or None; got {self.error!r}"
+                f"error of the tool {self.name!r} must be a probability below 1, such as 0.05, or None; "
+                f"got {self.error!r}"
             )
 
     @property

@@ -213,7 +213,8 @@ def page(results: Results) -> str:
         "",
         *_wrapped(
             f"Of {settings.runs:,} audits with {settings.samples:,} samples per input. Marks are as above, with "
-            "Bonferroni's correction. A blank says that the tool does not apply, and `fails` that no audit returned a bound."
+            "Bonferroni's correction. A blank says that the tool does not apply, and `fails` that no audit "
+            "returned a bound."
         ),
         "",
         *markdown(alarms(results)),
@@ -282,11 +283,11 @@ def _findings(results: Results) -> list[str]:
             found.append(f"{tool.name}: false alarms above the stated error probability in {', '.join(cases)}.")
         if classes := _classes_above(results, tool):
             found.append(f"{tool.name}: false alarms above it over all {' and all '.join(classes)} cases together.")
-    for tool in results.tools:
-        if cases := results.gaps(tool):
-            found.append(
-                f"{tool.name}: some audits returned no bound, and only the others are counted: {', '.join(cases)}."
-            )
+    found += [
+        f"{tool.name}: some audits returned no bound, and only the others are counted: {', '.join(cases)}."
+        for tool in results.tools
+        if (cases := results.gaps(tool))
+    ]
     controls = [tool for tool in results.tools if tool.control]
     if seen := [f"{tool.name} (cases: {len(results.exceeds(tool))})" for tool in controls if results.exceeds(tool)]:
         found.append(f"Wrong on purpose, and marked: {'; '.join(seen)}.")

@@ -145,7 +145,8 @@ class Kept:
         self._path = path and Path(path)
         self._found: dict[str, Tally] = {}
         if self._path and self._path.exists():
-            for number, line in enumerate(self._path.read_text(encoding="utf-8").splitlines(), 1):
+            lines = self._path.read_text(encoding="utf-8", errors="replace").splitlines()
+            for number, line in enumerate(lines, 1):
                 try:
                     key, tally = json.loads(line)
                     self._found[json.dumps(key)] = Tally(**tally)

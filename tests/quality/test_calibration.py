@@ -3,6 +3,7 @@
 import json
 import math
 import runpy
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -384,11 +385,39 @@ def test_a_tool_of_ones_own_is_one_file(tmp_path, capsys):
         (["--tools", "nobody"], "no tool named 'nobody'"),
         (["--tools", "nothing.py"], "there is no file nothing.py"),
         (["--only", "nothing"], "no case named nothing"),
+        (["--write", Path(__file__).parent], "is a folder: give the name of a file"),
+        (["--keep", Path(__file__).parent], "is a folder: give the name of a file"),
+        (["--write", "a" * 300], "cannot be written: File name too long; give another file"),
+        (["--keep", "both", "--write", "./both"], "--write and --keep are the same file, ./both: give each its own"),
     ],
 )
-def test_what_is_not_there_is_named(arguments, says, capsys):
+def test_what_is_not_there_or_cannot_be_written_is_named_before_anything_runs(
+    arguments, says, capsys, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(rates, "tallied", lambda *_: pytest.fail("an audit ran"))
     assert run(*arguments) == 2
     assert says in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_tools_of_one_name_are_refused(tmp_path, capsys):
+    (tmp_path / "mine.py").write_text(MINE)
+    (tmp_path / "other.py").write_text(MINE)
+    assert run("--tools", tmp_path / "mine.py", tmp_path / "other.py") == 2
+    assert "more than one tool is named half too much: rename all but one" in capsys.readouterr().err
+
+
+def test_names_given_twice_count_once_and_the_command_leaves_out_files(tmp_path):
+    (tmp_path / "mine.py").write_text(MINE)
+    arguments = ["--tools", tmp_path / "mine.py", tmp_path / "mine.py", "--only", "laplace", "laplace", "--runs", "10"]
+    assert run(*arguments, f"--write={tmp_path / 'a.md'}", f"--keep={tmp_path / 'a.jsonl'}") == 0
+    assert run(*arguments, "--write", tmp_path / "b.md", "--keep", tmp_path / "a.jsonl") == 0
+    text = (tmp_path / "a.md").read_text()
+    assert text == (tmp_path / "b.md").read_text()
+    assert "10 of 10: 100.00%" in text
+    command = shlex.split(next(line for line in text.splitlines() if line.startswith("`python")).split("`")[1])
+    assert command == ["python", "benchmarks/calibration", *map(str, arguments)]
 
 
 def test_a_file_without_a_tool_says_what_it_must_define(tmp_path, capsys):
