@@ -12,9 +12,9 @@ sys.path.insert(
 from tables import aligned
 
 from calibration.cases import cases
-from calibration.interface import FileError, Tool, loaded
+from calibration.interface import Case, FileError, Tool, loaded
 from calibration.page import Results, Settings, page, summary
-from calibration.rates import Kept, Tally
+from calibration.rates import Kept, Tally, repeated
 from calibration.tools import TOOLS
 
 
@@ -65,7 +65,9 @@ def _measured(tools, chosen, settings, kept) -> dict[tuple[str, str, int], Tally
                 runs = settings.power_runs if broken else settings.runs
                 tally = kept.tallied(tool, case, samples, settings.confidence, runs)
                 found[tool.name, case.name, samples] = tally
-                print(f"{case.name}, {tool.name}, {samples:,}: {_said(tally)}", file=sys.stderr, flush=True)
+                print(
+                    f"{case.name}, {tool.name}, {samples:,}: {_said(tally, case, samples)}", file=sys.stderr, flush=True
+                )
     return found
 
 
@@ -98,11 +100,15 @@ def _without_files(arguments: list[str]) -> list[str]:
     return found
 
 
-def _said(tally: Tally) -> str:
+def _said(tally: Tally, case: Case, samples: int) -> str:
     said = [tally.gaps] if tally.gaps else []
     if tally.applies:
         counts = f"{tally.alarms} false alarms, {tally.found} found, of {tally.runs}, in {tally.seconds:.1f} s"
         said.insert(0, counts)
+    if reason := repeated(tally, case):
+        said.append(f"{reason}: the runs are not independent")
+    if tally.drawn > samples:
+        said.append(f"drew {tally.drawn / samples:.3g} times as many outputs as allowed")
     return "; ".join(said) or "does not apply"
 
 

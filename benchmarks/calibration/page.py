@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from tables import markdown, versions
 
 from calibration.interface import KINDS, Case, Tool
-from calibration.rates import Tally, interval, mark, summed
+from calibration.rates import Tally, interval, mark, repeated, summed
 
 LIBRARIES = ("dpaudit", "numpy", "scipy", "scikit-learn", "jax-privacy")
 WIDTH = 120
@@ -89,6 +89,25 @@ class Results:
     def gaps(self, tool: Tool) -> list[str]:
         """Cases in which some audits of the tool returned no bound, though it applies to others of them or failed."""
         return [case.name for case in self.cases if any(self.of(tool, case, size).gaps for size in self.sizes)]
+
+    def repeated(self, tool: Tool) -> dict[str, list[str]]:
+        """What shows that the tool's audits are not independent, and the cases that show it."""
+        shown: dict[str, list[str]] = {}
+        for size in self.sizes:
+            for case in self.cases:
+                reason = repeated(self.of(tool, case, size), case)
+                if reason and case.name not in shown.setdefault(reason, []):
+                    shown[reason].append(case.name)
+        return {reason: names for reason, names in shown.items() if names}
+
+    def overdrawn(self, tool: Tool) -> dict[str, float]:
+        """By which factor the tool drew too many outputs of an input, in every case where it did."""
+        found = {}
+        for case in self.cases:
+            factor = max(self.of(tool, case, size).drawn / size for size in self.sizes)
+            if factor > 1:
+                found[case.name] = factor
+        return found
 
 
 def summary(results: Results) -> list[tuple[str, ...]]:
@@ -271,7 +290,10 @@ def _findings(results: Results) -> list[str]:
     unmarked = [
         tool.name
         for tool in honest
-        if results.counted(tool) and not results.exceeds(tool) and not _classes_above(results, tool)
+        if results.counted(tool)
+        and not results.exceeds(tool)
+        and not _classes_above(results, tool)
+        and not results.repeated(tool)
     ]
     found = []
     if unmarked:
@@ -283,6 +305,16 @@ def _findings(results: Results) -> list[str]:
             found.append(f"{tool.name}: false alarms above the stated error probability in {', '.join(cases)}.")
         if classes := _classes_above(results, tool):
             found.append(f"{tool.name}: false alarms above it over all {' and all '.join(classes)} cases together.")
+    for tool in results.tools:
+        found += [
+            f"{tool.name}: {reason}: the runs are not independent, and its rates say nothing, in {', '.join(cases)}."
+            for reason, cases in results.repeated(tool).items()
+        ]
+        if factors := results.overdrawn(tool):
+            found.append(
+                f"{tool.name}: drew up to {max(factors.values()):.3g} times as many outputs of an input as allowed, in "
+                f"{', '.join(factors)}."
+            )
     found += [
         f"{tool.name}: some audits returned no bound, and only the others are counted: {', '.join(cases)}."
         for tool in results.tools

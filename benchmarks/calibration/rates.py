@@ -6,18 +6,25 @@ import json
 import math
 import time
 import zlib
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Hashable, Iterable
+from dataclasses import asdict, dataclass, replace
 from numbers import Real
 from pathlib import Path
 
 import numpy as np
 
-from calibration.interface import ROUNDING, Case, FileError, Tool
+from calibration.interface import ROUNDING, Case, FileError, Mechanism, Tool
 from dpaudit.statistics import clopper_pearson
 
 LEVEL = 0.95
 """Confidence of the intervals of rates."""
+
+FEWEST = 5
+"""Audits from which on equal bounds are no coincidence: two or three may have equal counts."""
+
+COMPARED = 100
+"""Outputs of each call by which two audits are compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +41,12 @@ class Tally:
         Audits that returned None.
     failures, failure
         Audits that raised, or returned what is no number, and the message of the first of them.
+    bound
+        The bound, where all are equal.
+    outputs
+        A checksum of what was drawn, where it is equal in all audits.
+    drawn
+        The most outputs that an audit drew of an input.
     seconds
         Processor time of all audits.
     """
@@ -44,6 +57,9 @@ class Tally:
     nothing: int = 0
     failures: int = 0
     failure: str = ""
+    bound: float | None = None
+    outputs: int | None = None
+    drawn: int = 0
     seconds: float = 0.0
 
     @property
@@ -91,17 +107,23 @@ def tallied(tool: Tool, case: Case, samples: int, confidence: float, runs: int, 
     truth, promised = case.truth(), case.mechanism.epsilon
     counted, nothing, failures, failure = done.runs, done.nothing, done.failures, done.failure
     alarms, found = done.alarms, done.found
+    equal, outputs, drawn = done.bound, done.outputs, done.drawn
     start = time.process_time()
     for run in range(done.audits, runs):
+        watched = _Watched(case.mechanism)
         try:
-            bound = _number(tool.bound(case.mechanism, *case.pair, samples, confidence, seed_of(case, samples, run)))
+            bound = _number(tool.bound(watched.mechanism, *case.pair, samples, confidence, seed_of(case, samples, run)))
         except (Exception, SystemExit) as error:  # a tool that exits must not end the benchmark
             failures += 1
             failure = failure or _described(error)
             continue
+        finally:
+            drawn = max(drawn, watched.most)
+            outputs = watched.checksum if run == 0 or outputs == watched.checksum else None
         if bound is None:
             nothing += 1
             continue
+        equal = bound if counted == 0 or equal == bound else None
         counted += 1
         alarms += above(bound, truth)
         found += above(bound, promised)
@@ -112,8 +134,53 @@ def tallied(tool: Tool, case: Case, samples: int, confidence: float, runs: int, 
         nothing=nothing,
         failures=failures,
         failure=failure,
+        bound=equal,
+        outputs=outputs,
+        drawn=drawn,
         seconds=done.seconds + time.process_time() - start,
     )
+
+
+class _Watched:
+    """A mechanism of which it is seen what an audit draws."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.checksum = 0
+        self._drawn: Counter[object] = Counter()
+
+        def sample(data: object, size: int, rng: np.random.Generator) -> np.ndarray:
+            outputs = mechanism.sample(data, size, rng)
+            self._drawn[data if isinstance(data, Hashable) else repr(data)] += len(outputs)
+            self.checksum = zlib.crc32(np.ascontiguousarray(outputs[:COMPARED]).tobytes(), self.checksum)
+            return outputs
+
+        self.mechanism = replace(mechanism, sample=sample)
+
+    @property
+    def most(self) -> int:
+        """Outputs of the input of which there are most."""
+        return max(self._drawn.values(), default=0)
+
+
+def repeated(tally: Tally, case: Case) -> str:
+    """What shows that audits with other seeds were one audit again and again; empty where nothing does.
+
+    Only outputs that never come again show it. A bound of 0 is what cautious tools return most of the time, and where
+    the true epsilon is infinite, all audits may see the same.
+    """
+    if tally.audits < FEWEST or not _never_again(case):
+        return ""
+    if tally.runs >= FEWEST and tally.bound is not None and tally.bound > 0 and math.isfinite(case.truth()):
+        return f"all {tally.runs:,} bounds are equal"
+    if tally.drawn and tally.outputs is not None:
+        return f"all {tally.audits:,} audits drew the same outputs"
+    return ""
+
+
+def _never_again(case: Case) -> bool:
+    """Whether the outputs are of a continuous law, or of so many values that none comes twice."""
+    rows = case.mechanism.sample(case.pair[0], COMPARED, np.random.default_rng(0)).reshape(COMPARED, -1)
+    return len(np.unique(rows, axis=0)) == COMPARED
 
 
 class _NoNumberError(Exception):

@@ -276,6 +276,71 @@ def test_bounds_where_the_truth_is_infinite_are_no_ground_for_praise():
     assert "so nothing is known: only leaks." in page(results([tool], ["laplace", "rare-leak"], 3, samples=100))
 
 
+def median(samples_drawn=lambda samples: samples, seeded=lambda seed: seed, least=-math.inf):
+    """A tool that returns the difference of two medians, drawn as it is told to."""
+
+    def bound(mechanism, x, y, samples, confidence, seed):
+        rng = np.random.default_rng(seeded(seed))
+        a, b = (mechanism.sample(data, samples_drawn(samples), rng) for data in (x, y))
+        return max(least, abs(np.median(a) - np.median(b)) / 10)
+
+    return interface.Tool(name="medians", bound=bound)
+
+
+def test_a_tool_that_ignores_its_seed_is_named_and_not_praised():
+    tool = median(seeded=lambda _: 7)
+    text = " ".join(page(results([tool], ["laplace", "scale-halved", "randomized-response"], 12)).split())
+    assert "Nowhere more false alarms than stated" not in text
+    assert (
+        "medians: all 12 bounds are equal: the runs are not independent, and its rates say nothing, "
+        "in laplace, scale-halved." in text
+    )
+
+
+def test_a_tool_that_ignores_its_seed_and_returns_0_is_named_by_what_it_draws():
+    tool = interface.Tool(name="none", bound=lambda *given: median(seeded=lambda _: 7).bound(*given) * 0)
+    text = " ".join(page(results([tool], ["null-laplace"], 12)).split())
+    assert "Nowhere" not in text
+    assert "none: all 12 audits drew the same outputs: the runs are not independent" in text
+
+
+@pytest.mark.parametrize(
+    ("tool", "names", "runs"),
+    [
+        (median(), ["laplace", "null-laplace", "scale-halved"], 12),
+        # A bound of 0 is a cautious tool's; equal bounds are the truth's where it is infinite, and may be a coincidence
+        # where there are few audits.
+        (median(least=0.0), ["null-laplace"], 12),
+        (interface.Tool(name="0", bound=lambda *_: 0.0), ["laplace"], 12),
+        (interface.Tool(name="5", bound=lambda *_: 5.0), ["one-draw-for-two-counts"], 12),
+        (median(seeded=lambda _: 7), ["null-constant"], 12),
+        (median(seeded=lambda _: 7), ["laplace"], 4),
+    ],
+)
+def test_independent_runs_are_not_called_otherwise(tool, names, runs):
+    found = results([tool], names, runs, samples=100)
+    assert found.repeated(tool) == {}
+    assert "not independent" not in page(found)
+
+
+def test_equal_bounds_are_seen_over_an_interruption(tmp_path):
+    path, case = str(tmp_path / "kept.jsonl"), cases()["laplace"]
+    for runs in (4, 8):
+        tally = rates.Kept(path).tallied(median(seeded=lambda _: 7), case, 100, 0.95, runs)
+    assert rates.repeated(tally, case) == "all 8 bounds are equal"
+    tally = rates.Kept(path).tallied(median(), case, 100, 0.95, 9)
+    assert rates.repeated(tally, case) == ""
+
+
+def test_a_tool_that_draws_too_much_is_named():
+    tool = median(samples_drawn=lambda samples: 100 * samples)
+    found = results([tool], ["laplace", "null-constant"], 2, samples=100)
+    assert "medians: drew up to 100 times as many outputs of an input as allowed, in laplace, null-constant." in page(
+        found
+    )
+    assert results([median()], ["laplace"], 2).overdrawn(median()) == {}
+
+
 def left():
     raise SystemExit(0)
 
@@ -364,7 +429,9 @@ def test_a_tool_of_ones_own_is_one_file(tmp_path, capsys):
     ]
     arguments += ["--write", tmp_path / "table.md", "--keep", tmp_path / "kept.jsonl"]
     assert run(*arguments) == 0
-    assert "half too much" in capsys.readouterr().out
+    said = capsys.readouterr()
+    assert "half too much" in said.out
+    assert "all 50 bounds are equal: the runs are not independent" in said.err
     table = (tmp_path / "table.md").read_text()
     assert "half too much: false alarms above the stated error probability in laplace." in table
     assert str(tmp_path / "table.md") not in table
