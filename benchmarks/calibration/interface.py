@@ -5,7 +5,8 @@ A tool is a function of six arguments,
     bound(mechanism, x, y, samples, confidence, seed)
 
 that returns a lower bound on epsilon at ``mechanism.delta``, or None where it does not apply. It draws at most
-``samples`` outputs of each input, with ``mechanism.sample(x, size, rng)``, from generators that it seeds with ``seed``.
+``samples`` outputs of each input, with ``mechanism.sample(x, size, rng)``, from generators that it seeds with ``seed``:
+draws beyond that are counted and named, and so are audits with other seeds that are the same.
 """
 
 from __future__ import annotations

@@ -312,8 +312,8 @@ def _findings(results: Results) -> list[str]:
         ]
         if factors := results.overdrawn(tool):
             found.append(
-                f"{tool.name}: drew up to {max(factors.values()):.3g} times as many outputs of an input as allowed, in "
-                f"{', '.join(factors)}."
+                f"{tool.name}: drew up to {max(factors.values()):.3g} times as many outputs of an input as allowed "
+                f"(cases: {len(factors)})."
             )
     found += [
         f"{tool.name}: some audits returned no bound, and only the others are counted: {', '.join(cases)}."

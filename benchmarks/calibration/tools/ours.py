@@ -21,10 +21,13 @@ def _bound(mechanism: Mechanism, x, y, samples, confidence, seed, *, stop_early)
 
 
 FIXED = Tool(
-    name="dpaudit", bound=partial(_bound, stop_early=False), how="`dpaudit.epsilon_lower_bound`, all samples drawn."
+    name="dpaudit",
+    bound=partial(_bound, stop_early=False),
+    how="`dpaudit.epsilon_lower_bound`, all samples drawn. A few hundred outputs more only check the sampler, and "
+    "chance decides how the inputs share the others.",
 )
 EARLY = Tool(
     name="dpaudit, stopping early",
     bound=partial(_bound, stop_early=True),
-    how="`dpaudit.epsilon_lower_bound(..., stop_early=True)` against what is promised.",
+    how="`dpaudit.epsilon_lower_bound(..., stop_early=True)` against what is promised. It draws as the one above.",
 )
