@@ -408,7 +408,12 @@ def summarise(results: Iterable[Result]) -> dict[str, int]:
 
 def summed_errors(results: Iterable[Result]) -> float:
     """Sum of the error probabilities of the results that sampled."""
-    return math.fsum(result.error_probability for result in results if result.error_probability is not None)
+    stated = [result.error_probability for result in results if result.error_probability is not None]
+    try:
+        return math.fsum(stated)
+    except (OverflowError, ValueError):
+        # What a damaged record states need not be probabilities.
+        return sum(stated)
 
 
 def read_record(path: str | Path) -> Record:

@@ -134,6 +134,12 @@ def test_a_record_survives_json(found, entries, written, data):
     VALIDATOR.validate(json.loads(text))
 
 
+@pytest.mark.parametrize(("stated", "total"), [([1e308, 1e308], math.inf), ([math.inf, -math.inf], math.nan)])
+def test_numbers_that_are_no_probabilities_add_up_to_something(stated, total):
+    results = [_result(claim=str(each), error_probability=each) for each in stated]
+    assert summed_errors(results) == pytest.approx(total, nan_ok=True)
+
+
 def test_what_was_timed_is_written_apart():
     witness = Counterexample(instance=1, quantity="time", measured=2.5, claimed=1.0, direction="at-most")
     numbers = {"value": Interval(lower=0.1, upper=0.2, estimate=0.15)}
