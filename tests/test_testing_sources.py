@@ -46,6 +46,7 @@ def outputs():
     return rng.laplace(size=20_000), 1 + rng.laplace(size=20_000)  # epsilon is 1
 
 
+@pytest.mark.slow
 def test_arrays(outputs):
     before = len(history)
     evidence = assert_private(outputs, epsilon=1.0)

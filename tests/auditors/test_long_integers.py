@@ -31,6 +31,7 @@ FORMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [2**53, 2**60, -(2**60)])
 @pytest.mark.parametrize("form", FORMS)
 def test_their_last_bits_are_seen(form, first):

@@ -107,6 +107,7 @@ def test_declared_sensitivities_are_refuted_without_an_epsilon(mechanism, x, y, 
     assert line < int(number) <= line + 3
 
 
+@pytest.mark.slow
 def test_a_right_count_is_consistent_at_exactly_its_epsilon():
     x, y = np.array([0, 1, 1, 0]), np.array([0, 1, 0])
     evidence = audited(count_of_ones, x, y, epsilon=1.0, functions=[DECLARED])
@@ -248,6 +249,7 @@ RIGHT = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", RIGHT, ids=lambda each: each.__name__)
 def test_right_mechanisms_are_never_refuted(mechanism):
     for seed, (x, y) in enumerate([([1.0, 0.0, 1.0], [1.0, 1.0, 1.0]), ([0.0, 0.0, 0.0], [1.0, 0.0, 0.0])]):
@@ -276,12 +278,14 @@ def is_above_two(scale):
     return lambda data: bool(sum(data) + np.random.laplace(0, scale) > 2)
 
 
+@pytest.mark.slow
 def test_noise_that_no_number_shows_is_not_called_enough():
     for seed in range(6):
         assert audited(is_above_two(0.1), [1.8], [2.2], epsilon=1.0, seed=seed).verdict == "inconclusive"
         assert audited(is_above_two(1.0), [1.5], [2.5], epsilon=0.5, seed=seed).verdict == "inconclusive"
 
 
+@pytest.mark.slow
 def test_what_the_calls_return_counts_where_it_is_released():
     # Every count changes by 1: the calls take 3 / 2, of which the maximum shows a part.
     x, y = [0.0, 0.0, 0.0], [1.0, 1.0, 1.0]
@@ -316,6 +320,7 @@ def test_gaussian_noise_of_the_standard_library(mu, verdict):
         assert evidence.witness.details["required scale"] == pytest.approx(2.0 * 0.5 / mu, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_gaussian_noise_is_not_pure():
     assert audited(gaussian(100.0), [0.0], [1.0], epsilon=1.0).verdict == "refuted"
     assert audited(gaussian(5.0), [0.0], [1.0], epsilon=1.0, delta=1e-5).verdict == "consistent"
@@ -327,6 +332,7 @@ def correlated(data):
     return np.random.default_rng().multivariate_normal([sum(data), sum(data)], covariance)
 
 
+@pytest.mark.slow
 def test_correlated_noise_is_taken_apart():
     # The squared distance of (1, 1) under that covariance is 2 / 3.
     shift = math.sqrt(2 / 3)
@@ -348,6 +354,7 @@ def test_a_vector_with_one_noise_for_each_number():
     assert audited(vector, x, y, epsilon=1.5).verdict == "consistent"
 
 
+@pytest.mark.slow
 def test_noise_is_found_behind_postprocessing_that_is_affine():
     def mechanism(data):
         a, b = sum(data) + np.random.laplace(0, 1.0), len(data) + np.random.laplace(0, 1.0)
@@ -358,6 +365,7 @@ def test_noise_is_found_behind_postprocessing_that_is_affine():
     assert audited(mechanism, [1.0], [1.0, 1.0], epsilon=2.0).verdict == "consistent"
 
 
+@pytest.mark.slow
 def test_rounding_never_refutes():
     # The values are a million million times the noise, and change by exactly what it covers.
     def mechanism(data):
@@ -375,12 +383,14 @@ def test_a_part_without_noise_is_named():
     assert "number 1 of the output has no noise, and changes from 1 to 2" in evidence.note
 
 
+@pytest.mark.slow
 def test_a_guarantee_that_allows_everything_is_not_refuted():
     for x, y in (([1.0], [1.0, 0.0]), ([1.0], [math.nan])):
         evidence = audited(lambda data: [len(data), np.random.laplace(sum(data), 1.0)], x, y, epsilon=1.0, delta=1.0)
         assert evidence.verdict == "consistent"
 
 
+@pytest.mark.slow
 def test_types_of_numbers_are_not_what_is_released():
     def mechanism(data):
         noise = np.random.laplace(0, 1.0)
@@ -621,6 +631,7 @@ def test_noise_of_a_generator_without_a_seed_is_judged(name):
     assert evidence.verdict == "consistent"
 
 
+@pytest.mark.slow
 def test_a_seed_that_is_given_in_some_runs_is_noticed():
     def mechanism(value):
         if np.random.laplace(0.0, 1.0) > 1.7:

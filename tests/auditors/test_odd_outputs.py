@@ -143,6 +143,7 @@ def test_narrow_integers_keep_their_outcomes_apart():
     assert np.array_equal(coder(numbers[::-1]), np.arange(201)[::-1])
 
 
+@pytest.mark.slow
 def test_outputs_that_never_vary_are_consistent_and_outputs_that_cannot_be_learned_are_not():
     def verdict(sample):
         class Target(dpaudit.Mechanism):

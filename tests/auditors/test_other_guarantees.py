@@ -151,6 +151,7 @@ def decide(target, guarantee, *, seed=1, **budget):
 CASES = [(GaussianDP, "mu", 1.0), (ZeroConcentratedDP, "rho", 0.5)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("guarantee", "name", "true"), CASES)
 def test_laws_decide_it_exactly(guarantee, name, true):
     for claimed, verdict in ((true, "proved"), (2 * true, "proved"), (0.999 * true, "refuted")):

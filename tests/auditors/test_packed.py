@@ -38,6 +38,7 @@ def test_a_table_of_one_type(rows):
     assert np.array_equal(Packed.of_cells(cells, 2).table(), np.array(rows))
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(st.one_of(fractions, small, st.booleans(), st.none(), st.text(max_size=3)), max_size=3)))
 def test_whatever_is_packed_is_equal_to_what_was_given(rows):
     packed = Packed.of_rows(rows)

@@ -89,6 +89,7 @@ def test_what_does_not_fit_is_left_out_and_named(monkeypatch):
     assert dpaudit.epsilon_lower_bound(coin, 0, 1, samples=10_000).left_out == ()
 
 
+@pytest.mark.slow
 def test_equal_samples_give_equal_events_whatever_the_clock(monkeypatch):
     x, y = sides()
     first = select_events(x, y, TEST)

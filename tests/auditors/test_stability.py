@@ -82,6 +82,7 @@ RIGHT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RIGHT)
 def test_right_transformations_are_not_refuted(name):
     function, input_metric, output_metric, promise = RIGHT[name]
@@ -91,6 +92,7 @@ def test_right_transformations_are_not_refuted(name):
     assert "no violation among 1500 pairs" in evidence.note
 
 
+@pytest.mark.slow
 def test_a_small_domain_is_proved_and_a_wrong_map_on_it_is_refuted():
     domain = dpaudit.Datasets(dpaudit.Integers(0, 2), longest=4)
     proved = audited(sum, domain, "symmetric", "absolute", lambda d: 2 * d)
@@ -118,6 +120,7 @@ def test_a_hostile_value_is_tried(value):
     assert evidence.witness.measured == 9.0
 
 
+@pytest.mark.slow
 def test_exceptions_on_one_side_count_unless_they_mark_the_domain():
     domain = dpaudit.Datasets(dpaudit.Integers(0, 9))
 
@@ -131,6 +134,7 @@ def test_exceptions_on_one_side_count_unless_they_mark_the_domain():
     assert kept.verdict == "consistent"
 
 
+@pytest.mark.slow
 def test_rounding_counts_only_where_it_is_asked_for():
     def mean(data):
         return sum(data) / 3

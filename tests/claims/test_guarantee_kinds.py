@@ -190,6 +190,7 @@ def test_what_is_promised_is_returned_as_it_is():
     assert dpaudit.RenyiDP(math.inf, 0.7).to_approximate(0.0).epsilon == 0.7
 
 
+@pytest.mark.slow
 def test_approximate_concentration_falls_with_delta():
     rng = np.random.default_rng(20240701)
     deltas = np.r_[0.0, np.geomspace(1e-6, 0.99, 20)].tolist()

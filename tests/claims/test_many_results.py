@@ -93,6 +93,7 @@ def test_results_that_arrive_in_any_order_are_kept_in_theirs(few):
         found[40]
 
 
+@pytest.mark.slow
 def test_threads_and_forked_processes_read_what_they_ask_for(few):
     results = several(400)
     found = in_a_file(results)

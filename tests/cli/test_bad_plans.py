@@ -75,6 +75,7 @@ def test_a_plan_of_a_protocol_that_does_not_import(refused, plan, folder):
     assert "count.py, line 2" in refused("check", plan())
 
 
+@pytest.mark.slow
 def test_show_takes_a_plan_too(dpaudit, refused, plan):
     assert "count.privacy" in dpaudit("show", plan()).out
     assert "absent.toml" in refused("show", "absent.toml")

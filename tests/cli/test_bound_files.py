@@ -34,6 +34,7 @@ def test_the_bound_is_that_of_the_function(dpaudit, files, outputs):
     assert "with 10 times the rows" in outcome.out
 
 
+@pytest.mark.slow
 def test_a_curve_is_told_and_drawn(dpaudit, files, folder, outputs):
     words = ["bound", *files, "--curve", "--seed", "3", "--confidence", "0.99"]
     told = json.loads(dpaudit(*words, "--format", "json").out)
@@ -55,6 +56,7 @@ def test_a_curve_is_told_and_drawn(dpaudit, files, folder, outputs):
     assert dpaudit("bound", "--one-run", "scores.csv", "--curve").status == 2
 
 
+@pytest.mark.slow
 def test_labels(dpaudit, folder, files, outputs):
     rows = [f"{label},{value!r}" for label, side in zip("xy", outputs, strict=True) for value in side.tolist()]
     (folder / "both.csv").write_text("\n".join(["who,out", *rows]), encoding="utf-8")
@@ -62,6 +64,7 @@ def test_labels(dpaudit, folder, files, outputs):
     assert told["value"] == json.loads(dpaudit("bound", *files, "--format", "json").out)["value"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "status", "word"),
     [
@@ -231,6 +234,7 @@ def test_calls_that_are_refused(dpaudit, files, folder, arguments, words):
     assert words in outcome.err
 
 
+@pytest.mark.slow
 def test_a_header_is_said_or_guessed_aloud(dpaudit, folder):
     rng = np.random.default_rng(1)
     for name in "ab":

@@ -168,6 +168,7 @@ def test_show_has_parameters_claims_views_and_errata(dpaudit):
         assert word in text
 
 
+@pytest.mark.slow
 def test_show_of_a_users_file(dpaudit, count):
     assert "count.privacy" in dpaudit("show", count).out
     assert dpaudit("show", "count.py::Count").status == 0
@@ -178,10 +179,12 @@ def test_show_of_an_unknown_target(refused):
     assert "did you mean 'dp-kwiksort'" in refused("show", "dp-kwiksrt")
 
 
+@pytest.mark.slow
 def test_a_file_without_its_ending_is_suggested(refused, count):
     assert "unknown target 'conut' (did you mean 'count.py'?); `dpaudit list` shows" in refused("show", "conut")
 
 
+@pytest.mark.slow
 def test_init_writes_a_file_and_a_plan_that_come_out_as_expected(dpaudit, folder):
     outcome = dpaudit("init", "my-first-count")
     assert outcome.status == 0

@@ -79,6 +79,7 @@ def test_every_key_is_an_option_of_check():
     assert {others.get(name, name) for name in Settings.model_fields} <= set(check.__annotations__)
 
 
+@pytest.mark.slow
 def test_plans_of_the_catalogue_and_a_new_one_are_valid_by_the_schema(dpaudit, folder):
     schema = json.loads(dpaudit("schema", "plan").out)
     jsonschema.Draft202012Validator.check_schema(schema)
@@ -91,6 +92,7 @@ def test_plans_of_the_catalogue_and_a_new_one_are_valid_by_the_schema(dpaudit, f
             jsonschema.validate(plan, schema)
 
 
+@pytest.mark.slow
 def test_records_and_witnesses_are_valid_by_their_schemas(dpaudit, count, folder):
     settings = ["--set", "factor=0.5", "--claim", "count.privacy"]
     dpaudit("check", count, *settings, "--output", "out", "--format", "json")

@@ -44,6 +44,7 @@ def test_answers_are_judged(table):
     assert table.judged(truth, {"error": "no"}, 1e-6) is None
 
 
+@pytest.mark.slow
 def test_the_page_names_who_is_unsound(table):
     settings = [{"rate": 0.01, "noise": 1.0, "steps": 1000, "delta": 1e-6}, *table.KNOWN]
     truths = [NoisySteps(noise_multiplier=s["noise"], rate=s["rate"], steps=s["steps"]) for s in settings]

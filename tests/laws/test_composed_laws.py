@@ -94,6 +94,7 @@ def test_ten_thousand_steps_of_subsampled_gaussian_noise_take_less_than_five_sec
     assert added.upper < removed.lower
 
 
+@pytest.mark.slow
 def test_one_subsampled_step_is_the_closed_form():
     """delta(e^epsilon) of the mixture is q times that of the source at a transformed epsilon."""
     rate, epsilon = 0.2, 0.1
@@ -116,6 +117,7 @@ def on_grid(loss, epsilon):
     return loss.infinite + float(np.sum(loss.masses * -np.expm1(gaps)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [1e-3, 0.02, 0.4])
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize(("ratio", "rate"), [(0.8, 1.0), (0.8, 0.05), (1.4, 0.001), (3.0, 0.3)])
@@ -169,6 +171,7 @@ def test_subsampled_finite_laws_are_exact():
         assert enclosure.upper - enclosure.lower <= 1e-9
 
 
+@pytest.mark.slow
 def test_composition_is_enclosed_where_losses_share_no_grid():
     """Two kinds of randomized response and a third law, against all their outcomes."""
     laws = [
@@ -222,6 +225,7 @@ def test_gaussian_parts_are_exact_and_equal_parts_drop_out():
     assert compare(ComposedLaw(parts), ComposedLaw(zero)).epsilon(1e-6).lower == pytest.approx(truth.lower, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_tiny_deltas_keep_their_digits():
     """The setting of a published bug: delta 1.1e-18 and 1.13e-18 give nearly one epsilon."""
     loss = subsampled(GaussianLoss(0.25), 0.00033)
@@ -252,6 +256,7 @@ def test_mixtures_of_normal_laws_against_quadrature(epsilon):
         assert enclosure.upper - enclosure.lower <= 1e-6 + 1e-3 * truth
 
 
+@pytest.mark.slow
 def test_cells_composed_enclose_the_closed_form():
     """The same two mixtures in closed form and, by a third component of no weight, by cells."""
     q = GaussianMixtureLaw([0.0], [0.0], 1.0)
@@ -264,6 +269,7 @@ def test_cells_composed_enclose_the_closed_form():
     assert cells.upper - cells.lower < 0.01
 
 
+@pytest.mark.slow
 def test_replacement_lies_between_removal_and_both_in_turn():
     loss = ComposedComparison([(SubstitutedGaussianLoss(1.0, 0.01), 1000)]).epsilon(1e-6)
     removed = ComposedComparison([(subsampled(GaussianLoss(1.0), 0.01), 1000)]).epsilon(1e-6)
@@ -280,6 +286,7 @@ def test_losses_that_spread_too_far_name_what_to_do():
         wide.tilted(0.0)
 
 
+@pytest.mark.slow
 def test_spliced_losses_dominate_both_directions():
     loss = subsampled(GaussianLoss(2.0), 0.05)
     spliced = ComposedComparison([(SplicedLoss(loss, loss.reversed()), 100)])

@@ -52,6 +52,7 @@ def compared(log_p, log_q):
     return compare(FiniteLaw(outcomes, log_p), FiniteLaw(outcomes, log_q))
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(laws=pairs_of_laws(), epsilon=EPSILONS)
 def test_delta_is_the_largest_excess_over_all_events(laws, epsilon):
@@ -59,6 +60,7 @@ def test_delta_is_the_largest_excess_over_all_events(laws, epsilon):
     assert found.lower == found.upper == pytest.approx(largest_excess(*laws, epsilon), rel=1e-9, abs=1e-14)
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(laws=pairs_of_laws())
 def test_max_divergence_is_the_largest_ratio_over_all_events(laws):
@@ -90,6 +92,7 @@ def test_epsilon_undoes_delta(laws, delta):
         assert comparison.delta(epsilon).upper == pytest.approx(delta, rel=1e-9)
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(laws=pairs_of_laws(), epsilon=st.floats(0.0, 3.0))
 def test_worst_event_carries_the_divergence(laws, epsilon):

@@ -180,6 +180,7 @@ def test_false_refutations_with_the_bits_of_floating_point_numbers(record_proper
     check_rate(record_property, "laplace on a grid, float-bits", *wrong)
 
 
+@pytest.mark.slow
 def test_false_refutations_in_the_fast_set(record_property):
     audits = 100
     check_rate(record_property, "grr, fast", *false_refutations("grr over 8 values", audits))

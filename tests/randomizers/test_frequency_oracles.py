@@ -212,6 +212,7 @@ def test_many_binomial_numbers_follow_their_law(trials, probability):
     assert statistic <= chi2.isf(1e-6, max(len(pooled[0]) - 1, 1))
 
 
+@pytest.mark.slow
 def test_norm_sub_of_a_long_row_is_that_of_rows():
     values = np.random.default_rng(SEED).normal(scale=0.01, size=200_000)
     assert norm_sub(values) == pytest.approx(norm_sub(values[None])[0], abs=1e-15)

@@ -69,6 +69,7 @@ def test_an_article_is_no_factor() -> None:
     assert typeset("is a ϵ^2 of").startswith("is a <math>")
 
 
+@pytest.mark.slow
 def test_no_letter_is_lost_or_moved_in_any_committed_statement() -> None:
     seen = 0
     for path in sorted(REPORTS.glob("*.json")):

@@ -706,6 +706,7 @@ def test_a_recorded_run_shows_another_budget(mutant, claim, found):
     assert found in find_deviation(mutant, Streams(SEED))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mutant", "claim", "found"),
     [case for case in MUTANTS if type(case[0]).__name__ in SURVIVORS] + IN_VIEWS[:1],

@@ -171,6 +171,7 @@ def test_a_target_that_ends_its_process_is_an_error_of_its_cell_alone(bit, worke
     assert len(results) == 2 * len(deeds)
 
 
+@pytest.mark.slow
 def test_one_cell_that_ends_its_process_passes_no_gate(bit):
     status, results = audited("--set", "deed=leave", numbers="0")
     assert status == 4

@@ -122,6 +122,7 @@ def test_names_are_followed_through_imports_and_no_further(package):
     assert found.packages >= {"numpy", "sklearn"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "replacement",
     [

@@ -27,6 +27,7 @@ def test_every_claim_and_auditor_has_a_key_of_its_own(cells):
     assert len(set(every)) == len(every)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [

@@ -184,6 +184,7 @@ def test_the_record_states_the_sum_of_the_error_probabilities(mixed):
     assert record.error_probability == pytest.approx(0.02)
 
 
+@pytest.mark.slow
 def test_the_command_says_what_it_took_and_fresh_starts_over(kept, monkeypatch, capsys):
     def run(*more):
         command = ["dpaudit", "check", kept[0], "--samples", "3000", "--workers", "1", *more]

@@ -488,6 +488,7 @@ measurement = Own()
 """
 
 
+@pytest.mark.slow
 def test_inputs_of_ones_own_count_in_the_key(mine, tmp_path):
     (tmp_path / "own.py").write_text(OWN)
     text = "opendp:own.py::measurement"
@@ -564,6 +565,7 @@ class FakeTree:
         return 2 * distance
 
 
+@pytest.mark.slow
 def test_a_transformation_is_audited_against_its_map():
     (broken,) = dpaudit.check(dpaudit.from_opendp(FakeTree(saturates=False)), seed=1).results
     (right,) = dpaudit.check(dpaudit.from_opendp(FakeTree(saturates=True)), seed=1).results

@@ -32,6 +32,7 @@ def test_few_rows_are_lost_of_many():
     assert tosses_for((80_000, 80_000))[0] > 0.99 * 160_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.2, 0.05, 0.01])
 @pytest.mark.parametrize(("p", "q"), [(0.5, 0.5), (0.4, 0.2), (0.9, 0.3), (0.05, 0.01), (1.0, 0.6)])
 @pytest.mark.parametrize("delta", [0.0, 0.05])
