@@ -15,6 +15,7 @@ import signal
 import socket
 import sys
 import sysconfig
+import threading
 import warnings
 from contextlib import suppress
 from importlib import import_module
@@ -208,8 +209,11 @@ def _is_installed(package: str) -> bool:
 
 
 def _threads() -> int:
-    """How many threads this process has, those of libraries among them."""
-    return len(os.listdir("/proc/self/task"))
+    """How many threads this process has, those of libraries among them where the system tells."""
+    try:
+        return len(os.listdir("/proc/self/task"))
+    except OSError:
+        return threading.active_count()
 
 
 def _end(worker: int) -> None:
