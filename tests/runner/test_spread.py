@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import dpaudit
-from dpaudit.auditors.work import Work
+from dpaudit.auditors.work import FAILED, Work
 from dpaudit.claims.record import read_record
 from dpaudit.runner import Request, build_cells
 from dpaudit.runner.check import run_request
@@ -63,10 +63,14 @@ def test_an_audit_in_parts_finds_what_it_finds_in_one_go(slow, claim, stop_early
 
 def test_a_part_that_fails_elsewhere_is_done_by_the_audit(slow):
     (cell,) = build_cells(request(slow))
-    pending = run_in_parts(cell, Settings(seed=3, spread=True))
-    assert pending.parts
-    known = {**pending.made, **{part.name: b"" for part in pending.parts}}
-    assert run_in_parts(cell, Settings(seed=3, spread=True), known) == run_cell(cell, Settings(seed=3))
+    known = {}
+    # How many parts take long enough to be worth asking others for depends on how fast this machine is just now.
+    while isinstance(outcome := run_in_parts(cell, Settings(seed=3, spread=True), known), Pending):
+        assert outcome.parts
+        assert not known.keys() & {part.name for part in outcome.parts}
+        known |= {**outcome.made, **{part.name: FAILED for part in outcome.parts}}
+    assert FAILED in known.values()
+    assert outcome == run_cell(cell, Settings(seed=3))
 
 
 def test_processes_and_a_pool_give_one_record(slow):
