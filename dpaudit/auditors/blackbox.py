@@ -6,7 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from dpaudit.auditors.budget import DEFAULT_SAMPLES, Budget, Features
 from dpaudit.auditors.codes import codes
@@ -19,6 +21,7 @@ from dpaudit.auditors.search import ChosenPair, find_pair
 from dpaudit.auditors.selection import FinalTest, promised_bound
 from dpaudit.auditors.sequential import EARLY_PAIRS, EarlyTest
 from dpaudit.auditors.streams import Streams
+from dpaudit.auditors.surrogate import Surrogate, some
 from dpaudit.auditors.work import Recipe
 from dpaudit.claims.claims import PrivacyClaim
 from dpaudit.claims.evidence import Evidence, Finding, Interval, Remedy, Violation
@@ -31,8 +34,8 @@ from dpaudit.mechanism import Mechanism
 _PILOT_SHARE, _LONG_PILOT_SHARE = 0.2, 0.4
 """Part of the samples that searches the pairs: where all are looked at, and where there are too many for that."""
 
-_MOST_PILOT = 1_000_000
-"""Samples per input that search the pairs, at most, unless choosing the event is worth more of such outputs."""
+_MOST_PILOT, _MOST_PILOT_OF_OBJECTS = 4_000_000, 1_000_000
+"""Samples per input that search the pairs, at most, where memory holds as many: of numbers, and of structures."""
 
 _FEW_PAIRS = 64
 _MOST_PAIRS, _MOST_PAIRS_OF_ROWS = 256, 64
@@ -160,9 +163,12 @@ def search_pair(
     pilot = int(task.samples * (_PILOT_SHARE if few else _LONG_PILOT_SHARE))
     if first:
         # Their outputs are held in memory; what the search does not need goes to the pair that it finds.
-        pilot = min(pilot, max(min(_MOST_PILOT, sampler.memory_limit), sampler.selection_limit))
+        most_pilot = _MOST_PILOT if sampler.form[0] in "biufc" else _MOST_PILOT_OF_OBJECTS
+        pilot = min(pilot, max(min(most_pilot, sampler.memory_limit), sampler.selection_limit))
     searching = replace(task, samples=task.samples - pilot, asked=task.asked - pilot)
     until = clock() + _SEARCH_SHARE * sampler.pace.left
+
+    surrogate = Surrogate(searching.test)
 
     def predict(pair: Pair, size: int, purpose: tuple[str | int, ...]) -> tuple[float, float]:
         if clock() >= until:
@@ -176,10 +182,10 @@ def search_pair(
             _Comparison(pair=pair, size=size, purpose=purpose, test=searching.test)
             for pair, purpose in zip(pairs, purposes, strict=True)
         ]
-        if sampler.work is None:
-            return [task.run(sampler, b"") for task in tasks]
-        found: list[tuple[float, float]] = sampler.work.do(sampler, tasks)
-        return found
+        found = [task.run(sampler, b"") for task in tasks] if sampler.work is None else sampler.work.do(sampler, tasks)
+        for pair, compared in zip(pairs, found, strict=True):
+            surrogate.add(pair, *compared.outputs)
+        return [compared.promised for compared in found]
 
     found = find_pair(
         neighbouring,
@@ -189,6 +195,7 @@ def search_pair(
         streams=streams.child("pairs"),
         most=most,
         name=mechanism.name,
+        guide=surrogate,
     )
     if found.samples:
         task = searching
@@ -202,6 +209,13 @@ def search_pair(
         task = replace(task, samples=task.samples - spent, asked=task.asked - spent)
     drawn = 2 * found.samples + (0 if early is None else early.drawn)
     return Search(sampler=sampler, task=task, found=found, drawn=drawn)
+
+
+class _Compared(NamedTuple):
+    """What a pair promises, and some outputs on either of its inputs."""
+
+    promised: tuple[float, float]
+    outputs: tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,14 +240,16 @@ class _Comparison:
     def outputs(self) -> int:
         return 2 * self.size
 
-    def run(self, sampler: Sampler, _shared: bytes) -> tuple[float, float]:
-        # One stream for both inputs and all pairs of a round: what is only compared is compared under equal luck.
+    def run(self, sampler: Sampler, _shared: bytes) -> _Compared:
+        # One stream for both inputs: what is only compared is compared under equal luck. Other pairs have their own,
+        # because the surrogate learns from all of them together.
         of_pair = sampler.about(*self.pair)
-        x, y = alike(*(of_pair.draw(data, self.size, *self.purpose[:2]) for data in self.pair))
+        x, y = alike(*(of_pair.draw(data, self.size, *self.purpose) for data in self.pair))
         with sampler.pace.doing("searching the pairs of inputs"):
             promised, coded = promised_bound(x, y, self.test), codes(x, y)
             # Few samples say more of codes than of the numbers between them; but not all inputs differ in codes.
-            return promised, promised if coded is None else promised_bound(*coded, self.test)
+            by_codes = promised if coded is None else promised_bound(*coded, self.test)
+        return _Compared((promised, by_codes), (some(x), some(y)))
 
 
 def _in_time(sampler: Sampler, pair: Pair, task: PairTask) -> PairTask:

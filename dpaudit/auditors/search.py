@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -20,6 +20,24 @@ from dpaudit.errors import CheckError, ParameterError
 Ahead = Callable[[Sequence[Pair], int, Sequence[tuple[str | int, ...]]], Sequence[tuple[float, ...]]]
 Predict = Callable[[Pair, int, tuple[str | int, ...]], float | tuple[float, ...]]
 
+
+class Guide(Protocol):
+    """A model of what has been seen in a search so far."""
+
+    @property
+    def fitted(self) -> bool:
+        """Whether there is anything that it says."""
+        ...
+
+    def values(self, pairs: Sequence[Pair]) -> Sequence[float] | np.ndarray:
+        """What each pair promises."""
+        ...
+
+    def climbed(self, pair: Pair, vary: Callable[[Pair], Pair]) -> Pair:
+        """Return a pair that promises at least as much, reached by variations."""
+        ...
+
+
 _LEAST = 500
 """Fewest pilot samples of a pair in a round; fewer say next to nothing about a bound."""
 _LEAST_OF_ALL = 100
@@ -29,6 +47,12 @@ _PATTERN_SHARE = 0.75
 _FIRST_SHARE = 0.6
 _KEPT_SHARE = 0.4
 """Shares of the places for pairs that are no variations, in the first round of a guided search and in later ones."""
+_PROPOSED_SHARE, _MOST_PROPOSED = 0.5, 12
+"""Share of the places for variations that a model proposes, and their number at most."""
+
+_UNCERTAIN = 0.25
+"""Part of the largest prediction by which another one may fall short of it and its pair be as good, but for luck."""
+
 _TRIES = 20
 _MOST_LISTED = 200_000
 """Most pairs of a list, which need not end, that a search chooses from."""
@@ -68,6 +92,7 @@ def find_pair(
     most: int = 256,
     name: str = "the mechanism",
     ahead: Ahead | None = None,
+    guide: Guide | None = None,
 ) -> ChosenPair:
     """Choose the pair of neighbouring inputs with the largest predicted bound, by successive halving.
 
@@ -97,6 +122,10 @@ def find_pair(
     ahead
         ``ahead(pairs, samples, purposes)`` predicts for several pairs at once what ``predict`` does for each; asked at
         the beginning of a round for all pairs that are known by then.
+    guide
+        A model of what has been seen so far, where pairs were left out. It proposes pairs for some of the places of
+        variations, those that it ranks best stay, too, and in the end it decides among those whose first prediction is
+        not far below the largest.
 
     Returns
     -------
@@ -137,7 +166,15 @@ def find_pair(
     places = max(1, min(most, samples // (least * rounds)))
     candidates = supply.first(places if rounds == 1 else math.ceil(_FIRST_SHARE * places))
     return _halve(
-        candidates, supply, predict, samples=samples, rounds=rounds, places=places, total=supply.total, ahead=ahead
+        candidates,
+        supply,
+        predict,
+        samples=samples,
+        rounds=rounds,
+        places=places,
+        total=supply.total,
+        ahead=ahead,
+        guide=guide,
     )
 
 
@@ -151,6 +188,7 @@ def _halve(
     places: int,
     total: int | None,
     ahead: Ahead | None = None,
+    guide: Guide | None = None,
 ) -> ChosenPair:
     """Let pairs compete for half as many places in each round; variations of the best take those that are free."""
     if len(candidates) == 1:
@@ -164,21 +202,40 @@ def _halve(
         if current:
             candidates = candidates[: count if varied is None else math.ceil(_KEPT_SHARE * count)]
         ranked = _Ranking()
-        certain = candidates[:count]
-        known = ahead(certain, each, [("pilot", current, i) for i in range(len(certain))]) if ahead else ()
-        for number in range(count):
-            if number < len(candidates):
-                pair = candidates[number]
-            elif varied is not None and (new := varied.vary(ranked.pairs()[: count // 2 + 1])):
-                pair, searched = new, searched + 1
-            else:
+        compare = _Comparisons(predict, ahead, each, current, ranked)
+        compare(candidates[:count])
+        if varied is not None and guide is not None and guide.fitted:
+            proposed = min(_MOST_PROPOSED, int(_PROPOSED_SHARE * (count - len(ranked))))
+            compare(varied.propose(ranked.pairs(guide), proposed, guide))
+        while varied is not None and len(ranked) < count:
+            new = varied.vary(ranked.pairs()[: count // 2 + 1])
+            if new is None:
                 break
-            purpose = ("pilot", current, number)
-            predicted = known[number] if number < len(known) else predict(pair, each, purpose)
-            spent += each
-            ranked.add(pair, predicted if isinstance(predicted, tuple) else (predicted,))
-        candidates = ranked.pairs()
-    return ChosenPair(pair=candidates[0], searched=searched, total=total, samples=spent, rounds=rounds)
+            compare([new])
+        searched += len(ranked) - min(count, len(candidates))
+        spent += each * len(ranked)
+        candidates = ranked.pairs(None if supply is None else guide)
+    chosen = candidates[0] if supply is None or guide is None or not guide.fitted else ranked.decided(guide)
+    return ChosenPair(pair=chosen, searched=searched, total=total, samples=spent, rounds=rounds)
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparisons:
+    """Comparisons of one round, which fill its ranking; each has a purpose of its own."""
+
+    predict: Predict
+    ahead: Ahead | None
+    samples: int
+    current: int
+    ranked: _Ranking
+
+    def __call__(self, pairs: Sequence[Pair]) -> None:
+        first = len(self.ranked)
+        purposes: list[tuple[str | int, ...]] = [("pilot", self.current, first + i) for i in range(len(pairs))]
+        known = self.ahead(pairs, self.samples, purposes) if self.ahead else ()
+        for i, (pair, purpose) in enumerate(zip(pairs, purposes, strict=True)):
+            predicted = known[i] if i < len(known) else self.predict(pair, self.samples, purpose)
+            self.ranked.add(pair, predicted if isinstance(predicted, tuple) else (predicted,))
 
 
 class _Ranking:
@@ -197,10 +254,25 @@ class _Ranking:
             insort(ranked, place, key=lambda item: -item[0])
         self._pairs.append(pair)
 
-    def pairs(self) -> list[Pair]:
-        """Return the best by each prediction in turn, then the second best by each, and so on."""
-        numbers = dict.fromkeys(number for tier in zip(*self._by, strict=True) for _, number in tier)
+    def __len__(self) -> int:
+        return len(self._pairs)
+
+    def pairs(self, guide: Guide | None = None) -> list[Pair]:
+        """Return the best by each prediction in turn, then the second best by each, and so on; a guide's come last."""
+        by = [[number for _, number in ranked] for ranked in self._by]
+        if guide is not None and guide.fitted:
+            by.append(np.argsort(-np.asarray(guide.values(self._pairs)), kind="stable").tolist())
+        numbers = dict.fromkeys(number for tier in zip(*by, strict=True) for number in tier)
         return [self._pairs[number] for number in numbers]
+
+    def decided(self, guide: Guide) -> Pair:
+        """Return the pair that a guide ranks best among those whose first prediction is not far below the largest."""
+        most, _ = self._by[0][0]
+        near = [number for value, number in self._by[0] if value >= most - _UNCERTAIN * abs(most)]
+        if not near:
+            return self.pairs()[0]
+        promised = np.asarray(guide.values([self._pairs[number] for number in near]))
+        return self._pairs[near[int(np.argmax(promised))]]
 
 
 class _Supply:
@@ -229,6 +301,17 @@ class _Supply:
         varied = (self._source.vary(parents[parent], self._rng) for _ in range(_TRIES))
         drawn = (self._source.draw(self._rng) for _ in range(_TRIES))
         return next(_without_repeats(chain(varied, drawn), self._seen), None)
+
+    def propose(self, parents: Sequence[Pair], count: int, guide: Guide) -> list[Pair]:
+        """Pairs that a model prefers to the best so far, or to random ones, each reached from another."""
+
+        def climbed() -> Iterator[Pair]:
+            for number in range(2 * count):
+                again = number % 2 or number // 2 >= len(parents)
+                start = self._source.draw(self._rng) if again else parents[number // 2]
+                yield guide.climbed(start, lambda pair: self._source.vary(pair, self._rng))
+
+        return list(islice(_without_repeats(climbed(), self._seen), count))
 
 
 class _Listed:

@@ -1,0 +1,495 @@
+"""A surrogate of a mechanism: a model of how its outputs depend on its inputs, by which a search proposes pairs.
+
+A search looks at few of all pairs, and draws few outputs of each. But outputs on one input say something of all inputs
+that have something in common with it: to first order, a step of one coordinate changes the log-probability of an output
+by about the same amount wherever it is taken. What the model promises proves nothing; pairs that it proposes are
+compared by outputs of their own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpaudit.auditors.columns import Columns
+from dpaudit.auditors.forms import concatenated
+from dpaudit.auditors.outputs import Outputs, outcome_keys
+from dpaudit.auditors.selection import FinalTest
+from dpaudit.auditors.threads import one_thread
+from dpaudit.claims.inputs import Pair, input_key
+
+_MOST_COLUMNS, _MOST_CELLS = 128, 256
+"""Columns of outputs that the model looks at, at most, and cells that they are cut into altogether, about."""
+
+_CELLS, _LEAST_CELLS = 8, 2
+"""Cells of a column, at most and at least."""
+
+_REPEATED = 0.01
+"""Part of the outputs from which on a value has a cell of its own."""
+
+_MOST_COORDINATES, _MOST_VALUES = 64, 16
+"""Coordinates of an input, and distinct values among its parts, up to which inputs are described by them."""
+
+_LARGEST = 1e100
+"""Size of a coordinate up to which squares, and their sums, are finite."""
+
+_KEPT, _KEPT_VALUES = 4000, 1 << 15
+"""Outputs on either input of a comparison that the model learns from, at most, and values in them."""
+
+_MOST_ROWS, _ROWS_OF_COVARIANCE = 1024, 20_000
+"""Distinct outputs by which pairs are valued, and outputs from which the covariance of cells is taken."""
+
+_PRIOR = 0.3
+"""Standard deviation, before any output is seen, of what a step does to the log-probability of a cell."""
+
+_DEVIATIONS = (0.01, 0.02, 0.04, 0.08, 0.16)
+"""Standard deviations that the slope of one output may have around the sum over its cells; the likeliest is taken."""
+
+_MOST_CORRECTED, _LEAST_COUNT = 256, 10
+"""Outputs, or patterns, whose slopes are corrected, at most, and how often each has come."""
+
+_NEWTON_STEPS = 3
+_MOST_LOG = 50.0
+
+_CAUTION = 1.0
+"""Standard errors of a slope by which a pair is valued lower."""
+
+_THRESHOLDS = 64
+_BATCH, _STEPS, _PATIENCE = 16, 12, 3
+"""Variations of a pair among which the best is taken, how often in a row, and how often in vain."""
+
+_LEAST_HITS = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """How outputs become numbers of cells, one in each column.
+
+    Attributes
+    ----------
+    columns
+        How outputs become rows of numbers.
+    edges
+        For every column, where a new cell begins, ascending.
+    patterns
+        For every cell of all columns, a number that cells of one column share unless they hold a single value.
+    """
+
+    columns: Columns
+    edges: tuple[np.ndarray, ...]
+    patterns: np.ndarray
+
+    @classmethod
+    def of(cls, outputs: Outputs) -> Cells | None:
+        """Cells by the values that come again and by quantiles of the others; None for outputs without columns."""
+        columns = outputs.columns_with(outputs[:0])
+        if columns is None:
+            return None
+        rows = outputs.rows(columns)
+        if not 0 < rows.shape[1] <= _MOST_COLUMNS:
+            return None
+        most = min(_CELLS, max(_LEAST_CELLS, _MOST_CELLS // rows.shape[1]))
+        cut = [_cut(column, most) for column in rows.T]
+        shared = [np.where(single, np.arange(len(single)), len(single)) for _, single in cut]
+        starts = np.cumsum([0, *(len(single) + 1 for single in shared)])
+        patterns = np.concatenate([start + places for start, places in zip(starts, shared, strict=False)])
+        return cls(columns, tuple(edges for edges, _ in cut), patterns)
+
+    @property
+    def starts(self) -> np.ndarray:
+        """Number of the first cell of every column among those of all, and of all cells at the end."""
+        return np.cumsum([0, *(len(edges) + 1 for edges in self.edges)])
+
+    def __call__(self, outputs: Outputs) -> np.ndarray:
+        """Cell of every output in every column, shape (size, columns), as numbers among the cells of all columns."""
+        rows = outputs.rows(self.columns)
+        cells = [
+            start + np.searchsorted(edges, column, side="right")
+            for start, edges, column in zip(self.starts, self.edges, rows.T, strict=False)
+        ]
+        return np.column_stack(cells).astype(np.int16)
+
+
+def _cut(values: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """Edges of at most about so many cells, and whether each cell holds a single value, which comes again and again."""
+    ordered = np.sort(values[np.isfinite(values)].astype(float))
+    distinct, counts = np.unique(ordered, return_counts=True)
+    if len(distinct) <= most:
+        return distinct[1:], np.ones(max(1, len(distinct)), dtype=bool)
+    common = np.argsort(-counts, kind="stable")[: most // 2]
+    common = distinct[np.sort(common[counts[common] >= max(2.0, _REPEATED * len(ordered))])]
+    others = ordered[~np.isin(ordered, common)]
+    quantiles = np.quantile(others, np.arange(1, most - len(common)) / (most - len(common)), method="nearest")
+    edges = np.unique(np.concatenate([common, np.nextafter(common, np.inf), quantiles]))
+    return edges, np.isin(np.concatenate([[-np.inf], edges]), common)
+
+
+def some(outputs: np.ndarray) -> np.ndarray:
+    """Outputs of a comparison that the model learns from; a copy."""
+    width = max(1, outputs[:1].size)
+    return outputs[: min(_KEPT, max(1, _KEPT_VALUES // width))].copy()
+
+
+class Surrogate:
+    """Log-linear model of the outputs on all inputs at once.
+
+    The logarithm of an output's probability is taken as linear in the numbers that describe the input. Its slope is a
+    sum over the columns of what the cell there adds, and for outputs that come often it is corrected by their own
+    counts. To first order, the mean number of outputs in every cell is linear in the input too, so that a regression of
+    those means gives what the cells add (as in linear discriminant analysis).
+
+    Parameters
+    ----------
+    test
+        The test that pairs are valued for.
+    """
+
+    def __init__(self, test: FinalTest) -> None:
+        self._test = test
+        self._new: list[tuple[Pair, np.ndarray, np.ndarray]] = []
+        self._pairs: list[Pair] = []
+        self._inputs: dict[Hashable, _Seen] = {}
+        self._cells: Cells | None = None
+        self._model: _Model | None = None
+
+    def add(self, pair: Pair, of_x: np.ndarray, of_y: np.ndarray) -> None:
+        """Take note of some outputs on the inputs of a pair."""
+        self._new.append((pair, of_x, of_y))
+
+    @property
+    def fitted(self) -> bool:
+        """Whether inputs and outputs are such that there is a model."""
+        if self._new:
+            self._take()
+            self._model = self._fit()
+        return self._model is not None
+
+    def values(self, pairs: Sequence[Pair]) -> np.ndarray:
+        """Bound that each pair promises by the model; ``-inf`` where it has none."""
+        if not self.fitted or self._model is None:
+            return np.full(len(pairs), -np.inf)
+        return self._model.values(pairs)
+
+    def climbed(self, pair: Pair, vary: Callable[[Pair], Pair]) -> Pair:
+        """Best pair found by going, several times, to the best of some variations of a pair."""
+        (value,) = self.values([pair])
+        failed = 0
+        for _ in range(_STEPS):
+            varied = [vary(pair) for _ in range(_BATCH)]
+            promised = self.values(varied)
+            best = int(np.argmax(promised))
+            if promised[best] > value:
+                pair, value, failed = varied[best], promised[best], 0
+            else:
+                failed += 1
+            if failed == _PATIENCE:
+                break
+        return pair
+
+    def _take(self) -> None:
+        """Count the new outputs in cells, which the first of them decide."""
+        new, self._new = self._new, []
+        new = [each for each in new if all(input_key(data) is not None for data in each[0])]
+        sides = [(data, raw) for pair, *both in new for data, raw in zip(pair, both, strict=True)]
+        if self._cells is None and sides:
+            self._cells = Cells.of(Outputs(concatenated([raw for _, raw in sides])))
+        if self._cells is None:
+            return
+        self._pairs += [pair for pair, *_ in new]
+        for data, raw in sides:
+            self._inputs.setdefault(input_key(data), _Seen(data)).rows.append(self._cells(Outputs(raw)))
+
+    @one_thread()
+    def _fit(self) -> _Model | None:
+        inputs = list(self._inputs.values())
+        encoding = _Encoding.of([seen.data for seen in inputs])
+        if encoding is None or self._cells is None:
+            return None
+        psi = np.stack([encoding(seen.data) for seen in inputs])
+        steps = np.stack([encoding(x) - encoding(y) for x, y in self._pairs])
+        if not (np.isfinite(psi).all() and np.isfinite(np.vdot(psi, psi))):
+            return None
+        sizes = np.array([sum(map(len, seen.rows)) for seen in inputs])
+        moved = np.sqrt(np.mean(steps**2, axis=0))
+        unit = np.where(moved > 0, moved, 1.0)
+        centre = np.average(psi, axis=0, weights=sizes)
+        psi = (psi - centre) / unit
+        rows = np.concatenate([part for seen in inputs for part in seen.rows])
+        of_input = np.repeat(np.arange(len(sizes)), sizes)
+        pool = _Pool.of(rows, self._cells.patterns)
+        cells = int(self._cells.starts[-1])
+        counts = np.bincount((of_input[:, None] * cells + rows).ravel(), minlength=len(sizes) * cells)
+        effects = _effects(counts.reshape(-1, cells), _covariance(pool, rows, cells), sizes, psi)
+        slopes = effects[pool.rows].sum(axis=1)
+        corrections = _corrections(pool, rows, effects, of_input, sizes, psi)
+        if corrections is not None:
+            slopes += corrections.slopes[corrections.places]
+        # What an output has at the centre of the inputs, so that it has its own part on the average over the inputs.
+        at_centre = sizes @ np.exp(np.clip(psi @ slopes.T, -_MOST_LOG, _MOST_LOG))
+        weights = pool.weights / np.maximum(at_centre, math.exp(-_MOST_LOG))
+        return _Model(encoding, centre, unit, slopes, corrections, weights / weights.sum(), self._test)
+
+
+@dataclass(slots=True)
+class _Seen:
+    """An input, and the cells of outputs on it."""
+
+    data: Any
+    rows: list[np.ndarray] = field(default_factory=list)
+
+
+class _Pool(NamedTuple):
+    """Outputs by which pairs are valued.
+
+    ``rows`` are their cells and ``weights`` how often each came; ``groups`` says for each which output, or pattern of
+    outputs, it is, and ``of_all`` the same for all outputs seen.
+    """
+
+    rows: np.ndarray
+    weights: np.ndarray
+    groups: np.ndarray
+    of_all: np.ndarray
+
+    @classmethod
+    def of(cls, rows: np.ndarray, patterns: np.ndarray) -> _Pool:
+        """Distinct outputs, or some outputs and their patterns where there are too many."""
+        _, first, of_all, counts = np.unique(
+            outcome_keys(rows, "row"), return_index=True, return_inverse=True, return_counts=True
+        )
+        if len(first) <= _MOST_ROWS:
+            return cls(rows[first], counts.astype(float), np.arange(len(first)), of_all)
+        at = np.linspace(0, len(rows) - 1, _MOST_ROWS).astype(int)
+        of_all = np.unique(outcome_keys(patterns[rows], "row"), return_inverse=True)[1]
+        return cls(rows[at], np.ones(len(at)), of_all[at], of_all)
+
+
+def _covariance(pool: _Pool, rows: np.ndarray, cells: int) -> np.ndarray:
+    """Covariance of the indicators of all cells."""
+    some, weights = pool.rows, pool.weights
+    if pool.weights.max() == 1:
+        some = rows[:: -(-len(rows) // _ROWS_OF_COVARIANCE)]
+        weights = np.ones(len(some))
+    inside = np.zeros((len(some), cells))
+    np.put_along_axis(inside, some.astype(np.intp), 1.0, axis=1)
+    inside -= np.average(inside, axis=0, weights=weights)
+    return np.asarray((inside * weights[:, None]).T @ inside / weights.sum())
+
+
+def _effects(counts: np.ndarray, covariance: np.ndarray, sizes: np.ndarray, psi: np.ndarray) -> np.ndarray:
+    """What every cell adds to the slope of an output, shape (cells, numbers), from counts, shape (inputs, cells).
+
+    The ridge estimate for the Fisher information, a Kronecker product, in its eigenvectors.
+    """
+    overall = counts.sum(axis=0) / sizes.sum()
+    crossed = (counts - sizes[:, None] * overall).T @ psi
+    own, turn = np.linalg.eigh(covariance)
+    other, turn_inputs = np.linalg.eigh((psi * sizes[:, None]).T @ psi)
+    information = np.maximum(own, 0)[:, None] * np.maximum(other, 0)
+    effects = turn @ ((turn.T @ crossed @ turn_inputs) / (information + _PRIOR**-2)) @ turn_inputs.T
+    return np.asarray(effects - overall @ effects / max(float(overall.sum()), 1.0))
+
+
+class _Corrections(NamedTuple):
+    """What is added to the slopes of groups of outputs, the covariances of that, and the group of every output.
+
+    The last group is that of all others, to which nothing is added.
+    """
+
+    slopes: np.ndarray
+    covariances: np.ndarray
+    places: np.ndarray
+
+
+def _corrections(
+    pool: _Pool, rows: np.ndarray, effects: np.ndarray, of_input: np.ndarray, sizes: np.ndarray, psi: np.ndarray
+) -> _Corrections | None:
+    """Correct slopes of what comes often by its own counts, with as strong a prior as makes these likeliest."""
+    total = np.bincount(pool.of_all)
+    common = np.argsort(-total, kind="stable")[:_MOST_CORRECTED]
+    common = common[total[common] >= _LEAST_COUNT]
+    if not len(common):
+        return None
+    place = np.full(len(total), len(common))
+    place[common] = np.arange(len(common))
+    groups, width = place[pool.of_all], len(common) + 1
+    counts = np.bincount(of_input * width + groups, minlength=len(sizes) * width).reshape(-1, width)[:, :-1]
+    cells = len(effects)
+    inside = np.bincount((groups[:, None] * cells + rows).ravel(), minlength=width * cells).reshape(width, cells)
+    prior = (inside[:-1] / total[common][:, None]) @ effects
+    fits = [_poisson(counts, sizes, psi, prior, deviation) for deviation in _DEVIATIONS]
+    _, slopes, covariances = max(fits, key=lambda fit: fit[0])
+    nothing = np.zeros((1, *slopes.shape[1:])), np.zeros((1, *covariances.shape[1:]))
+    return _Corrections(
+        np.concatenate([slopes - prior, nothing[0]]), np.concatenate([covariances, nothing[1]]), place[pool.groups]
+    )
+
+
+def _poisson(
+    counts: np.ndarray, sizes: np.ndarray, psi: np.ndarray, prior: np.ndarray, deviation: float
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """Slopes of the logarithms of expected counts, shape (groups, numbers), with a normal prior, by Newton's method.
+
+    Returns the logarithm of the marginal likelihood by Laplace's method, but for a constant, the slopes, and their
+    covariances.
+    """
+    total = counts.sum(axis=0)
+    precision = deviation**-2
+    products = psi[:, :, None] * psi[:, None, :]
+    slopes = prior
+
+    def expected_of(slopes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        logs = np.clip(psi @ slopes.T, -_MOST_LOG, _MOST_LOG)
+        sums = sizes @ np.exp(logs)
+        return sizes[:, None] * np.exp(logs) * (total / sums), logs - np.log(sums)
+
+    for _ in range(_NEWTON_STEPS):
+        expected, _ = expected_of(slopes)
+        gradient = (counts - expected).T @ psi - (slopes - prior) * precision
+        means = expected.T @ psi / total[:, None]
+        hessian = np.tensordot(expected.T, products, axes=1)
+        hessian -= total[:, None, None] * means[:, :, None] * means[:, None, :]
+        hessian += np.eye(psi.shape[1]) * precision
+        slopes = slopes + np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0]
+    likelihood = float(np.sum(counts * expected_of(slopes)[1]) - np.sum((slopes - prior) ** 2) * precision / 2)
+    likelihood -= float(np.sum(np.linalg.slogdet(hessian)[1] - np.log(precision) * psi.shape[1])) / 2
+    return likelihood, slopes, np.linalg.inv(hessian)
+
+
+@dataclass(frozen=True, slots=True)
+class _Model:
+    """Fitted slopes.
+
+    Attributes
+    ----------
+    encoding, centre, unit
+        How inputs become rows of numbers: less the centre, over the unit.
+    slopes
+        What those numbers are multiplied with for the log-probability of some outputs, shape (outputs, numbers).
+    corrections
+        How slopes of outputs that come often were corrected.
+    weights
+        Part of each of these outputs at the centre of the inputs.
+    test
+        The test that pairs are valued for.
+    """
+
+    encoding: _Encoding
+    centre: np.ndarray
+    unit: np.ndarray
+    slopes: np.ndarray
+    corrections: _Corrections | None
+    weights: np.ndarray
+    test: FinalTest
+
+    @one_thread()
+    def values(self, pairs: Sequence[Pair]) -> np.ndarray:
+        """Bound that each pair promises; ``-inf`` for inputs of another kind."""
+        known = [i for i, pair in enumerate(pairs) if all(self.encoding.suits(data) for data in pair)]
+        found = np.full(len(pairs), -np.inf)
+        if known:
+            encoded = np.stack([[self.encoding(data) for data in pairs[i]] for i in known])
+            with np.errstate(over="ignore", invalid="ignore"):
+                promised = self._values((encoded - self.centre) / self.unit)
+            found[known] = np.where(np.isnan(promised), -np.inf, promised)
+        return found
+
+    def _values(self, encoded: np.ndarray) -> np.ndarray:
+        """Promise of pairs, from their numbers, shape (pairs, 2, numbers)."""
+        logs = self.slopes @ encoded.reshape(-1, encoded.shape[-1]).T
+        masses = self.weights[:, None] * np.exp(logs - logs.max(axis=0))
+        masses = (masses / masses.sum(axis=0)).reshape(len(masses), -1, 2)
+        masses = np.maximum(masses, math.exp(-2 * _MOST_LOG))
+        order = np.argsort(masses[:, :, 1] / masses[:, :, 0], axis=0)
+        uncertain = self._variances(encoded[:, 0] - encoded[:, 1]) * masses[:, :, 0] * masses[:, :, 1]
+        masses = np.take_along_axis(masses, order[:, :, None], axis=0)
+        uncertain = np.take_along_axis(uncertain, order, axis=0)
+        at = np.unique(np.geomspace(1, len(masses), _THRESHOLDS).astype(int)) - 1
+        best = np.full(masses.shape[1], -np.inf)
+        for side in (0, 1):
+            tails, squares = (np.cumsum(part if side == 0 else part[::-1], axis=0)[at] for part in (masses, uncertain))
+            errors = np.sqrt(squares / (tails[:, :, 0] * tails[:, :, 1]))
+            hits = np.maximum(np.minimum(tails, 1.0) * self.test.size, _LEAST_HITS)
+            p, q = hits[:, :, side], hits[:, :, 1 - side] * np.exp(_CAUTION * errors)
+            q = np.minimum(q, self.test.size)
+            expected = self.test.guarantee.expected(p, q, self.test.size, self.test.alpha)
+            best = np.maximum(best, np.max(expected, axis=0))
+        return best
+
+    def _variances(self, steps: np.ndarray) -> np.ndarray:
+        """Variances of the corrections of log-ratios, shape (outputs, pairs)."""
+        if self.corrections is None:
+            return np.zeros((len(self.slopes), len(steps)))
+        of_groups = np.sum((steps @ self.corrections.covariances) * steps, axis=-1)
+        return np.asarray(of_groups[self.corrections.places])
+
+
+@dataclass(frozen=True, slots=True)
+class _Encoding:
+    """Inputs as rows of numbers: coordinates and their squares, and how often each value occurs.
+
+    Attributes
+    ----------
+    length
+        Coordinates; 0 where inputs have none in common.
+    middle
+        What is taken from coordinates before they are squared.
+    values
+        Values that are counted.
+    """
+
+    length: int
+    middle: np.ndarray = field(default_factory=lambda: np.empty(0))
+    values: tuple[Hashable, ...] = ()
+
+    @classmethod
+    def of(cls, inputs: Sequence[Any]) -> _Encoding | None:
+        """Encoding that suits these inputs; None where nothing does."""
+        vectors = [_vector(data) for data in inputs]
+        lengths = {0 if vector is None else len(vector) for vector in vectors}
+        length = lengths.pop() if len(lengths) == 1 else 0
+        middle = np.empty(0)
+        if length:
+            middle = np.mean([vector for vector in vectors if vector is not None], axis=0)
+        values: tuple[Hashable, ...] = ()
+        if all(type(data) in (tuple, list) for data in inputs):
+            try:
+                values = tuple(dict.fromkeys(part for data in inputs for part in data))
+            except TypeError:
+                values = ()
+            values = values if len(values) <= _MOST_VALUES else ()
+        return cls(length, middle, values) if length or values else None
+
+    def suits(self, data: Any) -> bool:
+        """Whether an input can be described."""
+        if input_key(data) is None:
+            return False
+        vector = _vector(data) if self.length else None
+        if self.length and (vector is None or len(vector) != self.length):
+            return False
+        return not self.values or type(data) in (tuple, list)
+
+    def __call__(self, data: Any) -> np.ndarray:
+        """Numbers of an input that suits."""
+        counts = np.array([sum(part == value for part in data) for value in self.values], dtype=float)
+        if not self.length:
+            return counts
+        vector = _vector(data)
+        assert vector is not None
+        centred = vector - self.middle
+        return np.concatenate([vector, centred**2, [centred.sum() ** 2], counts])
+
+
+def _vector(data: Any) -> np.ndarray | None:
+    """Coordinates of an input; None for inputs that are no numbers, or too many or too large."""
+    try:
+        vector = np.asarray(data)
+    except (TypeError, ValueError):
+        return None
+    if vector.dtype.kind not in "biuf" or not 0 < vector.size <= _MOST_COORDINATES:
+        return None
+    vector = vector.astype(float).ravel()
+    return vector if float(np.abs(vector).max()) <= _LARGEST else None

@@ -1,0 +1,191 @@
+"""The model of outputs over all inputs, by which a search proposes pairs."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import dpaudit
+from dpaudit.auditors import Streams
+from dpaudit.auditors.search import find_pair
+from dpaudit.auditors.selection import FinalTest
+from dpaudit.auditors.surrogate import Surrogate, some
+from dpaudit.claims.guarantees import ApproximateDP
+from dpaudit.claims.inputs import pair_key
+
+LENGTH = 6
+DOMAIN = dpaudit.Vectors(length=LENGTH, low=0, high=2, norm="linf", integer=True)
+SLOPES = np.array([0.3, -0.25, 0.2, -0.15, 0.1, 0.0])
+SIZE, ALPHA = 100_000, 0.1
+
+
+def chances(data):
+    """Probability that each bit is 1; coordinate 5 is never looked at."""
+    return 1 / (1 + np.exp(-SLOPES * (np.asarray(data) - 1)))
+
+
+def bits(data, size, rng):
+    return (rng.random((size, LENGTH)) < chances(data)).astype(np.int8)
+
+
+def numbers(data, size, rng):
+    return rng.normal(SLOPES * (np.asarray(data) - 1), size=(size, LENGTH))
+
+
+def promise(pair):
+    """Bound that the best event of all outcomes promises, exactly."""
+    outcomes = np.array(list(itertools.product((0, 1), repeat=LENGTH)))
+    p, q = (np.prod(np.where(outcomes, chances(data), 1 - chances(data)), axis=1) for data in pair)
+    order = np.argsort(q / p)
+    guarantee = ApproximateDP(0.0)
+    return max(
+        float(np.max(guarantee.expected(np.cumsum(a) * SIZE, np.cumsum(b) * SIZE, SIZE, ALPHA)))
+        for a, b in ((p[order], q[order]), (q[order[::-1]], p[order[::-1]]))
+    )
+
+
+def taught(sample, size, domain=DOMAIN, pairs=60, seed=0):
+    rng = np.random.default_rng(seed)
+    surrogate = Surrogate(FinalTest(ApproximateDP(0.0), SIZE, ALPHA))
+    for pair in itertools.chain(
+        itertools.islice(domain.patterns(), pairs // 2), (domain.draw(rng) for _ in range(pairs // 2))
+    ):
+        surrogate.add(pair, *(some(sample(data, size, rng)) for data in pair))
+    return surrogate, rng
+
+
+def test_promises_are_those_of_the_exact_probabilities():
+    surrogate, rng = taught(bits, 2000)
+    pairs = [DOMAIN.draw(rng) for _ in range(40)]
+    exact, promised = np.array([promise(pair) for pair in pairs]), surrogate.values(pairs)
+    assert np.corrcoef(exact, promised)[0, 1] > 0.97
+    clear = exact > 0.2
+    assert clear.sum() >= 10
+    assert np.abs(promised[clear] / exact[clear] - 1).max() < 0.2
+
+
+def climbed(surrogate, rng, count):
+    return [surrogate.climbed(DOMAIN.draw(rng), lambda pair: DOMAIN.vary(pair, rng)) for _ in range(count)]
+
+
+SIGNED = (np.where(SLOPES > 0, 1, 2), np.where(SLOPES > 0, 2, 1))
+"""A pair in which every coordinate takes the step that its bit takes note of."""
+
+
+def test_climbing_finds_pairs_as_good_as_those_that_know_all_signs():
+    surrogate, rng = taught(bits, 1000)
+    assert min(map(promise, climbed(surrogate, rng, 5))) > 0.95 * promise(SIGNED)
+
+
+def test_climbing_finds_the_longest_step_of_numbers():
+    surrogate, rng = taught(numbers, 1000)
+    for x, y in climbed(surrogate, rng, 5):
+        assert np.sum(((y - x) * SLOPES) ** 2) > 0.9 * np.sum(SLOPES**2)
+
+
+def test_few_outputs_of_each_pair_say_much_together():
+    """100 outputs of each of 60 pairs tell the best pair, which 12,000 outputs of it alone would show."""
+    surrogate, rng = taught(bits, 100)
+    assert np.mean(list(map(promise, climbed(surrogate, rng, 8)))) > 0.85 * promise(SIGNED)
+
+
+def test_datasets_of_any_length_are_described_by_how_often_values_come():
+    domain = dpaudit.Records(values=("a", "b", "c"), size=8, relation="add-remove")
+    weights = {"a": 0.0, "b": 0.1, "c": 0.5}
+
+    def noisy_sum(data, size, rng):
+        return sum(map(weights.get, data)) + rng.laplace(size=size)
+
+    surrogate, rng = taught(noisy_sum, 2000, domain)
+    values = surrogate.values([(("a",) * 4 + (letter,) * 4, ("a",) * 4 + (letter,) * 3) for letter in "abc"])
+    assert values[2] > max(values[:2])
+    found = surrogate.climbed(next(domain.patterns()), lambda pair: domain.vary(pair, rng))
+    assert abs(sum(map(weights.get, found[0])) - sum(map(weights.get, found[1]))) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        ("yes", "no"),
+        ({"a": 1}, {"a": 2}),
+        ((object(),), (object(),)),
+        (np.array([math.nan]), np.array([1.0])),
+        (np.array([1e200]), np.array([-1e200])),
+        ([[1]], [[2], [3]]),
+    ],
+    ids=["texts", "dicts", "objects", "not a number", "squares without end", "nested"],
+)
+def test_inputs_that_are_no_numbers_have_no_model(inputs):
+    surrogate = Surrogate(FinalTest(ApproximateDP(0.0), SIZE, ALPHA))
+    outputs = np.zeros(10), np.ones(10)
+    surrogate.add(inputs, *outputs)
+    assert not surrogate.fitted
+    assert surrogate.values([inputs]).tolist() == [-math.inf]
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        np.zeros((50, 3)),
+        np.full((50, 2), np.nan),
+        np.array([[math.inf, -math.inf]] * 50),
+        np.array([{"a": 1}, {"b": [1, "x"]}] * 25, dtype=object),
+        np.array(["yes", "no"] * 25),
+        np.zeros((50, 2000)),
+        np.ones((50, 2), dtype=complex),
+        np.zeros((50, 0)),
+        np.arange(50, dtype=np.uint64) + 2**63,
+    ],
+    ids=["constant", "nan", "inf", "structures", "texts", "wide", "complex", "empty", "large"],
+)
+def test_any_outputs_leave_finite_promises_or_no_model(outputs):
+    surrogate = Surrogate(FinalTest(ApproximateDP(0.0), SIZE, ALPHA))
+    pairs = list(itertools.islice(DOMAIN.patterns(), 6))
+    for pair in pairs:
+        surrogate.add(pair, outputs, outputs[::-1])
+    promised = surrogate.values(pairs)
+    assert not np.isnan(promised).any()
+    assert promised.max() <= 1e-9
+
+
+class Lying:
+    """A guide that prefers pairs whose first coordinate is large."""
+
+    fitted = True
+
+    def values(self, pairs):
+        return [float(pair[0][0] + pair[1][0]) for pair in pairs]
+
+    def climbed(self, pair, vary):
+        return max((vary(pair) for _ in range(20)), key=lambda varied: self.values([varied])[0])
+
+
+def test_a_model_that_is_wrong_costs_a_quarter_at_most():
+    def worth(pair):
+        return float(np.abs(np.asarray(pair[1]) - np.asarray(pair[0])).sum()) - float(pair[0][0] + pair[1][0])
+
+    for seed in range(4):
+        found, alone = (
+            find_pair(
+                dpaudit.Neighbouring.within(DOMAIN),
+                lambda pair, size, purpose: 10 + worth(pair),
+                samples=200_000,
+                streams=Streams(seed),
+                guide=guide,
+            )
+            for guide in (Lying(), None)
+        )
+        assert 10 + worth(found.pair) >= 0.75 * (10 + worth(alone.pair))
+
+
+def test_what_a_guide_proposes_is_compared_and_no_pair_twice():
+    seen = []
+
+    def predict(pair, size, purpose):
+        seen.append(pair_key(pair))
+        return 0.0
+
+    found = find_pair(dpaudit.Neighbouring.within(DOMAIN), predict, samples=200_000, streams=Streams(0), guide=Lying())
+    assert found.searched == len(set(seen))
+    assert found.pair[0][0] + found.pair[1][0] == 4  # the best that there is
