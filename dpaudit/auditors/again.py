@@ -6,12 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.auditors.grids import Grid
+
 _LOOKED_AT = 20_000
 _FEWEST = 500
 """Outputs per input, at most and at least, that are looked at."""
 
 _REPEATS = 20
 """Outputs, at least, that came before on the same input."""
+
+_ON_GRID = 2000
+"""Outputs that say whether all numbers are on a grid: those of a discrete law may have all digits, too."""
 
 _UNEVEN = 8.0
 """Standard errors by which the most frequent output may be more frequent than the mean."""
@@ -38,6 +43,8 @@ def drawn_again(x: np.ndarray, y: np.ndarray) -> int | None:
     with np.errstate(over="ignore"):
         rounded = [np.mean((side.astype(np.float32) != side).any(axis=1)) < 0.99 for side in keys]
     if any(rounded):
+        return None
+    if any(all(Grid.of(column) is not None for column in side[:_ON_GRID].T) for side in keys):
         return None
     rows = [side.view(np.dtype((np.void, side.dtype.itemsize * side.shape[1]))).ravel() for side in keys]
     found: list[Any] = [np.unique(side, return_counts=True) for side in rows]

@@ -13,6 +13,7 @@ from dpaudit.auditors.bits import BitsScore
 from dpaudit.auditors.columns import Columns
 from dpaudit.auditors.outputs import Outputs, OutputsLike, coding_of, joined, outcome_keys
 from dpaudit.auditors.pace import clock
+from dpaudit.auditors.residues import ResidueScore
 from dpaudit.auditors.rowscores import Transform
 from dpaudit.auditors.scores import ColumnScore, OutcomeScore, Score
 
@@ -259,6 +260,12 @@ FAMILIES: tuple[Family, ...] = (
         suits=_fractions,
         fit=lambda form, x, y: BitsScore.fit(form.identity.columns, x, y),
         passes=_passes(0.5),
+    ),
+    Family(
+        name="residues",
+        suits=lambda form: form.kind != "c" and (_number(form) or _thorough(form)),
+        fit=lambda form, x, y: ResidueScore.fit(form.identity.columns, x, y),
+        passes=_passes(1.0),
     ),
     Family(
         name="boosted trees",

@@ -16,6 +16,7 @@ from dpaudit.auditors.columns import Columns
 from dpaudit.auditors.leaves import with_names
 from dpaudit.auditors.mixtures import MixtureScore
 from dpaudit.auditors.outputs import Coder, Coding, OutputsLike, as_outputs, find_keys, joined, outcome_keys, raw_of
+from dpaudit.auditors.residues import ResidueScore
 from dpaudit.auditors.rowscores import (
     AdditiveScore,
     ExtremeScore,
@@ -195,6 +196,7 @@ _KINDS: dict[str, Any] = {
     "mixture": MixtureScore,
     "pairs": PairScore,
     "bits": BitsScore,
+    "residues": ResidueScore,
 }
 
 

@@ -1,0 +1,125 @@
+"""Grids that floating-point numbers lie on: whole numbers, decimals, multiples of any number from any offset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+_GLANCE = 64
+"""Numbers, spread over all, that say first whether there may be a grid of decimals or binary fractions."""
+
+_MOSTLY = 0.9
+"""Part of the numbers that must be on a grid of decimals or binary fractions, so that a few others may be beside it."""
+
+_OFTEN = 0.02
+"""Part of the numbers from which on a value that comes so often need not be on the grid of the others."""
+
+_DECIMALS, _BINARY = 6, 20
+"""Digits, and binary digits, of the fractions that are tried by themselves."""
+
+_ROUNDING = 4
+"""Rounding errors of the largest number by which two numbers at one point of a grid are apart, at most."""
+
+_AMPLIFIED = 1024
+"""Times as much that Euclid's algorithm makes of it, at most."""
+
+_CLOSEST = 4
+"""Times that distance which a step has, at least: what rounding alone makes is no grid."""
+
+_OFF = 1e-3
+"""Part of a step by which a number may be off a point, besides rounding."""
+
+_FEWEST, _GAPS, _DISTANCES = 8, 32, 64
+"""Distinct numbers, at least, of a grid of any step; the smallest gaps, and the distances, that the step is found by."""
+
+_LARGEST = float(1 << 62)
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Multiples of a step, from an offset on.
+
+    Attributes
+    ----------
+    step, offset
+        The points are ``offset + k * step`` for whole numbers k.
+    """
+
+    step: float = 1.0
+    offset: float = 0.0
+
+    @classmethod
+    def of(cls, numbers: np.ndarray) -> Self | None:
+        """Find the grid of numbers, most of which are on it; None where they are on none that rounding does not make.
+
+        Sums of floating-point numbers of full length are multiples of their rounding error, which is no grid.
+        """
+        finite = numbers[np.isfinite(numbers)]
+        if len(finite) < _FEWEST or finite.dtype.kind != "f":
+            return None
+        rounding = _ROUNDING * float(np.finfo(finite.dtype).eps) * float(np.abs(finite).max())
+        finite = finite.astype(float)
+        glance = finite[:: max(1, len(finite) // _GLANCE)]
+        for grid in cls._fractions():
+            if grid._share(glance, rounding) >= _MOSTLY and grid._share(finite, rounding) >= _MOSTLY:
+                return grid
+        # Where numbers are limited, the limits need not be on the grid.
+        values, counts = np.unique(finite, return_counts=True)
+        values = values[counts <= max(_OFTEN * len(finite), counts.min())]
+        step = _common_step(values, rounding)
+        grid = None if step is None else cls(step, float(values[0]))
+        return grid if grid is not None and grid._share(values, rounding) == 1 else None
+
+    @classmethod
+    def _fractions(cls) -> Iterator[Self]:
+        yield from (cls(10.0**-digits) for digits in range(_DECIMALS + 1))
+        yield from (cls(2.0**-digits) for digits in range(1, _BINARY + 1))
+
+    def places(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Number of the point next to every number, and whether the number is at that point."""
+        eps = float(np.finfo(numbers.dtype if numbers.dtype.kind == "f" else float).eps)
+        numbers = numbers.astype(float)
+        with np.errstate(invalid="ignore", over="ignore"):
+            steps = (numbers - self.offset) / self.step
+            nearest = np.rint(steps)
+            # Further out, rounding is by more of a step.
+            off = np.abs(steps - nearest) > np.maximum(_OFF, np.abs(numbers) * (_ROUNDING * eps / self.step))
+        beyond = ~(np.abs(nearest) < _LARGEST)
+        return np.where(beyond, 0.0, nearest).astype(np.int64), ~(off | beyond)
+
+    def divided(self, parts: int) -> Grid:
+        """Return the grid of so many times the points."""
+        return Grid(self.step / parts, self.offset)
+
+    def _share(self, numbers: np.ndarray, rounding: float) -> float:
+        """Part of the numbers that are on it; 0 where rounding alone would put them there."""
+        if self.step < _CLOSEST * rounding:
+            return 0.0
+        steps = (numbers - self.offset) / self.step
+        return float(np.mean(np.abs(steps - np.rint(steps)) <= max(_OFF, rounding / self.step)))
+
+
+def _common_step(ordered: np.ndarray, rounding: float) -> float | None:
+    """Largest step of which all distances of ascending numbers are multiples, by Euclid's algorithm; None if none is."""
+    rounding *= _AMPLIFIED
+    gaps = np.diff(ordered)
+    gaps = np.sort(gaps[gaps > rounding])[:_GAPS]
+    if len(gaps) < _FEWEST:
+        return None
+    step = float(gaps[0])
+    for gap in gaps[1:].tolist():
+        while gap > rounding:
+            step, gap = gap, abs(step - round(step / gap) * gap)
+        if step < _CLOSEST * rounding:
+            return None
+    # The further numbers are apart, the better their distance says what the step is, if it says which multiple it is.
+    distances = ordered[1:] - ordered[0]
+    ranks = np.unique(np.geomspace(1, len(distances), _DISTANCES).astype(int)) - 1
+    for distance in distances[ranks].tolist():
+        multiple = round(distance / step)
+        if multiple:
+            step = distance / multiple
+    return step

@@ -1,0 +1,426 @@
+"""A score of what whole numbers, and numbers on a grid, carry in their residues: in the lowest digit, or in a checksum.
+
+Where noise is far larger than the last digit, nearly all numbers come once, and no interval of them says what their
+last digit does. Neither does an interval say which offset a grid has that noise was rounded to, where the input is
+added to it. The residue of a number says both, and that of a sum of numbers says what they share.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.special import gammaincc, gammaln, log_ndtr
+
+from dpaudit.auditors.columns import Columns
+from dpaudit.auditors.grids import Grid
+from dpaudit.auditors.outputs import OutputsLike, as_outputs, joined
+from dpaudit.auditors.rowscores import columns_from_json, places_to_json
+
+_GLANCE = 2000
+_LOOKED_AT, _LEAST_LOOKED_AT, _LOOKED_AT_NUMBERS = 50_000, 2000, 320_000
+"""Outputs of either input, at most and at least, and numbers, about, in which moduli are looked for."""
+
+_MOST_COLUMNS = 256
+_DISTINCT = 0.25
+"""Part of the first numbers that must be distinct: others are counted one by one."""
+
+_MULTIPLES = 5040, 9000, 1024, 2431
+"""Numbers whose divisors are tried as moduli: the residue of one of these decides those of all its divisors."""
+
+_LARGEST = 1024
+_WITHIN = 4.0
+"""Largest divisor that is tried, and how many times it must go into the middle half of the numbers: a smooth law is
+spread over all residues evenly then, wherever its middle is."""
+
+_ERROR = 0.05
+"""Probability, about, with which some residue seems to tell the inputs apart where none does."""
+
+_TOGETHER, _SETS = 4, 256
+"""Numbers whose differences are looked at for a common divisor, and how many such sets of numbers."""
+
+_COMMON_DIVISORS = 6
+"""Common divisors, at most, that are tried: those that come most often."""
+
+_PARTS = 256
+"""Parts that the step of a grid is divided into, where only the numbers of one input are on it."""
+
+_PAIRED = 64
+"""Columns up to which the parities of their pairs are looked at."""
+
+_LEAST_PROBABILITY = 1e-290
+_LISTED, _WRITTEN = 24, 5
+"""Residues, and terms of a sum, that are written one by one, at most."""
+
+_HIGH, _LOW = " // 2**32", " % 2**32"
+"""Places of the two parts of a long whole number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """A weighted sum of columns, in steps of a grid.
+
+    Attributes
+    ----------
+    columns, weights
+        Which columns, and the whole number that each is multiplied by.
+    grid
+        What the numbers are on; whole numbers without one.
+    """
+
+    columns: tuple[int, ...]
+    weights: tuple[int, ...]
+    grid: Grid = Grid()
+
+    def residues(self, rows: np.ndarray, modulus: int) -> np.ndarray:
+        """Residue of every row; the modulus itself where a number is not on the grid."""
+        total = np.zeros(len(rows), dtype=np.int64)
+        on_grid = np.ones(len(rows), dtype=bool)
+        for column, weight in zip(self.columns, self.weights, strict=True):
+            numbers = rows[:, column]
+            if numbers.dtype.kind == "f" or self.grid != Grid():
+                numbers, on = self.grid.places(numbers)
+                on_grid &= on
+            found = _residues(numbers, modulus)
+            total += found if weight == 1 else found * (weight % modulus)
+        return np.where(on_grid, total % modulus, modulus)
+
+    def named(self, names: Sequence[str]) -> str:
+        """Write it down."""
+        if len(self.columns) > _WRITTEN and self.columns == tuple(range(self.columns[0], self.columns[-1] + 1)):
+            return f"(the sum of {self._term(names[self.columns[0]])} to {self._term(names[self.columns[-1]])})"
+        terms = [
+            self._term(names[column]) if weight == 1 else f"{weight} * {self._term(names[column])}"
+            for column, weight in zip(self.columns, self.weights, strict=True)
+        ]
+        return f"({' + '.join(terms)})" if len(terms) > 1 else terms[0]
+
+    def _term(self, name: str) -> str:
+        """Number of the point that a column is at."""
+        if self.grid == Grid():
+            return name
+        above = f"({name} - {self.grid.offset:.17g})" if self.grid.offset else name
+        return f"round({above} / {self.grid.step:.17g})"
+
+
+@dataclass(frozen=True, slots=True)
+class Digit:
+    """A function of the residue of a sum.
+
+    Attributes
+    ----------
+    sum, modulus
+        What the residue is of; one that equals the modulus stands for numbers that are not on the grid.
+    residues, values
+        The residues that were seen, ascending, and the log-ratio of their counts; it is 0 for others.
+    """
+
+    sum: Sum
+    modulus: int
+    residues: np.ndarray
+    values: np.ndarray
+
+    @classmethod
+    def of(cls, summed: Sum, modulus: int, x: np.ndarray, y: np.ndarray) -> Self:
+        """Count residues on both inputs."""
+        sides = [summed.residues(side, modulus) for side in (x, y)]
+        residues, at = np.unique(np.concatenate(sides), return_inverse=True)
+        counts = (np.bincount(part, minlength=len(residues)) for part in np.split(at, [len(x)]))
+        logs = [np.log(count + 0.5) for count in counts]
+        return cls(summed, modulus, residues, logs[0] - logs[1] + math.log(len(y) / len(x)))
+
+    def __call__(self, rows: np.ndarray) -> np.ndarray:
+        """Value of every row."""
+        found = self.sum.residues(rows, self.modulus)
+        at = np.minimum(np.searchsorted(self.residues, found), len(self.residues) - 1)
+        return np.where(self.residues[at] == found, self.values[at], 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class ResidueScore:
+    """Sum of functions of residues.
+
+    Attributes
+    ----------
+    columns
+        How outputs become rows of numbers.
+    digits
+        The functions.
+    """
+
+    cost: ClassVar[int] = 2
+    log_ratio: ClassVar[bool] = True
+
+    columns: Columns
+    digits: tuple[Digit, ...]
+
+    @classmethod
+    def fit(cls, columns: Columns, x: OutputsLike, y: OutputsLike) -> ResidueScore | None:
+        """Learn from samples of both inputs; None where a part of them shows nothing."""
+        x, y = as_outputs(x), as_outputs(y)
+        glance = joined([x[:_GLANCE], y[:_GLANCE]]).rows(columns)
+        width = glance.shape[1]
+        if width > _MOST_COLUMNS:
+            return None
+        sums = list(_sums(columns, glance[: len(x[:_GLANCE])], glance[len(x[:_GLANCE]) :]))
+        if not sums:
+            return None
+        rows = min(_LOOKED_AT, max(_LEAST_LOOKED_AT, _LOOKED_AT_NUMBERS // width))
+        some = x[:rows].rows(columns), y[:rows].rows(columns)
+        found = [each for summed, common in sums for each in _looks(summed, common, *some)]
+        found += list(_parities(sums, *some))
+        enough = math.log(_ERROR / max(1, sum(look.looks for look in found)))
+        telling = [look for look in found if look.luck < enough]
+        if not telling:
+            return None
+        best = min(telling, key=lambda look: look.luck)
+        chosen = [best]
+        if len(best.sum.columns) == 1:
+            # What one column says, a sum that it is part of may repeat, and so may another grid of the same column.
+            of_column: dict[tuple[int, ...], _Look] = {}
+            for look in sorted(telling, key=lambda look: look.luck):
+                if len(look.sum.columns) == 1:
+                    of_column.setdefault(look.sum.columns, look)
+            chosen = sorted(of_column.values(), key=lambda look: look.sum.columns)
+        sides = some if len(x) <= rows else (x.rows(columns), y.rows(columns))
+        return cls(columns, tuple(Digit.of(look.sum, look.modulus, *sides) for look in chosen))
+
+    def __call__(self, outputs: OutputsLike) -> np.ndarray:
+        rows = as_outputs(outputs).rows(self.columns)
+        score = np.zeros(len(rows))
+        for digit in self.digits:
+            score += digit(rows)
+        return score
+
+    def describe(self, threshold: float, *, above: bool) -> Any:
+        """List the residues of the event where one number is looked at, and name the numbers otherwise."""
+        width = 1 + max(column for digit in self.digits for column in digit.sum.columns)
+        names = self.columns.names or _names(width)
+        told = [f"{digit.sum.named(names)} % {digit.modulus}" for digit in self.digits]
+        if len(told) > 1:
+            return {"sum of functions of residues": f"{'>=' if above else '<='} {threshold:.17g}", "residues": told}
+        (digit,) = self.digits
+        inside = digit.values >= threshold if above else digit.values <= threshold
+        listed = [int(each) if each < digit.modulus else "not on the grid" for each in digit.residues[inside].tolist()]
+        event: dict[str, Any] = {f"{told[0]} is any of": listed[:_LISTED]}
+        if len(listed) > _LISTED:
+            event["and others, altogether"] = len(listed)
+        if threshold <= 0.0 if above else threshold >= 0.0:
+            event["or"] = "a residue that the selection sample did not show"
+        return event
+
+    def to_json(self) -> dict[str, Any]:
+        """Columns, sums, moduli and functions."""
+        return {
+            "kind": "residues",
+            "positions": self.columns.positions,
+            "categories": list(self.columns.categories),
+            **places_to_json(self.columns),
+            "digits": [
+                {
+                    "columns": list(digit.sum.columns),
+                    "weights": list(digit.sum.weights),
+                    "step": digit.sum.grid.step,
+                    "offset": digit.sum.grid.offset,
+                    "modulus": digit.modulus,
+                    "residues": digit.residues.tolist(),
+                    "values": digit.values.tolist(),
+                }
+                for digit in self.digits
+            ],
+        }
+
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> ResidueScore:
+        """Make the score again."""
+        digits = (
+            Digit(
+                Sum(
+                    tuple(map(int, digit["columns"])),
+                    tuple(map(int, digit["weights"])),
+                    Grid(float(digit["step"]), float(digit["offset"])),
+                ),
+                int(digit["modulus"]),
+                np.array(digit["residues"], dtype=np.int64),
+                np.array(digit["values"], dtype=float),
+            )
+            for digit in raw["digits"]
+        )
+        return cls(columns_from_json(raw), tuple(digits))
+
+
+def _names(width: int) -> tuple[str, ...]:
+    return ("output",) if width == 1 else tuple(f"output[{i}]" for i in range(width))
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """The modulus of a sum that tells the inputs apart best.
+
+    Attributes
+    ----------
+    luck
+        Logarithm of the probability that its residues differ as much where none tells the inputs apart.
+    looks
+        How many moduli were looked at.
+    """
+
+    sum: Sum
+    modulus: int
+    luck: float
+    looks: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Moduli:
+    """Moduli that are tried on a sum: divisors up to a largest one, and others."""
+
+    largest: float
+    others: tuple[int, ...] = ()
+
+
+def _sums(columns: Columns, x: np.ndarray, y: np.ndarray) -> Iterator[tuple[Sum, _Moduli]]:
+    """Yield what residues are looked at of, and by which moduli, as few rows decide it."""
+    both = np.concatenate([x, y])
+    grids: dict[Grid, list[int]] = {}
+    for column in range(x.shape[1]):
+        if not columns.numeric and columns.value_of(column, 0.0) is not None:
+            continue  # Categories are no numbers.
+        whole = both.dtype.kind in "biu"
+        grid = Grid() if whole else Grid.of(both[:, column])
+        if grid is not None:
+            grids.setdefault(grid, []).append(column)
+        if min(_share_of_distinct(side[:, column]) for side in (x, y)) < _DISTINCT:
+            continue
+        if grid is not None:
+            alone = Sum((column,), (1,), grid)
+            yield alone, _Moduli(_spread(alone, both) / _WITHIN, _common_divisors(alone, x, y))
+            continue
+        # The numbers of each input may be on a grid, whose offset the input decides.
+        for side in (x, y):
+            grid = Grid.of(side[:, column])
+            if grid is not None:
+                yield Sum((column,), (1,), grid.divided(_PARTS)), _Moduli(0.0, (_PARTS,))
+    for grid, members in grids.items():
+        if len(members) > 1:
+            total = Sum(tuple(members), (1,) * len(members), grid)
+            yield total, _Moduli(max(2.0, _spread(total, both) / _WITHIN))
+    for long in _long_numbers(columns, x.shape[1]):
+        yield long, _Moduli(_spread(Sum(long.columns[1:], (1,)), both) / _WITHIN)
+
+
+def _share_of_distinct(values: np.ndarray) -> float:
+    return len(np.unique(values)) / max(1, len(values))
+
+
+def _long_numbers(columns: Columns, width: int) -> Iterator[Sum]:
+    """Whole numbers that two columns hold."""
+    if columns.paths is None:
+        return
+    places = {columns.paths[(kept - 1) // 2]: at for at, kept in enumerate(columns.kept) if kept % 2}
+    for place, at in places.items():
+        low = places.get(place.removesuffix(_HIGH) + _LOW)
+        if place.endswith(_HIGH) and low is not None:
+            yield Sum((at, low), (1 << 32, 1))
+
+
+def _spread(summed: Sum, rows: np.ndarray) -> float:
+    """Steps between the quartiles of a sum."""
+    total = np.zeros(len(rows))
+    for column, weight in zip(summed.columns, summed.weights, strict=True):
+        total += weight * rows[:, column].astype(float)
+    low, high = np.quantile(total[np.isfinite(total)], [0.25, 0.75])
+    return float(high - low) / summed.grid.step
+
+
+def _common_divisors(summed: Sum, x: np.ndarray, y: np.ndarray) -> tuple[int, ...]:
+    """Numbers that divide the differences of a few numbers of one input most often."""
+    sets = []
+    for side in (x, y):
+        numbers = side[: _TOGETHER * _SETS, summed.columns[0]]
+        if numbers.dtype.kind == "f" or summed.grid != Grid():
+            numbers, _ = summed.grid.places(numbers)
+        numbers = numbers[: len(numbers) // _TOGETHER * _TOGETHER].reshape(-1, _TOGETHER)
+        # Unsigned, so that differences of numbers of 64 bits fit.
+        wide = numbers.astype(np.uint64 if numbers.dtype.kind == "u" else np.int64).view(np.uint64)
+        lowest = numbers.argmin(axis=1)[:, None]
+        sets.append(np.gcd.reduce(wide - np.take_along_axis(wide, lowest, axis=1), axis=1))
+    divisors, counts = np.unique(np.concatenate(sets), return_counts=True)
+    often = divisors[np.argsort(-counts, kind="stable")]
+    return tuple(int(each) for each in often[(often > 1) & (often < 1 << 62)][:_COMMON_DIVISORS])
+
+
+def _looks(summed: Sum, moduli: _Moduli, x: np.ndarray, y: np.ndarray) -> Iterator[_Look]:
+    """Yield the modulus that tells the inputs apart best; none where none was looked at."""
+    largest = min(moduli.largest, _LARGEST)
+    found: dict[int, float] = {}
+    for multiple in _MULTIPLES:
+        divisors = [m for m in _divisors(multiple) if m <= largest and m not in found]
+        if divisors:
+            counts = [np.bincount(summed.residues(side, multiple), minlength=multiple + 1) for side in (x, y)]
+            for modulus in divisors:
+                found[modulus] = _luck(*(_folded(side, modulus) for side in counts))
+    for modulus in moduli.others:
+        if modulus not in found:
+            sides = [summed.residues(side, modulus) for side in (x, y)]
+            _, at = np.unique(np.concatenate(sides), return_inverse=True)
+            count = int(at.max()) + 1
+            found[modulus] = _luck(*(np.bincount(part, minlength=count) for part in np.split(at, [len(x)])))
+    if found:
+        modulus = min(found, key=lambda m: (found[m], m))
+        yield _Look(summed, modulus, found[modulus], len(found))
+
+
+@cache
+def _divisors(number: int) -> tuple[int, ...]:
+    """Divisors that are tried as moduli."""
+    return tuple(m for m in range(2, _LARGEST + 1) if number % m == 0)
+
+
+def _folded(counts: np.ndarray, modulus: int) -> np.ndarray:
+    """Counts of the residues by a divisor, from those by a multiple of it; what is not on the grid stays apart."""
+    return np.append(counts[:-1].reshape(-1, modulus).sum(axis=0), counts[-1])
+
+
+def _luck(x: np.ndarray, y: np.ndarray) -> float:
+    """Logarithm of the probability of counts so different by chance, by a chi-squared test."""
+    both = x + y
+    seen = both > 0
+    if seen.sum() < 2:
+        return 0.0
+    share = x.sum() / both.sum()
+    expected = both[seen] * share
+    half = float(np.sum((x[seen] - expected) ** 2 / (expected * (1 - share)))) / 2
+    shape = (int(seen.sum()) - 1) / 2
+    probability = float(gammaincc(shape, half))
+    if probability > _LEAST_PROBABILITY:
+        return math.log(probability)
+    # Far out, the first term of the asymptotic series.
+    return (shape - 1) * math.log(half) - half - float(gammaln(shape))
+
+
+def _parities(sums: list[tuple[Sum, _Moduli]], x: np.ndarray, y: np.ndarray) -> Iterator[_Look]:
+    """Yield the two columns whose sum is odd more often on one input than on the other."""
+    totals = [summed for summed, _ in sums if len(summed.columns) > 2 and set(summed.weights) == {1}]
+    for total in totals:
+        if len(total.columns) > _PAIRED:
+            continue
+        alone = [Sum((column,), (1,), total.grid) for column in total.columns]
+        signs = [np.stack([1.0 - 2.0 * (each.residues(side, 2) == 1) for each in alone]) for side in (x, y)]
+        means = [side @ side.T / side.shape[1] for side in signs]
+        variance = sum((1 - mean**2) / side.shape[1] for mean, side in zip(means, signs, strict=True))
+        apart = np.triu(np.abs(means[0] - means[1]) / np.sqrt(np.maximum(variance, 1e-300)), 1)
+        i, j = np.unravel_index(int(apart.argmax()), apart.shape)
+        pair = Sum((total.columns[i], total.columns[j]), (1, 1), total.grid)
+        looks = len(alone) * (len(alone) - 1) // 2
+        yield _Look(pair, 2, float(log_ndtr(-apart[i, j])) + math.log(2), looks)
+
+
+def _residues(numbers: np.ndarray, modulus: int) -> np.ndarray:
+    if numbers.dtype.kind == "u":
+        return (numbers.astype(np.uint64, copy=False) % np.uint64(modulus)).astype(np.int64)
+    return np.asarray(numbers.astype(np.int64, copy=False) % modulus)
