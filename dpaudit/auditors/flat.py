@@ -12,6 +12,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
 from enum import Enum
 from functools import cache, lru_cache
 from itertools import chain
@@ -33,7 +34,7 @@ _LEAST_BLOCK = 256
 _STRUCTURES = 4096
 """Structures that are kept in mind."""
 
-_Kind = Literal["leaf", "list", "fields", "dict", "object", "array", "set", "complex", "foreign"]
+_Kind = Literal["leaf", "list", "fields", "dict", "object", "array", "set", "complex", "time", "foreign"]
 
 _PLAIN = ATOMS | {int, float, np.float64, np.float32, np.int64, np.int32}
 """The usual types of single values."""
@@ -45,6 +46,43 @@ _EXACT = 1 << 53
 
 _LONG: Structure = ("whole", (" // 2**32", " % 2**32"), (None, None))
 """Structure of such a number."""
+
+
+_MICROSECOND = timedelta(microseconds=1)
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 (times without a zone are compared with it)
+_EPOCH_WITH_ZONE = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _microseconds(item: Any) -> int:
+    """Microseconds from an epoch, or from midnight, to a time; or those that a duration has."""
+    kind = type(item)
+    if kind is timedelta:
+        return int(item // _MICROSECOND)
+    if kind is time:
+        return ((item.hour * 60 + item.minute) * 60 + item.second) * 1_000_000 + int(item.microsecond)
+    if kind is date:
+        return int((item - _EPOCH.date()) // _MICROSECOND)
+    zoned = item.utcoffset() is not None
+    return int((item - (_EPOCH_WITH_ZONE if zoned else _EPOCH.replace(tzinfo=item.tzinfo))) // _MICROSECOND)
+
+
+_TIMES: dict[type, Callable[[Any], list[Any]]] = {
+    timedelta: lambda item: [_microseconds(item)],
+    date: lambda item: [_microseconds(item) // 86_400_000_000],
+    time: lambda item: [_microseconds(item), None if item.tzinfo is None else str(item.tzinfo)],
+    datetime: lambda item: [_microseconds(item), None if item.tzinfo is None else str(item.tzinfo)],
+}
+"""What a time holds, by its type; types that are derived from these hold more and are compared as a whole."""
+
+_TIME_PARTS: dict[type, tuple[str, ...]] = {
+    timedelta: (" in microseconds",),
+    date: (" in days",),
+    time: (" in microseconds", " zone"),
+    datetime: (" in microseconds", " zone"),
+}
+
+
+_STEPS = frozenset(_TIME_PARTS.values())
 
 
 class _VariedError(Exception):
@@ -180,6 +218,8 @@ def _kind(kind: Any) -> _Kind:
         return "set"
     if issubclass(kind, complex | np.complexfloating):
         return "complex"
+    if kind in _TIMES:
+        return "time"
     return "object" if dataclasses.is_dataclass(kind) else "leaf"
 
 
@@ -215,7 +255,7 @@ def _transposed(column: Sequence[Any], into: list[Values], *, characters: bool =
     kind = kinds.pop()
     if kind == "leaf":
         return _leaves(column, types, into)
-    if kind in ("object", "fields") and len(types) > 1:
+    if kind in ("object", "fields", "time") and len(types) > 1:
         raise _VariedError
     return _TRANSPOSERS[kind](column, types.pop(), into, characters)
 
@@ -364,6 +404,10 @@ def _planes(column: Sequence[Any], kind: type, into: list[Values], characters: b
     return "complex", ("real", "imag"), (None, None)
 
 
+def _times(column: Sequence[Any], kind: type, into: list[Values], characters: bool) -> Structure:
+    return kind.__name__, _TIME_PARTS[kind], _parts(zip(*map(_TIMES[kind], column), strict=True), into)
+
+
 _TRANSPOSERS: dict[str, Callable[[Sequence[Any], type, list[Values], bool], Structure]] = {
     "list": _lists,
     "fields": _fields,
@@ -372,6 +416,7 @@ _TRANSPOSERS: dict[str, Callable[[Sequence[Any], type, list[Values], bool], Stru
     "array": _arrays,
     "set": _sets,
     "complex": _planes,
+    "time": _times,
 }
 
 
@@ -435,6 +480,8 @@ def _flatten(item: Any, into: list[Any], *, characters: bool = False) -> Structu
         value = complex(item)
         into += [value.real, value.imag]
         return "complex", ("real", "imag"), (None, None)
+    if kind == "time":
+        return own.__name__, _TIME_PARTS[own], tuple(_flatten(part, into) for part in _TIMES[own](item))
     return _flatten(plain(item) if kind == "foreign" else item.tolist(), into)
 
 
@@ -464,7 +511,7 @@ def _paths(structure: Structure, path: str) -> Iterator[str]:
         return
     what, names, parts = structure
     for i, part in enumerate(parts):
-        if what == "whole":
+        if what == "whole" or names in _STEPS:
             step = names[i]
         elif what in ("dict", "record"):
             step = f"[{names[i]}]"

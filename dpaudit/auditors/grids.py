@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
 from dataclasses import dataclass
 from typing import Self
 
@@ -17,8 +17,8 @@ _MOSTLY = 0.9
 _OFTEN = 0.02
 """Part of the numbers from which on a value that comes so often need not be on the grid of the others."""
 
-_DECIMALS, _BINARY = 6, 20
-"""Digits, and binary digits, of the fractions that are tried by themselves."""
+_FRACTIONS = np.array([*(10.0**-digits for digits in range(7)), *(2.0**-digits for digits in range(1, 21))])
+"""Steps that are tried by themselves."""
 
 _ROUNDING = 4
 """Rounding errors of the largest number by which two numbers at one point of a grid are apart, at most."""
@@ -62,21 +62,21 @@ class Grid:
             return None
         rounding = _ROUNDING * float(np.finfo(finite.dtype).eps) * float(np.abs(finite).max())
         finite = finite.astype(float)
-        glance = finite[:: max(1, len(finite) // _GLANCE)]
-        for grid in cls._fractions():
-            if grid._share(glance, rounding) >= _MOSTLY and grid._share(finite, rounding) >= _MOSTLY:
+        glance = finite[:: max(1, len(finite) // _GLANCE)] / _FRACTIONS[:, None]
+        near = np.abs(glance - np.rint(glance)) <= np.maximum(_OFF, rounding / _FRACTIONS)[:, None]
+        for step in _FRACTIONS[near.mean(axis=1) >= _MOSTLY].tolist():
+            grid = cls(step)
+            if grid._share(finite, rounding) >= _MOSTLY:
                 return grid
         # Where numbers are limited, the limits need not be on the grid.
         values, counts = np.unique(finite, return_counts=True)
         values = values[counts <= max(_OFTEN * len(finite), counts.min())]
         step = _common_step(values, rounding)
-        grid = None if step is None else cls(step, float(values[0]))
-        return grid if grid is not None and grid._share(values, rounding) == 1 else None
-
-    @classmethod
-    def _fractions(cls) -> Iterator[Self]:
-        yield from (cls(10.0**-digits) for digits in range(_DECIMALS + 1))
-        yield from (cls(2.0**-digits) for digits in range(1, _BINARY + 1))
+        if step is None:
+            return None
+        offset = math.remainder(float(values[0]), step)
+        grid = cls(step, offset if abs(offset) > rounding else 0.0)
+        return grid if grid._share(values, rounding) == 1 else None
 
     def places(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Number of the point next to every number, and whether the number is at that point."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -29,13 +28,17 @@ _MOST_COLUMNS = 256
 _DISTINCT = 0.25
 """Part of the first numbers that must be distinct: others are counted one by one."""
 
-_MULTIPLES = 5040, 9000, 1024, 2431
-"""Numbers whose divisors are tried as moduli: the residue of one of these decides those of all its divisors."""
+_DIVISORS = {
+    5040: (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 20, 24, 30, 60),
+    9000: (25, 50, 100, 125, 250, 360, 500, 1000),
+    1024: (32, 64, 128, 256, 512, 1024),
+    2431: (11, 13, 17),
+}
+"""Moduli that are tried, by a number that all of them divide: its residues decide theirs."""
 
-_LARGEST = 1024
 _WITHIN = 4.0
-"""Largest divisor that is tried, and how many times it must go into the middle half of the numbers: a smooth law is
-spread over all residues evenly then, wherever its middle is."""
+"""How many times a modulus must go into the middle half of the numbers: a smooth law is spread over all residues evenly
+then, wherever its middle is."""
 
 _ERROR = 0.05
 """Probability, about, with which some residue seems to tell the inputs apart where none does."""
@@ -45,6 +48,9 @@ _TOGETHER, _SETS = 4, 256
 
 _COMMON_DIVISORS = 6
 """Common divisors, at most, that are tried: those that come most often."""
+
+_MORE_OFTEN = 3
+"""Times as often as by chance, and a few times, that a common divisor must come."""
 
 _PARTS = 256
 """Parts that the step of a grid is divided into, where only the numbers of one input are on it."""
@@ -78,16 +84,18 @@ class Sum:
 
     def residues(self, rows: np.ndarray, modulus: int) -> np.ndarray:
         """Residue of every row; the modulus itself where a number is not on the grid."""
-        total = np.zeros(len(rows), dtype=np.int64)
-        on_grid = np.ones(len(rows), dtype=bool)
+        total, off = np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=bool)
         for column, weight in zip(self.columns, self.weights, strict=True):
             numbers = rows[:, column]
             if numbers.dtype.kind == "f" or self.grid != Grid():
                 numbers, on = self.grid.places(numbers)
-                on_grid &= on
+                off |= ~on
             found = _residues(numbers, modulus)
             total += found if weight == 1 else found * (weight % modulus)
-        return np.where(on_grid, total % modulus, modulus)
+        if len(self.columns) > 1:
+            total = _residues(total, modulus)
+        total[off] = modulus
+        return total
 
     def named(self, names: Sequence[str]) -> str:
         """Write it down."""
@@ -171,8 +179,7 @@ class ResidueScore:
             return None
         rows = min(_LOOKED_AT, max(_LEAST_LOOKED_AT, _LOOKED_AT_NUMBERS // width))
         some = x[:rows].rows(columns), y[:rows].rows(columns)
-        found = [each for summed, common in sums for each in _looks(summed, common, *some)]
-        found += list(_parities(sums, *some))
+        found = [*_looks(sums, *some), *_parities(sums, *some)]
         enough = math.log(_ERROR / max(1, sum(look.looks for look in found)))
         telling = [look for look in found if look.luck < enough]
         if not telling:
@@ -350,57 +357,60 @@ def _common_divisors(summed: Sum, x: np.ndarray, y: np.ndarray) -> tuple[int, ..
         lowest = numbers.argmin(axis=1)[:, None]
         sets.append(np.gcd.reduce(wide - np.take_along_axis(wide, lowest, axis=1), axis=1))
     divisors, counts = np.unique(np.concatenate(sets), return_counts=True)
-    often = divisors[np.argsort(-counts, kind="stable")]
-    return tuple(int(each) for each in often[(often > 1) & (often < 1 << 62)][:_COMMON_DIVISORS])
+    # That numbers of all kinds have a common divisor is rarer the larger it is.
+    by_chance = counts.sum() / divisors.astype(float).clip(1) ** (_TOGETHER - 1)
+    often = (divisors > 1) & (divisors < 1 << 62) & (counts > _MORE_OFTEN * (by_chance + 1))
+    divisors, counts = divisors[often], counts[often]
+    return tuple(map(int, divisors[np.argsort(-counts, kind="stable")][:_COMMON_DIVISORS]))
 
 
-def _looks(summed: Sum, moduli: _Moduli, x: np.ndarray, y: np.ndarray) -> Iterator[_Look]:
-    """Yield the modulus that tells the inputs apart best; none where none was looked at."""
-    largest = min(moduli.largest, _LARGEST)
-    found: dict[int, float] = {}
-    for multiple in _MULTIPLES:
-        divisors = [m for m in _divisors(multiple) if m <= largest and m not in found]
-        if divisors:
-            counts = [np.bincount(summed.residues(side, multiple), minlength=multiple + 1) for side in (x, y)]
-            for modulus in divisors:
-                found[modulus] = _luck(*(_folded(side, modulus) for side in counts))
-    for modulus in moduli.others:
-        if modulus not in found:
+def _looks(sums: Sequence[tuple[Sum, _Moduli]], x: np.ndarray, y: np.ndarray) -> list[_Look]:
+    """Of every sum, the modulus that tells the inputs apart best; of all of them at once, which is faster."""
+    found: list[list[tuple[float, int]]] = [[] for _ in sums]
+    largest = np.array([moduli.largest for _, moduli in sums])
+    for multiple, divisors in _DIVISORS.items():
+        if largest.max() < min(divisors):
+            continue
+        counts = [
+            np.stack([np.bincount(summed.residues(side, multiple), minlength=multiple + 1) for summed, _ in sums])
+            for side in (x, y)
+        ]
+        for modulus in divisors:
+            tried = np.flatnonzero(largest >= modulus)
+            if len(tried):
+                luck = _luck(*(_folded(side[tried], modulus) for side in counts))
+                for place, each in zip(tried.tolist(), luck.tolist(), strict=True):
+                    found[place].append((each, modulus))
+    for place, (summed, moduli) in enumerate(sums):
+        for modulus in moduli.others:
             sides = [summed.residues(side, modulus) for side in (x, y)]
             _, at = np.unique(np.concatenate(sides), return_inverse=True)
             count = int(at.max()) + 1
-            found[modulus] = _luck(*(np.bincount(part, minlength=count) for part in np.split(at, [len(x)])))
-    if found:
-        modulus = min(found, key=lambda m: (found[m], m))
-        yield _Look(summed, modulus, found[modulus], len(found))
-
-
-@cache
-def _divisors(number: int) -> tuple[int, ...]:
-    """Divisors that are tried as moduli."""
-    return tuple(m for m in range(2, _LARGEST + 1) if number % m == 0)
+            of_x, of_y = (np.bincount(part, minlength=count)[None] for part in np.split(at, [len(x)]))
+            found[place].append((float(_luck(of_x, of_y)[0]), modulus))
+    best = ((summed, min(looks), len(looks)) for (summed, _), looks in zip(sums, found, strict=True) if looks)
+    return [_Look(summed, modulus, luck, looks) for summed, (luck, modulus), looks in best]
 
 
 def _folded(counts: np.ndarray, modulus: int) -> np.ndarray:
     """Counts of the residues by a divisor, from those by a multiple of it; what is not on the grid stays apart."""
-    return np.append(counts[:-1].reshape(-1, modulus).sum(axis=0), counts[-1])
+    inside = counts[:, :-1].reshape(len(counts), -1, modulus).sum(axis=1)
+    return np.concatenate([inside, counts[:, -1:]], axis=1)
 
 
-def _luck(x: np.ndarray, y: np.ndarray) -> float:
-    """Logarithm of the probability of counts so different by chance, by a chi-squared test."""
+def _luck(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Logarithm of the probability of counts so different by chance, by a chi-squared test of every row."""
     both = x + y
-    seen = both > 0
-    if seen.sum() < 2:
-        return 0.0
-    share = x.sum() / both.sum()
-    expected = both[seen] * share
-    half = float(np.sum((x[seen] - expected) ** 2 / (expected * (1 - share)))) / 2
-    shape = (int(seen.sum()) - 1) / 2
-    probability = float(gammaincc(shape, half))
-    if probability > _LEAST_PROBABILITY:
-        return math.log(probability)
+    share = x[0].sum() / both[0].sum()
+    expected = both * share
+    squares = (x - expected) ** 2 / np.maximum(expected * (1 - share), _LEAST_PROBABILITY)
+    half = squares.sum(axis=1) / 2
+    shape = np.maximum((both > 0).sum(axis=1) - 1, 1) / 2
+    probability = gammaincc(shape, half)
     # Far out, the first term of the asymptotic series.
-    return (shape - 1) * math.log(half) - half - float(gammaln(shape))
+    far = (shape - 1) * np.log(np.maximum(half, 1.0)) - half - gammaln(shape)
+    near = np.log(np.maximum(probability, _LEAST_PROBABILITY))
+    return np.asarray(np.where(probability > _LEAST_PROBABILITY, near, far))
 
 
 def _parities(sums: list[tuple[Sum, _Moduli]], x: np.ndarray, y: np.ndarray) -> Iterator[_Look]:
@@ -410,8 +420,9 @@ def _parities(sums: list[tuple[Sum, _Moduli]], x: np.ndarray, y: np.ndarray) -> 
         if len(total.columns) > _PAIRED:
             continue
         alone = [Sum((column,), (1,), total.grid) for column in total.columns]
-        signs = [np.stack([1.0 - 2.0 * (each.residues(side, 2) == 1) for each in alone]) for side in (x, y)]
-        means = [side @ side.T / side.shape[1] for side in signs]
+        odd = (np.stack([each.residues(side, 2) == 1 for each in alone]) for side in (x, y))
+        signs = [1 - 2 * side.astype(np.float32) for side in odd]
+        means = [(side @ side.T).astype(float) / side.shape[1] for side in signs]
         variance = sum((1 - mean**2) / side.shape[1] for mean, side in zip(means, signs, strict=True))
         apart = np.triu(np.abs(means[0] - means[1]) / np.sqrt(np.maximum(variance, 1e-300)), 1)
         i, j = np.unravel_index(int(apart.argmax()), apart.shape)
@@ -423,4 +434,8 @@ def _parities(sums: list[tuple[Sum, _Moduli]], x: np.ndarray, y: np.ndarray) -> 
 def _residues(numbers: np.ndarray, modulus: int) -> np.ndarray:
     if numbers.dtype.kind == "u":
         return (numbers.astype(np.uint64, copy=False) % np.uint64(modulus)).astype(np.int64)
-    return np.asarray(numbers.astype(np.int64, copy=False) % modulus)
+    numbers = numbers.astype(np.int64)
+    if modulus & (modulus - 1) == 0:
+        return np.asarray(numbers & (modulus - 1))
+    # Faster than a remainder, and rounded down as well.
+    return np.asarray(numbers - numbers // modulus * modulus)
