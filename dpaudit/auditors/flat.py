@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
 from enum import Enum
 from functools import cache, lru_cache
 from itertools import chain
@@ -24,6 +24,7 @@ import numpy as np
 from dpaudit.auditors.foreign import is_foreign, plain
 from dpaudit.auditors.leaves import ATOMS, Values, field_names, text_of
 from dpaudit.auditors.packed import Packed
+from dpaudit.auditors.times import DECIMAL_PARTS, TIME_PARTS, is_long_decimal, last_digits, time_values
 from dpaudit.errors import CheckError
 
 Structure = Any
@@ -48,41 +49,10 @@ _LONG: Structure = ("whole", (" // 2**32", " % 2**32"), (None, None))
 """Structure of such a number."""
 
 
-_MICROSECOND = timedelta(microseconds=1)
-_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 (times without a zone are compared with it)
-_EPOCH_WITH_ZONE = datetime(1970, 1, 1, tzinfo=UTC)
+_LONG_DECIMAL: Structure = ("decimal", DECIMAL_PARTS, (None, None))
 
-
-def _microseconds(item: Any) -> int:
-    """Microseconds from an epoch, or from midnight, to a time; or those that a duration has."""
-    kind = type(item)
-    if kind is timedelta:
-        return int(item // _MICROSECOND)
-    if kind is time:
-        return ((item.hour * 60 + item.minute) * 60 + item.second) * 1_000_000 + int(item.microsecond)
-    if kind is date:
-        return int((item - _EPOCH.date()) // _MICROSECOND)
-    zoned = item.utcoffset() is not None
-    return int((item - (_EPOCH_WITH_ZONE if zoned else _EPOCH.replace(tzinfo=item.tzinfo))) // _MICROSECOND)
-
-
-_TIMES: dict[type, Callable[[Any], list[Any]]] = {
-    timedelta: lambda item: [_microseconds(item)],
-    date: lambda item: [_microseconds(item) // 86_400_000_000],
-    time: lambda item: [_microseconds(item), None if item.tzinfo is None else str(item.tzinfo)],
-    datetime: lambda item: [_microseconds(item), None if item.tzinfo is None else str(item.tzinfo)],
-}
-"""What a time holds, by its type; types that are derived from these hold more and are compared as a whole."""
-
-_TIME_PARTS: dict[type, tuple[str, ...]] = {
-    timedelta: (" in microseconds",),
-    date: (" in days",),
-    time: (" in microseconds", " zone"),
-    datetime: (" in microseconds", " zone"),
-}
-
-
-_STEPS = frozenset(_TIME_PARTS.values())
+_STEPS = frozenset([_LONG[1], DECIMAL_PARTS, *TIME_PARTS.values()])
+"""Names of parts that stand behind the name of the whole as they are."""
 
 
 class _VariedError(Exception):
@@ -218,7 +188,7 @@ def _kind(kind: Any) -> _Kind:
         return "set"
     if issubclass(kind, complex | np.complexfloating):
         return "complex"
-    if kind in _TIMES:
+    if kind in TIME_PARTS:
         return "time"
     return "object" if dataclasses.is_dataclass(kind) else "leaf"
 
@@ -265,6 +235,9 @@ def _leaves(column: Sequence[Any], types: set[type], into: list[Values]) -> Stru
     if types & _WHOLE and _are_long(column, types):
         into += [[int(value) >> 32 for value in column], [int(value) & 0xFFFFFFFF for value in column]]
         return _LONG
+    if Decimal in types and _one(map(is_long_decimal, column)):
+        into += [column, list(map(last_digits, column))]
+        return _LONG_DECIMAL
     into.append(column)
     return None
 
@@ -405,7 +378,7 @@ def _planes(column: Sequence[Any], kind: type, into: list[Values], characters: b
 
 
 def _times(column: Sequence[Any], kind: type, into: list[Values], characters: bool) -> Structure:
-    return kind.__name__, _TIME_PARTS[kind], _parts(zip(*map(_TIMES[kind], column), strict=True), into)
+    return kind.__name__, TIME_PARTS[kind], _parts(zip(*map(time_values, column), strict=True), into)
 
 
 _TRANSPOSERS: dict[str, Callable[[Sequence[Any], type, list[Values], bool], Structure]] = {
@@ -453,6 +426,9 @@ def _flatten(item: Any, into: list[Any], *, characters: bool = False) -> Structu
         if _is_long(item):
             into += [int(item) >> 32, int(item) & 0xFFFFFFFF]
             return _LONG
+        if is_long_decimal(item):
+            into += [item, last_digits(item)]
+            return _LONG_DECIMAL
         into.append(item)
         return None
     if kind == "list":
@@ -481,7 +457,7 @@ def _flatten(item: Any, into: list[Any], *, characters: bool = False) -> Structu
         into += [value.real, value.imag]
         return "complex", ("real", "imag"), (None, None)
     if kind == "time":
-        return own.__name__, _TIME_PARTS[own], tuple(_flatten(part, into) for part in _TIMES[own](item))
+        return own.__name__, TIME_PARTS[own], tuple(_flatten(part, into) for part in time_values(item))
     return _flatten(plain(item) if kind == "foreign" else item.tolist(), into)
 
 
@@ -511,7 +487,7 @@ def _paths(structure: Structure, path: str) -> Iterator[str]:
         return
     what, names, parts = structure
     for i, part in enumerate(parts):
-        if what == "whole" or names in _STEPS:
+        if names in _STEPS:
             step = names[i]
         elif what in ("dict", "record"):
             step = f"[{names[i]}]"

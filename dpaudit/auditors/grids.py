@@ -33,7 +33,7 @@ _OFF = 1e-3
 """Part of a step by which a number may be off a point, besides rounding."""
 
 _FEWEST, _GAPS, _DISTANCES = 8, 32, 64
-"""Distinct numbers, at least, of a grid of any step; the smallest gaps, and the distances, that the step is found by."""
+"""Gaps, at least, of a grid of any step; the smallest gaps and the distances by which the step is found, at most."""
 
 _LARGEST = float(1 << 62)
 
@@ -60,7 +60,7 @@ class Grid:
         finite = numbers[np.isfinite(numbers)]
         if len(finite) < _FEWEST or finite.dtype.kind != "f":
             return None
-        rounding = _ROUNDING * float(np.finfo(finite.dtype).eps) * float(np.abs(finite).max())
+        rounding = _ROUNDING * _eps(finite) * float(np.abs(finite).max())
         finite = finite.astype(float)
         glance = finite[:: max(1, len(finite) // _GLANCE)] / _FRACTIONS[:, None]
         near = np.abs(glance - np.rint(glance)) <= np.maximum(_OFF, rounding / _FRACTIONS)[:, None]
@@ -80,7 +80,7 @@ class Grid:
 
     def places(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Number of the point next to every number, and whether the number is at that point."""
-        eps = float(np.finfo(numbers.dtype if numbers.dtype.kind == "f" else float).eps)
+        eps = _eps(numbers)
         numbers = numbers.astype(float)
         with np.errstate(invalid="ignore", over="ignore"):
             steps = (numbers - self.offset) / self.step
@@ -102,8 +102,18 @@ class Grid:
         return float(np.mean(np.abs(steps - np.rint(steps)) <= max(_OFF, rounding / self.step)))
 
 
+WHOLE = Grid()
+"""The whole numbers."""
+
+
+def _eps(numbers: np.ndarray) -> float:
+    """Rounding error of numbers around 1 after they have become numbers of double precision."""
+    double = float(np.finfo(float).eps)
+    return max(double, float(np.finfo(numbers.dtype).eps)) if numbers.dtype.kind == "f" else double
+
+
 def _common_step(ordered: np.ndarray, rounding: float) -> float | None:
-    """Largest step of which all distances of ascending numbers are multiples, by Euclid's algorithm; None if none is."""
+    """Largest step that divides all distances of ascending numbers, by Euclid's algorithm; None where none does."""
     rounding *= _AMPLIFIED
     gaps = np.diff(ordered)
     gaps = np.sort(gaps[gaps > rounding])[:_GAPS]

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import gammaincc, gammaln, log_ndtr
 
 from dpaudit.auditors.columns import Columns
-from dpaudit.auditors.grids import Grid
+from dpaudit.auditors.grids import WHOLE, Grid
 from dpaudit.auditors.outputs import OutputsLike, as_outputs, joined
 from dpaudit.auditors.rowscores import columns_from_json, places_to_json
 
@@ -80,14 +80,14 @@ class Sum:
 
     columns: tuple[int, ...]
     weights: tuple[int, ...]
-    grid: Grid = Grid()
+    grid: Grid = WHOLE
 
     def residues(self, rows: np.ndarray, modulus: int) -> np.ndarray:
         """Residue of every row; the modulus itself where a number is not on the grid."""
         total, off = np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=bool)
         for column, weight in zip(self.columns, self.weights, strict=True):
             numbers = rows[:, column]
-            if numbers.dtype.kind == "f" or self.grid != Grid():
+            if numbers.dtype.kind == "f" or self.grid != WHOLE:
                 numbers, on = self.grid.places(numbers)
                 off |= ~on
             found = _residues(numbers, modulus)
@@ -109,7 +109,7 @@ class Sum:
 
     def _term(self, name: str) -> str:
         """Number of the point that a column is at."""
-        if self.grid == Grid():
+        if self.grid == WHOLE:
             return name
         above = f"({name} - {self.grid.offset:.17g})" if self.grid.offset else name
         return f"round({above} / {self.grid.step:.17g})"
@@ -197,6 +197,7 @@ class ResidueScore:
         return cls(columns, tuple(Digit.of(look.sum, look.modulus, *sides) for look in chosen))
 
     def __call__(self, outputs: OutputsLike) -> np.ndarray:
+        """Score of every output, shape (size,)."""
         rows = as_outputs(outputs).rows(self.columns)
         score = np.zeros(len(rows))
         for digit in self.digits:
@@ -295,10 +296,10 @@ def _sums(columns: Columns, x: np.ndarray, y: np.ndarray) -> Iterator[tuple[Sum,
     both = np.concatenate([x, y])
     grids: dict[Grid, list[int]] = {}
     for column in range(x.shape[1]):
-        if not columns.numeric and columns.value_of(column, 0.0) is not None:
-            continue  # Categories are no numbers.
+        if not columns.numeric and not columns.kept[column] % 2:
+            continue  # Categories are no numbers, and how many values there are is none of them.
         whole = both.dtype.kind in "biu"
-        grid = Grid() if whole else Grid.of(both[:, column])
+        grid = WHOLE if whole else Grid.of(both[:, column])
         if grid is not None:
             grids.setdefault(grid, []).append(column)
         if min(_share_of_distinct(side[:, column]) for side in (x, y)) < _DISTINCT:
@@ -340,7 +341,10 @@ def _spread(summed: Sum, rows: np.ndarray) -> float:
     total = np.zeros(len(rows))
     for column, weight in zip(summed.columns, summed.weights, strict=True):
         total += weight * rows[:, column].astype(float)
-    low, high = np.quantile(total[np.isfinite(total)], [0.25, 0.75])
+    finite = total[np.isfinite(total)]
+    if not finite.size:
+        return 0.0
+    low, high = np.quantile(finite, [0.25, 0.75])
     return float(high - low) / summed.grid.step
 
 
@@ -349,7 +353,7 @@ def _common_divisors(summed: Sum, x: np.ndarray, y: np.ndarray) -> tuple[int, ..
     sets = []
     for side in (x, y):
         numbers = side[: _TOGETHER * _SETS, summed.columns[0]]
-        if numbers.dtype.kind == "f" or summed.grid != Grid():
+        if numbers.dtype.kind == "f" or summed.grid != WHOLE:
             numbers, _ = summed.grid.places(numbers)
         numbers = numbers[: len(numbers) // _TOGETHER * _TOGETHER].reshape(-1, _TOGETHER)
         # Unsigned, so that differences of numbers of 64 bits fit.

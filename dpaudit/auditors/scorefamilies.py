@@ -263,7 +263,7 @@ FAMILIES: tuple[Family, ...] = (
     ),
     Family(
         name="residues",
-        suits=lambda form: form.kind != "c" and (_number(form) or _thorough(form)),
+        suits=lambda form: _number(form) or _thorough(form),
         fit=lambda form, x, y: ResidueScore.fit(form.identity.columns, x, y),
         passes=_passes(1.0),
     ),

@@ -2,6 +2,7 @@
 
 from collections import namedtuple
 from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum, IntEnum
 from fractions import Fraction
@@ -47,7 +48,8 @@ SINGLES = [
     "ab", "", "user1", np.str_("ab"), np.str_("user2"), Colour.RED, Colour.BLUE, Name("abc"), b"ab", np.bytes_(b"ab"),
     None, 0, 1, -3, 2**63, 2**70, True, False, np.bool_(True), 1.5, -0.0, 1e400, np.float32(0.1), np.float64(2.5),
     np.int8(3), np.uint64(2**64 - 1), np.longdouble(1) / 3, Decimal("1.5"), Fraction(1, 3), 1j, np.clongdouble(1) / 3,
-    np.complex64(0.1), Level.LOW,
+    np.complex64(0.1), Level.LOW, Decimal("-12345678901234567.89"), datetime(2026, 1, 1, tzinfo=UTC), date(2026, 1, 1),
+    timedelta(seconds=1),
 ]  # fmt: skip
 
 

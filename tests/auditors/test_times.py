@@ -1,0 +1,84 @@
+"""Times, durations and long decimals are looked at as numbers that keep all that they say."""
+
+from datetime import UTC, date, datetime, time, timedelta, timezone
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+import dpaudit
+from dpaudit.auditors.columns import Columns
+from dpaudit.auditors.outputs import coding_of, outcome_keys
+
+CET = timezone(timedelta(hours=1), "CET")
+NAIVE = datetime(2026, 3, 1, 12, 0, 0, 7)
+VALUES = [
+    NAIVE,
+    NAIVE.replace(tzinfo=UTC),
+    NAIVE.replace(tzinfo=CET),
+    NAIVE + timedelta(microseconds=1),
+    datetime(9999, 12, 31, tzinfo=UTC),
+    date(2026, 3, 1),
+    date(1, 1, 1),
+    time(12, 0, 0, 7),
+    time(12, 0, 0, 7, tzinfo=UTC),
+    timedelta(days=-3, microseconds=1),
+    timedelta(microseconds=1),
+    None,
+    Decimal("-123456789012345678.90"),
+    Decimal("123456789012345678.91"),
+    Decimal("1.5"),
+    Decimal("NaN"),
+    Decimal.from_float(0.1),
+]
+
+
+def objects(items):
+    made = np.empty(len(items), dtype=object)
+    made[:] = items
+    return made
+
+
+def column(items, name):
+    outputs = objects(items)
+    columns = Columns.fit(outputs)
+    return columns(outputs)[:, columns.names.index(name)].tolist()
+
+
+def test_they_are_numbers():
+    later = [NAIVE.replace(tzinfo=UTC) + timedelta(microseconds=i) for i in range(3)]
+    first = int(datetime(2026, 3, 1, 12, tzinfo=UTC).timestamp()) * 10**6 + 7
+    assert column(later, "output in microseconds") == [first, first + 1, first + 2]
+    assert column([date(1970, 1, 1), date(1971, 1, 1)], "output in days") == [0, 365]
+    assert column([time(0, 1), time(0, 0, 0, 5)], "output in microseconds") == [60_000_000, 5]
+    assert column([-timedelta(days=1), timedelta(0)], "output in microseconds") == [-86_400_000_000, 0]
+    long = [Decimal("123456789012345678.91"), Decimal("-123456789012345678.91")]
+    assert column(long, "output in its last 12 digits") == [901234567891, 10**12 - 901234567891]
+
+
+def test_no_two_of_them_are_one():
+    outputs = objects(VALUES)
+    keys = outcome_keys(outputs, coding_of(outputs)).tolist()
+    assert len(set(keys)) == len(VALUES)
+    # Each has the key that it has in other company, and so do its columns.
+    columns = Columns.fit(outputs)
+    alone = [objects([value]) for value in VALUES]
+    assert [outcome_keys(each, coding_of(outputs)).tolist()[0] for each in alone] == keys
+    assert np.array_equal(np.concatenate([columns(each) for each in alone]), columns(outputs))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda v: NAIVE + timedelta(seconds=v),
+        lambda v: ("a", {"at": NAIVE.replace(tzinfo=CET) + timedelta(minutes=v)}),
+        lambda v: timedelta(days=v),
+        lambda v: (NAIVE + timedelta(days=1000 * v)).date(),
+    ],
+)
+def test_noise_that_shifts_them_is_measured(made):
+    def sample(data, size, rng):
+        return objects([made(v) for v in rng.laplace(data, size=size).tolist()])
+
+    assert 0.8 < dpaudit.epsilon_lower_bound(sample, 0, 1, samples=10_000, seed=1).epsilon <= 1
