@@ -28,13 +28,16 @@ _MOST_COLUMNS = 256
 _DISTINCT = 0.25
 """Part of the first numbers that must be distinct: others are counted one by one."""
 
-_DIVISORS = {
-    5040: (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 20, 24, 30, 60),
-    9000: (25, 50, 100, 125, 250, 360, 500, 1000),
-    1024: (32, 64, 128, 256, 512, 1024),
-    2431: (11, 13, 17),
+_RESIDUES = {
+    5040: [(1, m) for m in (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 20, 24, 30, 60)],
+    9000: [*((1, m) for m in (25, 50, 100, 125, 250, 360, 500, 1000)), (10, 10), (100, 10)],
+    1024: [*((1, 1 << power) for power in range(5, 11)), *((1 << power, 2) for power in range(1, 10))],
+    2431: [(1, m) for m in (11, 13, 17)],
 }
-"""Moduli that are tried, by a number that all of them divide: its residues decide theirs."""
+"""Divisors and moduli that are tried, by a number whose residues decide theirs."""
+
+_HIGHER_DIGITS = {2: range(10, 62), 10: range(3, 18)}
+"""Places of further binary and decimal digits that are looked at, of numbers of 64 bits."""
 
 _WITHIN = 4.0
 """How many times a modulus must go into the middle half of the numbers: a smooth law is spread over all residues evenly
@@ -82,20 +85,30 @@ class Sum:
     weights: tuple[int, ...]
     grid: Grid = WHOLE
 
-    def residues(self, rows: np.ndarray, modulus: int) -> np.ndarray:
-        """Residue of every row; the modulus itself where a number is not on the grid."""
+    def residues(self, rows: np.ndarray, modulus: int, divisor: int = 1) -> np.ndarray:
+        """Residue of every row, divided by the divisor before; the modulus itself where a number is not on the grid."""
+        whole = modulus * divisor
         total, off = np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=bool)
-        for column, weight in zip(self.columns, self.weights, strict=True):
-            numbers = rows[:, column]
-            if numbers.dtype.kind == "f" or self.grid != WHOLE:
-                numbers, on = self.grid.places(numbers)
-                off |= ~on
-            found = _residues(numbers, modulus)
-            total += found if weight == 1 else found * (weight % modulus)
+        for place, weight in enumerate(self.weights):
+            numbers, beside = self.places(rows, place)
+            found = _residues(numbers, whole)
+            total += found if weight == 1 else found * (weight % whole)
+            if beside is not None:
+                off |= beside
         if len(self.columns) > 1:
-            total = _residues(total, modulus)
+            total = _residues(total, whole)
+        if divisor > 1:
+            total //= divisor
         total[off] = modulus
         return total
+
+    def places(self, rows: np.ndarray, place: int) -> tuple[np.ndarray, np.ndarray | None]:
+        """Numbers of one of the columns in steps, and which are not on the grid; None where all are whole anyway."""
+        numbers = rows[:, self.columns[place]]
+        if numbers.dtype.kind != "f" and self.grid == WHOLE:
+            return numbers, None
+        steps, on_grid = self.grid.places(numbers)
+        return steps, ~on_grid
 
     def named(self, names: Sequence[str]) -> str:
         """Write it down."""
@@ -117,35 +130,44 @@ class Sum:
 
 @dataclass(frozen=True, slots=True)
 class Digit:
-    """A function of the residue of a sum.
+    """A function of the residue of a sum, or of a digit further up.
 
     Attributes
     ----------
     sum, modulus
         What the residue is of; one that equals the modulus stands for numbers that are not on the grid.
+    divisor
+        What the sum is divided by before, rounded down: a digit has as many below it as this has zeros.
     residues, values
         The residues that were seen, ascending, and the log-ratio of their counts; it is 0 for others.
     """
 
     sum: Sum
     modulus: int
+    divisor: int
     residues: np.ndarray
     values: np.ndarray
 
     @classmethod
-    def of(cls, summed: Sum, modulus: int, x: np.ndarray, y: np.ndarray) -> Self:
+    def of(cls, look: _Look, x: np.ndarray, y: np.ndarray) -> Self:
         """Count residues on both inputs."""
-        sides = [summed.residues(side, modulus) for side in (x, y)]
+        sides = [look.sum.residues(side, look.modulus, look.divisor) for side in (x, y)]
         residues, at = np.unique(np.concatenate(sides), return_inverse=True)
         counts = (np.bincount(part, minlength=len(residues)) for part in np.split(at, [len(x)]))
         logs = [np.log(count + 0.5) for count in counts]
-        return cls(summed, modulus, residues, logs[0] - logs[1] + math.log(len(y) / len(x)))
+        ratios = logs[0] - logs[1] + math.log(len(y) / len(x))
+        return cls(look.sum, look.modulus, look.divisor, residues, ratios)
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
         """Value of every row."""
-        found = self.sum.residues(rows, self.modulus)
+        found = self.sum.residues(rows, self.modulus, self.divisor)
         at = np.minimum(np.searchsorted(self.residues, found), len(self.residues) - 1)
         return np.where(self.residues[at] == found, self.values[at], 0.0)
+
+    def named(self, names: Sequence[str]) -> str:
+        """Write down what the function is of."""
+        divided = "" if self.divisor == 1 else f" // {self.divisor}"
+        return f"{self.sum.named(names)}{divided} % {self.modulus}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +216,7 @@ class ResidueScore:
                     of_column.setdefault(look.sum.columns, look)
             chosen = sorted(of_column.values(), key=lambda look: look.sum.columns)
         sides = some if len(x) <= rows else (x.rows(columns), y.rows(columns))
-        return cls(columns, tuple(Digit.of(look.sum, look.modulus, *sides) for look in chosen))
+        return cls(columns, tuple(Digit.of(look, *sides) for look in chosen))
 
     def __call__(self, outputs: OutputsLike) -> np.ndarray:
         """Score of every output, shape (size,)."""
@@ -208,7 +230,7 @@ class ResidueScore:
         """List the residues of the event where one number is looked at, and name the numbers otherwise."""
         width = 1 + max(column for digit in self.digits for column in digit.sum.columns)
         names = self.columns.names or _names(width)
-        told = [f"{digit.sum.named(names)} % {digit.modulus}" for digit in self.digits]
+        told = [digit.named(names) for digit in self.digits]
         if len(told) > 1:
             return {"sum of functions of residues": f"{'>=' if above else '<='} {threshold:.17g}", "residues": told}
         (digit,) = self.digits
@@ -235,6 +257,7 @@ class ResidueScore:
                     "step": digit.sum.grid.step,
                     "offset": digit.sum.grid.offset,
                     "modulus": digit.modulus,
+                    "divisor": digit.divisor,
                     "residues": digit.residues.tolist(),
                     "values": digit.values.tolist(),
                 }
@@ -253,6 +276,7 @@ class ResidueScore:
                     Grid(float(digit["step"]), float(digit["offset"])),
                 ),
                 int(digit["modulus"]),
+                int(digit["divisor"]),
                 np.array(digit["residues"], dtype=np.int64),
                 np.array(digit["values"], dtype=float),
             )
@@ -267,18 +291,21 @@ def _names(width: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """The modulus of a sum that tells the inputs apart best.
+    """The residue, or the digit, of a sum that tells the inputs apart best.
 
     Attributes
     ----------
+    sum, modulus, divisor
+        Which it is, as of a `Digit`.
     luck
         Logarithm of the probability that its residues differ as much where none tells the inputs apart.
     looks
-        How many moduli were looked at.
+        How many of them were looked at.
     """
 
     sum: Sum
     modulus: int
+    divisor: int
     luck: float
     looks: int
 
@@ -370,35 +397,64 @@ def _common_divisors(summed: Sum, x: np.ndarray, y: np.ndarray) -> tuple[int, ..
 
 def _looks(sums: Sequence[tuple[Sum, _Moduli]], x: np.ndarray, y: np.ndarray) -> list[_Look]:
     """Of every sum, the modulus that tells the inputs apart best; of all of them at once, which is faster."""
-    found: list[list[tuple[float, int]]] = [[] for _ in sums]
+    found: list[list[tuple[float, int, int]]] = [[] for _ in sums]
     largest = np.array([moduli.largest for _, moduli in sums])
-    for multiple, divisors in _DIVISORS.items():
-        if largest.max() < min(divisors):
+    for multiple, residues in _RESIDUES.items():
+        if largest.max() < min(divisor * modulus for divisor, modulus in residues):
             continue
         counts = [
             np.stack([np.bincount(summed.residues(side, multiple), minlength=multiple + 1) for summed, _ in sums])
             for side in (x, y)
         ]
-        for modulus in divisors:
-            tried = np.flatnonzero(largest >= modulus)
+        for divisor, modulus in residues:
+            tried = np.flatnonzero(largest >= divisor * modulus)
             if len(tried):
-                luck = _luck(*(_folded(side[tried], modulus) for side in counts))
+                luck = _luck(*(_folded(side[tried], divisor, modulus) for side in counts))
                 for place, each in zip(tried.tolist(), luck.tolist(), strict=True):
-                    found[place].append((each, modulus))
+                    found[place].append((each, divisor, modulus))
     for place, (summed, moduli) in enumerate(sums):
         for modulus in moduli.others:
             sides = [summed.residues(side, modulus) for side in (x, y)]
             _, at = np.unique(np.concatenate(sides), return_inverse=True)
             count = int(at.max()) + 1
             of_x, of_y = (np.bincount(part, minlength=count)[None] for part in np.split(at, [len(x)]))
-            found[place].append((float(_luck(of_x, of_y)[0]), modulus))
+            found[place].append((float(_luck(of_x, of_y)[0]), 1, modulus))
+        found[place] += _higher_digits(summed, moduli.largest, x, y)
     best = ((summed, min(looks), len(looks)) for (summed, _), looks in zip(sums, found, strict=True) if looks)
-    return [_Look(summed, modulus, luck, looks) for summed, (luck, modulus), looks in best]
+    return [_Look(summed, modulus, divisor, luck, looks) for summed, (luck, divisor, modulus), looks in best]
 
 
-def _folded(counts: np.ndarray, modulus: int) -> np.ndarray:
-    """Counts of the residues by a divisor, from those by a multiple of it; what is not on the grid stays apart."""
-    inside = counts[:, :-1].reshape(len(counts), -1, modulus).sum(axis=1)
+def _higher_digits(summed: Sum, largest: float, x: np.ndarray, y: np.ndarray) -> Iterator[tuple[float, int, int]]:
+    """Yield luck, divisor and modulus of further binary and decimal digits of one column."""
+    if len(summed.columns) > 1:
+        return
+    sides = [summed.places(side, 0) for side in (x, y)]
+    for base, powers in _HIGHER_DIGITS.items():
+        divisors = [base**power for power in powers if base ** (power + 1) <= largest]
+        if not divisors:
+            continue
+        counts = []
+        for numbers, off in sides:
+            on_grid = numbers if off is None else numbers[~off]
+            digits = (_digit(on_grid, divisor, base) for divisor in divisors)
+            table = np.zeros((len(divisors), base + 1), dtype=np.intp)
+            table[:, :base] = [np.bincount(each, minlength=base) for each in digits]
+            table[:, base] = len(numbers) - len(on_grid)
+            counts.append(table)
+        for luck, divisor in zip(_luck(*counts).tolist(), divisors, strict=True):
+            yield luck, divisor, base
+
+
+def _digit(numbers: np.ndarray, divisor: int, base: int) -> np.ndarray:
+    if base == 2:
+        return np.asarray(numbers >> (divisor.bit_length() - 1)).astype(np.int64) & 1
+    return _residues(numbers // divisor, base)
+
+
+def _folded(counts: np.ndarray, divisor: int, modulus: int) -> np.ndarray:
+    """Counts of residues from those by a multiple; what is not on the grid stays apart."""
+    inside = counts[:, :-1].reshape(len(counts), -1, modulus * divisor).sum(axis=1)
+    inside = inside.reshape(len(counts), modulus, divisor).sum(axis=2)
     return np.concatenate([inside, counts[:, -1:]], axis=1)
 
 
@@ -432,7 +488,7 @@ def _parities(sums: list[tuple[Sum, _Moduli]], x: np.ndarray, y: np.ndarray) -> 
         i, j = np.unravel_index(int(apart.argmax()), apart.shape)
         pair = Sum((total.columns[i], total.columns[j]), (1, 1), total.grid)
         looks = len(alone) * (len(alone) - 1) // 2
-        yield _Look(pair, 2, float(log_ndtr(-apart[i, j])) + math.log(2), looks)
+        yield _Look(pair, 2, 1, float(log_ndtr(-apart[i, j])) + math.log(2), looks)
 
 
 def _residues(numbers: np.ndarray, modulus: int) -> np.ndarray:

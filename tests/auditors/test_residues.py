@@ -63,6 +63,8 @@ LEAKS = {
     "the parity of 32 bits": lambda d, s, r: parity(d, s, r).astype(np.int32),
     "the parity in single precision": lambda d, s, r: parity(d, s, r).astype(np.float32),
     "the last decimal": decimal_digit,
+    "a digit above four others": lambda d, s, r: 10**4 * decimal_digit(d, s, r) + r.integers(0, 10**4, s),
+    "a bit above twenty others": lambda d, s, r: (parity(d, s, r) << 20) | r.integers(0, 1 << 20, s),
     "cents": lambda d, s, r: decimal_digit(d, s, r) / 100,
     "multiples of 1/1024": lambda d, s, r: parity(d, s, r) / 1024,
     "means of 37": lambda d, s, r: parity(d, s, r) / 37,
@@ -130,15 +132,17 @@ def fitted(name, size=4000):
     return ResidueScore.fit(columns, x, y), x
 
 
-@pytest.mark.parametrize("name", ["the parity beyond 2^63", "the parity beside 2^62", "the last decimal"])
+@pytest.mark.parametrize("name", ["the parity beyond 2^63", "the parity beside 2^62", "a digit above four others"])
 def test_descriptions_list_the_residues_of_the_event(name):
     score, outputs = fitted(name)
     for above in (True, False):
         event = ThresholdEvent(score, 0.0, above)
         (what, listed), *_ = event.describe().items()
-        modulus = int(re.fullmatch(r"output % (\d+) is any of", what)[1])
+        divisor, modulus = re.fullmatch(r"output (?:// (\d+) )?% (\d+) is any of", what).groups(default="1")
         # Python's integers have no last bit that rounding could take.
-        assert event.contains(outputs).tolist() == [int(value) % modulus in listed for value in outputs]
+        assert event.contains(outputs).tolist() == [
+            int(value) // int(divisor) % int(modulus) in listed for value in outputs
+        ]
 
 
 @pytest.mark.slow

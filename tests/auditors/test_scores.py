@@ -13,6 +13,7 @@ from dpaudit.auditors.bits import BitsScore
 from dpaudit.auditors.columns import Columns
 from dpaudit.auditors.mixtures import MixtureScore
 from dpaudit.auditors.outputs import Outputs
+from dpaudit.auditors.residues import ResidueScore
 from dpaudit.auditors.rowscores import AdditiveScore, Transform
 from dpaudit.auditors.scores import ColumnScore, OutcomeScore, score_from_json, scores_of
 from dpaudit.auditors.selection import FinalTest, ThresholdEvent, select_events
@@ -85,6 +86,11 @@ def coarse(data, size, rng):
     return np.where(rng.random(size) < 0.2 + 0.6 * data, np.round(drawn * 1024) / 1024, drawn)
 
 
+def last_digit(data, size, rng):
+    digits = np.where(rng.random(size) < 0.2 + 0.6 * data, 3, 8)
+    return 10 * np.rint(rng.laplace(scale=1e4, size=size)).astype(int) + digits
+
+
 IDENTITY = Transform("identity", Columns())
 SCORES = {
     "bits": (OutcomeScore.fit, lambda d, s, r: r.random(s) < 0.3 + 0.4 * d),
@@ -122,6 +128,14 @@ SCORES = {
     "lowest bits structured": (
         lambda x, y: BitsScore.fit(Columns.fit(np.r_[x, y]), x, y),
         lambda d, s, r: structured([(v, None if v > 1 else "a") for v in low_bit(d, s, r).tolist()]),
+    ),
+    "residues": (
+        partial(ResidueScore.fit, Columns()),
+        lambda d, s, r: np.column_stack([last_digit(d, s, r), r.laplace(size=s), last_digit(d, s, r) / 100]),
+    ),
+    "residues structured": (
+        lambda x, y: ResidueScore.fit(Columns.fit(np.r_[x, y]), x, y),
+        lambda d, s, r: structured([(2**70 + int(v), None if v > 1 else "a") for v in last_digit(d, s, r)]),
     ),
     "extreme": (partial(learners.learn_extreme, IDENTITY), numbers),
     "pairs": (partial(learners.learn_pairs, IDENTITY), xor),
