@@ -35,7 +35,9 @@ _OFF = 1e-3
 _FEWEST, _GAPS, _DISTANCES = 8, 32, 64
 """Gaps, at least, of a grid of any step; the smallest gaps and the distances by which the step is found, at most."""
 
-_LARGEST = float(1 << 62)
+_LARGEST, _HUGE = float(1 << 62), 1e290
+"""Steps from the offset within which points are numbered, and the size of numbers that cannot be divided by a fraction
+any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,10 @@ class Grid:
         finite = numbers[np.isfinite(numbers)]
         if len(finite) < _FEWEST or finite.dtype.kind != "f":
             return None
-        rounding = _ROUNDING * _eps(finite) * float(np.abs(finite).max())
+        largest = float(np.abs(finite).max())
+        if not largest < _HUGE:
+            return None
+        rounding = _ROUNDING * _eps(finite) * largest
         finite = finite.astype(float)
         glance = finite[:: max(1, len(finite) // _GLANCE)] / _FRACTIONS[:, None]
         near = np.abs(glance - np.rint(glance)) <= np.maximum(_OFF, rounding / _FRACTIONS)[:, None]
