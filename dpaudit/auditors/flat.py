@@ -24,7 +24,7 @@ import numpy as np
 from dpaudit.auditors.foreign import is_foreign, plain
 from dpaudit.auditors.leaves import ATOMS, Values, field_names, text_of
 from dpaudit.auditors.packed import Packed
-from dpaudit.auditors.times import DECIMAL_PARTS, TIME_PARTS, is_long_decimal, last_digits, time_values
+from dpaudit.auditors.times import DECIMAL_PARTS, TIME_NAMES, is_long_decimal, last_digits, time_parts, time_values
 from dpaudit.errors import CheckError
 
 Structure = Any
@@ -48,10 +48,9 @@ _EXACT = 1 << 53
 _LONG: Structure = ("whole", (" // 2**32", " % 2**32"), (None, None))
 """Structure of such a number."""
 
-
 _LONG_DECIMAL: Structure = ("decimal", DECIMAL_PARTS, (None, None))
 
-_STEPS = frozenset([_LONG[1], DECIMAL_PARTS, *TIME_PARTS.values()])
+_STEPS = frozenset([_LONG[1], DECIMAL_PARTS]) | TIME_NAMES
 """Names of parts that stand behind the name of the whole as they are."""
 
 
@@ -188,7 +187,7 @@ def _kind(kind: Any) -> _Kind:
         return "set"
     if issubclass(kind, complex | np.complexfloating):
         return "complex"
-    if kind in TIME_PARTS:
+    if time_parts(kind) is not None:
         return "time"
     return "object" if dataclasses.is_dataclass(kind) else "leaf"
 
@@ -378,7 +377,7 @@ def _planes(column: Sequence[Any], kind: type, into: list[Values], characters: b
 
 
 def _times(column: Sequence[Any], kind: type, into: list[Values], characters: bool) -> Structure:
-    return kind.__name__, TIME_PARTS[kind], _parts(zip(*map(time_values, column), strict=True), into)
+    return kind.__name__, time_parts(kind), _parts(zip(*map(time_values, column), strict=True), into)
 
 
 _TRANSPOSERS: dict[str, Callable[[Sequence[Any], type, list[Values], bool], Structure]] = {
@@ -457,7 +456,7 @@ def _flatten(item: Any, into: list[Any], *, characters: bool = False) -> Structu
         into += [value.real, value.imag]
         return "complex", ("real", "imag"), (None, None)
     if kind == "time":
-        return own.__name__, TIME_PARTS[own], tuple(_flatten(part, into) for part in time_values(item))
+        return own.__name__, time_parts(own), tuple(_flatten(part, into) for part in time_values(item))
     return _flatten(plain(item) if kind == "foreign" else item.tolist(), into)
 
 

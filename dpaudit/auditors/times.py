@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
+from functools import cache
 from typing import Any
+
+import numpy as np
 
 _MICROSECOND = timedelta(microseconds=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -16,18 +19,37 @@ more decimals than amounts have: those were made from a floating-point number, a
 DECIMAL_PARTS = ("", f" in its last {_LAST_DIGITS} digits")
 """What a long decimal becomes."""
 
-TIME_PARTS: dict[type, tuple[str, ...]] = {
+_PARTS: dict[type, tuple[str, ...]] = {
     timedelta: (" in microseconds",),
     date: (" in days",),
     time: (" in microseconds", " zone"),
     datetime: (" in microseconds", " zone"),
+    np.datetime64: (" in its unit", " unit"),
 }
-"""What a time becomes, by its type. Types that are derived from these may hold more; they are compared as a whole."""
+"""What a time becomes, by its type."""
+
+_NANOSECONDS = (" in microseconds", " nanoseconds", " zone")
+"""What times and durations of pandas become, which are derived from those of the standard library."""
+
+TIME_NAMES = frozenset([*_PARTS.values(), _NANOSECONDS])
+"""All such names."""
+
+
+@cache
+def time_parts(kind: Any) -> tuple[str, ...] | None:
+    """Names of what times and durations of a type become; None of other types, which may hold more than their time."""
+    if issubclass(kind, datetime | timedelta) and hasattr(kind, "to_numpy"):
+        return _NANOSECONDS
+    return _PARTS.get(kind)
 
 
 def time_values(item: Any) -> list[Any]:
     """Values of these parts."""
-    return _VALUES[type(item)](item)
+    if type(item) in _VALUES:
+        return _VALUES[type(item)](item)
+    # One that is not a time, as pandas marks what is missing, differs from itself.
+    microseconds, rest = divmod(int(item.value), 1000) if item == item else (None, None)
+    return [microseconds, rest, _zone(item)]
 
 
 def is_long_decimal(value: Any) -> bool:
@@ -64,8 +86,14 @@ def _of_datetime(item: datetime) -> list[Any]:
     return [(zoned - _EPOCH) // _MICROSECOND, _zone(item)]
 
 
-def _zone(item: time | datetime) -> str | None:
-    return None if item.tzinfo is None else str(item.tzinfo)
+def _of_array(item: np.datetime64) -> list[Any]:
+    unit, count = np.datetime_data(item.dtype)
+    return [None if np.isnat(item) else int(item.astype(np.int64)), f"{count} {unit}"]
+
+
+def _zone(item: Any) -> str | None:
+    zone = getattr(item, "tzinfo", None)
+    return None if zone is None else str(zone)
 
 
 _VALUES: dict[type, Callable[[Any], list[Any]]] = {
@@ -73,4 +101,5 @@ _VALUES: dict[type, Callable[[Any], list[Any]]] = {
     date: _of_date,
     time: _of_time,
     datetime: _of_datetime,
+    np.datetime64: _of_array,
 }

@@ -67,10 +67,24 @@ def test_no_two_of_them_are_one():
     assert np.array_equal(np.concatenate([columns(each) for each in alone]), columns(outputs))
 
 
+def test_those_of_numpy_and_pandas_are_numbers():
+    days = [(np.datetime64("2026-01-01") + i, "a") for i in range(3)]
+    assert column(days, "output[0] in its unit") == [20454, 20455, 20456]
+    pandas = pytest.importorskip("pandas")
+    moments = [pandas.Timestamp("2026-01-01", tz="UTC") + pandas.Timedelta(nanoseconds=1001 * i) for i in range(3)]
+    first = int(datetime(2026, 1, 1, tzinfo=UTC).timestamp()) * 10**6
+    assert column(moments, "output in microseconds") == [first, first + 1, first + 2]
+    assert column(moments, "output nanoseconds") == [0, 1, 2]
+    missing = [pandas.NaT, np.datetime64("NaT"), np.datetime64("NaT", "s"), pandas.Timestamp(0)]
+    outputs = objects([*moments, *missing])
+    assert len(np.unique(outcome_keys(outputs, coding_of(outputs)))) == 7
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "made",
     [
+        lambda v: (np.datetime64("2026-01-01", "ms") + np.timedelta64(round(1e6 * v), "ms"), "a"),
         lambda v: NAIVE + timedelta(seconds=v),
         lambda v: ("a", {"at": NAIVE.replace(tzinfo=CET) + timedelta(minutes=v)}),
         lambda v: timedelta(days=v),
