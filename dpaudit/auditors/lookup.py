@@ -14,13 +14,19 @@ _BLOCK_VALUES = 1 << 15
 """Numbers that are looked up at a time: what is worked out for them stays in the cache, and in memory that is not
 given back to the system and asked for again."""
 
-_CELLS_PER_EDGE = 64
-_LEAST_CELLS, _MOST_CELLS = 64, 2048
+_CELLS_PER_EDGE = 256
+_LEAST_CELLS, _MOST_CELLS = 64, 4096
 _ALL_CELLS = 1 << 17
 """Limits of the cells of a column, and of all columns together as long as each has the least."""
 
 _WITHIN = 0.1
 """Part of the edges on either end that the even cells need not reach: a few far edges would make them too wide."""
+
+_SINGLE_CELLS = 1 << 20
+"""Cells from 0 to either end of a column, below which single precision tells them apart: a sixteenth of one at least."""
+
+_SINGLE = 1e37
+"""Numbers below this, and above its inverse, are numbers of single precision to full accuracy."""
 
 _NARROW = 1e9
 """Cells to a unit, or to the size of the edge, where there is only one: hardly a number is in the cell of the edge."""
@@ -39,7 +45,7 @@ class Lookup:
         Which columns vary, shape (k,).
     low, factor
         Cell of a number ``v`` of a column: the whole part of ``(v - low) * factor``, limited to 0 to ``cells - 1``;
-        shape (k, 1).
+        shape (k, 1), in the precision in which cells are worked out.
     cells
         Cells of every column.
     known
@@ -75,9 +81,12 @@ class Lookup:
         for place, table in enumerate(varying):
             low[place], factor[place] = _even(table.edges[np.isfinite(table.edges)].astype(float), within)
         cells = within + 3
+        if _single_suffices(low, factor, cells):
+            low, factor = low.astype(np.float32), factor.astype(np.float32)
         edges = np.concatenate([table.edges for table in varying]).astype(float)
         column_of = np.repeat(np.arange(len(columns)), [len(table.edges) for table in varying])
-        numbers = _cell_numbers(edges, low[column_of, 0], factor[column_of, 0], cells) + column_of * cells
+        numbers = _cell_numbers(edges, low[column_of, 0], factor[column_of, 0], cells)
+        numbers += column_of * cells
         first = np.r_[0, np.cumsum(np.bincount(numbers, minlength=len(columns) * cells))]
         values = np.concatenate([table.values for table in varying])
         known = values[first[:-1] + np.repeat(np.arange(len(columns)), cells)]
@@ -104,27 +113,37 @@ class Lookup:
         count = len(self.columns)
         some = None if count == rows.shape[1] else self.columns
         step = max(1, _BLOCK_VALUES // count)
-        begins = (np.arange(count) * self.cells)[:, None]
+        begins = (np.arange(count, dtype=np.int32) * self.cells)[:, None]
+        if rows.dtype.kind != "f":
+            # Whole numbers are compared as numbers of double precision: only of these is the cell a rising function.
+            rows = rows.astype(float)
         for start in range(0, len(rows), step):
             block = rows[start : start + step]
-            turned = (block if some is None else block[:, some]).T.astype(float, order="C")
-            at = _cell_numbers(turned, self.low, self.factor, self.cells)
+            if some is not None:
+                block = block[:, some]
+            at = _cell_numbers(block.T, self.low, self.factor, self.cells)
             at += begins
             found = self.known.take(at)
             inside = np.flatnonzero(np.isnan(found))
             if len(inside):
-                found.ravel()[inside] = self._searched(turned.ravel()[inside], at.ravel()[inside])
+                column = inside // len(block)
+                numbers = block[inside - column * len(block), column]
+                found.ravel()[inside] = self._searched(numbers, at.ravel()[inside], column)
             yield slice(start, start + step), found
 
-    def _searched(self, numbers: np.ndarray, cells: np.ndarray) -> np.ndarray:
+    def _searched(self, numbers: np.ndarray, cells: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Value at numbers in cells with edges, by bisection."""
         low, high = self.first[cells], self.first[cells + 1]
-        for _ in range(int((high - low).max()).bit_length()):
-            middle = (low + high) >> 1
-            open_ = low < high
-            reached = open_ & (numbers >= self.edges[np.minimum(middle, len(self.edges) - 1)])
-            low, high = np.where(reached, middle + 1, low), np.where(open_ & ~reached, middle, high)
-        return np.asarray(self.values[low + cells // self.cells])
+        steps = int((high - low).max()).bit_length()
+        if steps == 1:
+            low += numbers >= self.edges[low]
+        else:
+            for _ in range(steps):
+                middle = (low + high) >> 1
+                open_ = low < high
+                reached = open_ & (numbers >= self.edges[np.minimum(middle, len(self.edges) - 1)])
+                low, high = np.where(reached, middle + 1, low), np.where(open_ & ~reached, middle, high)
+        return np.asarray(self.values[low + columns])
 
 
 def _even(edges: np.ndarray, cells: int) -> tuple[float, float]:
@@ -143,10 +162,21 @@ def _even(edges: np.ndarray, cells: int) -> tuple[float, float]:
     return (float(low), float(factor)) if np.isfinite(low) and 0 < factor < np.inf else (0.0, 1.0)
 
 
+def _single_suffices(low: np.ndarray, factor: np.ndarray, cells: int) -> bool:
+    """Whether numbers of single precision, of which twice as many are worked on at a time, tell all cells apart."""
+    with np.errstate(over="ignore"):
+        ends = np.maximum(np.abs(low), np.abs(low + cells / factor))
+        suits = (ends * factor < _SINGLE_CELLS) & (np.maximum(ends, factor) < _SINGLE) & (factor > 1 / _SINGLE)
+    return bool(suits.all())
+
+
 def _cell_numbers(numbers: np.ndarray, low: np.ndarray, factor: np.ndarray, cells: int) -> np.ndarray:
     """Cells of numbers: a rising function, so that an edge in another cell is below or above a number for certain."""
     with np.errstate(over="ignore", invalid="ignore"):  # numbers may be infinite
-        at = numbers - low
+        at = numbers.astype(low.dtype, order="C")
+        at -= low
         at *= factor
-    np.fmin(np.fmax(at, 0, out=at), cells - 1, out=at)
-    return np.asarray(at.astype(np.intp))
+        np.clip(at, 0, cells - 1, out=at)
+        if np.isnan(np.vdot(at, at)):
+            np.fmax(at, 0, out=at)
+    return at.astype(np.int32)

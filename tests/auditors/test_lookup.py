@@ -42,6 +42,9 @@ EDGES = {
     "infinite": [-np.inf, 0.0, 1.0, np.inf],
     "only infinite": [np.inf],
     "whole and large": 2.0**53 + 2 * np.arange(10),
+    "as near as single precision tells apart": 1 + np.arange(20) * 2.0**-23,
+    "nearer than single precision tells apart": 1e6 + np.arange(40) * 2.0**-9,
+    "many": np.linspace(-3, 3, 200),
 }
 
 
@@ -52,6 +55,14 @@ def test_one_column(name):
     numbers = np.r_[on_and_beside(EDGES[name]), rng.normal(size=50) * 3, 0.0, -0.0, LARGEST, -LARGEST, np.inf, -np.inf]
     rows = numbers[:, None]
     assert np.array_equal(Lookup.of(tables)(rows), searched(tables, rows))
+
+
+@pytest.mark.parametrize("name", ["even", "many", "nearer than single precision tells apart"])
+def test_what_is_no_number_counts_as_the_least(name):
+    """Sums of infinite numbers may be no numbers."""
+    tables = tables_with([EDGES[name], EDGES[name]], np.random.default_rng(5))
+    odd, least = np.array([[np.nan, 0.0], [1.0, np.nan]]), np.array([[-LARGEST, 0.0], [1.0, -LARGEST]])
+    assert np.array_equal(Lookup.of(tables)(odd), searched(tables, least))
 
 
 @pytest.mark.parametrize("dtype", [float, np.float32, np.int8, np.int64, np.uint64, bool])
