@@ -23,7 +23,7 @@ _WITHIN = 0.1
 """Part of the edges on either end that the even cells need not reach: a few far edges would make them too wide."""
 
 _SINGLE_CELLS = 1 << 20
-"""Cells from 0 to either end of a column, below which single precision tells them apart: a sixteenth of one at least."""
+"""Cells from 0 to either end of a column, below which single precision tells numbers a sixteenth of a cell apart."""
 
 _SINGLE = 1e37
 """Numbers below this, and above its inverse, are numbers of single precision to full accuracy."""
