@@ -3,12 +3,13 @@
 import sys
 from typing import NoReturn
 
+from dpaudit.cli.began import beginning
 from dpaudit.cli.interrupts import Interrupted, handled
 
 
 def main() -> NoReturn:
     """Run the command line, which is loaded here so that a signal until then is one line too."""
-    with handled():
+    with beginning(), handled():
         try:
             from dpaudit.cli.application import main as run
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
@@ -12,6 +11,7 @@ import typer
 
 from dpaudit.claims.verdicts import EXIT_INTERRUPTED, EXIT_UNUSABLE, worst_status
 from dpaudit.cli import completion
+from dpaudit.cli.began import command_began
 from dpaudit.cli.interrupts import noted
 from dpaudit.cli.output import emit, is_error_terminal, say, write, write_badge
 from dpaudit.errors import OutputError, ParameterError
@@ -244,7 +244,7 @@ def run(
     from dpaudit.reporting import check_writable
     from dpaudit.runner.check import run_request
 
-    started = time.time()
+    started = command_began()
     _validate(request, seconds, workers, output, fresh)
     if output is not None:
         check_writable(output)

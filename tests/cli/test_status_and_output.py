@@ -8,9 +8,14 @@ import subprocess
 import sys
 import time
 from importlib import resources
+from types import SimpleNamespace
 
 import jsonschema
 import pytest
+
+from dpaudit.cli import application, began
+from dpaudit.errors import ParameterError
+from dpaudit.runner.outcome import Settings
 
 pytestmark = pytest.mark.slow
 
@@ -294,6 +299,27 @@ def test_a_reader_that_has_seen_enough_changes_no_status(count):
 
 
 # Runs that end early.
+
+
+def test_the_time_allowed_counts_from_the_start_of_the_command(dpaudit, monkeypatch):
+    """That includes loading the command line, which takes a second or more: here, 3 seconds on a clock of its own."""
+    now, passed = [1000.0], {}
+
+    def loaded(run=application.main):
+        now[0] += 3.0
+        return run()
+
+    def run_request(request, **options):
+        passed.update(options)
+        raise ParameterError("enough is known")
+
+    monkeypatch.setattr(application, "main", loaded)
+    monkeypatch.setattr(began, "time", SimpleNamespace(time=lambda: now[0]))
+    monkeypatch.setattr("dpaudit.runner.check.run_request", run_request)
+    assert dpaudit("check", "ldp-kwiksort-rr", "--seconds", "10").err == "dpaudit: enough is known\n"
+    assert (now[0], passed["seconds"], passed["started"]) == (1003.0, 10.0, 1000.0)
+    assert Settings(seed=0).limited(passed["seconds"], passed["started"]).deadline == 1010.0
+    assert began.command_began() == 1003.0  # no command is under way any more
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
