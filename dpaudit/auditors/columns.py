@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import Any, Self
 
 import numpy as np
 
-from dpaudit.auditors.flat import Uniform, Varied, blocks, paths
+from dpaudit.auditors.flat import Apart, Uniform, Varied, paths
 from dpaudit.auditors.leaves import count_texts, numbers_and_categories
 from dpaudit.auditors.positions import matrix_of_positions
 
@@ -58,13 +60,18 @@ class Columns:
         """Form that suits these outputs; None where they have too many parts, or none."""
         if outputs.dtype.kind in "biufc":
             return cls()
+        return cls.fit_apart([Apart(outputs, remembered=False)])
+
+    @classmethod
+    def fit_apart(cls, parts: Sequence[Apart]) -> Self | None:
+        """As :meth:`fit`, of structured outputs in several parts."""
         found: dict[str, None] = {}
         texts: Counter[str] = Counter()
         seen = 0
-        for at, flat in blocks(outputs, characters=True):
-            if isinstance(flat, Varied) and at.start >= _LOOKED_AT:
+        for flat in chain.from_iterable(parts):
+            if isinstance(flat, Varied) and seen >= _LOOKED_AT:
                 break
-            seen = at.stop
+            seen += len(flat)
             for values in [flat.values] if isinstance(flat, Varied) else flat.columns:
                 texts.update(count_texts(values))
             for structure in dict.fromkeys(flat.structures) if isinstance(flat, Varied) else [flat.structure]:
@@ -76,7 +83,7 @@ class Columns:
         again = [text for text, count in texts.items() if count > 1 or not many]
         common = sorted(again, key=lambda text: (-texts[text], text))[:_MOST_CATEGORIES]
         everything = cls(None, tuple(common), tuple(found), tuple(range(1 + 2 * len(found))))
-        return cls(None, tuple(common), tuple(found), everything._varying(outputs[:seen]))
+        return cls(None, tuple(common), tuple(found), everything._varying(parts, seen))
 
     @property
     def numeric(self) -> bool:
@@ -107,7 +114,11 @@ class Columns:
             return rows
         if self.positions is not None:
             return matrix_of_positions(outputs, self.positions, self.categories)
-        made = [_narrow(self._block(flat)) for _, flat in blocks(outputs, characters=True)]
+        return self.of_apart(Apart(outputs, remembered=False))
+
+    def of_apart(self, outputs: Apart) -> np.ndarray:
+        """Matrix of structured outputs."""
+        made = [_narrow(self._block(flat)) for flat in outputs]
         return np.concatenate(made) if made else np.zeros((0, len(self.kept)))
 
     def _block(self, flat: Uniform | Varied) -> np.ndarray:
@@ -163,10 +174,13 @@ class Columns:
             matrix[rows, place[2 + 2 * slots]] = 0 if categories is None else categories[known]
         return matrix[:, :-1]
 
-    def _varying(self, outputs: np.ndarray) -> tuple[int, ...]:
-        """Columns that are not the same for all of these outputs; the first number if all are."""
+    def _varying(self, parts: Sequence[Apart], rows: int) -> tuple[int, ...]:
+        """Columns that are not the same for all of the first outputs; the first number if all are."""
         low = high = np.empty(0)
-        for _, flat in blocks(outputs, characters=True):
+        for flat in chain.from_iterable(parts):
+            if rows <= 0:
+                break
+            rows -= len(flat)
             matrix = self._block(flat)
             lowest, highest = matrix.min(axis=0), matrix.max(axis=0)
             low = np.minimum(low, lowest) if len(low) else lowest

@@ -66,6 +66,9 @@ class Uniform:
     structure: Structure
     columns: list[Values]
 
+    def __len__(self) -> int:
+        return self.size
+
 
 @dataclass(frozen=True, slots=True)
 class Varied:
@@ -74,6 +77,9 @@ class Varied:
     structures: list[Structure]
     counts: np.ndarray
     values: list[Any]
+
+    def __len__(self) -> int:
+        return len(self.counts)
 
 
 def blocks(items: np.ndarray, *, characters: bool) -> Iterator[tuple[slice, Uniform | Varied]]:
@@ -96,6 +102,56 @@ def blocks(items: np.ndarray, *, characters: bool) -> Iterator[tuple[slice, Unif
         except RecursionError as error:
             raise _endless() from error
         yield at, flat
+
+
+class Apart:
+    """Outputs that are taken apart block by block as they are asked for; each block once, where it is remembered.
+
+    Parameters
+    ----------
+    outputs
+        Outputs along axis 0. Those that are texts are taken apart too.
+    remembered
+        Whether blocks are kept.
+    """
+
+    __slots__ = ("_blocks", "_known", "_outputs")
+
+    def __init__(self, outputs: np.ndarray, *, remembered: bool) -> None:
+        self._outputs = outputs
+        self._known: list[Uniform | Varied] | None = [] if remembered else None
+        self._blocks = blocks(outputs, characters=True)
+
+    def __iter__(self) -> Iterator[Uniform | Varied]:
+        if self._known is None:
+            for _, flat in blocks(self._outputs, characters=True):
+                yield flat
+            return
+        place = 0
+        while True:
+            if place == len(self._known):
+                following = next(self._blocks, None)
+                if following is None:
+                    return
+                self._known.append(following[1])
+            yield self._known[place]
+            place += 1
+
+    @property
+    def texts(self) -> bool:
+        """Whether any output was a text, or a list of one, that would have been a single value otherwise."""
+        return any(
+            _is_of_text(structure)
+            for flat in self
+            for structure in (dict.fromkeys(flat.structures) if isinstance(flat, Varied) else [flat.structure])
+        )
+
+
+def _is_of_text(structure: Structure) -> bool:
+    if not isinstance(structure, tuple):
+        return False
+    what, names, parts = structure
+    return what == "text" or (what == "list" and names == 1 and _is_of_text(parts[0]))
 
 
 def value_count(item: Any) -> int:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any, Literal
 
 import numpy as np
 
 from dpaudit.auditors.columns import Columns
-from dpaudit.auditors.flat import Uniform, blocks, value_count, written
+from dpaudit.auditors.flat import Apart, Uniform, blocks, value_count, written
 from dpaudit.auditors.forms import concatenated
 from dpaudit.auditors.leaves import ATOMS, digest, mixed, text_of, words
 
@@ -28,6 +28,10 @@ _TEXTS = ATOMS | {int}
 
 _MOST_REMEMBERED = 1 << 26
 """Numbers that columns are remembered up to; beyond, they are worked out anew, to save memory."""
+
+
+_MOST_APART = 1 << 22
+"""Values inside of outputs up to which they are kept as they were taken apart, for whoever asks next."""
 
 
 class Outputs:
@@ -116,7 +120,8 @@ class Outputs:
             if self.dtype.kind in "biufc":
                 self._fitted = (other, Columns())
             else:
-                self._fitted = (other, Columns.fit(concatenated([self.raw, other.raw])))
+                parts = [part for outputs in (self, other) for part in outputs._apart()]
+                self._fitted = (other, Columns.fit_apart(parts))
         return self._fitted[1]
 
     def keys(self, coding: Coding) -> np.ndarray:
@@ -131,6 +136,10 @@ class Outputs:
         """How equal outputs are recognised."""
         codings = [store.coding(at) for store, at in zip(self._stores, self._at, strict=True)]
         return codings[0] if len(set(codings)) == 1 else "values"
+
+    def _apart(self) -> list[Apart]:
+        """The outputs taken apart, as they lie in memory."""
+        return [store.apart(at) for store, at in zip(self._stores, self._at, strict=True)]
 
     def _gathered(self, take: Callable[[_Store, slice | np.ndarray], np.ndarray]) -> np.ndarray:
         parts = [take(store, at) for store, at in zip(self._stores, self._at, strict=True)]
@@ -168,13 +177,14 @@ def joined(parts: Sequence[OutputsLike]) -> Outputs:
 class _Store:
     """An array of outputs with what was worked out for a part of them."""
 
-    __slots__ = ("_codings", "_keys", "_rows", "_width", "raw")
+    __slots__ = ("_apart", "_codings", "_keys", "_rows", "_width", "raw")
 
     def __init__(self, raw: np.ndarray) -> None:
         self.raw = raw
         self._keys: dict[Coding, _Known] = {}
         self._rows: dict[Columns, _Known] = {}
         self._codings: dict[tuple[int, int], Coding] = {}
+        self._apart: dict[tuple[int, int], Apart] = {}
         self._width: int | None = None
 
     @classmethod
@@ -210,10 +220,30 @@ class _Store:
             self._codings[where] = coding_of(self.raw[at])
         return self._codings[where]
 
+    def apart(self, at: slice | np.ndarray) -> Apart:
+        """Outputs taken apart, which is remembered of slices unless they hold very many values."""
+        if not isinstance(at, slice) or _length(at) * self.width > _MOST_APART:
+            return Apart(self.raw[at], remembered=False)
+        where = (at.start, at.stop)
+        if where not in self._apart:
+            self._apart[where] = Apart(self.raw[at], remembered=True)
+        return self._apart[where]
+
+    def _around(self, at: slice | np.ndarray) -> tuple[slice, Apart] | None:
+        """Outputs that were taken apart and hold these."""
+        if isinstance(at, slice):
+            for (start, stop), apart in self._apart.items():
+                if start <= at.start and at.stop <= stop:
+                    return slice(start, stop), apart
+        return None
+
     def keys(self, coding: Coding, at: slice | np.ndarray) -> np.ndarray:
         if coding == "number":
             return outcome_keys(self.raw[at], coding)
         known = self._keys.setdefault(coding, _Known(len(self.raw)))
+        around = self._around(at) if coding == "values" else None
+        if around is not None and not known.done[around[0]].all() and not around[1].texts:
+            known.put(around[0], _keys_of_blocks(around[1]))
         return known.get(at, lambda places: outcome_keys(self.raw[places], coding))
 
     def rows(self, columns: Columns, at: slice | np.ndarray) -> np.ndarray:
@@ -222,6 +252,9 @@ class _Store:
         if len(self.raw) * max(1, len(columns.kept)) > _MOST_REMEMBERED:
             return columns(self.raw[at])
         known = self._rows.setdefault(columns, _Known(len(self.raw)))
+        around = self._around(at) if columns.paths is not None else None
+        if around is not None and not known.done[around[0]].all():
+            known.put(around[0], columns.of_apart(around[1]))
         return known.get(at, lambda places: columns(self.raw[places]))
 
 
@@ -279,8 +312,7 @@ def outcome_keys(outputs: OutputsLike, coding: Coding) -> np.ndarray:
     if isinstance(outputs, Outputs):
         return outputs.keys(coding)
     if coding == "values":
-        made = [_keys_of_values(flat) for _, flat in blocks(outputs, characters=False)]
-        return np.concatenate(made) if made else np.empty(0, dtype=np.uint64)
+        return _keys_of_blocks(flat for _, flat in blocks(outputs, characters=False))
     if coding == "text":
         if outputs.dtype.kind == "U" and outputs.ndim == 1:
             return outputs.astype(str)
@@ -293,6 +325,11 @@ def outcome_keys(outputs: OutputsLike, coding: Coding) -> np.ndarray:
         return rows[:, 0] if outputs.dtype.kind != "b" else rows[:, 0].view(np.uint8)
     block = max(_LEAST_BLOCK, _BLOCK_VALUES // rows.shape[1])
     return np.concatenate([_hashed(rows[start : start + block]) for start in range(0, len(rows), block)])
+
+
+def _keys_of_blocks(apart: Iterable[Any]) -> np.ndarray:
+    made = [_keys_of_values(flat) for flat in apart]
+    return np.concatenate(made) if made else np.empty(0, dtype=np.uint64)
 
 
 def _keys_of_values(flat: Any) -> np.ndarray:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpaudit
+from dpaudit.auditors import flat as flat_module
 from dpaudit.auditors import outputs as outputs_module
 from dpaudit.auditors.columns import Columns
 from dpaudit.auditors.leaves import text_of
@@ -433,3 +434,41 @@ def test_an_audit_takes_every_output_apart_once_and_keys_it_once(counted, form):
     # The final sample is keyed only where outcomes are the event; nothing is ever taken apart for two scores.
     assert 0 < counted["rows"] <= sum(drawn) - compared
     assert 0 < counted["keys"] <= sum(drawn)
+
+
+KINDS_OF_ITEMS = {
+    "dicts": [{"a": i, "b": i / 3} for i in range(40)],
+    "lists of two lengths": [[i, "x"] if i % 3 else [i] for i in range(40)],
+    "lists of one text": [["some"], ["other"]] * 20,
+    "texts and numbers": [i if i % 2 else "word" for i in range(40)],
+}
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_ITEMS)
+def test_what_is_remembered_is_what_would_be_worked_out_anew(kind):
+    items = KINDS_OF_ITEMS[kind]
+    raw = [structured(items[:20]), structured(items[20:])]
+    x, y = map(Outputs, raw)
+    halves = x[:10], y[:10]
+    columns = halves[0].columns_with(halves[1])
+    assert columns == Columns.fit(structured(items[:10] + items[20:30]))
+    for outputs, anew in zip((*halves, x, y), (raw[0][:10], raw[1][:10], *raw), strict=True):
+        assert np.array_equal(outputs.rows(columns), columns(anew))
+        assert np.array_equal(outputs.keys("values"), outcome_keys(anew, "values"))
+
+
+def test_structured_outputs_are_taken_apart_once(monkeypatch):
+    taken = []
+
+    def counted(items, characters, original=flat_module._flat):
+        taken.extend(items)
+        return original(items, characters)
+
+    monkeypatch.setattr(flat_module, "_flat", counted)
+    items = KINDS_OF_ITEMS["dicts"]
+    x, y = Outputs(structured(items[:20])), Outputs(structured(items[20:]))
+    columns = x.columns_with(y)
+    for outputs in (x, y, x[:5], y[3:8]):
+        outputs.rows(columns)
+        outputs.keys("values")
+    assert taken == items
