@@ -10,9 +10,8 @@ import numpy as np
 
 from dpaudit.auditors.tables import Table
 
-_BLOCK_VALUES = 1 << 15
-"""Numbers that are looked up at a time: what is worked out for them stays in the cache, and in memory that is not
-given back to the system and asked for again."""
+_BLOCK_VALUES = 1 << 17
+"""Numbers that are looked up at a time: many enough that the cells of a column, once in the cache, serve for many rows."""
 
 _CELLS_PER_EDGE = 256
 _LEAST_CELLS, _MOST_CELLS = 64, 4096
@@ -132,18 +131,20 @@ class Lookup:
             yield slice(start, start + step), found
 
     def _searched(self, numbers: np.ndarray, cells: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Value at numbers in cells with edges, by bisection."""
-        low, high = self.first[cells], self.first[cells + 1]
-        steps = int((high - low).max()).bit_length()
-        if steps == 1:
-            low += numbers >= self.edges[low]
-        else:
-            for _ in range(steps):
+        """Value at numbers in cells with edges: mostly one, and else by bisection."""
+        found, high = self.first[cells], self.first[cells + 1]
+        several = np.flatnonzero(high - found > 1)
+        if len(several):
+            low, high, some = found[several], high[several], numbers[several]
+            for _ in range(int((high - low).max()).bit_length()):
                 middle = (low + high) >> 1
                 open_ = low < high
-                reached = open_ & (numbers >= self.edges[np.minimum(middle, len(self.edges) - 1)])
+                reached = open_ & (some >= self.edges[np.minimum(middle, len(self.edges) - 1)])
                 low, high = np.where(reached, middle + 1, low), np.where(open_ & ~reached, middle, high)
-        return np.asarray(self.values[low + columns])
+        found += numbers >= self.edges[found]
+        if len(several):
+            found[several] = low
+        return np.asarray(self.values[found + columns])
 
 
 def _even(edges: np.ndarray, cells: int) -> tuple[float, float]:

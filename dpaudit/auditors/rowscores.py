@@ -44,7 +44,8 @@ class Transform:
     columns: Columns
     matrix: np.ndarray | None = None
 
-    def __call__(self, outputs: OutputsLike) -> np.ndarray:
+    def __call__(self, outputs: OutputsLike, first: int | None = None) -> np.ndarray:
+        """Numbers of every output, shape (size, width); at least the first so many columns where that is given."""
         rows = as_outputs(outputs).rows(self.columns)
         # What becomes of a number must not depend on those beside it. A finite sum of squares leaves none to limit.
         if rows.dtype.kind == "f" and (rows.dtype.itemsize > 8 or not np.isfinite(np.vdot(rows, rows))):
@@ -52,7 +53,7 @@ class Transform:
         if self.name == "differences":
             return np.diff(rows.astype(float, copy=False), axis=1, prepend=0.0)
         if self.name == "ordered":
-            return _ordered(rows)
+            return _ordered(rows, gaps=first is None or first > rows.shape[1])
         return rows if self.matrix is None else rows.astype(float, copy=False) @ self.matrix
 
     def to_json(self) -> dict[str, Any]:
@@ -80,9 +81,11 @@ class Transform:
         return what if self.name == "identity" else f"{self.name[:-1]} at {what}"
 
 
-def _ordered(rows: np.ndarray) -> np.ndarray:
-    """Numbers of every row in ascending order, and the gaps between them."""
+def _ordered(rows: np.ndarray, *, gaps: bool) -> np.ndarray:
+    """Numbers of every row in ascending order, and the gaps between them where these are wanted."""
     width = rows.shape[1]
+    if not gaps:
+        return np.sort(rows.astype(float, copy=False), axis=1)
     made = np.empty((len(rows), 2 * width - 1))
     step = max(1, _BLOCK_VALUES // width)
     for start in range(0, len(rows), step):
@@ -122,7 +125,13 @@ class AdditiveScore:
         object.__setattr__(self, "lookup", None if self.steps is not None else Lookup.of(self.tables))
 
     def __call__(self, outputs: OutputsLike) -> np.ndarray:
-        return self.of_rows(self.transform(outputs))
+        return self.of_rows(self.transform(outputs, self._reach))
+
+    @property
+    def _reach(self) -> int:
+        """How many columns hold all that the score looks at."""
+        columns = self.steps[0] if self.steps is not None else None if self.lookup is None else self.lookup.columns
+        return len(self.tables) if columns is None else int(columns[-1]) + 1
 
     def of_rows(self, rows: np.ndarray) -> np.ndarray:
         """Score of rows that have been transformed already."""

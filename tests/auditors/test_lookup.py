@@ -6,7 +6,7 @@ import pytest
 from dpaudit.auditors.columns import Columns
 from dpaudit.auditors.lookup import Lookup
 from dpaudit.auditors.mixtures import MixtureScore
-from dpaudit.auditors.rowscores import Transform
+from dpaudit.auditors.rowscores import AdditiveScore, Transform
 from dpaudit.auditors.tables import Table
 
 LARGEST = np.finfo(float).max
@@ -80,6 +80,21 @@ def test_a_constant_column_adds_its_constant():
     table, constant = Table(np.array([0.0]), np.array([1.0, 2.0])), Table(np.empty(0), np.array([0.25]))
     assert Lookup.of([constant, table])(np.array([[9.0, -1.0], [9.0, 0.0]])).tolist() == [1.25, 2.25]
     assert Lookup.of([constant]) is None
+
+
+@pytest.mark.parametrize("varying", [(0, 3), (1, 2, 3), (2, 5), (0, 6)])
+@pytest.mark.parametrize("edges", [3, 30])
+def test_scores_of_numbers_in_order_leave_out_gaps_that_say_nothing(varying, edges):
+    """With few edges, scores are made of comparisons; columns 4 to 6 are the gaps between the four numbers."""
+    rng = np.random.default_rng(6)
+    tables = [Table(np.empty(0), np.array([0.5])) for _ in range(7)]
+    for column in varying:
+        tables[column] = Table(np.sort(rng.normal(size=edges)), rng.normal(size=edges + 1))
+    score = AdditiveScore(Transform("ordered", Columns()), tuple(tables))
+    rows = rng.normal(size=(500, 4))
+    ordered = np.sort(rows, axis=1)
+    expected = searched(tables, np.column_stack([ordered, np.diff(ordered, axis=1)]))
+    assert score(rows) == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
 def test_cells_of_each_column():
