@@ -11,7 +11,7 @@ import numpy as np
 from dpaudit.auditors.tables import Table
 
 _BLOCK_VALUES = 1 << 17
-"""Numbers that are looked up at a time: many enough that the cells of a column, once in the cache, serve for many rows."""
+"""Numbers that are looked up at a time: enough that the cells of a column, once in the cache, serve for many rows."""
 
 _CELLS_PER_EDGE = 256
 _LEAST_CELLS, _MOST_CELLS = 64, 4096
