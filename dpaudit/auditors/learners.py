@@ -54,6 +54,10 @@ _SCREENED_PAIRS, _SCREEN_SHARE = 32, 4
 _CORRELATED = 3.0
 """Standard errors by which correlations must be more than chance makes them for columns to predict one another."""
 
+_NEARLY, _DOUBTFUL = 0.99, 1e-6
+"""Part of these standard errors from which on they are worked out to all digits, and the part of a column's range, both
+squared, below which its variance is."""
+
 _COMMON, _ALIGNED = 2.0, 1.0
 """Standard errors by which all columns' means must differ in common to be pooled as they are, or else each column's
 own to be pooled with its sign."""
@@ -133,11 +137,13 @@ def innovations_transform(columns: Columns, x: OutputsLike, y: OutputsLike) -> T
     """Leave of every number what the numbers before it do not predict linearly; None where they predict nothing."""
     rows = Transform("identity", columns)(joined([x[:_PAIR_ROWS], y[:_PAIR_ROWS]])).astype(float, copy=False)
     low, high = _quantiles(rows[: 2 * _LOOKED_AT], [0.001, 0.999])
+    some = min(len(x), _PAIR_ROWS)
+    if not _maybe_correlated(rows, low, high, some):
+        return None
     limited = np.clip(rows, low, high)
     if not np.isfinite(limited).all():
         return None
     covariance = np.cov(limited, rowvar=False)
-    some = min(len(x), _PAIR_ROWS)
     apart = limited[:some].mean(axis=0) - limited[some:].mean(axis=0)
     if not _correlated(covariance - np.outer(apart, apart) / 4, len(limited)):
         return None
@@ -152,8 +158,32 @@ def innovations_transform(columns: Columns, x: OutputsLike, y: OutputsLike) -> T
     return Transform("innovations", columns, matrix) if np.isfinite(matrix).all() else None
 
 
-def _correlated(covariance: np.ndarray, rows: int) -> bool:
-    """Whether so many rows show that columns of these covariances are correlated.
+def _maybe_correlated(rows: np.ndarray, low: np.ndarray, high: np.ndarray, some: int) -> bool:
+    """Whether columns, within their limits, may be correlated; the first rows are of one input, the others of another.
+
+    Mostly they are not, which sums of products show to some digits, taken block by block while these are in the cache.
+    """
+    products = np.zeros((rows.shape[1], rows.shape[1]))
+    sums = np.zeros((2, rows.shape[1]))
+    for side, part in enumerate((rows[:some], rows[some:])):
+        for at in _row_blocks(part):
+            block = np.maximum(part[at], low)
+            np.minimum(block, high, out=block)
+            block -= (low + high) / 2
+            products += block.T @ block
+            sums[side] += block.sum(axis=0)
+    sizes = np.array([some, len(rows) - some])
+    mean = sums.sum(axis=0) / len(rows)
+    covariance = (products - len(rows) * np.outer(mean, mean)) / (len(rows) - 1)
+    apart = sums[0] / sizes[0] - sums[1] / sizes[1]
+    within = covariance - np.outer(apart, apart) / 4
+    scale = np.maximum(high - low, 0.0)
+    exact = np.isfinite(within).all() and (np.diag(within) > _DOUBTFUL * scale**2).all()
+    return not exact or _correlated(within, len(rows), _NEARLY * _CORRELATED)
+
+
+def _correlated(covariance: np.ndarray, rows: int, errors: float = _CORRELATED) -> bool:
+    """Whether so many rows show, by that many standard errors, that columns of these covariances are correlated.
 
     Where they are not, each squared correlation times the rows is about 1, give or take the square root of 2.
     """
@@ -164,7 +194,7 @@ def _correlated(covariance: np.ndarray, rows: int) -> bool:
         return False
     ratios = covariance[np.ix_(varying, varying)] / np.outer(scale[varying], scale[varying])
     total = rows * (float(np.sum(ratios**2)) - len(varying)) / 2
-    return bool(total - pairs > _CORRELATED * np.sqrt(2 * pairs))
+    return bool(total - pairs > errors * np.sqrt(2 * pairs))
 
 
 def learn_additive(make: MakeTransform, columns: Columns, x: OutputsLike, y: OutputsLike) -> AdditiveScore | None:

@@ -6,6 +6,7 @@ outputs first: any event is valid, because its probabilities are bounded on samp
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -51,6 +52,14 @@ class Score(Protocol):
 
     def to_json(self) -> dict[str, Any] | None:
         """Return what :func:`score_from_json` makes the score from again; None where it can only be learned again."""
+        ...
+
+
+class CombinedScore(Score, Protocol):
+    """A score that looks at other scores too."""
+
+    def of_features(self, outputs: OutputsLike, others: Sequence[np.ndarray]) -> np.ndarray:
+        """Score of every output, shape (size,), where the other scores of it are known."""
         ...
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from scipy.optimize import minimize
@@ -15,7 +15,7 @@ from scipy.special import expit, ndtri
 from dpaudit.auditors.outputs import Outputs, OutputsLike, as_outputs, joined
 from dpaudit.auditors.planted import identifies, planted
 from dpaudit.auditors.scorefamilies import FAMILIES, Allowance, Family, Form
-from dpaudit.auditors.scores import OutcomeScore, Score, score_from_json, scores_of
+from dpaudit.auditors.scores import CombinedScore, OutcomeScore, Score, score_from_json, scores_of
 from dpaudit.auditors.threads import one_thread
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee
 from dpaudit.errors import CheckError
@@ -424,15 +424,25 @@ class _Contest:
         caution = _caution(tables)
         best = sorted(tables, key=lambda table: -table.best(self.test, caution).predicted)[:_FINALISTS]
         others = tuple(table.score for table in best)
-        probe = family.fit(self.form, *self.learn, others, probe=True)
+        probe = cast("CombinedScore | None", family.fit(self.form, *self.learn, others, probe=True))
         if probe is None:
             return None
-        promised = Counts.of(probe, self._quick).best(self.test, caution).predicted
+        found = [
+            probe.of_features(side, [self._quick_scores(table, place) for table in best])
+            for place, side in enumerate(self._quick)
+        ]
+        promised = Counts.counted(probe, (found[0], found[1])).best(self.test, caution).predicted
         reached = max(table.of_first(len(self._quick[0])).best(self.test, caution).predicted for table in best)
         if promised <= max(reached, 0.0) * (1 + 2 * _CHEAP_ENOUGH) + _CHEAP_ENOUGH:
             return None
         score = family.fit(self.form, *self.learn, others, probe=False)
         return None if score is None else Counts.of(score, self.judge)
+
+    def _quick_scores(self, table: Counts, side: int) -> np.ndarray:
+        """Scores of the first outputs of a side that judge; what is not learned was judged on those before them too."""
+        scores = table.scores[side]
+        begin = len(scores) - len(self.judge[side])
+        return scores[begin : begin + len(self._quick[side])]
 
 
 def _caution(tables: Sequence[Counts]) -> float:

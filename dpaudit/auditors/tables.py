@@ -115,9 +115,11 @@ class Table:
     @classmethod
     def of_repeats(cls, x: np.ndarray, y: np.ndarray) -> Self:
         """Log-ratio of the numbers that come more than once, as far as they tell the inputs apart; 0 elsewhere."""
-        xs, ys = np.sort(x), np.sort(y)
-        pooled = np.sort(np.concatenate([xs, ys]), kind="stable")
+        pooled = np.sort(np.concatenate([x, y]))
         values = np.unique(pooled[1:][pooled[1:] == pooled[:-1]]).astype(float)
+        if not len(values):
+            return cls(values, np.zeros(1))
+        xs, ys = np.sort(x), np.sort(y)
         counts = [np.searchsorted(s, values, side="right") - np.searchsorted(s, values, side="left") for s in (xs, ys)]
         ratios = np.log(counts[0] + 0.5) - np.log(counts[1] + 0.5) + np.log(len(y) / len(x))
         telling = np.sort(np.argsort(-np.abs(ratios), kind="stable")[:_ATOMS])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -35,7 +36,7 @@ class BoostedScore:
         """Train that many rounds on samples of both inputs."""
         from sklearn.ensemble import HistGradientBoostingClassifier
 
-        rows = np.concatenate([_features(side, columns, others) for side in (x, y)])
+        rows = np.concatenate([_features(side, columns, [score(side) for score in others]) for side in (x, y)])
         labels = np.r_[np.ones(len(x)), np.zeros(len(y))]
         model = HistGradientBoostingClassifier(
             max_iter=rounds, learning_rate=0.15, min_samples_leaf=50, early_stopping=False, random_state=0
@@ -44,8 +45,12 @@ class BoostedScore:
             return cls(columns, others, model.fit(rows, labels))
 
     def __call__(self, outputs: OutputsLike) -> np.ndarray:
+        return self.of_features(outputs, [score(outputs) for score in self.others])
+
+    def of_features(self, outputs: OutputsLike, others: Sequence[np.ndarray]) -> np.ndarray:
+        """Score of every output, where the other scores of it are known."""
         with one_thread():
-            return np.asarray(self.model.decision_function(_features(outputs, self.columns, self.others)))
+            return np.asarray(self.model.decision_function(_features(outputs, self.columns, others)))
 
     def describe(self, threshold: float, *, above: bool) -> Any:
         """Threshold on the learned score; a re-run with the same seed learns the same one."""
@@ -56,8 +61,7 @@ class BoostedScore:
         return
 
 
-def _features(outputs: OutputsLike, columns: Columns, others: tuple[Score, ...]) -> np.ndarray:
-    outputs = as_outputs(outputs)
+def _features(outputs: OutputsLike, columns: Columns, others: Sequence[np.ndarray]) -> np.ndarray:
     # The learner takes midpoints of values, which must stay finite.
-    numbers = np.clip(outputs.rows(columns).astype(float, copy=False), -_LARGEST, _LARGEST)
-    return np.column_stack([numbers, *(score(outputs) for score in others)])
+    numbers = np.clip(as_outputs(outputs).rows(columns).astype(float, copy=False), -_LARGEST, _LARGEST)
+    return np.column_stack([numbers, *others])
