@@ -282,7 +282,7 @@ def _transposed(column: Sequence[Any], into: list[Values], *, characters: bool =
         return _leaves(column, types, into)
     if kind in ("object", "fields", "time") and len(types) > 1:
         raise _VariedError
-    return _TRANSPOSERS[kind](column, types.pop(), into, characters)
+    return _TRANSPOSERS[kind](column, types.pop() if len(types) == 1 else object, into, characters)
 
 
 def _leaves(column: Sequence[Any], types: set[type], into: list[Values]) -> Structure:
@@ -293,7 +293,10 @@ def _leaves(column: Sequence[Any], types: set[type], into: list[Values]) -> Stru
     if Decimal in types and _one(map(is_long_decimal, column)):
         into += [column, list(map(last_digits, column))]
         return _LONG_DECIMAL
-    into.append(column)
+    if types == {float}:
+        into.append(np.fromiter(column, float, len(column)))
+    else:
+        into.append(np.array(column, dtype=np.int64) if types == {int} else column)
     return None
 
 
@@ -369,8 +372,7 @@ def _fields(column: Sequence[Any], kind: type, into: list[Values], characters: b
 def _dicts(column: Sequence[Any], kind: type, into: list[Values], characters: bool) -> Structure:
     first = column[0]
     names = _ordered(first)
-    plain_dicts = set(map(type, column)) == {dict} and set(map(type, first)) == {str}
-    if plain_dicts and len(names) > 1 and len(set(map(len, column))) == 1:
+    if kind is dict and set(map(type, first)) == {str} and len(names) > 1 and len(set(map(len, column))) == 1:
         # As many keys, and the same: the values are taken in the order of their texts. Dicts of a derived type may make
         # up values of keys that they do not have.
         take = itemgetter(*(name for name, _ in names))

@@ -90,6 +90,12 @@ def _quantiles(rows: np.ndarray, levels: list[float]) -> np.ndarray:
     return np.asarray(np.quantile(np.sort(_turned(rows), axis=1), levels, axis=1, overwrite_input=True))
 
 
+def _limited(rows: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Rows with every column within its limits; of many short rows, far faster than `np.clip`."""
+    limited = np.maximum(rows, low)
+    return np.minimum(limited, high, out=limited)
+
+
 def _row_blocks(rows: np.ndarray) -> Iterator[slice]:
     """Slices of rows that stay in the cache, with what is worked out from them."""
     step = max(1, _BLOCK_VALUES // rows.shape[1])
@@ -140,7 +146,7 @@ def innovations_transform(columns: Columns, x: OutputsLike, y: OutputsLike) -> T
     some = min(len(x), _PAIR_ROWS)
     if not _maybe_correlated(rows, low, high, some):
         return None
-    limited = np.clip(rows, low, high)
+    limited = _limited(rows, low, high)
     if not np.isfinite(limited).all():
         return None
     covariance = np.cov(limited, rowvar=False)
@@ -167,8 +173,7 @@ def _maybe_correlated(rows: np.ndarray, low: np.ndarray, high: np.ndarray, some:
     sums = np.zeros((2, rows.shape[1]))
     for side, part in enumerate((rows[:some], rows[some:])):
         for at in _row_blocks(part):
-            block = np.maximum(part[at], low)
-            np.minimum(block, high, out=block)
+            block = _limited(part[at], low, high)
             block -= (low + high) / 2
             products += block.T @ block
             sums[side] += block.sum(axis=0)
@@ -269,7 +274,7 @@ def learn_linear(transform: Transform, x: OutputsLike, y: OutputsLike) -> Linear
     """Fisher's linear discriminant of the limited columns."""
     x, y = (transform(side).astype(float, copy=False) for side in (x, y))
     low, high = _quantiles(np.concatenate([x[:_LOOKED_AT], y[:_LOOKED_AT]]), [0.001, 0.999])
-    sides = [np.clip(side, low, high) for side in (x, y)]
+    sides = [_limited(side, low, high) for side in (x, y)]
     shift = sides[0].mean(axis=0) - sides[1].mean(axis=0)
     chosen = np.arange(len(shift))
     if len(shift) > _MOST_SOLVED:

@@ -649,6 +649,9 @@ def _as_numbers(raw: Sequence[Any]) -> np.ndarray | None:
     level: Any = raw
     kinds = set(map(type, level))
     while kinds and kinds <= {list, tuple} and len(shape) < _DEEPEST:
+        inside = set(map(type, level[0]))
+        if len(inside) > 1 and not inside <= {list, tuple}:
+            return None
         lengths = set(map(len, level))
         if len(lengths) > 1:
             return None

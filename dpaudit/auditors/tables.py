@@ -197,11 +197,12 @@ def _even_counts_of_columns(
     step = max(1, _CACHED // count)
     for start in range(0, len(rows), step):
         block = rows[start : start + step]
-        inside = np.ascontiguousarray((block if count == rows.shape[1] else block[:, places]).T)
-        inside = np.clip(inside, low, high)
+        inside = np.array((block if count == rows.shape[1] else block[:, places]).T, order="C")
+        np.clip(inside, low, high, out=inside)
         inside -= low
         inside *= factor
-        at = np.minimum(inside.astype(np.intp), cells - 1)
+        at = inside.astype(np.intp)
+        np.minimum(at, cells - 1, out=at)
         at += begins
         counts += np.bincount(at.ravel(), minlength=count * cells)
     return counts.reshape(count, cells)
