@@ -11,8 +11,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from dpaudit.auditors.flat import Apart, Uniform, Varied, paths
-from dpaudit.auditors.leaves import count_texts, numbers_and_categories
+from dpaudit.auditors.flat import Apart, Flat, Grouped, Uniform, Varied, paths, structures_of
+from dpaudit.auditors.leaves import Values, count_texts, numbers_and_categories
 from dpaudit.auditors.positions import matrix_of_positions
 
 _MOST_PATHS = 4096
@@ -69,12 +69,12 @@ class Columns:
         texts: Counter[str] = Counter()
         seen = 0
         for flat in chain.from_iterable(parts):
-            if isinstance(flat, Varied) and seen >= _LOOKED_AT:
+            if not isinstance(flat, Uniform) and seen >= _LOOKED_AT:
                 break
             seen += len(flat)
-            for values in [flat.values] if isinstance(flat, Varied) else flat.columns:
+            for values in _values_of(flat):
                 texts.update(count_texts(values))
-            for structure in dict.fromkeys(flat.structures) if isinstance(flat, Varied) else [flat.structure]:
+            for structure in structures_of(flat):
                 found.update(dict.fromkeys(paths(structure)))
             if len(found) > _MOST_PATHS:
                 return None
@@ -121,7 +121,7 @@ class Columns:
         made = [_narrow(self._block(flat)) for flat in outputs]
         return np.concatenate(made) if made else np.zeros((0, len(self.kept)))
 
-    def _block(self, flat: Uniform | Varied) -> np.ndarray:
+    def _block(self, flat: Flat) -> np.ndarray:
         place = _places(self.paths or (), self.kept)
         codes = {text: i + 1 for i, text in enumerate(self.categories)}
 
@@ -130,6 +130,11 @@ class Columns:
 
         if isinstance(flat, Uniform):
             return self._uniform(flat, place, code)
+        if isinstance(flat, Grouped):
+            matrix = np.empty((flat.size, len(self.kept)))
+            for at, group in flat.groups:
+                matrix[at] = self._uniform(group, place, code)
+            return matrix
         return self._varied(flat, place, code)
 
     def _uniform(self, flat: Uniform, place: np.ndarray, code: Any) -> np.ndarray:
@@ -187,6 +192,15 @@ class Columns:
             high = np.maximum(high, highest) if len(high) else highest
         varying = tuple(np.flatnonzero(low < high).tolist())
         return varying or (min(1, len(self.kept) - 1),)
+
+
+def _values_of(flat: Flat) -> list[Values]:
+    """All values inside of outputs, in several sequences."""
+    if isinstance(flat, Varied):
+        return [flat.values]
+    return (
+        flat.columns if isinstance(flat, Uniform) else [values for _, group in flat.groups for values in group.columns]
+    )
 
 
 def _name(places: tuple[str, ...], column: int) -> str:

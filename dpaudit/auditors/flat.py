@@ -35,6 +35,9 @@ _LEAST_BLOCK = 256
 _STRUCTURES = 4096
 """Structures that are kept in mind."""
 
+_MOST_GROUPS, _LEAST_IN_GROUP = 64, 16
+"""Groups of outputs of one structure, at most, and the outputs that there are in each on the average, at least."""
+
 _Kind = Literal["leaf", "list", "fields", "dict", "object", "array", "set", "complex", "time", "foreign"]
 
 _PLAIN = ATOMS | {int, float, np.float64, np.float32, np.int64, np.int32}
@@ -82,7 +85,30 @@ class Varied:
         return len(self.counts)
 
 
-def blocks(items: np.ndarray, *, characters: bool) -> Iterator[tuple[slice, Uniform | Varied]]:
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """Outputs of a few structures: the places of those of one structure, and these."""
+
+    size: int
+    groups: list[tuple[np.ndarray, Uniform]]
+
+    def __len__(self) -> int:
+        return self.size
+
+
+Flat = Uniform | Grouped | Varied
+
+
+def structures_of(flat: Flat) -> list[Structure]:
+    """Distinct structures of outputs, in the order in which they first come."""
+    if isinstance(flat, Uniform):
+        return [flat.structure]
+    if isinstance(flat, Grouped):
+        return list(dict.fromkeys(group.structure for _, group in flat.groups))
+    return list(dict.fromkeys(flat.structures))
+
+
+def blocks(items: np.ndarray, *, characters: bool) -> Iterator[tuple[slice, Flat]]:
     """Take outputs apart, block by block.
 
     Parameters
@@ -119,10 +145,10 @@ class Apart:
 
     def __init__(self, outputs: np.ndarray, *, remembered: bool) -> None:
         self._outputs = outputs
-        self._known: list[Uniform | Varied] | None = [] if remembered else None
+        self._known: list[Flat] | None = [] if remembered else None
         self._blocks = blocks(outputs, characters=True)
 
-    def __iter__(self) -> Iterator[Uniform | Varied]:
+    def __iter__(self) -> Iterator[Flat]:
         if self._known is None:
             for _, flat in blocks(self._outputs, characters=True):
                 yield flat
@@ -140,11 +166,7 @@ class Apart:
     @property
     def texts(self) -> bool:
         """Whether any output was a text, or a list of one, that would have been a single value otherwise."""
-        return any(
-            _is_of_text(structure)
-            for flat in self
-            for structure in (dict.fromkeys(flat.structures) if isinstance(flat, Varied) else [flat.structure])
-        )
+        return any(_is_of_text(structure) for flat in self for structure in structures_of(flat))
 
 
 def _is_of_text(structure: Structure) -> bool:
@@ -205,7 +227,7 @@ def _items(outputs: np.ndarray) -> list[Any]:
     return outputs.reshape(len(outputs), -1).tolist()
 
 
-def _flat(outputs: np.ndarray, characters: bool) -> Uniform | Varied:
+def _flat(outputs: np.ndarray, characters: bool) -> Flat:
     columns: list[Values] = []
     records = outputs.dtype.names if outputs.ndim == 1 else None
     # Fields have names, so that a record of one text is no list of one text.
@@ -215,7 +237,9 @@ def _flat(outputs: np.ndarray, characters: bool) -> Uniform | Varied:
         structure = _records(outputs, columns) if records else _transposed(items, columns, characters=characters)
         return Uniform(len(items), structure, columns)
     except _VariedError:
-        pass
+        grouped = None if records else _grouped(items, characters=characters)
+        if grouped is not None:
+            return grouped
     structures: list[Structure] = []
     values: list[Any] = []
     counts = np.zeros(len(items), dtype=int)
@@ -225,6 +249,26 @@ def _flat(outputs: np.ndarray, characters: bool) -> Uniform | Varied:
         structures.append(_as_record(structure, records) if records else structure)
         counts[i] = len(values) - before
     return Varied(structures, counts, values)
+
+
+def _grouped(items: list[Any], *, characters: bool) -> Grouped | None:
+    """Group lists, tuples and dicts by how many parts they have; None where that makes no groups of one structure."""
+    if not set(map(type, items)) <= {list, tuple, dict}:
+        return None
+    places: dict[tuple[type, int], list[int]] = {}
+    for i, mark in enumerate(zip(map(type, items), map(len, items), strict=True)):
+        places.setdefault(mark, []).append(i)
+    if len(places) > min(_MOST_GROUPS, len(items) // _LEAST_IN_GROUP):
+        return None
+    groups: list[tuple[np.ndarray, Uniform]] = []
+    for at in places.values():
+        columns: list[Values] = []
+        try:
+            structure = _transposed([items[i] for i in at], columns, characters=characters)
+        except _VariedError:
+            return None
+        groups.append((np.array(at), Uniform(len(at), structure, columns)))
+    return Grouped(len(items), groups)
 
 
 @cache
@@ -491,7 +535,8 @@ def _flatten(item: Any, into: list[Any], *, characters: bool = False) -> Structu
     if kind == "list":
         if characters and len(item) == 1 and _holds_text(item[0]):
             return _sequence((_flatten(item[0], into, characters=True),))
-        if set(map(type, item)) <= _PLAIN and not any(map(_is_long, item)):
+        types = set(map(type, item))
+        if types <= _PLAIN and (types.isdisjoint(_WHOLE) or not any(map(_is_long, item))):
             into.extend(item)
             return len(item)
         return _sequence(tuple(_flatten(part, into) for part in item))

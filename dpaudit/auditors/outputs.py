@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dpaudit.auditors.columns import Columns
-from dpaudit.auditors.flat import Apart, Uniform, blocks, value_count, written
+from dpaudit.auditors.flat import Apart, Flat, Grouped, Uniform, blocks, value_count, written
 from dpaudit.auditors.forms import concatenated
 from dpaudit.auditors.leaves import ATOMS, digest, mixed, text_of, words
 
@@ -327,13 +327,18 @@ def outcome_keys(outputs: OutputsLike, coding: Coding) -> np.ndarray:
     return np.concatenate([_hashed(rows[start : start + block]) for start in range(0, len(rows), block)])
 
 
-def _keys_of_blocks(apart: Iterable[Any]) -> np.ndarray:
+def _keys_of_blocks(apart: Iterable[Flat]) -> np.ndarray:
     made = [_keys_of_values(flat) for flat in apart]
     return np.concatenate(made) if made else np.empty(0, dtype=np.uint64)
 
 
-def _keys_of_values(flat: Any) -> np.ndarray:
+def _keys_of_values(flat: Flat) -> np.ndarray:
     """Hash of the structure of every output and of its values in order."""
+    if isinstance(flat, Grouped):
+        keys = np.empty(flat.size, dtype=np.uint64)
+        for at, group in flat.groups:
+            keys[at] = _keys_of_values(group)
+        return keys
     if isinstance(flat, Uniform):
         total = np.full(flat.size, digest(written(flat.structure)), dtype=np.uint64)
         for values, factor in zip(flat.columns, _position_factors(len(flat.columns)), strict=True):

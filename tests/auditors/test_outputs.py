@@ -472,3 +472,33 @@ def test_structured_outputs_are_taken_apart_once(monkeypatch):
         outputs.rows(columns)
         outputs.keys("values")
     assert taken == items
+
+
+GROUPS = {
+    "lists of several lengths": [[0.5 * i, "ab"[i % 2]][: i % 3] for i in range(300)],
+    "lists and tuples": [(i, i / 7) if i % 2 else [i / 3] for i in range(300)],
+    "dicts of two sizes": [{"a": i, "b": [1.5, i]} if i % 3 else {"b": [2.5, i]} for i in range(300)],
+    "lists of one text, and others": [["one"] if i % 4 else [i, None] for i in range(300)],
+    "lists in lists": [[[1, 2.5], i] if i % 2 else [[i]] for i in range(300)],
+}
+
+
+@pytest.mark.parametrize("characters", [False, True])
+@pytest.mark.parametrize("kind", GROUPS)
+def test_groups_are_taken_apart_as_their_outputs_are_one_by_one(monkeypatch, kind, characters):
+    outputs = structured(GROUPS[kind])
+    columns, keys = Columns.fit(outputs), outcome_keys(outputs, "values")
+    matrix = columns(outputs)
+    assert isinstance(flat_module._flat(outputs, characters), flat_module.Grouped)
+    monkeypatch.setattr(flat_module, "_grouped", lambda items, characters: None)
+    assert isinstance(flat_module._flat(outputs, characters), flat_module.Varied)
+    assert columns == Columns.fit(outputs)
+    assert np.array_equal(matrix, columns(outputs))
+    assert np.array_equal(keys, outcome_keys(outputs, "values"))
+
+
+def test_outputs_that_are_no_groups_of_one_structure_are_taken_apart_one_by_one():
+    deeper = [[[i], [i, i]] if i % 2 else [[i, i], [i]] for i in range(300)]
+    lengths = [list(range(i % 100)) for i in range(300)]
+    for items in (deeper, lengths, [*GROUPS["lists and tuples"], 1.5]):
+        assert isinstance(flat_module._flat(structured(items), False), flat_module.Varied)
