@@ -183,3 +183,24 @@ def test_columns_are_counted_as_one_by_one():
         alone = learners.Table.fit_quickly(a, b)
         assert np.array_equal(table.edges, alone.edges)
         assert np.array_equal(table.values, alone.values)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("constant", [False, True])
+def test_a_rough_look_at_correlations_decides_as_an_exact_one(monkeypatch, constant):
+    """Around the correlations from which on columns predict one another."""
+    decided = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        common = 0.01 * (seed % 10) ** 1.5 * rng.normal(size=(2, 3000, 1))
+        x, y = (rng.normal(size=(3000, 6)) + each for each in common)
+        if constant:
+            x[:, 2] = y[:, 2] = 0.1
+        y[:, 1] += 0.3
+        roughly = learners.innovations_transform(Columns(), x, y)
+        with monkeypatch.context() as patch:
+            patch.setattr(learners, "_maybe_correlated", lambda *_: True)
+            exactly = learners.innovations_transform(Columns(), x, y)
+        decided.append((roughly is None, exactly is None))
+    assert all(rough == exact for rough, exact in decided)
+    assert {rough for rough, _ in decided} == {True, False}

@@ -372,6 +372,15 @@ def test_trees_are_learned_again_and_alike():
     assert first(x).mean() > 0.1 > -0.1 > first(y).mean()
 
 
+def test_trees_take_scores_that_are_known():
+    rng = np.random.default_rng(SEED)
+    x, y = xor(0, 4000, rng), xor(1, 4000, rng)
+    others = (learners.learn_linear(Transform("identity", Columns()), x, y), ColumnScore(0))
+    score = BoostedScore.fit(x, y, Columns(), others, rounds=5)
+    assert np.array_equal(score.of_features(y, [other(y) for other in others]), score(y))
+    assert not np.array_equal(score.of_features(y, [other(x) for other in others]), score(y))
+
+
 def test_a_constant_column_is_not_the_one_that_differs_most():
     rng = np.random.default_rng(SEED)
     rows = [np.column_stack([np.zeros(2000), rng.integers(0, 2, 2000), d + rng.normal(size=2000)]) for d in (0, 0.3)]
