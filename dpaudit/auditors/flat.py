@@ -376,7 +376,25 @@ def _cells(cells: list[Any], width: int, into: list[Values]) -> tuple[Structure,
             if not _has_long(table):
                 into.extend(np.ascontiguousarray(table.reshape(-1, width).T))
                 return (None,) * width
-    return _parts((cells[i::width] for i in range(width)), into)
+    others = [i for i in range(width) if type(cells[i]) not in (float, int)]
+    if 0 < len(others) < width:
+        # Numbers stand beside other values: without these, they may be read together.
+        rest, left = cells.copy(), width
+        for i in reversed(others):
+            del rest[i::left]
+            left -= 1
+        packed = Packed.of_cells(rest, left)
+    if packed is None:
+        return _parts((cells[i::width] for i in range(width)), into)
+    numbers = iter(packed.columns())
+    structures: list[Structure] = []
+    for i in range(width):
+        if i in others:
+            structures.append(_transposed(cells[i::width], into))
+        else:
+            into.append(next(numbers))
+            structures.append(None)
+    return tuple(structures)
 
 
 def _has_long(numbers: np.ndarray) -> bool:

@@ -502,3 +502,20 @@ def test_outputs_that_are_no_groups_of_one_structure_are_taken_apart_one_by_one(
     lengths = [list(range(i % 100)) for i in range(300)]
     for items in (deeper, lengths, [*GROUPS["lists and tuples"], 1.5]):
         assert isinstance(flat_module._flat(structured(items), False), flat_module.Varied)
+
+
+OTHER_ROWS = [[2, "b", 0.5, None], [1.0, "b", 0.5, None], [None, "b", 0.5, 1], [7, 8, 0.5, "c"]]
+
+
+@pytest.mark.parametrize("make", [list, tuple])
+@pytest.mark.parametrize("other", OTHER_ROWS)
+def test_numbers_beside_other_values_stay_in_their_places(make, other):
+    """Also where a later output has a value of another type at a place."""
+    rows = [[i, "ab"[i % 2], i / 7, None] for i in range(50)] + [other] * 3
+    (flat,) = (flat for _, flat in flat_module.blocks(structured(list(map(make, rows))), characters=True))
+    assert isinstance(flat, flat_module.Uniform)
+    places = list(zip(*rows, strict=True))
+    assert [tuple(column) for column in flat.columns] == places
+    for column, place in zip(flat.columns, places, strict=True):
+        numbers = {type(value) for value in place} in ({float}, {int})
+        assert isinstance(column, np.ndarray) == numbers
