@@ -53,6 +53,9 @@ _PROPOSED_SHARE, _MOST_PROPOSED = 0.5, 12
 _UNCERTAIN = 0.25
 """Part of the largest prediction by which another one may fall short of it and its pair be as good, but for luck."""
 
+_TRUST = 2.0
+"""How much more a guide, which knows of all outputs, counts in the end than what was predicted of the pair alone."""
+
 _TRIES = 20
 _MOST_LISTED = 200_000
 """Most pairs of a list, which need not end, that a search chooses from."""
@@ -124,8 +127,8 @@ def find_pair(
         the beginning of a round for all pairs that are known by then.
     guide
         A model of what has been seen so far, where pairs were left out. It proposes pairs for some of the places of
-        variations, those that it ranks best stay, too, and in the end it decides among those whose first prediction is
-        not far below the largest.
+        variations, those that it ranks best stay, too, and in the end it has a part in the decision between those
+        whose first prediction is not far below the largest.
 
     Returns
     -------
@@ -258,21 +261,31 @@ class _Ranking:
         return len(self._pairs)
 
     def pairs(self, guide: Guide | None = None) -> list[Pair]:
-        """Return the best by each prediction in turn, then the second best by each, and so on; a guide's come last."""
+        """Return the best by each prediction in turn, then the second best by each, and so on.
+
+        A guide adds two rankings: in front, that by the first prediction and the guide together, and that by the guide.
+        """
         by = [[number for _, number in ranked] for ranked in self._by]
         if guide is not None and guide.fitted:
-            by.append(np.argsort(-np.asarray(guide.values(self._pairs)), kind="stable").tolist())
+            promised = np.asarray(guide.values(self._pairs))
+            both = self._first + _TRUST * promised
+            by = [np.argsort(-both, kind="stable").tolist(), *by, np.argsort(-promised, kind="stable").tolist()]
         numbers = dict.fromkeys(number for tier in zip(*by, strict=True) for number in tier)
         return [self._pairs[number] for number in numbers]
 
     def decided(self, guide: Guide) -> Pair:
-        """Return the pair that a guide ranks best among those whose first prediction is not far below the largest."""
-        most, _ = self._by[0][0]
-        near = [number for value, number in self._by[0] if value >= most - _UNCERTAIN * abs(most)]
+        """Return the pair best by its first prediction and a guide, if the first is not far below the largest."""
+        most = float(np.max(self._first))
+        near = np.flatnonzero(self._first >= most - _UNCERTAIN * abs(most)).tolist()
         if not near:
             return self.pairs()[0]
         promised = np.asarray(guide.values([self._pairs[number] for number in near]))
-        return self._pairs[near[int(np.argmax(promised))]]
+        return self._pairs[near[int(np.argmax(self._first[near] + _TRUST * promised))]]
+
+    @property
+    def _first(self) -> np.ndarray:
+        """First prediction of every pair, in the order in which they were added."""
+        return np.array([value for value, _ in sorted(self._by[0], key=lambda item: item[1])])
 
 
 class _Supply:

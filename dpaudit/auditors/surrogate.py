@@ -43,15 +43,16 @@ _KEPT, _KEPT_VALUES = 4000, 1 << 15
 _MOST_ROWS, _ROWS_OF_COVARIANCE = 1024, 20_000
 """Distinct outputs by which pairs are valued, and outputs from which the covariance of cells is taken."""
 
-_PRIOR = 0.3
-"""Standard deviation, before any output is seen, of what a step does to the log-probability of a cell."""
+_PRIORS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+"""Standard deviations, before any output is seen, of what a step does to the log-probability of a cell."""
 
 _DEVIATIONS = (0.01, 0.02, 0.04, 0.08, 0.16)
-"""Standard deviations that the slope of one output may have around the sum over its cells; the likeliest is taken."""
+"""Standard deviations that the slope of one output may have around the sum over its cells."""
 
 _MOST_CORRECTED, _LEAST_COUNT = 256, 10
 """Outputs, or patterns, whose slopes are corrected, at most, and how often each has come."""
 
+_LEAST_INFORMATION = 1e-9
 _NEWTON_STEPS = 3
 _MOST_LOG = 50.0
 
@@ -282,14 +283,24 @@ def _covariance(pool: _Pool, rows: np.ndarray, cells: int) -> np.ndarray:
 def _effects(counts: np.ndarray, covariance: np.ndarray, sizes: np.ndarray, psi: np.ndarray) -> np.ndarray:
     """What every cell adds to the slope of an output, shape (cells, numbers), from counts, shape (inputs, cells).
 
-    The ridge estimate for the Fisher information, a Kronecker product, in its eigenvectors.
+    The ridge estimate for the Fisher information, a Kronecker product, in its eigenvectors, with the prior under which
+    what was seen is likeliest.
     """
     overall = counts.sum(axis=0) / sizes.sum()
     crossed = (counts - sizes[:, None] * overall).T @ psi
     own, turn = np.linalg.eigh(covariance)
     other, turn_inputs = np.linalg.eigh((psi * sizes[:, None]).T @ psi)
     information = np.maximum(own, 0)[:, None] * np.maximum(other, 0)
-    effects = turn @ ((turn.T @ crossed @ turn_inputs) / (information + _PRIOR**-2)) @ turn_inputs.T
+    seen = turn.T @ crossed @ turn_inputs
+    known = information > _LEAST_INFORMATION * information.max(initial=0.0)
+    if not known.any():
+        return np.zeros_like(crossed)
+
+    def likelihood(prior: float) -> float:
+        excess = 1 + information[known] * prior**2
+        return -float(np.sum(np.log(excess) + seen[known] ** 2 / (information[known] * excess)))
+
+    effects = turn @ (seen / (information + max(_PRIORS, key=likelihood) ** -2)) @ turn_inputs.T
     return np.asarray(effects - overall @ effects / max(float(overall.sum()), 1.0))
 
 
