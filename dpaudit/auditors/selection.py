@@ -16,6 +16,7 @@ from dpaudit.auditors.outputs import Outputs, OutputsLike, as_outputs, joined
 from dpaudit.auditors.planted import identifies, planted
 from dpaudit.auditors.scorefamilies import FAMILIES, Allowance, Family, Form
 from dpaudit.auditors.scores import CombinedScore, OutcomeScore, Score, score_from_json, scores_of
+from dpaudit.auditors.smoothing import fitted_curve
 from dpaudit.auditors.threads import one_thread
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee
 from dpaudit.errors import CheckError
@@ -41,6 +42,20 @@ _LITTLE_CAUTION, _COMMON_SHARE = 1.0, 0.2
 """Where no event stands out: standard errors of caution, and the least part of the outputs that an event and its
 complement have."""
 
+_SMOOTH_CAUTION = 1.5
+_LEAST_THRESHOLDS, _LEAST_SMOOTHED, _LEAST_COMMON = 16, 0.7, 0.1
+"""Where thresholds are compared by a smooth log-ratio: standard errors of caution; the least number of thresholds; the
+least occurrences of an event, times the root of the outputs, as the shapes say little of what is rarer; and the least
+part of the outputs that are in it where no event stands out."""
+
+_AGAINST_LEARNED, _LEAST_SHARE = 5.0, 0.15
+"""Where no event stands out: how many times likelier the counts must be by a learned score than by one that is not, for
+both to get as much of the error probability; and the share below which an event gets none."""
+
+_MORE_CAUTION, _MUCH_COMMONER = 1.0, 2.0
+"""Standard errors by which an event must stand out more for no common one to be tested beside it; and how many times
+commoner that must be, where it is of the same score."""
+
 _WORTH_ITS_COST, _WORTH_TESTING = 3.0, 0.02
 """What another event must promise above the main one: times what testing it takes from the bound of the main one, and
 as a part of that bound."""
@@ -49,7 +64,7 @@ _HALF_A_HIT = 0.5
 """What stands for the occurrences on the other input of an event that never occurred there."""
 
 _LEAST_SEEN = 3
-"""Occurrences from which on another event is tested."""
+"""Occurrences from which on another event is tested; and, on the other input, from which on a log-ratio is fitted."""
 
 _TO_COMPARE = 1.25
 """Standard errors of caution where pairs of inputs are compared by a few samples each."""
@@ -65,9 +80,14 @@ _CLOSE = 2.0
 _LEAST_PLANTED, _MOST_PLANTED = 1.0, 3.0
 """Epsilon of a planted difference: as claimed within these limits, so that a few thousand outputs show it."""
 
-SHARE_OF_OTHERS = 0.12
-"""Part of the error probability that each event has which is tested beside the main one."""
+SHARE_OF_OTHERS, _SHARE_OF_LUCK, _SHARE_OF_COMMON = 0.12, 0.03, 0.5
+"""Parts of the error probability: of each event that is tested because it promises more than the main one; the same
+where no event stands out, so that luck explains what it promises; and of a common event beside one that stands out by
+little."""
 
+
+MOST_CANDIDATES = 5
+"""Events, at most, that are tested: the main one, a common one, and three others."""
 
 Sides = tuple[Outputs, Outputs]
 """Samples of the first and of the second input."""
@@ -99,6 +119,10 @@ class ThresholdEvent:
     def contains_scores(self, scores: np.ndarray) -> np.ndarray:
         """Whether outputs of these scores are in the event, shape (size,)."""
         return np.asarray(scores >= self.threshold if self.above else scores <= self.threshold)
+
+    def is_same(self, other: ThresholdEvent) -> bool:
+        """Whether another event has the same score, threshold and side."""
+        return self.score is other.score and (self.threshold, self.above) == (other.threshold, other.above)
 
     def describe(self) -> Any:
         """Return the event in words and numbers."""
@@ -138,6 +162,11 @@ class Choice:
     q_hits: int
     rows: int
 
+    @property
+    def occurrences(self) -> int:
+        """Occurrences on both inputs."""
+        return self.p_hits + self.q_hits
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
@@ -148,11 +177,13 @@ class Selection:
     main
         The event that all samples speak for.
     common
-        Another common event, by a score that is not learned, where no event stands out; it has as much of the error
-        probability as the main one.
+        Another common event, where no event stands out or the main one does by little: by another score, of which the
+        counts do not say whether it is better.
     others
         Events that may prove more: one that a line fitted to its score has found, a rare one, and one that was never
         seen on the other input.
+    share_of_common, share_of_others
+        Part of the error probability that the common event has of what the others leave, and that of each of these.
     blind
         Whether a difference planted in copies of the outputs went unnoticed (see `planted`): asked where nothing told
         the inputs apart, and where a part of the outputs identifies, which may hide more than what was seen.
@@ -165,6 +196,8 @@ class Selection:
     main: Choice
     common: Choice | None = None
     others: tuple[Choice, ...] = ()
+    share_of_common: float = _SHARE_OF_COMMON
+    share_of_others: float = SHARE_OF_OTHERS
     blind: bool = False
     identified: bool = False
     left_out: tuple[str, ...] = ()
@@ -185,9 +218,9 @@ class Selection:
     @property
     def shares(self) -> list[float]:
         """Parts of the error probability, in this order."""
-        rest = 1 - SHARE_OF_OTHERS * len(self.others)
-        main = [rest] if self.common is None else [rest / 2, rest / 2]
-        return [*main, *(SHARE_OF_OTHERS for _ in self.others)]
+        rest = 1 - self.share_of_others * len(self.others)
+        main = [rest] if self.common is None else [rest * (1 - self.share_of_common), rest * self.share_of_common]
+        return [*main, *(self.share_of_others for _ in self.others)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,9 +265,12 @@ def select_events(
     -----
     The main event is that whose bound in the final sample would be largest if the truth were at the lower end of a
     simultaneous confidence band over all events looked at (`_caution`): events that are rare, and look best by luck,
-    have wide bands. Others are tested beside it with parts of the error probability, where they promise more than
-    these parts cost the main one: the best event of a score that a line relates to the log-ratio, for which counts need
-    not be compared threshold by threshold, a rare one, and one that never occurred on the other input.
+    have wide bands. Its threshold is that of a smooth log-ratio where that fits the counts (`fitted_curve`). Where no
+    event stands out of the band, a common one is chosen by the smooth log-ratio.
+
+    Others are tested beside it with parts of the error probability, where they promise more than these parts cost the
+    main one: the best event of a score that a line relates to the log-ratio, for which counts need not be compared
+    threshold by threshold, a rare one, and one that never occurred on the other input.
     """
     x, y = as_outputs(x), as_outputs(y)
     with np.errstate(over="ignore", invalid="ignore"):  # outputs may be infinite
@@ -251,33 +287,88 @@ def choose_from(tables: Sequence[Counts], test: FinalTest) -> Selection:
     """As :func:`select_events`, of scores that have competed; ``blind`` where no event stands out."""
     caution = _caution(tables)
     found = [table.best(test, caution) for table in tables]
-    stands_out = max(choice.predicted for choice in found) > 0
-    if not stands_out:
-        # No event stands out. Common ones are few enough that little caution does, and say most of a weak effect.
-        common = [table.best(test, _LITTLE_CAUTION, least=_COMMON_SHARE) for table in tables]
-        found = [choice for choice in common if math.isfinite(choice.predicted)] or found
-    most = max(choice.predicted for choice in found)
-    enough = most - _CHEAP_ENOUGH * abs(most)
-    main = min((c for c in found if c.predicted >= enough), key=lambda c: c.event.score.cost)
-    beside = None if stands_out else _common_beside(main, found, tables)
-    return Selection(main=main, common=beside, others=_others(main, tables, test), blind=not stands_out)
+    if max(choice.predicted for choice in found) <= 0:
+        main, beside, share = _of_weak_effect(tables, test)
+        return Selection(
+            main=main,
+            common=beside,
+            others=_others(main, tables, test, _SHARE_OF_LUCK),
+            share_of_common=share,
+            share_of_others=_SHARE_OF_LUCK,
+            blind=True,
+        )
+    main, beside = _smoothed(_cheapest(found), tables, test), None
+    if max(table.best(test, caution + _MORE_CAUTION).predicted for table in tables) <= 0:
+        # Now and then luck alone makes an event stand out by as little as this.
+        common, *_ = _of_weak_effect(tables, test)
+        if common.event.score is not main.event.score or common.occurrences > _MUCH_COMMONER * main.occurrences:
+            beside = common
+    others = _others(main, tables, test, SHARE_OF_OTHERS)
+    return Selection(main=main, common=beside, others=others, share_of_common=_SHARE_OF_COMMON)
 
 
-def _common_beside(main: Choice, found: Sequence[Choice], tables: Sequence[Counts]) -> Choice | None:
-    """Event of a score that is not learned, where the main one is of a score that is.
+def _of_weak_effect(tables: Sequence[Counts], test: FinalTest) -> tuple[Choice, Choice | None, float]:
+    """Return a common event, another one to be tested beside it, and the share of the error probability for that.
 
-    The score that is not learned is judged on more samples, so that a learned one that looks better may well look so
-    by luck alone where the effect is as small as the standard error.
+    Common events say most of an effect that is as small as its standard error. That of the score by which the counts
+    are likeliest is tested. Learned scores are judged on fewer samples, and the best of several looks good by luck; so
+    where some are learned and others are not, the best of either kind share the error probability by how likely the
+    counts are by each.
     """
     most = max(table.rows for table in tables)
-    if main.rows == most:
-        return None
-    return max((choice for choice in found if choice.rows == most), key=lambda choice: choice.predicted, default=None)
+    given: list[tuple[float, Choice]] = []
+    learned: list[tuple[float, Choice]] = []
+    for table in tables:
+        found = table.best_smooth(test, _SMOOTH_CAUTION, least=_LEAST_COMMON)
+        if found is None:
+            choice = table.best(test, _LITTLE_CAUTION, least=_COMMON_SHARE)
+            found = _evidence_of_counts(choice), choice
+        if math.isfinite(found[1].predicted):
+            (given if table.rows == most else learned).append(found)
+    if not (given or learned):
+        return _cheapest([table.best(test, _caution(tables)) for table in tables]), None, 0.0
+    if not (given and learned):
+        return _likeliest(given + learned)[1], None, 0.0
+    (evidence, main), (other_evidence, other) = _likeliest(given), _likeliest(learned)
+    share = float(expit(other_evidence - evidence - math.log(_AGAINST_LEARNED)))
+    if share > 1 - _LEAST_SHARE:
+        return other, None, 0.0
+    return (main, None, 0.0) if share < _LEAST_SHARE else (main, other, share)
 
 
-def _others(main: Choice, tables: Sequence[Counts], test: FinalTest) -> tuple[Choice, ...]:
-    """Events whose promise is worth the part of the error probability that testing them takes from the main one."""
-    part = replace(test, alpha=test.alpha * SHARE_OF_OTHERS)
+def _evidence_of_counts(choice: Choice) -> float:
+    """Logarithm of how many times likelier the counts are than without a difference, less that of the events tried."""
+    likelier = sum(hits * math.log(2 * hits / choice.occurrences) for hits in (choice.p_hits, choice.q_hits) if hits)
+    return max(likelier - math.log(_SIDES * math.log2(2 * choice.rows)), 0.0)
+
+
+def _likeliest(found: Sequence[tuple[float, Choice]]) -> tuple[float, Choice]:
+    """Return the evidence and the event of the score by which the counts are likeliest."""
+    return max(found, key=lambda item: (item[0], item[1].predicted))
+
+
+def _cheapest(found: Sequence[Choice]) -> Choice:
+    """Event that promises most, or as much at less cost."""
+    most = max(choice.predicted for choice in found)
+    enough = most - _CHEAP_ENOUGH * abs(most)
+    return min((c for c in found if c.predicted >= enough), key=lambda c: c.event.score.cost)
+
+
+def _smoothed(choice: Choice, tables: Sequence[Counts], test: FinalTest) -> Choice:
+    """Return the event of the same score that a smooth log-ratio advises, or the one given where it promises more.
+
+    Of an event that hardly occurs on the other input, the counts there do not say how large the log-ratio is.
+    """
+    if choice.q_hits < _LEAST_SEEN:
+        return choice
+    (table,) = (table for table in tables if table.score is choice.event.score)
+    found = table.best_smooth(test, _SMOOTH_CAUTION)
+    return choice if found is None or found[1].predicted < choice.predicted else found[1]
+
+
+def _others(main: Choice, tables: Sequence[Counts], test: FinalTest, share: float) -> tuple[Choice, ...]:
+    """Events whose promise is worth the share of the error probability that testing each takes from the main one."""
+    part = replace(test, alpha=test.alpha * share)
     rare = max((table.best(part, _RARE) for table in tables), key=lambda choice: choice.predicted)
     fitted = [choice for table in tables if (choice := table.best_fitted(part)) is not None]
     line = max(fitted, key=lambda choice: choice.predicted) if fitted else None
@@ -287,9 +378,12 @@ def _others(main: Choice, tables: Sequence[Counts], test: FinalTest) -> tuple[Ch
         if choice is None or choice.p_hits < _LEAST_SEEN:
             continue
         expected = _expected_of(main, test, caution)
-        cost = expected - _expected_of(main, replace(test, alpha=test.alpha * (1 - SHARE_OF_OTHERS)), caution)
-        # What is found already is not promised again.
-        reached = max([expected, 0.0, *(each.predicted for each in found)])
+        cost = expected - _expected_of(main, replace(test, alpha=test.alpha * (1 - share)), caution)
+        if any(choice.event.is_same(each.event) for each in found):
+            continue
+        # What is found already is not promised again. Where luck explains all of it, each may be the one that is real.
+        known = [] if share == _SHARE_OF_LUCK else [each.predicted for each in found]
+        reached = max([expected, 0.0, *known])
         gained = choice.predicted - reached
         if gained > _WORTH_ITS_COST * cost and gained > _WORTH_TESTING * reached:
             found.append(choice)
@@ -573,6 +667,53 @@ class Counts:
         best = max(found, key=lambda choice: choice.predicted)
         return best if math.isfinite(best.predicted) else None
 
+    def best_smooth(self, test: FinalTest, caution: float, *, least: float = 0.0) -> tuple[float, Choice] | None:
+        """Event of the largest bound by a smooth log-ratio that is so many standard errors worse than fitted.
+
+        All samples say what the log-ratio is at every threshold, so that none is taken because luck favours it.
+
+        Parameters
+        ----------
+        test, caution
+            As in :meth:`best`.
+        least
+            Part of the outputs, at least, that is in the event. At most a half is: where scores order outputs by their
+            log-ratio, rarer events have larger ones.
+
+        Returns
+        -------
+        tuple or None
+            Logarithm of how many times likelier the counts are by the log-ratio than without any difference, and the
+            event. None where there are few thresholds, or the counts of some event differ from what the log-ratio makes
+            them by more than luck explains.
+        """
+        if len(self.thresholds) < _LEAST_THRESHOLDS:
+            return None
+        cells = self.cells
+        curve = fitted_curve(cells)
+        if curve is None or not curve.explains(cells, _caution_for([self.rows])):
+            return None
+        found = []
+        for above in (True, False):
+            log_ratio, error = curve.log_ratios(above=above)
+            both = np.sum(self.above if above else self.below, axis=0).astype(float)
+            fitting = (both >= max(_LEAST_SMOOTHED * math.sqrt(2 * self.rows), least * 2 * self.rows)) & (
+                both <= self.rows
+            )
+            for reverse in (False, True):
+                lower = (-log_ratio if reverse else log_ratio) - caution * error
+                p_hits, q_hits = (np.minimum(both * expit(sign * lower), self.rows) for sign in (1, -1))
+                predicted = _predicted(p_hits, q_hits, self.rows, test, 0.0)
+                predicted = np.where(fitting, predicted, -np.inf)
+                found.append(self._chosen(predicted, test, above=above, reverse=reverse))
+        best = max(found, key=lambda choice: choice.predicted)
+        return (curve.evidence, best) if math.isfinite(best.predicted) else None
+
+    @property
+    def cells(self) -> np.ndarray:
+        """Occurrences, on either input, of scores from each threshold to below the next one, shape (2, thresholds)."""
+        return np.stack([hits - np.append(hits[1:], 0) for hits in self.above]).astype(float)
+
     def line(self) -> tuple[float, float] | None:
         """Slope, less a standard error, and intercept of the log-ratio as a line in the score, by logistic regression.
 
@@ -581,7 +722,7 @@ class Counts:
         """
         if not self.score.log_ratio or len(self.thresholds) < 2:
             return None
-        counts = np.stack([hits - np.append(hits[1:], 0) for hits in self.above]).astype(float)
+        counts = self.cells
         total = counts.sum(axis=0)
         centre = float(np.average(self.thresholds, weights=total))
         spread = float(np.sqrt(np.average((self.thresholds - centre) ** 2, weights=total)))

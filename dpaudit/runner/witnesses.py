@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from dpaudit.auditors.budget import Budget, Features
 from dpaudit.auditors.pair import LEAST_SAMPLES
+from dpaudit.auditors.selection import MOST_CANDIDATES
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.claims import PrivacyClaim
 from dpaudit.claims.evidence import Evidence, Violation
@@ -296,7 +297,7 @@ def _ranges(witness: WitnessFile) -> list[tuple[str, bool, str]]:
         ("audit.seed", audit.seed >= 0, "at least 0"),
         ("audit.samples", audit.samples is None or audit.samples >= 1, "null or at least 1"),
         ("audit.confidence", 0 < audit.confidence < 1, "above 0 and below 1"),
-        ("audit.candidate", audit.candidate in (0, 1, 2, 3), "0, 1, 2 or 3"),
+        ("audit.candidate", 0 <= audit.candidate < MOST_CANDIDATES, f"from 0 to {MOST_CANDIDATES - 1}"),
         ("audit.pair_samples", witness.event is not None or audit.pair_samples >= LEAST_SAMPLES, "a number of samples"),
         ("event", witness.event is not None or witness.method == "black-box", "an event with this method"),
     ]

@@ -291,7 +291,7 @@ def test_a_key_that_is_missing_or_of_the_wrong_kind(refused, witness):
         ({"found__hits": None}, ["'found.hits'", "trials"]),
         ({"audit__seed": -1}, ["'audit.seed'", "at least 0"]),
         ({"audit__confidence": 1}, ["'audit.confidence'", "below 1"]),
-        ({"audit__candidate": 4}, ["'audit.candidate'"]),
+        ({"audit__candidate": 5}, ["'audit.candidate'", "from 0 to 4"]),
         ({"features": "bits"}, ["'features'", "float-bits"]),
         ({"features": "float-bits"}, ["float-bits looks at floating-point outputs"]),
         ({"inputs": [{"$tuple": 3}, 1]}, ["'inputs'", "$tuple"]),

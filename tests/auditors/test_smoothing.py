@@ -1,0 +1,77 @@
+"""The smooth log-ratio of two samples: against laws in closed form, and against what luck does to counts."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpaudit.auditors.smoothing import fitted_curve
+
+EDGES = np.concatenate([[-np.inf], np.linspace(-3, 3, 61), [np.inf]])
+
+
+def expected_cells(law, shift, size):
+    """Expected occurrences in cells of samples of a law and of the shifted law."""
+    return size * np.stack([np.diff(law.cdf(EDGES)), np.diff(law.cdf(EDGES - shift))])
+
+
+def true_log_ratios(law, shift):
+    """Log-ratios of the events from each edge on, and up to each edge."""
+    return (
+        law.logsf(EDGES[:-1]) - law.logsf(EDGES[:-1] - shift),
+        law.logcdf(EDGES[1:]) - law.logcdf(EDGES[1:] - shift),
+    )
+
+
+@pytest.mark.parametrize("name", ["laplace", "logistic", "norm", "gumbel_l", "gumbel_r"])
+def test_small_shifts_of_known_noise_are_fitted(name):
+    law, shift = getattr(stats, name)(), 0.05
+    curve = fitted_curve(expected_cells(law, shift, 1e7))
+    for above, truth in zip((True, False), true_log_ratios(law, shift), strict=True):
+        found, error = curve.log_ratios(above=above)
+        likely = (law.sf(EDGES[:-1]) if above else law.cdf(EDGES[1:])) > 0.02
+        np.testing.assert_allclose(found[likely], truth[likely], atol=0.004)
+        assert np.all(error[likely] < 0.01)
+    assert curve.evidence > 100
+
+
+def test_standard_errors_hold_over_many_samples():
+    """Normal noise, where one of the shapes is right: the errors are those of the estimate, but for the average."""
+    law, shift, size = stats.norm(), 0.1, 20_000
+    expected = expected_cells(law, shift, size)
+    truth = true_log_ratios(law, shift)[1][20]
+    deviations = []
+    for seed in range(40):
+        curve = fitted_curve(np.random.default_rng(seed).poisson(expected).astype(float))
+        found, error = curve.log_ratios(above=False)
+        deviations.append((found[20] - truth) / error[20])
+    # Weights are shrunk a little. With 40 samples, the mean square is above 2 by chance once in a million.
+    assert np.mean(np.square(deviations)) < 2.0
+    assert abs(np.mean(deviations)) < 1.0
+
+
+def test_without_a_difference_nothing_speaks_for_one():
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        cells = rng.poisson(200.0, size=(2, 50)).astype(float)
+        curve = fitted_curve(cells)
+        assert -0.5 < curve.evidence < 5
+        assert curve.explains(cells, 4.5)
+
+
+def test_counts_that_no_shape_has_are_noticed():
+    cells = np.full((2, 50), 200.0)
+    assert fitted_curve(cells).explains(cells, 3.0)
+    cells[0, 49], cells[1, 49] = 60.0, 1.0
+    assert not fitted_curve(cells).explains(cells, 3.0)
+
+
+@pytest.mark.parametrize("size", [10.0, 1e3, 1e6])
+def test_inputs_told_apart_with_certainty_or_nearly_so_give_finite_numbers(size):
+    certain, nearly = np.zeros((2, 40)), expected_cells(stats.norm(), 6.0, 1e6)
+    certain[0, :20] = certain[1, 20:] = size
+    for cells in (certain, nearly[:, 10:-1].round() + size):
+        curve = fitted_curve(cells)
+        if curve is not None:
+            found = [number for above in (True, False) for number in curve.log_ratios(above=above)]
+            assert np.all(np.isfinite(found))
+            curve.explains(cells, 3.0)
