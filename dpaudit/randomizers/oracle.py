@@ -17,6 +17,9 @@ _STEPS = 2**16
 _BY_INVERSION = 2**16
 """From how many numbers on a table of the distribution function is worth its making."""
 
+_REACH = 12.0
+"""Standard deviations beyond which, by Bernstein's inequality, a table has nothing to say."""
+
 
 class FrequencyOracle(ABC):
     """Estimates how frequent each of k values is, from one randomized report of every user.
@@ -102,11 +105,15 @@ def binomial_counts(trials: int, probability: float, size: int, rng: np.random.G
     """Draw that many independent binomial numbers of one law, shape (size,).
 
     Many numbers are drawn by inversion: 16 random bits name a step of the distribution function, and where the function
-    jumps within the step, 53 more bits decide. That takes a fifth of the time of drawing each by rejection.
+    jumps within the step, 53 more bits decide. That takes a fifth of the time of drawing each by rejection. The function
+    is worked out where it is neither 0 nor 1 but for 2^-69, a few standard deviations around the mean.
     """
     if size < _BY_INVERSION:
         return np.asarray(rng.binomial(trials, probability, size=size), dtype=np.int64)
-    cumulative = special.bdtr(np.arange(trials + 1), trials, probability)
+    mean = trials * probability
+    reach = _REACH * (math.sqrt(mean * (1 - probability)) + _REACH)
+    low, high = max(0, math.floor(mean - reach)), min(trials, math.ceil(mean + reach))
+    cumulative = special.bdtr(np.arange(low, high + 1), trials, probability)
     cumulative[-1] = 1.0
     first = np.searchsorted(cumulative, np.arange(_STEPS + 1) / _STEPS, side="right")
     jumps = first[:-1] < first[1:]
@@ -114,8 +121,8 @@ def binomial_counts(trials: int, probability: float, size: int, rng: np.random.G
     drawn = np.take(first, steps)
     at = np.flatnonzero(np.take(jumps, steps))
     exact = (steps[at] + rng.random(len(at))) / _STEPS
-    drawn[at] = np.minimum(np.searchsorted(cumulative, exact, side="right"), trials)
-    return np.asarray(drawn, dtype=np.int64)
+    drawn[at] = np.minimum(np.searchsorted(cumulative, exact, side="right"), high - low)
+    return np.asarray(drawn + low, dtype=np.int64)
 
 
 def check_oracle(values: int, epsilon: float) -> None:

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -210,6 +211,19 @@ def test_many_binomial_numbers_follow_their_law(trials, probability):
         pooled = [counts[:-1] for counts in pooled]
     statistic = ((pooled[0] - pooled[1]) ** 2 / pooled[1]).sum()
     assert statistic <= chi2.isf(1e-6, max(len(pooled[0]) - 1, 1))
+
+
+@pytest.mark.parametrize(("trials", "probability"), [(10**8, 2.0**-16), (10**8, 0.3), (10**12, 1e-12)])
+def test_many_binomial_numbers_of_many_trials_take_little_memory(trials, probability):
+    rng = np.random.default_rng(SEED)
+    tracemalloc.start()
+    drawn = binomial_counts(trials, probability, 2**16, rng)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2**25
+    deviation = math.sqrt(trials * probability * (1 - probability))
+    assert abs(drawn.mean() - trials * probability) < 5 * deviation / 2**8
+    assert drawn.std() == pytest.approx(deviation, rel=0.03)
 
 
 @pytest.mark.slow
