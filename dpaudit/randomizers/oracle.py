@@ -17,6 +17,9 @@ _STEPS = 2**16
 _BY_INVERSION = 2**16
 """From how many numbers on a table of the distribution function is worth its making."""
 
+_MOST_TRIALS = 2**31 - 1
+"""Trials up to which scipy has the distribution function."""
+
 _REACH = 12.0
 """Standard deviations beyond which, by Bernstein's inequality, a table has nothing to say."""
 
@@ -108,7 +111,7 @@ def binomial_counts(trials: int, probability: float, size: int, rng: np.random.G
     jumps within the step, 53 more bits decide. That takes a fifth of the time of drawing each by rejection. The function
     is worked out where it is neither 0 nor 1 but for 2^-69, a few standard deviations around the mean.
     """
-    if size < _BY_INVERSION:
+    if size < _BY_INVERSION or trials > _MOST_TRIALS:
         return np.asarray(rng.binomial(trials, probability, size=size), dtype=np.int64)
     mean = trials * probability
     reach = _REACH * (math.sqrt(mean * (1 - probability)) + _REACH)
