@@ -108,8 +108,8 @@ def binomial_counts(trials: int, probability: float, size: int, rng: np.random.G
     """Draw that many independent binomial numbers of one law, shape (size,).
 
     Many numbers are drawn by inversion: 16 random bits name a step of the distribution function, and where the function
-    jumps within the step, 53 more bits decide. That takes a fifth of the time of drawing each by rejection. The function
-    is worked out where it is neither 0 nor 1 but for 2^-69, a few standard deviations around the mean.
+    jumps within the step, 53 more bits decide. That takes a fifth of the time of drawing each by rejection. The
+    function is worked out where it is neither 0 nor 1 but for 2^-69, a few standard deviations around the mean.
     """
     if size < _BY_INVERSION or trials > _MOST_TRIALS:
         return np.asarray(rng.binomial(trials, probability, size=size), dtype=np.int64)
