@@ -37,7 +37,7 @@ _MOST_COORDINATES, _MOST_VALUES = 64, 16
 _LARGEST = 1e100
 """Size of a coordinate up to which squares, and their sums, are finite."""
 
-_KEPT, _KEPT_VALUES = 4000, 1 << 15
+_KEPT, _KEPT_VALUES = 2000, 1 << 14
 """Outputs on either input of a comparison that the model learns from, at most, and values in them."""
 
 _MOST_ROWS, _ROWS_OF_COVARIANCE = 1024, 20_000
@@ -223,8 +223,8 @@ class Surrogate:
         of_input = np.repeat(np.arange(len(sizes)), sizes)
         pool = _Pool.of(rows, self._cells.patterns)
         cells = int(self._cells.starts[-1])
-        counts = np.bincount((of_input[:, None] * cells + rows).ravel(), minlength=len(sizes) * cells)
-        effects = _effects(counts.reshape(-1, cells), _covariance(pool, rows, cells), sizes, psi)
+        counts = _counts(of_input, len(sizes), rows, cells)
+        effects = _effects(counts, _covariance(pool, rows, cells), sizes, psi)
         slopes = effects[pool.rows].sum(axis=1)
         corrections = _corrections(pool, rows, effects, of_input, sizes, psi)
         if corrections is not None:
@@ -266,6 +266,14 @@ class _Pool(NamedTuple):
         at = np.linspace(0, len(rows) - 1, _MOST_ROWS).astype(int)
         of_all = np.unique(outcome_keys(patterns[rows], "row"), return_inverse=True)[1]
         return cls(rows[at], np.ones(len(at)), of_all[at], of_all)
+
+
+def _counts(groups: np.ndarray, width: int, rows: np.ndarray, cells: int) -> np.ndarray:
+    """How many of the outputs of every group are in every cell, shape (width, cells)."""
+    counts = np.zeros(width * cells, dtype=np.int64)
+    for column in rows.T:
+        counts += np.bincount(groups * cells + column, minlength=width * cells)
+    return counts.reshape(width, cells)
 
 
 def _covariance(pool: _Pool, rows: np.ndarray, cells: int) -> np.ndarray:
@@ -329,7 +337,7 @@ def _corrections(
     groups, width = place[pool.of_all], len(common) + 1
     counts = np.bincount(of_input * width + groups, minlength=len(sizes) * width).reshape(-1, width)[:, :-1]
     cells = len(effects)
-    inside = np.bincount((groups[:, None] * cells + rows).ravel(), minlength=width * cells).reshape(width, cells)
+    inside = _counts(groups, width, rows, cells)
     prior = (inside[:-1] / total[common][:, None]) @ effects
     fits = [_poisson(counts, sizes, psi, prior, deviation) for deviation in _DEVIATIONS]
     _, slopes, covariances = max(fits, key=lambda fit: fit[0])
