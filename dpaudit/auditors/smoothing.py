@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.special import expit, ndtri
@@ -19,6 +19,12 @@ _LITTLE = 1e-6
 
 _MOST = 300.0
 """Size of a log-ratio beyond which it might not be told from an infinite one."""
+
+_UNLIKELY = 1e-3
+"""How much less likely than the likeliest a fit is that is left out."""
+
+_MOST_CELLS = 250
+"""Cells that weights are fitted to, at most: more of them change little."""
 
 _STEPS = 30
 _CLOSE_ENOUGH = 1e-8
@@ -68,13 +74,23 @@ class Curve:
 
     fits: tuple[Fit, ...]
     total: np.ndarray
+    _known: dict[bool, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict, repr=False, compare=False)
 
     def log_ratios(self, *, above: bool) -> tuple[np.ndarray, np.ndarray]:
         """Log-ratio of the probabilities of the cells from, or up to, each one, and its standard error."""
+        if above not in self._known:
+            self._known[above] = self._averaged(above=above)
+        return self._known[above]
+
+    def _averaged(self, *, above: bool) -> tuple[np.ndarray, np.ndarray]:
         evidence = np.array([fit.evidence for fit in self.fits])
         likely = np.exp(evidence - evidence.max())
+        likely = np.where(likely > _UNLIKELY, likely, 0.0)
         likely /= likely.sum()
-        found = [fit.log_ratios(self.total, above=above) for fit in self.fits]
+        found = [
+            fit.log_ratios(self.total, above=above) for fit, part in zip(self.fits, likely, strict=True) if part > 0
+        ]
+        likely = likely[likely > 0]
         each, variances = np.stack([mean for mean, _ in found]), np.stack([variance for _, variance in found])
         mean = likely @ each
         return mean, np.sqrt(likely @ (variances + (each - mean) ** 2))
@@ -133,27 +149,39 @@ def _fit(shapes: np.ndarray, first: np.ndarray, total: np.ndarray, prior: float)
 
     ``prior`` is the logarithm of how likely this set of shapes is, before anything is counted.
     """
-    best: Fit | None = None
-    weights = np.zeros(len(shapes))
-    for scale in _SCALES / np.sqrt(total.sum()):
-        precision = np.append(_LITTLE, np.full(len(shapes) - 1, 1 / scale**2))
-        for _ in range(_STEPS):
-            part = expit(weights @ shapes)
-            information = (shapes * (total * part * (1 - part))) @ shapes.T + np.diag(precision)
-            step = np.linalg.solve(information, shapes @ (first - total * part) - precision * weights)
-            weights = weights + step
-            if not np.abs(step).max() >= _CLOSE_ENOUGH:
-                break
-        if not np.abs(step).max() < _CLOSE_ENOUGH:
+    coarse, first, total = _grouped(shapes, first, total)
+    precision = np.repeat(total.sum() / _SCALES[:, None] ** 2, len(shapes), axis=1)
+    precision[:, 0] = _LITTLE
+    weights = np.zeros_like(precision)
+    # Newton's method for all standard deviations at once.
+    for _ in range(_STEPS):
+        part = expit(weights @ coarse)
+        information = (coarse * (total * part * (1 - part))[:, None]) @ coarse.T
+        information[:, range(len(shapes)), range(len(shapes))] += precision
+        gradient = (first - total * part) @ coarse.T - precision * weights
+        step = np.linalg.solve(information, gradient[:, :, None])[:, :, 0]
+        weights = weights + step
+        converged = np.abs(step).max(axis=1) < _CLOSE_ENOUGH
+        if converged.all():
             break
-        logit = weights @ shapes
-        # Without a difference, every output is as likely to be of the first input as of the second.
-        fit = float(first @ logit - total @ (np.logaddexp(0, logit) - math.log(2)) - precision @ weights**2 / 2)
-        volume = np.linalg.slogdet(information)[1] - math.log(total.sum() / 4)
-        evidence = prior + fit + float(np.log(precision[1:]).sum() - volume) / 2
-        if best is None or evidence > best.evidence:
-            best = Fit(shapes, weights, np.linalg.inv(information), evidence)
-    return best
+    if not converged.any():
+        return None
+    logit = weights @ coarse
+    # Without a difference, every output is as likely to be of the first input as of the second.
+    fit = logit @ first - (np.logaddexp(0, logit) - math.log(2)) @ total - np.sum(precision * weights**2, axis=1) / 2
+    volume = np.linalg.slogdet(information)[1] - math.log(total.sum() / 4)
+    evidence = prior + fit + (np.log(precision[:, 1:]).sum(axis=1) - volume) / 2
+    best = int(np.argmax(np.where(converged, evidence, -np.inf)))
+    return Fit(shapes, weights[best], np.linalg.inv(information[best]), float(evidence[best]))
+
+
+def _grouped(shapes: np.ndarray, first: np.ndarray, total: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Join neighbouring cells where there are many: their mean shapes, and their counts."""
+    starts = np.unique(np.linspace(0, len(total), _MOST_CELLS, endpoint=False).astype(int))
+    if len(starts) == len(total):
+        return shapes, first, total
+    joined = np.add.reduceat(total, starts)
+    return np.add.reduceat(shapes * total, starts, axis=1) / joined, np.add.reduceat(first, starts), joined
 
 
 def _cumulated(cells: np.ndarray, *, above: bool) -> np.ndarray:

@@ -9,7 +9,7 @@ from scipy.stats import binom, binomtest
 
 import dpaudit
 from dpaudit import randomizers
-from dpaudit.auditors import Budget, Streams, audit, lower_bound, pair
+from dpaudit.auditors import Budget, Streams, audit, lower_bound, pair, selection
 from dpaudit.auditors.sampler import Sampler
 from dpaudit.auditors.scores import ColumnScore
 from dpaudit.auditors.selection import Choice, Selection, ThresholdEvent
@@ -164,6 +164,8 @@ def false_refutations(audits):
 @pytest.mark.slow
 def test_judging_on_the_sample_that_chose_the_event_is_visible(monkeypatch, record_property):
     """The selection sample reused as the final one: the rate of false refutations leaves what alpha allows."""
+    # A threshold that a smooth log-ratio advises hardly follows the luck of one sample.
+    monkeypatch.setattr(selection, "fitted_curve", lambda cells: None)
     audits = 200
     allowed = binom.isf(FALSE_ALARM, audits, 0.05)
     honest = false_refutations(audits)
@@ -209,9 +211,9 @@ def test_pilot_selection_and_final_samples_share_no_stream(monkeypatch):
     drawn = [key for key in used if key[0] != "determinism"]
     purposes = [key[0] for key in drawn]
     assert {"pilot", "selection", "final"} <= set(purposes)
-    # Three pairs and then the better two, both inputs: all of a round share one stream, since they are only compared.
+    # Three pairs and then the better two, both inputs, which share a stream, since they are only compared.
     assert purposes.count("pilot") == 10
-    assert len({key for key in drawn if key[0] == "pilot"}) == 2
+    assert len({key for key in drawn if key[0] == "pilot"}) == 5
     # Two sides of the selection; two of two final rounds, whose assignment is the auditor's own. Nothing is shared.
     assert purposes.count("selection") == 2
     assert purposes.count("final") == 4
