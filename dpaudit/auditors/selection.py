@@ -235,12 +235,15 @@ class FinalTest:
         Size per input of the sample that will decide, and the error probability of its bound.
     supported
         Whether outputs come with which inputs they support: what identifies them has then been made sense of.
+    provisional
+        Whether events are chosen again after a few more outputs: no smooth log-ratio is then worth its time.
     """
 
     guarantee: Guarantee
     size: int
     alpha: float
     supported: bool = False
+    provisional: bool = False
 
 
 @one_thread()
@@ -687,7 +690,7 @@ class Counts:
             event. None where there are few thresholds, or the counts of some event differ from what the log-ratio makes
             them by more than luck explains.
         """
-        if len(self.thresholds) < _LEAST_THRESHOLDS:
+        if test.provisional or len(self.thresholds) < _LEAST_THRESHOLDS:
             return None
         cells = self.cells
         curve = fitted_curve(cells)

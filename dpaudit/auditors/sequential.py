@@ -167,7 +167,7 @@ class EarlyTest:
         """Choose the next bets on a pair from its outputs so far."""
         self._sampler.keep_form()
         rows = len(seen.outputs[0])
-        test = FinalTest(self._task.guarantee, max(_JUDGED, rows // _GROWTH), self._task.alpha)
+        test = FinalTest(self._task.guarantee, max(_JUDGED, rows // _GROWTH), self._task.alpha, provisional=True)
         choices = select_events(*seen.outputs, test, blindness=False).choices
         counts = [[int(np.count_nonzero(choice.event.contains(side))) for side in seen.outputs] for choice in choices]
         counts = [each[::-1] if choice.reverse else each for each, choice in zip(counts, choices, strict=True)]
