@@ -24,6 +24,10 @@ Predict = Callable[[Pair, int, tuple[str | int, ...]], float | tuple[float, ...]
 class Guide(Protocol):
     """A model of what has been seen in a search so far."""
 
+    def begin(self) -> None:
+        """Take note of what is compared from now on."""
+        ...
+
     @property
     def fitted(self) -> bool:
         """Whether there is anything that it says."""
@@ -50,6 +54,9 @@ _KEPT_SHARE = 0.4
 _PROPOSED_SHARE, _MOST_PROPOSED = 0.5, 12
 """Share of the places for variations that a model proposes, and their number at most."""
 
+_MORE_CLIMBS = 4
+"""Pairs that a model may propose in vain, because they were compared before."""
+
 _UNCERTAIN = 0.25
 """Part of the largest prediction by which another one may fall short of it and its pair be as good, but for luck."""
 
@@ -57,6 +64,9 @@ _TRUST = 2.0
 """How much more a guide, which knows of all outputs, counts in the end than what was predicted of the pair alone."""
 
 _TRIES = 20
+_MOST_REPEATS = 100_000
+"""Pairs in a row that have been seen before, after which no others are expected."""
+
 _MOST_LISTED = 200_000
 """Most pairs of a list, which need not end, that a search chooses from."""
 
@@ -163,6 +173,8 @@ def find_pair(
             candidates, None, predict, samples=samples, rounds=rounds, places=places, total=places, ahead=ahead
         )
     supply = _Supply(neighbouring, streams.generator("neighbour-search"))
+    if guide is not None:
+        guide.begin()
     rounds = 1
     while 2 ** (rounds + 1) <= min(most, samples // (least * (rounds + 1))):
         rounds += 1
@@ -319,7 +331,7 @@ class _Supply:
         """Pairs that a model prefers to the best so far, or to random ones, each reached from another."""
 
         def climbed() -> Iterator[Pair]:
-            for number in range(2 * count):
+            for number in range(count + _MORE_CLIMBS):
                 again = number % 2 or number // 2 >= len(parents)
                 start = self._source.draw(self._rng) if again else parents[number // 2]
                 yield guide.climbed(start, lambda pair: self._source.vary(pair, self._rng))
@@ -349,13 +361,21 @@ class _Listed:
 
 
 def _without_repeats(pairs: Iterable[Pair], seen: set[Any]) -> Iterator[Pair]:
-    """Leave out pairs seen before, and remember the others; pairs that cannot be told apart count as new."""
+    """Leave out pairs seen before, and remember the others; pairs that cannot be told apart count as new.
+
+    Pairs that go on and on, but only repeat themselves, end.
+    """
+    repeats = 0
     for pair in pairs:
         if not is_pair(pair):
             raise CheckError(f"a domain gave {short_repr(pair)}; it must give tuples (x, y) of two inputs to compare")
         key = pair_key(pair)
-        if key is None:
-            yield pair
-        elif key not in seen:
+        if key is not None and key in seen:
+            repeats += 1
+            if repeats == _MOST_REPEATS:
+                return
+            continue
+        repeats = 0
+        if key is not None:
             seen.add(key)
-            yield pair
+        yield pair

@@ -46,7 +46,7 @@ _MOST_ROWS, _ROWS_OF_COVARIANCE = 1024, 20_000
 _PRIORS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 """Standard deviations, before any output is seen, of what a step does to the log-probability of a cell."""
 
-_DEVIATIONS = (0.01, 0.02, 0.04, 0.08, 0.16)
+_DEVIATIONS = (0.01, 0.03, 0.1)
 """Standard deviations that the slope of one output may have around the sum over its cells."""
 
 _MOST_CORRECTED, _LEAST_COUNT = 256, 10
@@ -60,7 +60,7 @@ _CAUTION = 1.0
 """Standard errors of a slope by which a pair is valued lower."""
 
 _THRESHOLDS = 64
-_BATCH, _STEPS, _PATIENCE = 16, 12, 3
+_BATCH, _STEPS, _PATIENCE = 16, 10, 2
 """Variations of a pair among which the best is taken, how often in a row, and how often in vain."""
 
 _LEAST_HITS = 1e-3
@@ -131,7 +131,7 @@ def _cut(values: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
 
 def some(outputs: np.ndarray) -> np.ndarray:
     """Outputs of a comparison that the model learns from; a copy."""
-    width = max(1, outputs[:1].size)
+    width = Outputs(outputs).width
     return outputs[: min(_KEPT, max(1, _KEPT_VALUES // width))].copy()
 
 
@@ -156,10 +156,16 @@ class Surrogate:
         self._inputs: dict[Hashable, _Seen] = {}
         self._cells: Cells | None = None
         self._model: _Model | None = None
+        self._wanted = False
+
+    def begin(self) -> None:
+        """Take note of what is added from now on."""
+        self._wanted = True
 
     def add(self, pair: Pair, of_x: np.ndarray, of_y: np.ndarray) -> None:
         """Take note of some outputs on the inputs of a pair."""
-        self._new.append((pair, of_x, of_y))
+        if self._wanted:
+            self._new.append((pair, of_x, of_y))
 
     @property
     def fitted(self) -> bool:

@@ -48,6 +48,7 @@ def promise(pair):
 def taught(sample, size, domain=DOMAIN, pairs=60, seed=0):
     rng = np.random.default_rng(seed)
     surrogate = Surrogate(FinalTest(ApproximateDP(0.0), SIZE, ALPHA))
+    surrogate.begin()
     for pair in itertools.chain(
         itertools.islice(domain.patterns(), pairs // 2), (domain.draw(rng) for _ in range(pairs // 2))
     ):
@@ -118,6 +119,7 @@ def test_datasets_of_any_length_are_described_by_how_often_values_come():
 )
 def test_inputs_that_are_no_numbers_have_no_model(inputs):
     surrogate = Surrogate(FinalTest(ApproximateDP(0.0), SIZE, ALPHA))
+    surrogate.begin()
     outputs = np.zeros(10), np.ones(10)
     surrogate.add(inputs, *outputs)
     assert not surrogate.fitted
@@ -141,6 +143,7 @@ def test_inputs_that_are_no_numbers_have_no_model(inputs):
 )
 def test_any_outputs_leave_finite_promises_or_no_model(outputs):
     surrogate = Surrogate(FinalTest(ApproximateDP(0.0), SIZE, ALPHA))
+    surrogate.begin()
     pairs = list(itertools.islice(DOMAIN.patterns(), 6))
     for pair in pairs:
         surrogate.add(pair, outputs, outputs[::-1])
@@ -153,6 +156,9 @@ class Lying:
     """A guide that prefers pairs whose first coordinate is large."""
 
     fitted = True
+
+    def begin(self):
+        pass
 
     def values(self, pairs):
         return [float(pair[0][0] + pair[1][0]) for pair in pairs]
@@ -189,3 +195,47 @@ def test_what_a_guide_proposes_is_compared_and_no_pair_twice():
     found = find_pair(dpaudit.Neighbouring.within(DOMAIN), predict, samples=200_000, streams=Streams(0), guide=Lying())
     assert found.searched == len(set(seen))
     assert found.pair[0][0] + found.pair[1][0] == 4  # the best that there is
+
+
+def test_a_search_of_all_pairs_keeps_no_outputs_for_a_model():
+    surrogate = Surrogate(FinalTest(ApproximateDP(0.0), SIZE, ALPHA))
+    surrogate.add((0, 1), np.zeros(10), np.ones(10))
+    assert not surrogate.fitted
+    assert surrogate._new == []
+
+
+def test_few_structures_of_many_values_are_kept():
+    lists = np.empty(2000, dtype=object)
+    lists[:] = [[0.5] * 400 for _ in range(2000)]
+    assert len(some(lists)) < 100
+
+
+@pytest.mark.slow
+def test_pairs_that_repeat_themselves_without_end_are_those_there_are():
+    endless = dpaudit.Neighbouring(
+        relation="r", pairs=lambda: ((i % 5, i % 5 + 1) for i in itertools.count()), complete=False, scope=""
+    )
+    found = find_pair(endless, lambda pair, size, purpose: float(pair[0]), samples=50_000, streams=Streams(0))
+    assert (found.pair, found.searched) == ((4, 5), 5)
+
+
+def test_under_a_deadline_outputs_are_compared_and_no_model_is_asked(monkeypatch):
+    def asked(self):
+        raise AssertionError
+
+    monkeypatch.setattr(Surrogate, "begin", asked)
+
+    class Bits(dpaudit.Mechanism):
+        def sample(self, data, size, rng):
+            return bits(data, size, rng)
+
+        def neighbours(self):
+            return dpaudit.Neighbouring.within(DOMAIN)
+
+        def claims(self):
+            return [dpaudit.PrivacyClaim(id="c", statement="", epsilon=0.3)]
+
+    (result,) = dpaudit.check(Bits(), samples=20_000, seconds=20, method="black-box").results
+    assert result.verdict != "error"
+    (untimed,) = dpaudit.check(Bits(), samples=20_000, method="black-box").results
+    assert untimed.verdict == "error"
