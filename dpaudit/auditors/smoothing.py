@@ -11,8 +11,11 @@ from scipy.special import expit, ndtri
 _SCALES = 4.0 ** np.arange(-2, 5)
 """Standard deviations that the weights of the shapes may have, in units of one over the root of the outputs."""
 
-_SETS = {(1,): 1.0, (2,): 1.0, (3,): 1.0, (1, 2, 3): 1.0, (4,): 0.3, (5,): 0.3, (1, 2, 3, 4, 5): 0.3}
+_SETS = {(1,): 1.0, (2,): 1.0, (3,): 1.0, (6,): 1.0, (1, 2, 3): 1.0, (4,): 0.3, (5,): 0.3, (1, 2, 3, 4, 5): 0.3}
 """Shapes that are fitted together, beside the constant, and how likely each set is, before anything is counted."""
+
+_RAMP = 0.16
+"""Ranks to either side of the middle between which the log-ratio of Laplace noise shifted by its scale rises."""
 
 _LITTLE = 1e-6
 """Precision of the weight of the constant, which the counts decide alone."""
@@ -127,15 +130,16 @@ def fitted_curve(cells: np.ndarray) -> Curve | None:
     -----
     The shapes are functions of the rank u in both samples together. Three are the log-ratios of small shifts of
     Laplace, logistic and normal noise: the sign of u - 1/2, u itself, and its normal score. Two are those of shifts of
-    Gumbel noise to either side, 1 + log(u) and -1 - log(1 - u), and near those of a change of scale. Each alone is
-    fitted, and some together: few counts leave the average of these fits, and many leave what fits. Weights are
+    Gumbel noise to either side, 1 + log(u) and -1 - log(1 - u), and near those of a change of scale. One is that of a
+    larger shift of Laplace noise, which rises between the two centres. Each alone is fitted, and some together: few counts leave the average of these fits, and many leave what fits. Weights are
     independent and normal, with the standard deviation under which the counts are likeliest (by Laplace's
     approximation).
     """
     total = cells.sum(axis=0)
     rank = (np.cumsum(total) - total / 2) / total.sum()
     symmetric = np.sign(rank - 0.5), np.sqrt(12) * (rank - 0.5), ndtri(rank)
-    shapes = np.stack([np.ones_like(rank), *symmetric, 1 + np.log(rank), -1 - np.log1p(-rank)])
+    ramp = np.clip((rank - 0.5) / _RAMP, -1, 1)
+    shapes = np.stack([np.ones_like(rank), *symmetric, 1 + np.log(rank), -1 - np.log1p(-rank), ramp])
     fits = [
         _fit(shapes[[0, *chosen]], cells[0], total, math.log(prior / sum(_SETS.values())))
         for chosen, prior in _SETS.items()
