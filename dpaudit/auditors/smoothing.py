@@ -131,7 +131,8 @@ def fitted_curve(cells: np.ndarray) -> Curve | None:
     The shapes are functions of the rank u in both samples together. Three are the log-ratios of small shifts of
     Laplace, logistic and normal noise: the sign of u - 1/2, u itself, and its normal score. Two are those of shifts of
     Gumbel noise to either side, 1 + log(u) and -1 - log(1 - u), and near those of a change of scale. One is that of a
-    larger shift of Laplace noise, which rises between the two centres. Each alone is fitted, and some together: few counts leave the average of these fits, and many leave what fits. Weights are
+    larger shift of Laplace noise, which rises between the two centres. Each alone is fitted, and some together: few
+    counts leave the average of these fits, and many leave what fits. Weights are
     independent and normal, with the standard deviation under which the counts are likeliest (by Laplace's
     approximation).
     """
