@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpaudit.auditors.columns import Columns
+from dpaudit.auditors.grids import is_short
 from dpaudit.auditors.outputs import OutputsLike, as_outputs
 from dpaudit.auditors.rowscores import columns_from_json, places_to_json
 from dpaudit.auditors.tables import Table
@@ -49,6 +50,9 @@ class BitsScore:
         How outputs become rows of numbers.
     tables
         A function of the lowest bits of every number: 0 or 1, the lowest bit itself; 2 where many bits are zero.
+    short
+        Whether these are the bits of numbers in single precision, because all numbers were such; None, as in older
+        records, where the type of an array decides.
     """
 
     cost: ClassVar[int] = 2
@@ -56,6 +60,7 @@ class BitsScore:
 
     columns: Columns
     tables: tuple[Table, ...]
+    short: bool | None = None
 
     @classmethod
     def fit(cls, columns: Columns, x: OutputsLike, y: OutputsLike) -> BitsScore | None:
@@ -69,25 +74,27 @@ class BitsScore:
         finite = finite[np.isfinite(finite)]
         if not finite.size or np.mean(finite != np.rint(finite)) < _FEW_WHOLE:
             return None
-        if not any(_remarkable(a, b) for a, b in zip(some[0].T, some[1].T, strict=True)):
+        # Equal numbers have equal bits, whatever type holds them in a call.
+        short = is_short(finite)
+        if not any(_remarkable(a, b, short) for a, b in zip(some[0].T, some[1].T, strict=True)):
             return None
-        return cls._of_rows(columns, *(some if len(x) <= rows else (side.rows(columns) for side in (x, y))))
+        return cls._of_rows(columns, short, *(some if len(x) <= rows else (side.rows(columns) for side in (x, y))))
 
     @classmethod
-    def _of_rows(cls, columns: Columns, x: np.ndarray, y: np.ndarray) -> BitsScore | None:
+    def _of_rows(cls, columns: Columns, short: bool, x: np.ndarray, y: np.ndarray) -> BitsScore | None:
         tables = tuple(
-            Table.fit_quickly(_lowest_bits(a), _lowest_bits(b))
-            if _remarkable(a[:_LOOKED_AT], b[:_LOOKED_AT])
+            Table.fit_quickly(_lowest_bits(a, short), _lowest_bits(b, short))
+            if _remarkable(a[:_LOOKED_AT], b[:_LOOKED_AT], short)
             else Table(np.empty(0), np.zeros(1))
             for a, b in zip(x.T, y.T, strict=True)
         )
-        return cls(columns, tables) if any(table.spread > 0 for table in tables) else None
+        return cls(columns, tables, short) if any(table.spread > 0 for table in tables) else None
 
     def __call__(self, outputs: OutputsLike) -> np.ndarray:
         rows = as_outputs(outputs).rows(self.columns)
         score = np.zeros(len(rows))
         for column, table in enumerate(self.tables):
-            score += table(_lowest_bits(rows[:, column])) if table.spread > 0 else table.values[0]
+            score += table(_lowest_bits(rows[:, column], self.short)) if table.spread > 0 else table.values[0]
         return score
 
     def describe(self, threshold: float, *, above: bool) -> Any:
@@ -107,6 +114,7 @@ class BitsScore:
             "positions": self.columns.positions,
             "categories": list(self.columns.categories),
             **places_to_json(self.columns),
+            "short": self.short,
             "tables": [{"edges": table.edges.tolist(), "values": table.values.tolist()} for table in self.tables],
         }
 
@@ -117,23 +125,25 @@ class BitsScore:
             Table(np.array(table["edges"], dtype=float), np.array(table["values"], dtype=float))
             for table in raw["tables"]
         )
-        return cls(columns_from_json(raw), tuple(tables))
+        return cls(columns_from_json(raw), tuple(tables), raw.get("short"))
 
 
-def _lowest_bits(values: np.ndarray) -> np.ndarray:
+def _lowest_bits(values: np.ndarray, short: bool | None) -> np.ndarray:
     """Lowest bit of every number; 2 where many bits are zero."""
-    short = values.dtype == np.float32
+    if short is None:
+        short = values.dtype == np.float32
     coarse = _SHORT_COARSE if short else _COARSE
-    numbers = np.ascontiguousarray(values, dtype=np.float32 if short else np.float64)
+    with np.errstate(over="ignore"):
+        numbers = np.ascontiguousarray(values, dtype=np.float32 if short else np.float64)
     bits = numbers.view(np.uint32).astype(np.int64) if short else numbers.view(np.int64)
     return np.where(bits & ((1 << coarse) - 1), bits & 1, 2)
 
 
-def _remarkable(x: np.ndarray, y: np.ndarray) -> bool:
+def _remarkable(x: np.ndarray, y: np.ndarray, short: bool) -> bool:
     """Whether the lowest bits of a column are such as rounding does not make."""
     if min(len(np.unique(side[:_FEWEST_ROWS])) / len(side[:_FEWEST_ROWS]) for side in (x, y)) < _DISTINCT:
         return False
-    bits = [_lowest_bits(side) for side in (x, y)]
+    bits = [_lowest_bits(side, short) for side in (x, y)]
     if max(np.mean(side == 1) for side in bits) > _MOSTLY:
         return True
     coarse = sorted(float(np.mean(side == 2)) for side in bits)

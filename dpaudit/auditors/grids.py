@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
@@ -35,6 +35,9 @@ _OFF = 1e-3
 _FEWEST, _GAPS, _DISTANCES = 8, 32, 64
 """Gaps, at least, of a grid of any step; the smallest gaps and the distances by which the step is found, at most."""
 
+_DOUBLE_EPS, _SHORT_EPS = float(np.finfo(np.float64).eps), float(np.finfo(np.float32).eps)
+"""Rounding errors of numbers around 1 in double and in single precision."""
+
 _LARGEST, _HUGE = float(1 << 62), 1e290
 """Steps from the offset within which points are numbered, and the size of numbers that cannot be divided by a fraction
 any more."""
@@ -48,10 +51,14 @@ class Grid:
     ----------
     step, offset
         The points are ``offset + k * step`` for whole numbers k.
+    short
+        Whether numbers are on it as far as single precision says; None, as in older records, where the type of an
+        array decides.
     """
 
     step: float = 1.0
     offset: float = 0.0
+    short: bool | None = field(default=None, compare=False)
 
     @classmethod
     def of(cls, numbers: np.ndarray) -> Self | None:
@@ -66,11 +73,12 @@ class Grid:
         if not largest < _HUGE:
             return None
         rounding = _ROUNDING * _eps(finite) * largest
+        short = is_short(finite)
         finite = finite.astype(float)
         glance = finite[:: max(1, len(finite) // _GLANCE)] / _FRACTIONS[:, None]
         near = np.abs(glance - np.rint(glance)) <= np.maximum(_OFF, rounding / _FRACTIONS)[:, None]
         for step in _FRACTIONS[near.mean(axis=1) >= _MOSTLY].tolist():
-            grid = cls(step)
+            grid = cls(step, short=short)
             if grid._share(finite, rounding) >= _MOSTLY:
                 return grid
         # Where numbers are limited, the limits need not be on the grid.
@@ -80,12 +88,12 @@ class Grid:
         if step is None:
             return None
         offset = math.remainder(float(values[0]), step)
-        grid = cls(step, offset if abs(offset) > rounding else 0.0)
+        grid = cls(step, offset if abs(offset) > rounding else 0.0, short)
         return grid if grid._share(values, rounding) == 1 else None
 
     def places(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Number of the point next to every number, and whether the number is at that point."""
-        eps = _eps(numbers)
+        eps = _eps(numbers) if self.short is None else _SHORT_EPS if self.short else _DOUBLE_EPS
         numbers = numbers.astype(float)
         with np.errstate(invalid="ignore", over="ignore"):
             steps = (numbers - self.offset) / self.step
@@ -97,7 +105,7 @@ class Grid:
 
     def divided(self, parts: int) -> Grid:
         """Return the grid of so many times the points."""
-        return Grid(self.step / parts, self.offset)
+        return Grid(self.step / parts, self.offset, self.short)
 
     def _share(self, numbers: np.ndarray, rounding: float) -> float:
         """Part of the numbers that are on it; 0 where rounding alone would put them there."""
@@ -111,10 +119,15 @@ WHOLE = Grid()
 """The whole numbers."""
 
 
+def is_short(numbers: np.ndarray) -> bool:
+    """Whether all numbers are such as single precision has, whatever type holds them."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.array_equal(numbers, numbers.astype(np.float32), equal_nan=True)
+
+
 def _eps(numbers: np.ndarray) -> float:
     """Rounding error of numbers around 1 after they have become numbers of double precision."""
-    double = float(np.finfo(float).eps)
-    return max(double, float(np.finfo(numbers.dtype).eps)) if numbers.dtype.kind == "f" else double
+    return max(_DOUBLE_EPS, float(np.finfo(numbers.dtype).eps)) if numbers.dtype.kind == "f" else _DOUBLE_EPS
 
 
 def _common_step(ordered: np.ndarray, rounding: float) -> float | None:

@@ -256,6 +256,7 @@ class ResidueScore:
                     "weights": list(digit.sum.weights),
                     "step": digit.sum.grid.step,
                     "offset": digit.sum.grid.offset,
+                    "short": digit.sum.grid.short,
                     "modulus": digit.modulus,
                     "divisor": digit.divisor,
                     "residues": digit.residues.tolist(),
@@ -273,7 +274,7 @@ class ResidueScore:
                 Sum(
                     tuple(map(int, digit["columns"])),
                     tuple(map(int, digit["weights"])),
-                    Grid(float(digit["step"]), float(digit["offset"])),
+                    Grid(float(digit["step"]), float(digit["offset"]), digit.get("short")),
                 ),
                 int(digit["modulus"]),
                 int(digit["divisor"]),

@@ -163,6 +163,23 @@ def test_the_residues_of_numbers_that_are_on_no_grid_stay_apart():
     assert score(odd).tolist() == [0.0] * 5
 
 
+def mostly_cents(size, rng):
+    numbers = rng.laplace(scale=1000, size=size)
+    return np.where(rng.random(size) < 0.05, numbers, np.round(numbers, 2)).astype(np.float32)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [mostly_cents, lambda size, rng: rng.laplace(scale=1000, size=size).astype(np.float32)],
+    ids=["residues", "bits"],
+)
+def test_equal_numbers_are_one_whatever_type_holds_them(draw):
+    def sample(data, size, rng):
+        return draw(size, rng).astype(np.float64 if data else np.float32)
+
+    assert dpaudit.epsilon_lower_bound(sample, 0, 1, samples=5000, confidence=0.9, seed=SEED).epsilon < 0.5
+
+
 @pytest.mark.parametrize("offset", [0.0, 0.3, 1e6])
 @pytest.mark.parametrize("scale", [1.0, 1e5])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
