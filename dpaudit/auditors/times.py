@@ -25,6 +25,7 @@ _PARTS: dict[type, tuple[str, ...]] = {
     time: (" in microseconds", " zone"),
     datetime: (" in microseconds", " zone"),
     np.datetime64: (" in its unit", " unit"),
+    np.timedelta64: (" in its unit", " unit"),
 }
 """What a time becomes, by its type."""
 
@@ -86,7 +87,7 @@ def _of_datetime(item: datetime) -> list[Any]:
     return [(zoned - _EPOCH) // _MICROSECOND, _zone(item)]
 
 
-def _of_array(item: np.datetime64) -> list[Any]:
+def _of_array(item: np.datetime64 | np.timedelta64) -> list[Any]:
     unit, count = np.datetime_data(item.dtype)
     return [None if np.isnat(item) else int(item.astype(np.int64)), f"{count} {unit}"]
 
@@ -102,4 +103,5 @@ _VALUES: dict[type, Callable[[Any], list[Any]]] = {
     time: _of_time,
     datetime: _of_datetime,
     np.datetime64: _of_array,
+    np.timedelta64: _of_array,
 }

@@ -80,6 +80,20 @@ def test_those_of_numpy_and_pandas_are_numbers():
     assert len(np.unique(outcome_keys(outputs, coding_of(outputs)))) == 7
 
 
+@pytest.mark.parametrize("unit", ["us", "s", "D", "ns", "Y", "generic"])
+def test_durations_of_numpy_are_numbers(unit):
+    items = [np.timedelta64(i, unit) for i in (3, -2, "NaT")]
+    pairs = [(item, "a") for item in items]
+    assert column(pairs, "output[0] in its unit") == [3, -2, 0]
+    assert [bool(kind) for kind in column(pairs, "kind of output[0] in its unit")] == [False, False, True]
+    # Beside others, bare and inside of a dict.
+    others = [np.timedelta64(3, "ms"), np.timedelta64("NaT", "ms"), np.datetime64(3, "s"), timedelta(3), 3]
+    for wrap in (lambda item: item, lambda item: {"a": item, "b": 1}):
+        outputs = objects([wrap(item) for item in [*items, *others]])
+        assert len(np.unique(outcome_keys(outputs, coding_of(outputs)))) == 8
+        assert len(Columns.fit(outputs)(outputs)) == 8
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "made",
@@ -88,6 +102,7 @@ def test_those_of_numpy_and_pandas_are_numbers():
         lambda v: NAIVE + timedelta(seconds=v),
         lambda v: ("a", {"at": NAIVE.replace(tzinfo=CET) + timedelta(minutes=v)}),
         lambda v: timedelta(days=v),
+        lambda v: (np.timedelta64(round(1e6 * v), "us"), "a"),
         lambda v: (NAIVE + timedelta(days=1000 * v)).date(),
     ],
 )
