@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
@@ -263,6 +264,8 @@ def _as_float(value: Any) -> float:
         return float(value)
     except OverflowError:
         return _LARGEST if value > 0 else -_LARGEST
+    except ValueError:  # A NaN of Decimal may be one that signals.
+        return math.nan
 
 
 def _without_nan(

@@ -80,6 +80,16 @@ def test_those_of_numpy_and_pandas_are_numbers():
     assert len(np.unique(outcome_keys(outputs, coding_of(outputs)))) == 7
 
 
+def test_decimals_that_are_no_numbers_are_categories():
+    items = [Decimal(1), Decimal("sNaN"), Decimal("NaN"), Decimal("-Infinity"), Decimal("1e400")]
+    for wrap in (lambda item: item, lambda item: (item, "a"), lambda item: {"a": item}):
+        outputs = objects([wrap(item) for item in items])
+        assert len(np.unique(outcome_keys(outputs, coding_of(outputs)))) == 5
+        rows = Columns.fit(outputs)(outputs)
+        assert rows[[0, 3, 4], 0].tolist() == [1, -1e300, 1e300]
+        assert (rows[:, 1] != 0).tolist() == [False, True, True, False, False]
+
+
 @pytest.mark.parametrize("unit", ["us", "s", "D", "ns", "Y", "generic"])
 def test_durations_of_numpy_are_numbers(unit):
     items = [np.timedelta64(i, unit) for i in (3, -2, "NaT")]
