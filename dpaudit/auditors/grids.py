@@ -20,8 +20,11 @@ _OFTEN = 0.02
 _FRACTIONS = np.array([*(10.0**-digits for digits in range(7)), *(2.0**-digits for digits in range(1, 21))])
 """Steps that are tried by themselves."""
 
+_USUAL, _OUTLIERS = 0.99, 1024
+"""Quantile of the sizes of numbers that says how large they are; how many times as far out others are left aside."""
+
 _ROUNDING = 4
-"""Rounding errors of the largest number by which two numbers at one point of a grid are apart, at most."""
+"""Rounding errors of a large number by which two numbers at one point of a grid are apart, at most."""
 
 _AMPLIFIED = 1024
 """Times as much that Euclid's algorithm makes of it, at most."""
@@ -66,20 +69,24 @@ class Grid:
 
         Sums of floating-point numbers of full length are multiples of their rounding error, which is no grid.
         """
-        finite = numbers[np.isfinite(numbers)]
-        if len(finite) < _FEWEST or finite.dtype.kind != "f":
+        if numbers.dtype.kind != "f":
             return None
-        largest = float(np.abs(finite).max())
-        if not largest < _HUGE:
+        eps, short = _eps(numbers), is_short(numbers)
+        finite = numbers.astype(float)
+        finite = finite[np.abs(finite) < _HUGE]
+        if len(finite) < _FEWEST:
             return None
-        rounding = _ROUNDING * _eps(finite) * largest
-        short = is_short(finite)
-        finite = finite.astype(float)
+        largest = _usual_size(finite)
+        # Further out, rounding alone makes all numbers whole.
+        if largest * eps < 1 and np.mean(finite == np.rint(finite)) >= _MOSTLY:
+            return cls(short=short)
+        finite = finite[np.abs(finite) <= _OUTLIERS * largest]
+        rounding = _ROUNDING * eps * largest
         glance = finite[:: max(1, len(finite) // _GLANCE)] / _FRACTIONS[:, None]
         near = np.abs(glance - np.rint(glance)) <= np.maximum(_OFF, rounding / _FRACTIONS)[:, None]
         for step in _FRACTIONS[near.mean(axis=1) >= _MOSTLY].tolist():
             grid = cls(step, short=short)
-            if grid._share(finite, rounding) >= _MOSTLY:
+            if step >= _CLOSEST * rounding and grid._share(finite) >= _MOSTLY:
                 return grid
         # Where numbers are limited, the limits need not be on the grid.
         values, counts = np.unique(finite, return_counts=True)
@@ -89,7 +96,7 @@ class Grid:
             return None
         offset = math.remainder(float(values[0]), step)
         grid = cls(step, offset if abs(offset) > rounding else 0.0, short)
-        return grid if grid._share(values, rounding) == 1 else None
+        return grid if step >= _CLOSEST * rounding and grid._share(values) == 1 else None
 
     def places(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Number of the point next to every number, and whether the number is at that point."""
@@ -107,12 +114,9 @@ class Grid:
         """Return the grid of so many times the points."""
         return Grid(self.step / parts, self.offset, self.short)
 
-    def _share(self, numbers: np.ndarray, rounding: float) -> float:
-        """Part of the numbers that are on it; 0 where rounding alone would put them there."""
-        if self.step < _CLOSEST * rounding:
-            return 0.0
-        steps = (numbers - self.offset) / self.step
-        return float(np.mean(np.abs(steps - np.rint(steps)) <= max(_OFF, rounding / self.step)))
+    def _share(self, numbers: np.ndarray) -> float:
+        """Part of the numbers that are on it."""
+        return float(np.mean(self.places(numbers)[1]))
 
 
 WHOLE = Grid()
@@ -123,6 +127,12 @@ def is_short(numbers: np.ndarray) -> bool:
     """Whether all numbers are such as single precision has, whatever type holds them."""
     with np.errstate(over="ignore", invalid="ignore"):
         return np.array_equal(numbers, numbers.astype(np.float32), equal_nan=True)
+
+
+def _usual_size(numbers: np.ndarray) -> float:
+    """How large numbers are: a few may be far larger, and many may be 0."""
+    sizes = np.abs(numbers[numbers != 0])
+    return float(np.quantile(sizes, _USUAL)) if len(sizes) else 0.0
 
 
 def _eps(numbers: np.ndarray) -> float:

@@ -67,6 +67,13 @@ LEAKS = {
     "a bit above twenty others": lambda d, s, r: (parity(d, s, r) << 20) | r.integers(0, 1 << 20, s),
     "cents": lambda d, s, r: decimal_digit(d, s, r) / 100,
     "multiples of 1/1024": lambda d, s, r: parity(d, s, r) / 1024,
+    "cents, a few of them far out": lambda d, s, r: np.where(r.random(s) < 1e-3, 1e18, decimal_digit(d, s, r) / 100),
+    "cents beside infinity": lambda d, s, r: objects(
+        [(v if r.random() > 1e-3 else math.inf,) for v in (decimal_digit(d, s, r) / 100).tolist()]
+    ),
+    "the parity of floats beside 10^15": lambda d, s, r: 1e15 + parity(d, s, r),
+    "the parity beside 4 * 10^15": lambda d, s, r: objects([(4 * 10**15 + v,) for v in parity(d, s, r).tolist()]),
+    "the parity in single precision beyond 2^20": lambda d, s, r: parity(d, s, r, 3e5).astype(np.float32),
     "means of 37": lambda d, s, r: parity(d, s, r) / 37,
     "Python's integers beyond 2^70": lambda d, s, r: objects([2**70 + v for v in decimal_digit(d, s, r).tolist()]),
     "decimals": lambda d, s, r: objects([Decimal(v) / 100 for v in decimal_digit(d, s, r).tolist()]),
@@ -76,6 +83,9 @@ LEAKS = {
     "fractions": lambda d, s, r: objects([Fraction(v, 37) for v in parity(d, s, r).tolist()]),
     "seconds of a time": lambda d, s, r: objects(
         [datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=v) for v in parity(d, s, r).tolist()]
+    ),
+    "microseconds of a time": lambda d, s, r: objects(
+        [datetime(2026, 1, 1, tzinfo=UTC) + timedelta(microseconds=v) for v in parity(d, s, r).tolist()]
     ),
     "durations": lambda d, s, r: objects([timedelta(seconds=v) for v in parity(d, s, r).tolist()]),
     "one of a dict": lambda d, s, r: objects(
@@ -96,11 +106,14 @@ OFFSETS = {
 }
 
 
+LARGE = ["cents, a few of them far out", "the parity of floats beside 10^15", "microseconds of a time"]
+
+
 def found(sample, samples=10_000):
     return dpaudit.epsilon_lower_bound(sample, 0, 1, samples=samples, seed=SEED)
 
 
-@pytest.mark.parametrize("name", ["the parity", "cents", "an offset of 1009"])
+@pytest.mark.parametrize("name", ["the parity", "cents", "an offset of 1009", *LARGE])
 def test_a_leak_in_the_lowest_digit_is_found(name):
     assert 2.4 < found(LEAKS[name]).epsilon <= EPSILON
 
@@ -188,6 +201,13 @@ def test_rounding_is_no_grid(offset, scale, dtype):
     x, y = ((offset + scale * (data + rng.laplace(size=(4000, 2)))).astype(dtype) for data in (0, 1))
     assert Grid.of(x[:, 0]) is None
     assert ResidueScore.fit(Columns(), x, y) is None
+
+
+@pytest.mark.parametrize(("offset", "dtype"), [(6e15, np.float64), (1.1e7, np.float32)])
+def test_numbers_that_rounding_alone_makes_whole_are_on_no_grid(offset, dtype):
+    numbers = (offset + np.random.default_rng(SEED).laplace(scale=1e5, size=4000)).astype(dtype)
+    assert np.array_equal(numbers, np.rint(numbers))
+    assert Grid.of(numbers) is None
 
 
 @pytest.mark.parametrize("step", [1.0, 0.01, 0.5, 1 / 37, math.pi / 10, 1234.5])
