@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpaudit.auditors.columns import Columns
-from dpaudit.auditors.grids import is_short
+from dpaudit.auditors.grids import is_short, short_from_json
 from dpaudit.auditors.outputs import OutputsLike, as_outputs
 from dpaudit.auditors.rowscores import columns_from_json, places_to_json
 from dpaudit.auditors.tables import Table
@@ -125,7 +125,7 @@ class BitsScore:
             Table(np.array(table["edges"], dtype=float), np.array(table["values"], dtype=float))
             for table in raw["tables"]
         )
-        return cls(columns_from_json(raw), tuple(tables), raw.get("short"))
+        return cls(columns_from_json(raw), tuple(tables), short_from_json(raw.get("short")))
 
 
 def _lowest_bits(values: np.ndarray, short: bool | None) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -121,6 +121,26 @@ class Grid:
 
 WHOLE = Grid()
 """The whole numbers."""
+
+
+def grid_from_json(step: Any, offset: Any, short: Any) -> Grid:
+    """Make a grid from what a record holds of it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        It is no grid.
+    """
+    if not 0 < step < _HUGE or not abs(offset) < _HUGE:
+        raise ValueError("'step' must be a number above 0, and 'offset' a number")
+    return Grid(float(step), float(offset), short_from_json(short))
+
+
+def short_from_json(short: Any) -> bool | None:
+    """Whether numbers are in single precision, from what a record holds of it; ValueError where it says neither."""
+    if short is not None and type(short) is not bool:
+        raise ValueError("'short' must be true or false, or null")
+    return short
 
 
 def is_short(numbers: np.ndarray) -> bool:

@@ -8,6 +8,7 @@ added to it. The residue of a number says both, and that of a sum of numbers say
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -16,7 +17,7 @@ import numpy as np
 from scipy.special import gammaincc, gammaln, log_ndtr
 
 from dpaudit.auditors.columns import Columns
-from dpaudit.auditors.grids import WHOLE, Grid
+from dpaudit.auditors.grids import WHOLE, Grid, grid_from_json
 from dpaudit.auditors.outputs import OutputsLike, as_outputs, joined
 from dpaudit.auditors.rowscores import columns_from_json, places_to_json
 
@@ -64,6 +65,9 @@ _PAIRED = 64
 _LEAST_PROBABILITY = 1e-290
 _LISTED, _WRITTEN = 24, 5
 """Residues, and terms of a sum, that are written one by one, at most."""
+
+_MOST_WEIGHED, _MOST_DIVIDED = 1 << 32, (1 << 63) - 1
+"""Weight of a column, and product of a divisor and a modulus, at most: residues are numbers of 64 bits."""
 
 _HIGH, _LOW = " // 2**32", " % 2**32"
 """Places of the two parts of a long whole number."""
@@ -269,21 +273,34 @@ class ResidueScore:
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> ResidueScore:
         """Make the score again."""
-        digits = (
-            Digit(
-                Sum(
-                    tuple(map(int, digit["columns"])),
-                    tuple(map(int, digit["weights"])),
-                    Grid(float(digit["step"]), float(digit["offset"]), digit.get("short")),
-                ),
-                int(digit["modulus"]),
-                int(digit["divisor"]),
-                np.array(digit["residues"], dtype=np.int64),
-                np.array(digit["values"], dtype=float),
-            )
-            for digit in raw["digits"]
-        )
-        return cls(columns_from_json(raw), tuple(digits))
+        digits = tuple(map(_digit_from_json, raw["digits"]))
+        if not digits:
+            raise ValueError("'digits' must list at least one")
+        return cls(columns_from_json(raw), digits)
+
+
+def _digit_from_json(raw: dict[str, Any]) -> Digit:
+    """Make a function of a residue again, if it is such as a search learns."""
+    columns = _whole_numbers(raw["columns"], "columns", 0, _MOST_COLUMNS - 1)
+    weights = _whole_numbers(raw["weights"], "weights", 1, _MOST_WEIGHED)
+    if len(columns) != len(weights):
+        raise ValueError("'columns' and 'weights' must be of one length")
+    (divisor,) = _whole_numbers([raw["divisor"]], "divisor", 1, _MOST_DIVIDED // 2)
+    (modulus,) = _whole_numbers([raw["modulus"]], "modulus", 2, _MOST_DIVIDED // divisor)
+    residues = np.array(_whole_numbers(raw["residues"], "residues", 0, modulus), dtype=np.int64)
+    if not (np.diff(residues) > 0).all():
+        raise ValueError("'residues' must be ascending")
+    values = raw["values"]
+    if len(values) != len(residues) or not all(abs(each) <= sys.float_info.max for each in values):
+        raise ValueError("'values' must be one number for every residue")
+    grid = grid_from_json(raw["step"], raw["offset"], raw.get("short"))
+    return Digit(Sum(columns, weights, grid), modulus, divisor, residues, np.array(values, dtype=float))
+
+
+def _whole_numbers(raw: Any, what: str, low: int, high: int) -> tuple[int, ...]:
+    if not isinstance(raw, list) or not raw or not all(type(each) is int and low <= each <= high for each in raw):
+        raise ValueError(f"'{what}' must be whole numbers from {low} to {high}")
+    return tuple(raw)
 
 
 def _names(width: int) -> tuple[str, ...]:

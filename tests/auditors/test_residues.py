@@ -67,6 +67,7 @@ LEAKS = {
     "a bit above twenty others": lambda d, s, r: (parity(d, s, r) << 20) | r.integers(0, 1 << 20, s),
     "cents": lambda d, s, r: decimal_digit(d, s, r) / 100,
     "multiples of 1/1024": lambda d, s, r: parity(d, s, r) / 1024,
+    "cents by two": lambda d, s, r: parity(d, s, r) / 100,
     "cents, a few of them far out": lambda d, s, r: np.where(r.random(s) < 1e-3, 1e18, decimal_digit(d, s, r) / 100),
     "cents beside infinity": lambda d, s, r: objects(
         [(v if r.random() > 1e-3 else math.inf,) for v in (decimal_digit(d, s, r) / 100).tolist()]
@@ -156,6 +157,55 @@ def test_descriptions_list_the_residues_of_the_event(name):
         assert event.contains(outputs).tolist() == [
             int(value) // int(divisor) % int(modulus) in listed for value in outputs
         ]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("columns", [2**70]),
+        ("columns", [-1]),
+        ("columns", [0, 0]),
+        ("columns", []),
+        ("weights", [0]),
+        ("weights", [2**63]),
+        ("weights", [1.5]),
+        ("step", 0),
+        ("step", math.nan),
+        ("step", -1.0),
+        ("step", 10**400),
+        ("step", "1"),
+        ("offset", math.inf),
+        ("short", 1),
+        ("modulus", 2**63),
+        ("modulus", 1),
+        ("modulus", True),
+        ("divisor", 2**63),
+        ("divisor", 2**62),
+        ("divisor", 0),
+        ("residues", [1, 0]),
+        ("residues", [0, 2**63]),
+        ("residues", [0, 3]),
+        ("residues", []),
+        ("residues", 3),
+        ("values", [1.0]),
+        ("values", [1.0, math.nan]),
+        ("values", [1.0, "1"]),
+        ("values", [1.0, 10**400]),
+        ("values", [[1.0], [2.0]]),
+    ],
+)
+def test_a_damaged_score_is_none(key, value):
+    raw = fitted("cents by two")[0].to_json()
+    assert raw["digits"][0]["residues"] == [0, 1]
+    score_from_json(raw)
+    raw["digits"][0][key] = value
+    with pytest.raises((TypeError, ValueError)):
+        score_from_json(raw)
+
+
+def test_a_score_of_no_digits_is_none():
+    with pytest.raises(ValueError, match="at least one"):
+        score_from_json({**fitted("cents")[0].to_json(), "digits": []})
 
 
 @pytest.mark.slow

@@ -263,6 +263,19 @@ def test_a_key_that_is_missing_or_of_the_wrong_kind(refused, witness):
         Path(witness).write_text(text, encoding="utf-8")
 
 
+DIGIT = {
+    "columns": [0],
+    "weights": [1],
+    "step": 1.0,
+    "offset": 0.0,
+    "modulus": 2,
+    "divisor": 1,
+    "residues": [0, 1],
+    "values": [1.0, -1.0],
+}
+RESIDUES = {"kind": "residues", "positions": None, "categories": []}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "words"),
@@ -302,6 +315,8 @@ def test_a_key_that_is_missing_or_of_the_wrong_kind(refused, witness):
         ({"event__threshold": {"$float": "NaN"}}, ["'event.threshold'"]),
         ({"event__score": {"kind": "outcomes"}}, ["'event'"]),
         ({"event__score": {"kind": "column", "column": 7, "centre": None}}, ["'event' does not fit", "damaged"]),
+        ({"event__score": RESIDUES | {"digits": [DIGIT | {"columns": [2**70]}]}}, ["'event'", "'columns'"]),
+        ({"event__score": RESIDUES | {"digits": [DIGIT | {"step": 0}]}}, ["'event'", "'step'"]),
         ({"event": None, "audit__pair_samples": 0}, ["'audit.pair_samples'"]),
         ({"event": None, "method": "exact"}, ["'event'", "method"]),
         ({"inputs": None, "method": "exact"}, ["only the audit can show", "dpaudit check leak.py::Leak"]),
