@@ -61,7 +61,9 @@ _UNCERTAIN = 0.25
 """Part of the largest prediction by which another one may fall short of it and its pair be as good, but for luck."""
 
 _TRUST = 2.0
-"""How much more a guide, which knows of all outputs, counts in the end than what was predicted of the pair alone."""
+"""How much more a guide, which knows of all outputs, counts than what was predicted of the pair alone, at most."""
+
+_LEAST_PROMISE = -1e6
 
 _TRIES = 20
 _MOST_REPEATS = 100_000
@@ -280,7 +282,7 @@ class _Ranking:
         by = [[number for _, number in ranked] for ranked in self._by]
         if guide is not None and guide.fitted:
             promised = np.asarray(guide.values(self._pairs))
-            both = self._first + _TRUST * promised
+            both = self._together(promised)
             by = [np.argsort(-both, kind="stable").tolist(), *by, np.argsort(-promised, kind="stable").tolist()]
         numbers = dict.fromkeys(number for tier in zip(*by, strict=True) for number in tier)
         return [self._pairs[number] for number in numbers]
@@ -291,8 +293,16 @@ class _Ranking:
         near = np.flatnonzero(self._first >= most - _UNCERTAIN * abs(most)).tolist()
         if not near:
             return self.pairs()[0]
-        promised = np.asarray(guide.values([self._pairs[number] for number in near]))
-        return self._pairs[near[int(np.argmax(self._first[near] + _TRUST * promised))]]
+        promised = np.asarray(guide.values(self._pairs))
+        both = self._together(promised)
+        return self._pairs[near[int(np.argmax(both[near]))]]
+
+    def _together(self, promised: np.ndarray) -> np.ndarray:
+        """First predictions plus a guide's, which count little where they explain a small part of the first."""
+        clear = self._first > 0
+        explained = float(np.median(promised[clear] / self._first[clear])) if clear.any() else 1.0
+        trust = _TRUST * min(max(explained, 0.0), 1.0) ** 2
+        return self._first + trust * np.maximum(promised, _LEAST_PROMISE)
 
     @property
     def _first(self) -> np.ndarray:
