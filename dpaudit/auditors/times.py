@@ -16,6 +16,9 @@ _DIGITS, _LAST_DIGITS, _LEAST_EXPONENT = 15, 12, -12
 """Digits that double precision keeps of a Decimal; the last digits that are looked at of one with more, unless it has
 more decimals than amounts have: those were made from a floating-point number, and only say how that was rounded."""
 
+_DECIMALS = (2, 6, -_LEAST_EXPONENT)
+"""Decimals with which one is written out, the first that are enough: those of cents do not depend on their zeros."""
+
 DECIMAL_PARTS = ("", f" in its last {_LAST_DIGITS} digits")
 """What a long decimal becomes."""
 
@@ -55,17 +58,28 @@ def time_values(item: Any) -> list[Any]:
 
 def is_long_decimal(value: Any) -> bool:
     """Whether a value is a decimal of more digits than double precision keeps."""
-    if type(value) is not Decimal or not value.is_finite():
+    if type(value) is not Decimal or not value.is_finite() or not value:
         return False
-    _, digits, exponent = value.as_tuple()
-    return len(digits) > _DIGITS and isinstance(exponent, int) and _LEAST_EXPONENT <= exponent <= 0
+    digits, exponent = _significant(value)
+    return len(digits) + max(exponent, 0) > _DIGITS and exponent >= _LEAST_EXPONENT
 
 
 def last_digits(value: Decimal) -> int:
-    """Remainder of the number without its point."""
-    sign, digits, _ = value.as_tuple()
-    last = int("".join(map(str, digits[-_LAST_DIGITS:])))
-    return -last % 10**_LAST_DIGITS if sign else last
+    """Remainder of the number without its point, which depends on its value alone: 1.10 is 1.1."""
+    digits, exponent = _significant(value)
+    zeros = exponent + next(decimals for decimals in _DECIMALS if exponent >= -decimals)
+    last = int("".join(map(str, digits[-_LAST_DIGITS:]))) * 10 ** min(zeros, _LAST_DIGITS) % 10**_LAST_DIGITS
+    return -last % 10**_LAST_DIGITS if value.is_signed() else last
+
+
+def _significant(value: Decimal) -> tuple[tuple[int, ...], int]:
+    """Digits and exponent of a finite number other than 0, without the zeros at the end of its decimals."""
+    _, digits, exponent = value.as_tuple()
+    assert isinstance(exponent, int)
+    end = len(digits)
+    while exponent < 0 and digits[end - 1] == 0:
+        end, exponent = end - 1, exponent + 1
+    return digits[:end], exponent
 
 
 def _of_duration(item: timedelta) -> list[Any]:
