@@ -30,8 +30,9 @@ _FEW_WHOLE = 0.01
 _COARSE, _SHORT_COARSE = 20, 12
 """Trailing zeros of a significand that sums of full-length numbers have with probability 2 ** -20, about."""
 
-_MOSTLY = 2 / 3
-"""Part of the lowest bits on one input that must be 1: multiplication alone makes up to about 0.6 of them."""
+_MOSTLY = 0.7
+"""Part of the lowest bits on one input that must be 1: multiplication alone makes up to about 0.6 of them, and division
+of whole numbers by 3 just 2/3, so that chance would decide."""
 
 _OFTEN, _RARELY = 0.02, 0.5
 """Part of the numbers on one input that must be on a coarse grid, and the part of that on the other input, at most."""

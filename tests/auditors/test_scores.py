@@ -304,6 +304,13 @@ def test_what_lowest_bits_carry_is_found(sample, wrap):
     assert 1.2 < found.epsilon <= math.log(4)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_the_lowest_bits_of_thirds_are_those_of_rounding(seed):
+    rng = np.random.default_rng(seed)
+    x, y = (data / 3 + (rng.geometric(1e-5, 4000) - rng.geometric(1e-5, 4000)) / 3 for data in (0, 1))
+    assert BitsScore.fit(Columns(), x, y) is None
+
+
 def test_what_rounding_does_to_sums_is_no_event():
     rng = np.random.default_rng(SEED)
     for scale in (1, 10, 0.3):
