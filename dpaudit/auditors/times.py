@@ -68,7 +68,8 @@ def last_digits(value: Decimal) -> int:
     """Remainder of the number without its point, which depends on its value alone: 1.10 is 1.1."""
     digits, exponent = _significant(value)
     zeros = exponent + next(decimals for decimals in _DECIMALS if exponent >= -decimals)
-    last = int("".join(map(str, digits[-_LAST_DIGITS:]))) * 10 ** min(zeros, _LAST_DIGITS) % 10**_LAST_DIGITS
+    written = "".join(map(str, digits[-_LAST_DIGITS:])) + "0" * min(zeros, _LAST_DIGITS)
+    last = int(written[-_LAST_DIGITS:])
     return -last % 10**_LAST_DIGITS if value.is_signed() else last
 
 

@@ -304,6 +304,20 @@ def test_what_lowest_bits_carry_is_found(sample, wrap):
     assert 1.2 < found.epsilon <= math.log(4)
 
 
+@pytest.mark.parametrize(("dtype", "word"), [(np.float32, np.uint32), (np.float64, np.uint64)])
+def test_the_type_decides_about_lowest_bits_in_records_that_do_not(dtype, word):
+    rng = np.random.default_rng(SEED)
+    x, y = (rng.laplace(size=5000).astype(dtype).view(word) for _ in range(2))
+    y |= word(1)
+    score = BitsScore.fit(Columns(), x.view(dtype), y.view(dtype))
+    raw = score.to_json()
+    assert raw.pop("short") is (dtype == np.float32)
+    older = score_from_json(raw)
+    for outputs in (x.view(dtype), y.view(dtype)):
+        assert older(outputs).tolist() == score(outputs).tolist() == score(outputs.astype(float)).tolist()
+    assert (score(x.view(dtype)) > 0).tolist() == (x % 2 == 0).tolist()
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_the_lowest_bits_of_thirds_are_those_of_rounding(seed):
     rng = np.random.default_rng(seed)
