@@ -302,7 +302,7 @@ class _Ranking:
         clear = self._first > 0
         explained = float(np.median(promised[clear] / self._first[clear])) if clear.any() else 1.0
         trust = _TRUST * min(max(explained, 0.0), 1.0) ** 2
-        return self._first + trust * np.maximum(promised, _LEAST_PROMISE)
+        return np.asarray(self._first + trust * np.maximum(promised, _LEAST_PROMISE))
 
     @property
     def _first(self) -> np.ndarray:
