@@ -179,12 +179,13 @@ def search_pair(
         pairs: Sequence[Pair], size: int, purposes: Sequence[tuple[str | int, ...]]
     ) -> list[tuple[float, float]]:
         tasks = [
-            _Comparison(pair=pair, size=size, purpose=purpose, test=searching.test)
+            _Comparison(pair=pair, size=size, purpose=purpose, test=searching.test, shown=surrogate.wanted)
             for pair, purpose in zip(pairs, purposes, strict=True)
         ]
         found = [task.run(sampler, b"") for task in tasks] if sampler.work is None else sampler.work.do(sampler, tasks)
         for pair, compared in zip(pairs, found, strict=True):
-            surrogate.add(pair, *compared.outputs)
+            if compared.outputs is not None:
+                surrogate.add(pair, *compared.outputs)
         return [compared.promised for compared in found]
 
     found = find_pair(
@@ -213,10 +214,10 @@ def search_pair(
 
 
 class _Compared(NamedTuple):
-    """What a pair promises, and some outputs on either of its inputs."""
+    """What a pair promises, and some outputs on either of its inputs where they are asked for."""
 
     promised: tuple[float, float]
-    outputs: tuple[np.ndarray, np.ndarray]
+    outputs: tuple[np.ndarray, np.ndarray] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,6 +228,7 @@ class _Comparison:
     size: int
     purpose: tuple[str | int, ...]
     test: FinalTest
+    shown: bool = False
     shared: bytes = b""
 
     @property
@@ -250,7 +252,7 @@ class _Comparison:
             promised, coded = promised_bound(x, y, self.test), codes(x, y)
             # Few samples say more of codes than of the numbers between them; but not all inputs differ in codes.
             by_codes = promised if coded is None else promised_bound(*coded, self.test)
-        return _Compared((promised, by_codes), (some(x), some(y)))
+        return _Compared((promised, by_codes), (some(x), some(y)) if self.shown else None)
 
 
 def _in_time(sampler: Sampler, pair: Pair, task: PairTask) -> PairTask:

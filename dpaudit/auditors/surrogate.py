@@ -147,6 +147,11 @@ class Surrogate:
     ----------
     test
         The test that pairs are valued for.
+
+    Attributes
+    ----------
+    wanted
+        Whether a search asks for it, so that outputs are worth keeping.
     """
 
     def __init__(self, test: FinalTest) -> None:
@@ -156,16 +161,15 @@ class Surrogate:
         self._inputs: dict[Hashable, _Seen] = {}
         self._cells: Cells | None = None
         self._model: _Model | None = None
-        self._wanted = False
+        self.wanted = False
 
     def begin(self) -> None:
         """Take note of what is added from now on."""
-        self._wanted = True
+        self.wanted = True
 
     def add(self, pair: Pair, of_x: np.ndarray, of_y: np.ndarray) -> None:
         """Take note of some outputs on the inputs of a pair."""
-        if self._wanted:
-            self._new.append((pair, of_x, of_y))
+        self._new.append((pair, of_x, of_y))
 
     @property
     def fitted(self) -> bool:

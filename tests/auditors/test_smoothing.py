@@ -34,6 +34,16 @@ def test_small_shifts_of_known_noise_are_fitted(name):
     assert curve.evidence > 100
 
 
+def test_a_larger_shift_of_laplace_noise_is_fitted():
+    """Its log-ratio rises between the two centres, and is level beyond: no other shape has such corners."""
+    law, shift = stats.laplace(), 1.0
+    curve = fitted_curve(expected_cells(law, shift, 1e5))
+    found, _ = curve.log_ratios(above=True)
+    truth = true_log_ratios(law, shift)[0]
+    likely = law.sf(EDGES[:-1]) > 0.02
+    assert np.abs(found - truth)[likely].max() < 0.05
+
+
 def test_standard_errors_hold_over_many_samples():
     """Normal noise, where one of the shapes is right: the errors are those of the estimate, but for the average."""
     law, shift, size = stats.norm(), 0.1, 20_000

@@ -197,11 +197,24 @@ def test_what_a_guide_proposes_is_compared_and_no_pair_twice():
     assert found.pair[0][0] + found.pair[1][0] == 4  # the best that there is
 
 
-def test_a_search_of_all_pairs_keeps_no_outputs_for_a_model():
-    surrogate = Surrogate(FinalTest(ApproximateDP(0.0), SIZE, ALPHA))
-    surrogate.add((0, 1), np.zeros(10), np.ones(10))
-    assert not surrogate.fitted
-    assert surrogate._new == []
+@pytest.mark.parametrize(("length", "kept"), [(2, False), (LENGTH, True)])
+def test_only_a_search_that_leaves_pairs_out_keeps_outputs_for_a_model(monkeypatch, length, kept):
+    added = []
+    monkeypatch.setattr(Surrogate, "add", lambda self, pair, *outputs: added.append(outputs))
+
+    class Sum(dpaudit.Mechanism):
+        def sample(self, data, size, rng):
+            return np.sum(data) + rng.laplace(size=size)
+
+        def neighbours(self):
+            return dpaudit.Neighbouring.within(dpaudit.Vectors(length=length, low=0, high=2, integer=True))
+
+        def claims(self):
+            return [dpaudit.PrivacyClaim(id="c", statement="", epsilon=9.0)]
+
+    (result,) = dpaudit.check(Sum(), samples=50_000, method="black-box").results
+    assert result.verdict != "error"
+    assert bool(added) is kept
 
 
 def test_few_structures_of_many_values_are_kept():

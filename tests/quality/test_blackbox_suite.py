@@ -11,6 +11,8 @@ from suite import audit, cases, inputs, noise, noisy_max, oracle, sparse_vector
 from suite.case import STEPS, step_pairs
 
 import dpaudit
+from dpaudit.auditors import Budget, Streams
+from dpaudit.auditors.blackbox import search_pair
 from dpaudit.claims.guarantees import ApproximateDP
 from dpaudit.statistics import forced_lower
 
@@ -323,3 +325,18 @@ def test_the_command_line_writes_its_table(tmp_path, capsys):
     assert [line.split()[0] for line in rows] == ["mechanism", "laplace", "all"]
     assert blackbox.main(["--only", "no-such-case"]) == 2
     assert "no case named no-such-case" in capsys.readouterr().err
+
+
+def test_the_search_finds_a_pair_nearly_as_good_as_the_best_of_very_many():
+    """Against the exact bounds of pairs: variations alone reach 0.74 in the mean of these seeds."""
+    case = cases()["sparse-vector-2"]
+    samples, confidence = 10**6, 0.9
+    best = case.oracle(samples, confidence)
+    reached = []
+    for seed in range(4):
+        (claim,) = case.mechanism.claims()
+        budget = Budget(samples=samples, confidence=confidence)
+        found = search_pair(case.mechanism, claim, case.mechanism.neighbours(), budget=budget, streams=Streams(seed))
+        cells = case.cells(*(tuple(map(int, data)) for data in found.found.pair))
+        reached.append(oracle.best_bound(cells.p, cells.q, samples, confidence) / best)
+    assert np.mean(reached) > 0.85
