@@ -12,6 +12,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, ndtri
 
+from dpaudit.auditors.allotment import allotted
 from dpaudit.auditors.outputs import Outputs, OutputsLike, as_outputs, joined
 from dpaudit.auditors.planted import identifies, planted
 from dpaudit.auditors.scorefamilies import FAMILIES, Allowance, Family, Form
@@ -42,13 +43,13 @@ _LITTLE_CAUTION, _COMMON_SHARE = 1.0, 0.2
 """Where no event stands out: standard errors of caution, and the least part of the outputs that an event and its
 complement have."""
 
-_SMOOTH_CAUTION = 1.5
-_LEAST_THRESHOLDS, _LEAST_SMOOTHED, _LEAST_COMMON = 16, 0.7, 0.1
-"""Where thresholds are compared by a smooth log-ratio: standard errors of caution; the least number of thresholds; the
-least occurrences of an event, times the root of the outputs, as the shapes say little of what is rarer; and the least
-part of the outputs that are in it where no event stands out."""
+_LEAST_THRESHOLDS, _LEAST_SMOOTHED, _LEAST_COMMON = 16, 50, 0.1
+_MOST_TOGETHER = 3
+"""Where thresholds are compared by a smooth log-ratio: the least number of thresholds; the least occurrences of an
+event, as the shapes say little of what is rarer; the least part of the outputs that are
+in it where no event stands out; and the most events of one score that are tested together."""
 
-_AGAINST_LEARNED, _LEAST_SHARE = 5.0, 0.15
+_AGAINST_LEARNED, _LEAST_SHARE = 4.0, 0.15
 """Where no event stands out: how many times likelier the counts must be by a learned score than by one that is not, for
 both to get as much of the error probability; and the share below which an event gets none."""
 
@@ -176,14 +177,15 @@ class Selection:
     ----------
     main
         The event that all samples speak for.
-    common
-        Another common event, where no event stands out or the main one does by little: by another score, of which the
-        counts do not say whether it is better.
+    beside
+        Events that share the error probability with it, because the counts leave open which of them is better: others
+        of its score, and a common event of another score.
     others
         Events that may prove more: one that a line fitted to its score has found, a rare one, and one that was never
         seen on the other input.
-    share_of_common, share_of_others
-        Part of the error probability that the common event has of what the others leave, and that of each of these.
+    parts_beside, share_of_others
+        Parts of the error probability that the events beside the main one have of what the others leave, and that of
+        each of these.
     blind
         Whether a difference planted in copies of the outputs went unnoticed (see `planted`): asked where nothing told
         the inputs apart, and where a part of the outputs identifies, which may hide more than what was seen.
@@ -194,9 +196,9 @@ class Selection:
     """
 
     main: Choice
-    common: Choice | None = None
+    beside: tuple[Choice, ...] = ()
     others: tuple[Choice, ...] = ()
-    share_of_common: float = _SHARE_OF_COMMON
+    parts_beside: tuple[float, ...] = ()
     share_of_others: float = SHARE_OF_OTHERS
     blind: bool = False
     identified: bool = False
@@ -213,14 +215,14 @@ class Selection:
     @property
     def choices(self) -> list[Choice]:
         """All of them, the main one first."""
-        return [self.main, *([] if self.common is None else [self.common]), *self.others]
+        return [self.main, *self.beside, *self.others]
 
     @property
     def shares(self) -> list[float]:
         """Parts of the error probability, in this order."""
         rest = 1 - self.share_of_others * len(self.others)
-        main = [rest] if self.common is None else [rest * (1 - self.share_of_common), rest * self.share_of_common]
-        return [*main, *(self.share_of_others for _ in self.others)]
+        parts = [1 - sum(self.parts_beside), *self.parts_beside]
+        return [*(rest * part for part in parts), *(self.share_of_others for _ in self.others)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,32 +288,77 @@ def select_events(
     return replace(selection, blind=blind, identified=identified)
 
 
+@dataclass(frozen=True, slots=True)
+class _Advice:
+    """Events that are tested together, the most important one first, with the parts of the error probability of each.
+
+    ``evidence`` is the logarithm of how many times likelier the counts are than without any difference.
+    """
+
+    evidence: float
+    choices: tuple[Choice, ...]
+    parts: tuple[float, ...] = (1.0,)
+
+    @property
+    def promised(self) -> float:
+        """Bound that the first event promises."""
+        return self.choices[0].predicted
+
+    def beside(self, other: _Advice, part: float) -> _Advice:
+        """Both, the other one with this part of the error probability."""
+        parts = (*(each * (1 - part) for each in self.parts), *(each * part for each in other.parts))
+        return _Advice(self.evidence, self.choices + other.choices, parts)
+
+    def alone(self) -> _Advice:
+        """The first event, with the whole error probability."""
+        return _Advice(self.evidence, self.choices[:1])
+
+
 def choose_from(tables: Sequence[Counts], test: FinalTest) -> Selection:
     """As :func:`select_events`, of scores that have competed; ``blind`` where no event stands out."""
     caution = _caution(tables)
     found = [table.best(test, caution) for table in tables]
-    if max(choice.predicted for choice in found) <= 0:
-        main, beside, share = _of_weak_effect(tables, test)
-        return Selection(
-            main=main,
-            common=beside,
-            others=_others(main, tables, test, _SHARE_OF_LUCK),
-            share_of_common=share,
-            share_of_others=_SHARE_OF_LUCK,
-            blind=True,
-        )
-    main, beside = _smoothed(_cheapest(found), tables, test), None
-    if max(table.best(test, caution + _MORE_CAUTION).predicted for table in tables) <= 0:
-        # Now and then luck alone makes an event stand out by as little as this.
-        common, *_ = _of_weak_effect(tables, test)
-        if common.event.score is not main.event.score or common.occurrences > _MUCH_COMMONER * main.occurrences:
-            beside = common
-    others = _others(main, tables, test, SHARE_OF_OTHERS)
-    return Selection(main=main, common=beside, others=others, share_of_common=_SHARE_OF_COMMON)
+    stands_out = max(choice.predicted for choice in found) > 0
+    if stands_out:
+        advice, share = _standing_out(_cheapest(found), tables, test, caution), SHARE_OF_OTHERS
+    else:
+        advice, share = _of_weak_effect(tables, test), _SHARE_OF_LUCK
+    main = advice.choices[0]
+    return Selection(
+        main=main,
+        beside=advice.choices[1:],
+        parts_beside=advice.parts[1:],
+        others=_others(main, tables, test, share)[: MOST_CANDIDATES - len(advice.choices)],
+        share_of_others=share,
+        blind=not stands_out,
+    )
 
 
-def _of_weak_effect(tables: Sequence[Counts], test: FinalTest) -> tuple[Choice, Choice | None, float]:
-    """Return a common event, another one to be tested beside it, and the share of the error probability for that.
+def _standing_out(choice: Choice, tables: Sequence[Counts], test: FinalTest, caution: float) -> _Advice:
+    """Return the events to be tested where one stands out of the band.
+
+    A smooth log-ratio advises the thresholds where it promises as much. Of an event that hardly occurs on the other
+    input, the counts there do not say how large the log-ratio is. Now and then luck alone makes an event stand out: so
+    a common event is tested too where the one that stands out promises less, at one more standard error, than that.
+    """
+    (table,) = (table for table in tables if table.score is choice.event.score)
+    advice = _Advice(0.0, (choice,))
+    smooth = None if choice.q_hits < _LEAST_SEEN else table.advised(test)
+    if smooth is not None and smooth.promised >= choice.predicted:
+        advice = smooth
+    common = _of_weak_effect(tables, test).alone()
+    (event,) = common.choices
+    main = advice.choices[0]
+    if table.best(test, caution + _MORE_CAUTION).predicted <= common.promised and (
+        event.event.score is not main.event.score
+        or (advice is not smooth and event.occurrences > _MUCH_COMMONER * main.occurrences)
+    ):
+        return advice.alone().beside(common, _SHARE_OF_COMMON)
+    return advice
+
+
+def _of_weak_effect(tables: Sequence[Counts], test: FinalTest) -> _Advice:
+    """Return common events, with the parts of the error probability of each.
 
     Common events say most of an effect that is as small as its standard error. That of the score by which the counts
     are likeliest is tested. Learned scores are judged on fewer samples, and the best of several looks good by luck; so
@@ -319,24 +366,24 @@ def _of_weak_effect(tables: Sequence[Counts], test: FinalTest) -> tuple[Choice, 
     counts are by each.
     """
     most = max(table.rows for table in tables)
-    given: list[tuple[float, Choice]] = []
-    learned: list[tuple[float, Choice]] = []
+    given: list[_Advice] = []
+    learned: list[_Advice] = []
     for table in tables:
-        found = table.best_smooth(test, _SMOOTH_CAUTION, least=_LEAST_COMMON)
+        found = table.advised(test, least=_LEAST_COMMON)
         if found is None:
             choice = table.best(test, _LITTLE_CAUTION, least=_COMMON_SHARE)
-            found = _evidence_of_counts(choice), choice
-        if math.isfinite(found[1].predicted):
+            found = _Advice(_evidence_of_counts(choice), (choice,))
+        if math.isfinite(found.promised):
             (given if table.rows == most else learned).append(found)
     if not (given or learned):
-        return _cheapest([table.best(test, _caution(tables)) for table in tables]), None, 0.0
+        return _Advice(0.0, (_cheapest([table.best(test, _caution(tables)) for table in tables]),))
     if not (given and learned):
-        return _likeliest(given + learned)[1], None, 0.0
-    (evidence, main), (other_evidence, other) = _likeliest(given), _likeliest(learned)
-    share = float(expit(other_evidence - evidence - math.log(_AGAINST_LEARNED)))
+        return _likeliest(given + learned)
+    main, other = _likeliest(given), _likeliest(learned)
+    share = float(expit(other.evidence - main.evidence - math.log(_AGAINST_LEARNED)))
     if share > 1 - _LEAST_SHARE:
-        return other, None, 0.0
-    return (main, None, 0.0) if share < _LEAST_SHARE else (main, other, share)
+        return other
+    return main if share < _LEAST_SHARE else main.beside(other.alone(), share)
 
 
 def _evidence_of_counts(choice: Choice) -> float:
@@ -345,9 +392,9 @@ def _evidence_of_counts(choice: Choice) -> float:
     return max(likelier - math.log(_SIDES * math.log2(2 * choice.rows)), 0.0)
 
 
-def _likeliest(found: Sequence[tuple[float, Choice]]) -> tuple[float, Choice]:
-    """Return the evidence and the event of the score by which the counts are likeliest."""
-    return max(found, key=lambda item: (item[0], item[1].predicted))
+def _likeliest(found: Sequence[_Advice]) -> _Advice:
+    """Return the events of the score by which the counts are likeliest."""
+    return max(found, key=lambda advice: (advice.evidence, advice.promised))
 
 
 def _cheapest(found: Sequence[Choice]) -> Choice:
@@ -355,18 +402,6 @@ def _cheapest(found: Sequence[Choice]) -> Choice:
     most = max(choice.predicted for choice in found)
     enough = most - _CHEAP_ENOUGH * abs(most)
     return min((c for c in found if c.predicted >= enough), key=lambda c: c.event.score.cost)
-
-
-def _smoothed(choice: Choice, tables: Sequence[Counts], test: FinalTest) -> Choice:
-    """Return the event of the same score that a smooth log-ratio advises, or the one given where it promises more.
-
-    Of an event that hardly occurs on the other input, the counts there do not say how large the log-ratio is.
-    """
-    if choice.q_hits < _LEAST_SEEN:
-        return choice
-    (table,) = (table for table in tables if table.score is choice.event.score)
-    found = table.best_smooth(test, _SMOOTH_CAUTION)
-    return choice if found is None or found[1].predicted < choice.predicted else found[1]
 
 
 def _others(main: Choice, tables: Sequence[Counts], test: FinalTest, share: float) -> tuple[Choice, ...]:
@@ -596,6 +631,8 @@ class Counts:
         Ascending.
     above, below
         Occurrences on either input of scores of at least, and of at most, each threshold.
+    means
+        Mean score of the outputs from each threshold to below the next one.
     scores
         Score of every output, in the order of the samples.
     """
@@ -605,6 +642,7 @@ class Counts:
     thresholds: np.ndarray
     above: tuple[np.ndarray, np.ndarray]
     below: tuple[np.ndarray, np.ndarray]
+    means: np.ndarray
     scores: tuple[np.ndarray, np.ndarray]
 
     @classmethod
@@ -616,12 +654,15 @@ class Counts:
     def counted(cls, score: Score, scores: tuple[np.ndarray, np.ndarray]) -> Self:
         """Count the events of a score from the scores of samples of both inputs."""
         xs, ys = (np.sort(side) for side in scores)
-        thresholds = _spread(np.sort(np.concatenate([xs, ys]), kind="stable"))
+        merged = np.sort(np.concatenate([xs, ys]), kind="stable")
+        thresholds = _spread(merged)
+        starts = np.searchsorted(merged, thresholds)
+        means = np.add.reduceat(merged, starts) / np.diff(np.append(starts, len(merged)))
         above, below = (
             tuple(np.searchsorted(side, thresholds, side=which) for side in (xs, ys)) for which in ("left", "right")
         )
         rows = len(xs)
-        return cls(score, rows, thresholds, (rows - above[0], rows - above[1]), (below[0], below[1]), scores)
+        return cls(score, rows, thresholds, (rows - above[0], rows - above[1]), (below[0], below[1]), means, scores)
 
     def of_first(self, rows: int) -> Self:
         """Counts in the first rows alone."""
@@ -647,7 +688,7 @@ class Counts:
             counts = self.above if above else self.below
             p_hits, q_hits = counts[::-1] if reverse else counts
             predicted = _predicted(p_hits, q_hits + _HALF_A_HIT, self.rows, test, 0.0)
-            found.append(self._chosen(np.where(q_hits == 0, predicted, -np.inf), test, above=above, reverse=reverse))
+            found.append(self._chosen(np.where(q_hits == 0, predicted, -np.inf), above=above, reverse=reverse))
         return max(found, key=lambda choice: choice.predicted)
 
     def best_fitted(self, test: FinalTest) -> Choice | None:
@@ -666,51 +707,42 @@ class Counts:
             predicted = np.where(
                 _fits(modelled, q_hits) & (p_hits + modelled >= min(_COMMON, self.rows // 5)), predicted, -np.inf
             )
-            found.append(self._chosen(predicted, test, above=above, reverse=reverse))
+            found.append(self._chosen(predicted, above=above, reverse=reverse))
         best = max(found, key=lambda choice: choice.predicted)
         return best if math.isfinite(best.predicted) else None
 
-    def best_smooth(self, test: FinalTest, caution: float, *, least: float = 0.0) -> tuple[float, Choice] | None:
-        """Event of the largest bound by a smooth log-ratio that is so many standard errors worse than fitted.
+    def advised(self, test: FinalTest, *, least: float = 0.0) -> _Advice | None:
+        """Events that are worth most by what a smooth log-ratio may be, given the counts.
 
         All samples say what the log-ratio is at every threshold, so that none is taken because luck favours it.
 
         Parameters
         ----------
-        test, caution
+        test
             As in :meth:`best`.
         least
-            Part of the outputs, at least, that is in the event. At most a half is: where scores order outputs by their
+            Part of the outputs, at least, that is in an event. At most a half is: where scores order outputs by their
             log-ratio, rarer events have larger ones.
 
         Returns
         -------
-        tuple or None
-            Logarithm of how many times likelier the counts are by the log-ratio than without any difference, and the
-            event. None where there are few thresholds, or the counts of some event differ from what the log-ratio makes
+        _Advice or None
+            None where there are few thresholds, or the counts of some event differ from what the log-ratio makes
             them by more than luck explains.
         """
         if test.provisional or len(self.thresholds) < _LEAST_THRESHOLDS:
             return None
         cells = self.cells
-        curve = fitted_curve(cells)
+        curve = fitted_curve(cells, self.means)
         if curve is None or not curve.explains(cells, _caution_for([self.rows])):
             return None
-        found = []
-        for above in (True, False):
-            log_ratio, error = curve.log_ratios(above=above)
-            both = np.sum(self.above if above else self.below, axis=0).astype(float)
-            fitting = (both >= max(_LEAST_SMOOTHED * math.sqrt(2 * self.rows), least * 2 * self.rows)) & (
-                both <= self.rows
-            )
-            for reverse in (False, True):
-                lower = (-log_ratio if reverse else log_ratio) - caution * error
-                p_hits, q_hits = (np.minimum(both * expit(sign * lower), self.rows) for sign in (1, -1))
-                predicted = _predicted(p_hits, q_hits, self.rows, test, 0.0)
-                predicted = np.where(fitting, predicted, -np.inf)
-                found.append(self._chosen(predicted, test, above=above, reverse=reverse))
-        best = max(found, key=lambda choice: choice.predicted)
-        return (curve.evidence, best) if math.isfinite(best.predicted) else None
+        both = np.sum(self.above, axis=0).astype(float), np.sum(self.below, axis=0).astype(float)
+        least_hits = max(_LEAST_SMOOTHED, least * 2 * self.rows)
+        found = allotted(curve, both, self.rows, test, least=least_hits, most=_MOST_TOGETHER)
+        if not found:
+            return None
+        choices = tuple(self._at(each.place, each.expected, above=each.above, reverse=each.reverse) for each in found)
+        return _Advice(curve.evidence, choices, tuple(each.share for each in found))
 
     @property
     def cells(self) -> np.ndarray:
@@ -764,22 +796,25 @@ class Counts:
         if least:
             part = (p_hits + q_hits) / (2 * self.rows)
             predicted = np.where((part >= least) & (part <= 1 - least), predicted, -np.inf)
-        return self._chosen(predicted, test, above=above, reverse=reverse)
+        return self._chosen(predicted, above=above, reverse=reverse)
 
-    def _chosen(self, predicted: np.ndarray, test: FinalTest, *, above: bool, reverse: bool) -> Choice:
+    def _chosen(self, predicted: np.ndarray, *, above: bool, reverse: bool) -> Choice:
         """Choose the event of the largest prediction."""
-        counts = self.above if above else self.below
-        p_hits, q_hits = counts[::-1] if reverse else counts
         # Of thresholds that promise as much, the strictest: what was not seen yet may be inside the others.
         most = predicted.max()
         as_good = np.flatnonzero(predicted >= (most - _AS_GOOD * abs(most) if math.isfinite(most) else most))
         i = int(as_good[-1] if above else as_good[0])
+        return self._at(i, float(predicted[i]), above=above, reverse=reverse)
+
+    def _at(self, place: int, predicted: float, *, above: bool, reverse: bool) -> Choice:
+        """Event of the threshold at a place."""
+        p_hits, q_hits = (self.above if above else self.below)[:: -1 if reverse else 1]
         return Choice(
-            event=ThresholdEvent(self.score, float(self.thresholds[i]), above),
+            event=ThresholdEvent(self.score, float(self.thresholds[place]), above),
             reverse=reverse,
-            predicted=float(predicted[i]),
-            p_hits=int(p_hits[i]),
-            q_hits=int(q_hits[i]),
+            predicted=predicted,
+            p_hits=int(p_hits[place]),
+            q_hits=int(q_hits[place]),
             rows=self.rows,
         )
 

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from scipy.special import expit, ndtri
 
-_SCALES = 4.0 ** np.arange(-2, 5)
+_SCALES = 4.0 ** np.arange(-1, 8)
 """Standard deviations that the weights of the shapes may have, in units of one over the root of the outputs."""
 
-_SETS = {(1,): 1.0, (2,): 1.0, (3,): 1.0, (6,): 1.0, (1, 2, 3): 1.0, (4,): 0.3, (5,): 0.3, (1, 2, 3, 4, 5): 0.3}
+_SETS = {
+    (1,): 1.0,
+    (6,): 1.0,
+    (2,): 1.0,
+    (3,): 0.5,
+    (7,): 0.5,
+    (1, 2, 3): 0.3,
+    (4,): 0.1,
+    (5,): 0.1,
+    (1, 2, 3, 4, 5): 0.1,
+}
 """Shapes that are fitted together, beside the constant, and how likely each set is, before anything is counted."""
 
 _RAMP = 0.16
@@ -29,7 +40,10 @@ _UNLIKELY = 1e-3
 _MOST_CELLS = 250
 """Cells that weights are fitted to, at most: more of them change little."""
 
-_STEPS = 30
+_DRAWS = 8
+"""Draws from the posterior of each fit."""
+
+_STEPS, _BALANCING_STEPS = 30, 4
 _CLOSE_ENOUGH = 1e-8
 
 
@@ -53,15 +67,6 @@ class Fit:
     covariance: np.ndarray
     evidence: float
 
-    def log_ratios(self, total: np.ndarray, *, above: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Log-ratio of the probabilities of the cells from, or up to, each one, and its variance."""
-        logit = np.clip(self.weights @ self.shapes, -_MOST, _MOST)
-        part, rest = expit(logit), expit(-logit)
-        first, second = (_cumulated(total * each, above=above) for each in (part, rest))
-        slopes = _cumulated(self.shapes * (total * part * rest), above=above) * (1 / first + 1 / second)
-        variance = np.einsum("kc,kl,lc->c", slopes, self.covariance, slopes)
-        return np.log(first) - np.log(second), np.maximum(variance, 0.0)
-
 
 @dataclass(frozen=True, slots=True)
 class Curve:
@@ -77,49 +82,65 @@ class Curve:
 
     fits: tuple[Fit, ...]
     total: np.ndarray
-    _known: dict[bool, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict, repr=False, compare=False)
 
-    def log_ratios(self, *, above: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Log-ratio of the probabilities of the cells from, or up to, each one, and its standard error."""
-        if above not in self._known:
-            self._known[above] = self._averaged(above=above)
-        return self._known[above]
+    def log_ratios(self, *, above: bool) -> np.ndarray:
+        """Log-ratio of the probabilities of the cells from, or up to, each one: the mean over the fits."""
+        likely, fits = self._likely()
+        logit = np.stack([fit.weights @ fit.shapes for fit in fits])
+        return np.asarray(likely @ _of_events(logit, self.total, above=above))
 
-    def _averaged(self, *, above: bool) -> tuple[np.ndarray, np.ndarray]:
+    def draws(self, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Log-ratios that may be the true ones, of the events from, and up to, cells joined from ``starts`` on.
+
+        Returns both, shape (draws, cells), and how likely each draw is. The draws are spread evenly over the posterior
+        of the weights of each fit. As both samples are equally large, so are the probabilities of all outputs.
+        """
+        likely, fits = self._likely()
+        total = np.add.reduceat(self.total, starts)
+        drawn = []
+        for fit in fits:
+            shapes = np.add.reduceat(fit.shapes * self.total, starts, axis=1) / total
+            spread = np.linalg.cholesky(fit.covariance)
+            drawn.append((fit.weights + _evenly_normal(len(fit.weights)) @ spread.T) @ shapes)
+        logit = _balanced(np.clip(np.concatenate(drawn), -_MOST, _MOST), total)
+        above, below = (_of_events(logit, total, above=above) for above in (True, False))
+        return above, below, np.repeat(likely / _DRAWS, _DRAWS)
+
+    def _likely(self) -> tuple[np.ndarray, list[Fit]]:
+        """How likely each fit is, and the fits, without those that hardly count."""
         evidence = np.array([fit.evidence for fit in self.fits])
         likely = np.exp(evidence - evidence.max())
-        likely = np.where(likely > _UNLIKELY, likely, 0.0)
-        likely /= likely.sum()
-        found = [
-            fit.log_ratios(self.total, above=above) for fit, part in zip(self.fits, likely, strict=True) if part > 0
-        ]
-        likely = likely[likely > 0]
-        each, variances = np.stack([mean for mean, _ in found]), np.stack([variance for _, variance in found])
-        mean = likely @ each
-        return mean, np.sqrt(likely @ (variances + (each - mean) ** 2))
+        kept = np.flatnonzero(likely > _UNLIKELY)
+        return likely[kept] / likely[kept].sum(), [self.fits[i] for i in kept]
 
     @property
     def evidence(self) -> float:
-        """Logarithm of how many times likelier the counts are than without any difference; hardly below 0."""
+        """Logarithm of how many times likelier the counts are than without any difference; at least about -2."""
         return float(np.logaddexp.reduce([fit.evidence for fit in self.fits]))
 
     def explains(self, cells: np.ndarray, errors: float) -> bool:
-        """Whether the counts in all cells from, and up to, each one are within so many standard errors of the curve."""
+        """Whether the counts in all cells from, and up to, each one are within so many standard errors of the curve.
+
+        To these comes what Bernstein's inequality adds, which is what decides where few occurrences are expected.
+        """
         for above in (True, False):
             first, both = _cumulated(cells[0], above=above), _cumulated(self.total, above=above)
-            part = expit(self.log_ratios(above=above)[0])
-            if np.any(np.abs(first - both * part) > errors * np.sqrt(both * part * (1 - part))):
+            part = expit(self.log_ratios(above=above))
+            allowed = errors * np.sqrt(both * part * (1 - part)) + errors**2 / 6
+            if np.any(np.abs(first - both * part) > allowed):
                 return False
         return True
 
 
-def fitted_curve(cells: np.ndarray) -> Curve | None:
+def fitted_curve(cells: np.ndarray, scores: np.ndarray | None = None) -> Curve | None:
     """Fit the log-ratio to the counts of two samples in cells along a score.
 
     Parameters
     ----------
     cells
         How many outputs of either input each cell has, shape (2, cells); none is empty.
+    scores
+        The score of every cell, ascending. None where only their order is known.
 
     Returns
     -------
@@ -131,7 +152,8 @@ def fitted_curve(cells: np.ndarray) -> Curve | None:
     The shapes are functions of the rank u in both samples together. Three are the log-ratios of small shifts of
     Laplace, logistic and normal noise: the sign of u - 1/2, u itself, and its normal score. Two are those of shifts of
     Gumbel noise to either side, 1 + log(u) and -1 - log(1 - u), and near those of a change of scale. One is that of a
-    larger shift of Laplace noise, which rises between the two centres. Each alone is fitted, and some together: few
+    larger shift of Laplace noise, which rises between the two centres. The last is the score itself: the log-ratio of
+    any shift of normal noise, and of a score that is learned as one. Each alone is fitted, and some together: few
     counts leave the average of these fits, and many leave what fits. Weights are
     independent and normal, with the standard deviation under which the counts are likeliest (by Laplace's
     approximation).
@@ -141,16 +163,28 @@ def fitted_curve(cells: np.ndarray) -> Curve | None:
     symmetric = np.sign(rank - 0.5), np.sqrt(12) * (rank - 0.5), ndtri(rank)
     ramp = np.clip((rank - 0.5) / _RAMP, -1, 1)
     shapes = np.stack([np.ones_like(rank), *symmetric, 1 + np.log(rank), -1 - np.log1p(-rank), ramp])
-    fits = [
-        _fit(shapes[[0, *chosen]], cells[0], total, math.log(prior / sum(_SETS.values())))
+    linear = None if scores is None else _standardised(scores, total)
+    if linear is not None:
+        shapes = np.concatenate([shapes, linear[None]])
+    found = tuple(
+        fit
         for chosen, prior in _SETS.items()
-    ]
-    found = tuple(fit for fit in fits if fit is not None)
+        if max(chosen) < len(shapes)
+        for fit in _fits(shapes[[0, *chosen]], cells[0], total, math.log(prior / sum(_SETS.values()) / len(_SCALES)))
+    )
     return Curve(found, total) if found else None
 
 
-def _fit(shapes: np.ndarray, first: np.ndarray, total: np.ndarray, prior: float) -> Fit | None:
-    """Fit weights of shapes to the counts of the first input; None where that does not converge.
+def _standardised(scores: np.ndarray, total: np.ndarray) -> np.ndarray | None:
+    """Scores with mean 0 and standard deviation 1; None where they have none."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        centred = scores - np.average(scores, weights=total)
+        spread = float(np.sqrt(np.average(centred**2, weights=total)))
+    return centred / spread if math.isfinite(spread) and spread > 0 else None
+
+
+def _fits(shapes: np.ndarray, first: np.ndarray, total: np.ndarray, prior: float) -> list[Fit]:
+    """Fit weights of shapes to the counts of the first input, for each standard deviation for which that converges.
 
     ``prior`` is the logarithm of how likely this set of shapes is, before anything is counted.
     """
@@ -169,15 +203,14 @@ def _fit(shapes: np.ndarray, first: np.ndarray, total: np.ndarray, prior: float)
         converged = np.abs(step).max(axis=1) < _CLOSE_ENOUGH
         if converged.all():
             break
-    if not converged.any():
-        return None
     logit = weights @ coarse
     # Without a difference, every output is as likely to be of the first input as of the second.
     fit = logit @ first - (np.logaddexp(0, logit) - math.log(2)) @ total - np.sum(precision * weights**2, axis=1) / 2
     volume = np.linalg.slogdet(information)[1] - math.log(total.sum() / 4)
     evidence = prior + fit + (np.log(precision[:, 1:]).sum(axis=1) - volume) / 2
-    best = int(np.argmax(np.where(converged, evidence, -np.inf)))
-    return Fit(shapes, weights[best], np.linalg.inv(information[best]), float(evidence[best]))
+    return [
+        Fit(shapes, weights[i], np.linalg.inv(information[i]), float(evidence[i])) for i in np.flatnonzero(converged)
+    ]
 
 
 def _grouped(shapes: np.ndarray, first: np.ndarray, total: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -187,6 +220,37 @@ def _grouped(shapes: np.ndarray, first: np.ndarray, total: np.ndarray) -> tuple[
         return shapes, first, total
     joined = np.add.reduceat(total, starts)
     return np.add.reduceat(shapes * total, starts, axis=1) / joined, np.add.reduceat(first, starts), joined
+
+
+def _balanced(logit: np.ndarray, total: np.ndarray) -> np.ndarray:
+    """Log-ratios with the constant that makes both samples equally large, as they are."""
+    half = total.sum() / 2
+    for _ in range(_BALANCING_STEPS):
+        part = expit(logit)
+        slope = np.maximum((part * (1 - part)) @ total, 1e-9 * half)
+        logit = logit + np.clip((half - part @ total) / slope, -1, 1)[:, None]
+    return np.asarray(logit)
+
+
+@cache
+def _evenly_normal(dimension: int) -> np.ndarray:
+    """Points that are spread evenly under independent normal laws, each with its mirror image.
+
+    They are the sequence whose step is 1, 1/g, 1/g^2 and so on, modulo 1, with g^(dimension + 1) = g + 1.
+    """
+    ratio = 2.0
+    for _ in range(_STEPS):
+        ratio = (1 + ratio) ** (1 / (dimension + 1))
+    steps = ratio ** -np.arange(1.0, dimension + 1)
+    points = ndtri((0.5 + np.arange(1, _DRAWS // 2 + 1)[:, None] * steps) % 1)
+    return np.concatenate([points, -points])
+
+
+def _of_events(logit: np.ndarray, total: np.ndarray, *, above: bool) -> np.ndarray:
+    """Log-ratios of the events from, or up to, each cell, of cells with these log-ratios."""
+    logit = np.clip(logit, -_MOST, _MOST)
+    first, second = (_cumulated(total * expit(sign * logit), above=above) for sign in (1, -1))
+    return np.asarray(np.log(first) - np.log(second))
 
 
 def _cumulated(cells: np.ndarray, *, above: bool) -> np.ndarray:

@@ -27,36 +27,59 @@ def test_small_shifts_of_known_noise_are_fitted(name):
     law, shift = getattr(stats, name)(), 0.05
     curve = fitted_curve(expected_cells(law, shift, 1e7))
     for above, truth in zip((True, False), true_log_ratios(law, shift), strict=True):
-        found, error = curve.log_ratios(above=above)
+        found = curve.log_ratios(above=above)
         likely = (law.sf(EDGES[:-1]) if above else law.cdf(EDGES[1:])) > 0.02
         np.testing.assert_allclose(found[likely], truth[likely], atol=0.004)
-        assert np.all(error[likely] < 0.01)
     assert curve.evidence > 100
+    drawn = dict(zip((True, False), curve.draws(np.arange(62))[:2], strict=True))
+    assert max(np.abs(drawn[above] - curve.log_ratios(above=above)).max() for above in drawn) < 0.1
 
 
 def test_a_larger_shift_of_laplace_noise_is_fitted():
     """Its log-ratio rises between the two centres, and is level beyond: no other shape has such corners."""
     law, shift = stats.laplace(), 1.0
     curve = fitted_curve(expected_cells(law, shift, 1e5))
-    found, _ = curve.log_ratios(above=True)
+    found = curve.log_ratios(above=True)
     truth = true_log_ratios(law, shift)[0]
     likely = law.sf(EDGES[:-1]) > 0.02
     assert np.abs(found - truth)[likely].max() < 0.05
 
 
-def test_standard_errors_hold_over_many_samples():
-    """Normal noise, where one of the shapes is right: the errors are those of the estimate, but for the average."""
+@pytest.mark.parametrize("shift", [1.0, 2.5])
+def test_a_larger_shift_of_normal_noise_is_fitted_into_its_tail(shift):
+    """Its log-ratio is a line in the score, but no function of the rank that the shapes have."""
+    law, edges = stats.norm(), np.linspace(-6, 8, 281)
+    cells = 1e7 * np.stack([np.diff(law.cdf(edges)), np.diff(law.cdf(edges - shift))])
+    truth, tail = law.logcdf(edges[1:]) - law.logcdf(edges[1:] - shift), law.cdf(edges[1:]) * 1e7 > 10
+    by_score, by_rank = (fitted_curve(cells, scores) for scores in ((edges[1:] + edges[:-1]) / 2, None))
+    missed = [np.abs(curve.log_ratios(above=False) - truth)[tail].max() for curve in (by_score, by_rank)]
+    assert missed[0] < min(0.02 * shift, missed[1] / 4)
+    assert by_score.explains(cells, 3.0)
+
+
+def test_draws_are_as_far_apart_as_the_estimates_of_many_samples_are_off():
+    """Normal noise, where one of the shapes is right: the draws err as much, but for the average."""
     law, shift, size = stats.norm(), 0.1, 20_000
     expected = expected_cells(law, shift, size)
     truth = true_log_ratios(law, shift)[1][20]
     deviations = []
     for seed in range(40):
-        curve = fitted_curve(np.random.default_rng(seed).poisson(expected).astype(float))
-        found, error = curve.log_ratios(above=False)
-        deviations.append((found[20] - truth) / error[20])
+        _, drawn, likely = fitted_curve(np.random.default_rng(seed).poisson(expected).astype(float)).draws(
+            np.arange(expected.shape[1])
+        )
+        assert likely.sum() == pytest.approx(1.0)
+        mean = likely @ drawn[:, 20]
+        deviations.append((mean - truth) / np.sqrt(likely @ (drawn[:, 20] - mean) ** 2))
     # Weights are shrunk a little. With 40 samples, the mean square is above 2 by chance once in a million.
-    assert np.mean(np.square(deviations)) < 2.0
+    assert 0.3 < np.mean(np.square(deviations)) < 2.0
     assert abs(np.mean(deviations)) < 1.0
+
+
+def test_every_draw_gives_all_outputs_the_same_probability_on_both_inputs():
+    cells = np.random.default_rng(0).poisson(expected_cells(stats.norm(), 1.5, 2000)).astype(float) + 1
+    above, below, _ = fitted_curve(cells).draws(np.arange(0, 62, 3))
+    # What differs in size between the two samples is luck alone.
+    assert max(np.abs(above[:, 0]).max(), np.abs(below[:, -1]).max()) < 1e-6
 
 
 def test_without_a_difference_nothing_speaks_for_one():
@@ -64,7 +87,8 @@ def test_without_a_difference_nothing_speaks_for_one():
     for _ in range(10):
         cells = rng.poisson(200.0, size=(2, 50)).astype(float)
         curve = fitted_curve(cells)
-        assert -0.5 < curve.evidence < 5
+        # Of the nine standard deviations of a weight, each as likely as the others, the least is next to none.
+        assert -np.log(9) < curve.evidence < 5
         assert curve.explains(cells, 4.5)
 
 
@@ -84,4 +108,5 @@ def test_inputs_told_apart_with_certainty_or_nearly_so_give_finite_numbers(size)
         if curve is not None:
             found = [number for above in (True, False) for number in curve.log_ratios(above=above)]
             assert np.all(np.isfinite(found))
+            assert all(np.all(np.isfinite(drawn)) for drawn in curve.draws(np.arange(cells.shape[1])))
             curve.explains(cells, 3.0)
