@@ -160,7 +160,7 @@ def epsilon_lower_bound(
     **Guarantee.** With probability at least ``confidence`` the bound is not above the true epsilon at ``delta``.
     With delta = 0 the final trials are assigned to the inputs by fair coins, so that the split of the hits is
     binomial and the whole error probability goes into one Clopper-Pearson bound; with delta > 0 two bounds share it.
-    Where more than one event goes to the final sample, the main one and up to three others, they share it too.
+    Where more than one event goes to the final sample, the main one and up to four others, they share it too.
     **Checked against** closed forms and the rate of false refutations on mechanisms that meet their claim exactly.
 
     Examples

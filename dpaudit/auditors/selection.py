@@ -43,11 +43,13 @@ _LITTLE_CAUTION, _COMMON_SHARE = 1.0, 0.2
 """Where no event stands out: standard errors of caution, and the least part of the outputs that an event and its
 complement have."""
 
-_LEAST_THRESHOLDS, _LEAST_SMOOTHED, _LEAST_COMMON = 16, 50, 0.1
-_MOST_TOGETHER = 3
-"""Where thresholds are compared by a smooth log-ratio: the least number of thresholds; the least occurrences of an
-event, as the shapes say little of what is rarer; the least part of the outputs that are
-in it where no event stands out; and the most events of one score that are tested together."""
+_LEAST_THRESHOLDS, _LEAST_COMMON, _MOST_TOGETHER = 16, 0.1, 3
+"""Where thresholds are compared by a smooth log-ratio: the least number of thresholds; the least part of the outputs
+that are in an event where no event stands out; and the most events of one score that are tested together."""
+
+_LEAST_SMOOTHED, _LEAST_LEARNED = 50.0, 0.7
+"""The least occurrences of such an event, as the shapes say little of what is rarer; and, times the root of the
+outputs, where the score is a learned log-ratio, whose extremes are the luck of the outputs that taught it."""
 
 _AGAINST_LEARNED, _LEAST_SHARE = 4.0, 0.15
 """Where no event stands out: how many times likelier the counts must be by a learned score than by one that is not, for
@@ -88,7 +90,7 @@ little."""
 
 
 MOST_CANDIDATES = 5
-"""Events, at most, that are tested: the main one, a common one, and three others."""
+"""Events, at most, that are tested: the main one, those beside it, and three others at most."""
 
 Sides = tuple[Outputs, Outputs]
 """Samples of the first and of the second input."""
@@ -270,8 +272,9 @@ def select_events(
     -----
     The main event is that whose bound in the final sample would be largest if the truth were at the lower end of a
     simultaneous confidence band over all events looked at (`_caution`): events that are rare, and look best by luck,
-    have wide bands. Its threshold is that of a smooth log-ratio where that fits the counts (`fitted_curve`). Where no
-    event stands out of the band, a common one is chosen by the smooth log-ratio.
+    have wide bands. Its threshold, and those of events that share the error probability with it, are chosen by a smooth
+    log-ratio where that fits the counts (`fitted_curve`, `allotted`). Where no event stands out of the band, common
+    ones are chosen in the same way; one is also tested beside an event that stands out by little.
 
     Others are tested beside it with parts of the error probability, where they promise more than these parts cost the
     main one: the best event of a score that a line relates to the log-ratio, for which counts need not be compared
@@ -737,7 +740,8 @@ class Counts:
         if curve is None or not curve.explains(cells, _caution_for([self.rows])):
             return None
         both = np.sum(self.above, axis=0).astype(float), np.sum(self.below, axis=0).astype(float)
-        least_hits = max(_LEAST_SMOOTHED, least * 2 * self.rows)
+        learned = _LEAST_LEARNED * math.sqrt(2 * self.rows) if self.score.log_ratio else 0.0
+        least_hits = max(_LEAST_SMOOTHED, learned, least * 2 * self.rows)
         found = allotted(curve, both, self.rows, test, least=least_hits, most=_MOST_TOGETHER)
         if not found:
             return None
