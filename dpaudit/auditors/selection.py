@@ -16,7 +16,7 @@ from dpaudit.auditors.allotment import allotted
 from dpaudit.auditors.outputs import Outputs, OutputsLike, as_outputs, joined
 from dpaudit.auditors.planted import identifies, planted
 from dpaudit.auditors.scorefamilies import FAMILIES, Allowance, Family, Form
-from dpaudit.auditors.scores import CombinedScore, OutcomeScore, Score, score_from_json, scores_of
+from dpaudit.auditors.scores import ColumnScore, CombinedScore, OutcomeScore, Score, score_from_json, scores_of
 from dpaudit.auditors.smoothing import fitted_curve
 from dpaudit.auditors.threads import one_thread
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee
@@ -49,7 +49,7 @@ that are in an event where no event stands out; and the most events of one score
 
 _LEAST_SMOOTHED, _LEAST_LEARNED = 50.0, 0.7
 """The least occurrences of such an event, as the shapes say little of what is rarer; and, times the root of the
-outputs, where the score is a learned log-ratio, whose extremes are the luck of the outputs that taught it."""
+outputs, where the score is no number of the output but learned: its extremes are the luck of those that taught it."""
 
 _AGAINST_LEARNED, _LEAST_SHARE = 4.0, 0.15
 """Where no event stands out: how many times likelier the counts must be by a learned score than by one that is not, for
@@ -740,7 +740,7 @@ class Counts:
         if curve is None or not curve.explains(cells, _caution_for([self.rows])):
             return None
         both = np.sum(self.above, axis=0).astype(float), np.sum(self.below, axis=0).astype(float)
-        learned = _LEAST_LEARNED * math.sqrt(2 * self.rows) if self.score.log_ratio else 0.0
+        learned = 0.0 if isinstance(self.score, ColumnScore) else _LEAST_LEARNED * math.sqrt(2 * self.rows)
         least_hits = max(_LEAST_SMOOTHED, learned, least * 2 * self.rows)
         found = allotted(curve, both, self.rows, test, least=least_hits, most=_MOST_TOGETHER)
         if not found:
