@@ -165,7 +165,7 @@ def false_refutations(audits):
 def test_judging_on_the_sample_that_chose_the_event_is_visible(monkeypatch, record_property):
     """The selection sample reused as the final one: the rate of false refutations leaves what alpha allows."""
     # A threshold that a smooth log-ratio advises hardly follows the luck of one sample.
-    monkeypatch.setattr(selection, "fitted_curve", lambda cells: None)
+    monkeypatch.setattr(selection, "fitted_curve", lambda cells, scores: None)
     audits = 200
     allowed = binom.isf(FALSE_ALARM, audits, 0.05)
     honest = false_refutations(audits)
