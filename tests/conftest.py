@@ -1,5 +1,6 @@
 """Workers of pytest share the processors already: numerical libraries keep to one thread each."""
 
+import gc
 import os
 import shutil
 import signal
@@ -15,6 +16,17 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # For the inner sessions of test_pytest_plugin.py; allowed here because `testpaths` makes this an initial conftest.
 pytest_plugins = ["pytester"]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish():
+    """Leave out of garbage collection what stays to the end.
+
+    These are some million objects: the modules and the tests themselves. A test that makes many objects would have
+    them looked through every time, for most of a second.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 HANDLERS = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
