@@ -73,8 +73,38 @@ class Fingerprint:
     complete: bool = True
 
 
+class Reader:
+    """Reads modules, each once; several codebases may share what it has read.
+
+    Parameters
+    ----------
+    papers
+        Modules, with all below them, in which words count for nothing: places and statements of claims, descriptions
+        of a mechanism. Elsewhere the same names may mean something else.
+    """
+
+    def __init__(self, *, papers: Collection[str] = ("dpaudit",)) -> None:
+        self._papers = tuple(papers)
+        self._modules: dict[str, _Module | None] = {}
+        self._installed: dict[str, bool] = {}
+
+    def is_installed(self, name: str) -> bool:
+        """Whether a module comes with an installed package or with Python, or has no source of its own."""
+        if name not in self._installed:
+            self._installed[name] = is_installed(name)
+        return self._installed[name]
+
+    def module(self, name: str) -> _Module | None:
+        """A module; None where it has no source that can be read."""
+        if name not in self._modules:
+            found = source_of(name)
+            words = any(name == each or name.startswith(f"{each}.") for each in self._papers)
+            self._modules[name] = None if found is None else _Module.read(name, found, without_words=words)
+        return self._modules[name]
+
+
 class Codebase:
-    """The modules read so far; one object reads every file once.
+    """Modules, and which of their statements reach which.
 
     Parameters
     ----------
@@ -82,9 +112,8 @@ class Codebase:
         Modules, with all below them, whose units are not followed.
     cut
         Units that are not followed, as (module, name).
-    papers
-        Modules, with all below them, in which words count for nothing: places and statements of claims, descriptions
-        of a mechanism. Elsewhere the same names may mean something else.
+    reader
+        What reads the modules; a new one where there is none, so that one object reads every file once.
     """
 
     def __init__(
@@ -92,10 +121,11 @@ class Codebase:
         *,
         left_out: Collection[str] = (*VOCABULARY, *AUDITORS),
         cut: Collection[tuple[str, str]] = (),
-        papers: Collection[str] = ("dpaudit",),
+        reader: Reader | None = None,
     ) -> None:
-        self._left_out, self._cut, self._papers = tuple(left_out), frozenset(cut), tuple(papers)
-        self._modules: dict[str, _Module | None] = {}
+        self._left_out, self._cut = tuple(left_out), frozenset(cut)
+        self._reader = reader or Reader()
+        self._module = self._reader.module
         self._edges: dict[Unit, tuple[frozenset[Unit], frozenset[str]]] = {}
 
     def fingerprint(self, roots: Iterable[tuple[str, str | int]], *, full: Iterable[str] = ()) -> Fingerprint:
@@ -155,13 +185,6 @@ class Codebase:
             found = set()
             self._resolve(module, {}, (where.partition(".")[0],), found, set(), depth=0)
         return sorted(found) or [(name, _WHOLE)]
-
-    def _module(self, name: str) -> _Module | None:
-        if name not in self._modules:
-            found = source_of(name)
-            words = any(name == each or name.startswith(f"{each}.") for each in self._papers)
-            self._modules[name] = None if found is None else _Module.read(name, found, without_words=words)
-        return self._modules[name]
 
     def _reached_from(self, unit: Unit) -> tuple[frozenset[Unit], frozenset[str]]:
         if unit not in self._edges:
@@ -252,9 +275,9 @@ class Codebase:
         if left_out and not name.startswith("dpaudit.catalog."):
             return None
         top = name.partition(".")[0]
-        if top in sys.stdlib_module_names and is_installed(name):
+        if top in sys.stdlib_module_names and self._reader.is_installed(name):
             return None
-        if top != "dpaudit" and is_installed(name):
+        if top != "dpaudit" and self._reader.is_installed(name):
             packages.add(top)
             return None
         return self._module(name)
@@ -266,6 +289,15 @@ class _Imported:
 
     module: str
     attribute: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Uses:
+    """What a statement uses: names and dotted names, what its functions import, and calls that import by a name."""
+
+    names: set[tuple[str, ...]] = field(default_factory=set)
+    imports: dict[str, list[_Imported]] = field(default_factory=dict)
+    import_calls: list[ast.Call] = field(default_factory=list)
 
 
 @dataclass(eq=False)
@@ -317,46 +349,49 @@ class _Module:
 
     def imports_within(self, index: int) -> dict[str, list[_Imported]]:
         """What functions of a statement import for themselves."""
-        found: dict[str, list[_Imported]] = {}
-        for node in ast.walk(self.statements[index]):
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                for bound, imported in self._imported(node).items():
-                    found.setdefault(bound, []).append(imported)
-        return found
+        return self._uses(index).imports
 
     def named_modules(self, index: int) -> list[str]:
         """Modules that a statement imports by a name in a text."""
-        return [name for call in self._import_calls(index) if (name := _text_argument(call))]
+        return [name for call in self._uses(index).import_calls if (name := _text_argument(call))]
 
     def is_dynamic(self, index: int) -> bool:
         """Whether a statement runs code, or imports modules, that cannot be read from it."""
-        if any(not _text_argument(call) for call in self._import_calls(index)):
+        parts = range(len(self.statements)) if index == _WHOLE else [index]
+        if any(not _text_argument(call) for part in parts for call in self._uses(part).import_calls):
             return True
-        return any(_called(node) in ("exec", "eval") for statement in self._of(index) for node in ast.walk(statement))
-
-    def _import_calls(self, index: int) -> list[ast.Call]:
-        return [
-            node
-            for statement in self._of(index)
-            for node in ast.walk(statement)
-            if isinstance(node, ast.Call) and _called(node) in ("import_module", "__import__")
-        ]
-
-    def _of(self, index: int) -> list[ast.stmt]:
-        return self.statements if index == _WHOLE else [self.statements[index]]
+        return any(_called(node) in ("exec", "eval") for part in parts for node in ast.walk(self.statements[part]))
 
     def names(self, index: int) -> set[tuple[str, ...]]:
         """Names, and dotted names, that a statement uses."""
-        found: set[tuple[str, ...]] = set()
+        return self._uses(index).names
+
+    def _uses(self, index: int) -> _Uses:
+        """What a statement uses, found in one walk over it."""
+        if index in self._used:
+            return self._used[index]
+        uses = self._used[index] = _Uses()
         waiting: list[ast.AST] = [self.statements[index]]
         while waiting:
             node = waiting.pop()
             path = dotted(node)
             if path:
-                found.add(path)
-            else:
-                waiting.extend(ast.iter_child_nodes(node))
-        return found
+                uses.names.add(path)
+                continue
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                for bound, imported in self._imported(node).items():
+                    uses.imports.setdefault(bound, []).append(imported)
+            elif isinstance(node, ast.Call) and _called(node) in ("import_module", "__import__"):
+                uses.import_calls.append(node)
+            waiting.extend(ast.iter_child_nodes(node))
+        return uses
+
+    @cached_property
+    def _used(self) -> dict[int, _Uses]:
+        return {}
+
+    def _of(self, index: int) -> list[ast.stmt]:
+        return self.statements if index == _WHOLE else [self.statements[index]]
 
     def label(self, index: int) -> str:
         """Name of a statement for people."""

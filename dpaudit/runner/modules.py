@@ -6,6 +6,7 @@ import sys
 import sysconfig
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 
@@ -105,5 +106,11 @@ def _is_installed(path: Path) -> bool:
     resolved = path.resolve()
     if any(folder in resolved.parts for folder in _INSTALLED):
         return True
+    return any(resolved.is_relative_to(folder) for folder in _standard_library())
+
+
+@cache
+def _standard_library() -> tuple[Path, ...]:
+    """Folders of Python's own modules."""
     paths = sysconfig.get_paths()
-    return any(resolved.is_relative_to(Path(paths[name]).resolve()) for name in ("stdlib", "platstdlib"))
+    return tuple(Path(paths[name]).resolve() for name in ("stdlib", "platstdlib"))

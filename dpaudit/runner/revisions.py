@@ -19,7 +19,7 @@ from dpaudit.auditors.revisions import ENTRIES, Revision, auditors_of, revisions
 from dpaudit.catalog import ROOT
 from dpaudit.claims.record import Record, Result, read_record
 from dpaudit.errors import DpauditError, ParameterError
-from dpaudit.runner.code import VOCABULARY, Codebase
+from dpaudit.runner.code import VOCABULARY, Codebase, Reader
 from dpaudit.runner.outcome import Settings, run_cell
 from dpaudit.runner.request import Request
 
@@ -39,8 +39,14 @@ def code_of_auditor(name: str) -> str:
     """
     others = [entry for other, entries in ENTRIES.items() if other != name for entry in entries]
     cut = [entry for entry in others if entry not in ENTRIES[name]]
-    codebase = Codebase(left_out=VOCABULARY, cut=cut)
+    codebase = Codebase(left_out=VOCABULARY, cut=cut, reader=_reader())
     return codebase.fingerprint(ENTRIES[name]).digest
+
+
+@cache
+def _reader() -> Reader:
+    """Reads the modules for all auditors, most of whose code is the same."""
+    return Reader()
 
 
 def changed_auditors() -> list[str]:

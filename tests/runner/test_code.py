@@ -6,7 +6,7 @@ from textwrap import dedent
 
 import pytest
 
-from dpaudit.runner.code import Codebase
+from dpaudit.runner.code import Codebase, Reader
 
 PACKAGE = {
     "__init__.py": '"""A package."""\nfrom .system import System\n',
@@ -88,7 +88,7 @@ def package(tmp_path, monkeypatch):
         for name in [name for name in sys.modules if name.partition(".")[0] == "fingerprinted"]:
             del sys.modules[name]
         importlib.invalidate_caches()
-        base = Codebase(papers=["fingerprinted"])
+        base = Codebase(reader=Reader(papers=["fingerprinted"]))
         return {
             "system": base.fingerprint([("fingerprinted.system", "System")]),
             "one": base.fingerprint([("fingerprinted.system", "System"), ("fingerprinted.claims", "one")]),
