@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from rates import MISSED, SEEN, counted, most, visible
 from scipy.stats import binom, norm
 
 import dpaudit
@@ -79,8 +80,6 @@ GRR, GEOMETRIC, DISCRETE = grr(1.0, 8), geometric(1.0, 6, (2, 3)), discrete_gaus
 CHOICE = np.exp([[1.5, 1.0, 0.0, 0.5], [1.0, 1.5, 0.5, 0.0]])
 CHOICE /= CHOICE.sum(axis=1, keepdims=True)
 AUDITS, SAMPLES = 1000, 2000
-VISIBLE, MISSED = 0.12, 1e-4
-"""A rate that all audits show nearly always; and the probability, at most, with which a first look misses it."""
 
 # Sampler, the two inputs, the exact epsilon, delta.
 MECHANISMS = {
@@ -106,16 +105,6 @@ MECHANISMS = {
 EARLY = ["laplace", "randomized response", "grr over 8 values", "a number or a sentinel", "gaussian", "nothing to find"]
 
 
-def counted(is_wrong, audits):
-    """Count the audits that are wrong, and all: three in ten are enough where so few of them are."""
-    count, first = 0, 3 * audits // 10
-    for seed in range(audits):
-        count += bool(is_wrong(seed))
-        if seed + 1 == first and binom.cdf(count, first, VISIBLE) < MISSED:
-            return count, first
-    return count, audits
-
-
 def false_refutations(name, audits=AUDITS, samples=SAMPLES, sample=None, **options):
     ours, x, y, epsilon, delta = MECHANISMS[name]
 
@@ -125,7 +114,7 @@ def false_refutations(name, audits=AUDITS, samples=SAMPLES, sample=None, **optio
         )
         return found.epsilon > epsilon * (1 + 1e-9)
 
-    return counted(is_wrong, audits)
+    return counted(is_wrong, audits, alpha=ALPHA)
 
 
 def report(record_property, what, count, audits, alpha=ALPHA):
@@ -135,7 +124,7 @@ def report(record_property, what, count, audits, alpha=ALPHA):
 
 def check_rate(record_property, what, wrong, audits):
     report(record_property, what, wrong, audits)
-    assert wrong <= binom.isf(FALSE_ALARM, audits, ALPHA)
+    assert wrong <= most(audits, ALPHA)
 
 
 @pytest.mark.slow
@@ -189,17 +178,42 @@ def test_false_refutations_in_the_fast_set(record_property):
     assert np.mean(bounds) > 0.4 * epsilon
 
 
-@pytest.mark.parametrize("audits", [250, 500, 1000])
-def test_a_first_look_takes_no_power_away(audits):
-    """Against all audits: at a rate that these show; and a rate within alpha mostly ends at the look."""
-    first = 3 * audits // 10
-    most = binom.ppf(MISSED, first, VISIBLE) - 1
-    assert binom.cdf(most, first, VISIBLE) < MISSED
-    if audits == AUDITS:
-        assert binom.sf(binom.isf(FALSE_ALARM, audits, ALPHA), audits, VISIBLE) > 0.999
-        assert binom.cdf(most, first, ALPHA / 2) > 0.95
-    assert counted(lambda seed: seed % 8 == 0, audits) == (-(-audits // 8), audits)
-    assert counted(lambda seed: False, audits) == ((0, first) if most >= 0 else (0, audits))
+@pytest.mark.parametrize(("runs", "alpha"), [(1000, 0.05), (500, 0.05), (250, 0.05), (300, 0.0125), (120, 0.1)])
+def test_counts_that_end_early_take_no_power_away(runs, alpha):
+    """Worked out over all numbers of wrong runs, from binomial likelihoods."""
+    limit, high, numbers = most(runs, alpha), visible(runs, alpha), np.arange(runs + 1)
+    assert binom.sf(limit, runs, alpha) <= FALSE_ALARM
+    assert binom.sf(limit, runs, high) == pytest.approx(SEEN)
+    ends = np.array([ends_at(wrong, runs, high, alpha / 2) for wrong in numbers])
+    for rate in (alpha, 0.6 * high, 0.8 * high, high, 1.2 * high):
+        counts, ended = left(rate, ends)
+        assert 0 <= binom.sf(limit, runs, rate) - counts[limit + 1 :].sum() < 0.002
+        if rate >= high:
+            assert ended < MISSED
+    # And where few are wrong, most counts end early.
+    assert left(alpha / 5, ends)[1] > 0.99
+    assert counted(lambda seed: False, runs, alpha=alpha) == (0, ends[0])
+    assert ends[0] < 0.3 * runs
+    every = -(-runs // limit)
+    assert counted(lambda seed: seed % every == 0, runs, alpha=alpha) == (-(-runs // every), runs)
+
+
+def ends_at(wrong, runs, high, usual):
+    """After how many runs a count with so many wrong ones ends early; more than there are where it does not."""
+    made = np.arange(wrong, runs + 1)
+    low = np.flatnonzero(binom.logpmf(wrong, made, high) - binom.logpmf(wrong, made, usual) <= math.log(MISSED))
+    return int(made[low[0]]) if len(low) else runs + 1
+
+
+def left(rate, ends):
+    """Probabilities of each number of wrong runs after all of them, and that the count has ended before."""
+    counts, ended = np.zeros(len(ends)), 0.0
+    counts[0] = 1.0
+    for made in range(1, len(ends)):
+        counts[1:], counts[0] = counts[1:] * (1 - rate) + counts[:-1] * rate, counts[0] * (1 - rate)
+        ended += counts[made >= ends].sum()
+        counts[made >= ends] = 0.0
+    return counts, ended
 
 
 class AnyTwoValues(dpaudit.Mechanism):
@@ -233,7 +247,9 @@ def test_false_refutations_of_a_search_over_pairs(target, audits, stop_early, re
     (claim,) = target.claims()
     budget = Budget(samples=5000, confidence=1 - ALPHA, stop_early=stop_early)
     wrong = counted(
-        lambda seed: audit(target, claim, budget=budget, streams=Streams(seed)).verdict == "refuted", audits
+        lambda seed: audit(target, claim, budget=budget, streams=Streams(seed)).verdict == "refuted",
+        audits,
+        alpha=ALPHA,
     )
     what = f"search over pairs, {type(target).__name__}{', stopping early' * stop_early}"
     check_rate(record_property, what, *wrong)
@@ -245,7 +261,8 @@ def test_false_refutations_of_a_whole_check(record_property):
         record = dpaudit.check(AnyTwoValues(), samples=2000, confidence=1 - ALPHA, seed=seed)
         return record.results[0].verdict == "refuted"
 
-    check_rate(record_property, "dpaudit.check, search over pairs", *counted(is_wrong, AUDITS // 4))
+    wrong = counted(is_wrong, AUDITS // 4, alpha=ALPHA)
+    check_rate(record_property, "dpaudit.check, search over pairs", *wrong)
 
 
 @pytest.mark.slow
