@@ -322,7 +322,9 @@ class _Module:
             spans = [_span(statement) for statement in tree.body if not _is_text(statement)]
             if without_words:
                 tree = _WithoutWords().visit(tree)
-            tree = _WithoutDocstrings().visit(tree)
+            elif _is_deep(tree):
+                return None
+            _remove_docstrings(tree)
         except (OSError, SyntaxError, ValueError, RecursionError):
             return None
         module = cls(name=name, package=path.name == "__init__.py", statements=tree.body, spans=spans)
@@ -431,16 +433,33 @@ _WORDS: Final = {"parameter": {"doc"}, "control": {"paper", "statement"}, "claim
 """Arguments that are words, by the name of the function, or that keys hold apart."""
 
 
-class _WithoutDocstrings(ast.NodeTransformer):
-    """Removes the texts that stand alone as statements."""
+_MOST_LEVELS = 300
+"""Levels of a syntax tree that are followed: what visits or writes a tree calls itself up to three times for each."""
 
-    def generic_visit(self, node: ast.AST) -> ast.AST:
-        super().generic_visit(node)
+
+def _is_deep(tree: ast.Module) -> bool:
+    """Whether a tree is nested deeper than can be read."""
+    level: list[ast.AST] = [tree]
+    for _ in range(_MOST_LEVELS):
+        level = [below for node in level for below in ast.iter_child_nodes(node)]
+        if not level:
+            return False
+    return True
+
+
+def _remove_docstrings(tree: ast.Module) -> None:
+    """Remove the texts that stand alone as statements; no expression is visited, since only statements hold others."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
         body = getattr(node, "body", None)
         if isinstance(body, list):
             kept = [item for item in body if not _is_text(item)]
             node.body = kept or ([] if isinstance(node, ast.Module) else [ast.Pass()])  # type: ignore[attr-defined]
-        return node
+        for part in ("body", "orelse", "finalbody", "handlers", "cases"):
+            below = getattr(node, part, None)
+            if isinstance(below, list):
+                waiting.extend(below)
 
 
 class _WithoutWords(ast.NodeTransformer):
