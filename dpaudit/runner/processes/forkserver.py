@@ -25,7 +25,7 @@ from typing import NoReturn
 import numpy as np
 
 from dpaudit.runner.processes import messages
-from dpaudit.runner.processes.worker import Host, absolute_path, own_copy, serve
+from dpaudit.runner.processes.worker import Host, absolute_path, forget_places, own_copy, serve
 
 FORK = b"f"
 KILL = b"k"
@@ -198,6 +198,12 @@ def _share(numbers: bytes) -> None:
                 import_module(name)
     finally:
         sys.path[:] = path
+    _settle()
+
+
+def _settle() -> None:
+    """Make ready for copies: what they would change or free of what they share with this process is copied for them."""
+    forget_places()
     gc.collect()
     gc.freeze()
 
@@ -227,6 +233,7 @@ def main(control: int, preload: list[str]) -> NoReturn:
     """Load modules and serve the parent at the other end of a connection."""
     for name in preload:
         import_module(name)
+    _settle()
     _Server(socket.socket(fileno=control)).run()
 
 

@@ -31,6 +31,7 @@ PRELOADED: Final = (
     "dpaudit.registry.catalogue",
     "pydantic.main",
     "scipy.special",
+    "threadpoolctl",
 )
 """What every worker needs; no target is among them."""
 

@@ -47,8 +47,7 @@ class Circumstances:
     def enter(self) -> None:
         """Make them this process's."""
         sys.path[:] = self.path
-        importlib.invalidate_caches()
-        sys.path_importer_cache.clear()
+        forget_places()
         os.environ.clear()
         os.environ.update(self.environment)
         self._return_to_folder()
@@ -64,6 +63,12 @@ class Circumstances:
 
 
 _RECURSION_LIMIT = sys.getrecursionlimit()
+
+
+def forget_places() -> None:
+    """Forget what is known of the folders in which modules are found."""
+    importlib.invalidate_caches()
+    sys.path_importer_cache.clear()
 
 
 class _Streams:
@@ -116,6 +121,8 @@ class Host:
             function(*arguments)
         self._streams.renew()
         self._circumstances.restore()
+        # Every copy forgets them, and what it frees of its parent's memory is copied first.
+        forget_places()
         # Collecting what copies share would copy it.
         gc.collect()
         gc.freeze()
