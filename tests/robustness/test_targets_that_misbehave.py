@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from dpaudit.cli import main
+
 TARGET = '''\
 """A bit with Laplace noise; `deed` says what it does to its process, and `where`."""
 
@@ -148,6 +150,20 @@ def run(*words, timeout=120):
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
 
 
+@pytest.fixture
+def called(monkeypatch, capfd):
+    """The command line in this process: a target is loaded, and does what it does, in others."""
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["dpaudit", *words])
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as left:
+            main()
+        return int(left.value.code or 0), *capfd.readouterr()
+
+    return call
+
+
 def audited(*words, numbers="0,1", workers=1):
     """Status, results by number and deed, and the text of an audit; a deed is done where the number is 0."""
     done = run(
@@ -249,31 +265,31 @@ def test_what_a_target_left_behind_is_not_the_next_cell_s_error(bit):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("deed", [*ENDS, "interrupt", "close-all"])
-def test_a_target_that_ends_its_process_while_cells_are_chosen_is_an_error(bit, deed):
-    done = run("check", "bit.py", "--set", f"deed={deed}", "--set", "where=claims", "--quiet")
-    assert done.returncode == 4
-    assert done.stdout == ""
-    assert done.stderr.startswith("dpaudit: ")
+def test_a_target_that_ends_its_process_while_cells_are_chosen_is_an_error(bit, called, deed):
+    status, out, err = called("check", "bit.py", "--set", f"deed={deed}", "--set", "where=claims", "--quiet")
+    assert status == 4
+    assert out == ""
+    assert err.startswith("dpaudit: ")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("statement", ["os._exit(0)", "ctypes.string_at(0)", "raise KeyboardInterrupt"])
 @pytest.mark.parametrize("command", [["check"], ["show"]])
-def test_a_file_that_ends_the_process_when_it_is_imported(bit, tmp_path, statement, command):
+def test_a_file_that_ends_the_process_when_it_is_imported(bit, called, tmp_path, statement, command):
     (tmp_path / "ends.py").write_text(f"import ctypes, os\n{statement}\n", encoding="utf-8")
-    done = run(*command, "ends.py")
-    assert (done.returncode, done.stdout) == (4, "")
-    assert done.stderr.count("\n") == 1 or "Fatal" in done.stderr
+    status, out, err = called(*command, "ends.py")
+    assert (status, out) == (4, "")
+    assert err.count("\n") == 1 or "Fatal" in err
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("error", ["GeneratorExit", "SystemExit(0)", "BaseException('x')"])
-def test_a_file_that_raises_no_exception_when_it_is_imported(bit, tmp_path, error):
+def test_a_file_that_raises_no_exception_when_it_is_imported(bit, called, tmp_path, error):
     (tmp_path / "raises.py").write_text(f"raise {error}\n", encoding="utf-8")
-    done = run("check", "raises.py")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "raises.py, line 1: the file raised" in done.stderr
-    assert done.stderr.count("\n") == 1
+    status, out, err = called("check", "raises.py")
+    assert (status, out) == (2, "")
+    assert "raises.py, line 1: the file raised" in err
+    assert err.count("\n") == 1
 
 
 @pytest.mark.slow
