@@ -41,6 +41,13 @@ _THREADS: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """How many threads numerical libraries start. Workers run beside each other, so each has one, unless the user asks for
 more by these variables."""
 
+_MEMORY: Final = {"MALLOC_MMAP_THRESHOLD_": str(1 << 26), "MALLOC_TRIM_THRESHOLD_": str(1 << 28)}
+"""Up to what size glibc keeps the memory of arrays that were freed, and how much of it, in bytes, for arrays to come.
+
+Without it the system clears the same pages for one array after another. A worker serves one request and ends. As of
+threads, what the user sets counts, and targets see only that.
+"""
+
 
 class Starter(ABC):
     """Starts workers, ends them, and knows how they ended."""
@@ -199,7 +206,7 @@ class Copies(Starter):
                 stdout=_standard_error(),
                 stderr=_standard_error(),
                 cwd=Path(sys.executable).parent,
-                env=dict.fromkeys(_THREADS, "1") | dict(os.environ),
+                env=dict.fromkeys(_THREADS, "1") | _MEMORY | dict(os.environ),
                 start_new_session=True,
             )
         self._server = _Server(control)
