@@ -64,3 +64,24 @@ def counted(is_wrong: Callable[[int], Any], runs: int, *, alpha: float) -> tuple
         if ratio <= math.log(MISSED):
             return wrong, seed + 1
     return wrong, runs
+
+
+def exceeding(is_wrong: Callable[[int], Any], runs: int, *, alpha: float) -> tuple[int, int]:
+    """Count the runs that are wrong until they are more than `most` of all: then nothing is left to know.
+
+    Parameters
+    ----------
+    is_wrong, runs, alpha
+        As for `counted`.
+
+    Returns
+    -------
+    wrong, made : int
+        How many runs were wrong, of how many.
+    """
+    wrong, limit = 0, most(runs, alpha)
+    for seed in range(runs):
+        wrong += bool(is_wrong(seed))
+        if wrong > limit:
+            return wrong, seed + 1
+    return wrong, runs

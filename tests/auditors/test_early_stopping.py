@@ -81,12 +81,18 @@ def bet(sample, *, epsilon=1.0, delta=0.0, seed=0, confidence=0.999, samples=100
 @pytest.mark.parametrize("confidence", [0.95, 0.999])
 @pytest.mark.parametrize("name", GROSS)
 def test_gross_violations_take_500_outputs_per_input_or_fewer(name, confidence):
-    drawn = []
+    within = beyond = 0
+    # The median of 21: the first 11 on one side of it decide.
     for seed in range(21):
         test, found = bet(GROSS[name], seed=seed, confidence=confidence)
-        drawn.append(test.drawn / 2 if found else math.inf)
         assert not found or found[1].value > 1
-    assert np.median(drawn) <= 500
+        if found and test.drawn / 2 <= 500:
+            within += 1
+        else:
+            beyond += 1
+        if max(within, beyond) == 11:
+            break
+    assert within == 11
 
 
 @pytest.mark.slow

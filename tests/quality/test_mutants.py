@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from rates import counted, exceeding, most
 from scipy.stats import binom, binomtest
 
 import dpaudit
@@ -154,11 +155,8 @@ def laplace(data, size, rng):
     return data + rng.laplace(size=size)
 
 
-def false_refutations(audits):
-    return sum(
-        dpaudit.epsilon_lower_bound(laplace, 0.0, 1.0, samples=2000, confidence=0.95, seed=seed).epsilon > 1
-        for seed in range(audits)
-    )
+def is_refuted(seed):
+    return dpaudit.epsilon_lower_bound(laplace, 0.0, 1.0, samples=2000, confidence=0.95, seed=seed).epsilon > 1
 
 
 @pytest.mark.slow
@@ -166,10 +164,6 @@ def test_judging_on_the_sample_that_chose_the_event_is_visible(monkeypatch, reco
     """The selection sample reused as the final one: the rate of false refutations leaves what alpha allows."""
     # A threshold that a smooth log-ratio advises hardly follows the luck of one sample.
     monkeypatch.setattr(selection, "fitted_curve", lambda cells, scores: None)
-    audits = 200
-    allowed = binom.isf(FALSE_ALARM, audits, 0.05)
-    honest = false_refutations(audits)
-    assert honest <= allowed
     fresh = Sampler.draw_once
 
     def reused(self, data, size, *purpose, **options):
@@ -178,14 +172,12 @@ def test_judging_on_the_sample_that_chose_the_event_is_visible(monkeypatch, reco
             return self.draw(data, 666 + size, "selection", 0 if data == 0.0 else 1)[666:]
         return fresh(self, data, size, *purpose, **options)
 
-    monkeypatch.setattr(Sampler, "draw_once", reused)
-    monkeypatch.setattr(lower_bound, "drawn_again", lambda *_: None)
-    monkeypatch.setattr(pair, "_SELECTION_SHARE", 2 / 3)
-    mutant = false_refutations(audits)
-    record_property("honest", honest / audits)
-    record_property("mutant", mutant / audits)
-    print(f"false refutations: honest {honest}, on the selection sample {mutant}, of {audits} (alpha 0.05)")
-    assert mutant > allowed
+    def plant():
+        monkeypatch.setattr(Sampler, "draw_once", reused)
+        monkeypatch.setattr(lower_bound, "drawn_again", lambda *_: None)
+        monkeypatch.setattr(pair, "_SELECTION_SHARE", 2 / 3)
+
+    rate_check(record_property, "on the selection sample", is_refuted, plant, 200, 0.05)
 
 
 def test_pilot_selection_and_final_samples_share_no_stream(monkeypatch):
@@ -223,28 +215,27 @@ def test_pilot_selection_and_final_samples_share_no_stream(monkeypatch):
     assert len(set(states)) == len(states)
 
 
-def rate_check(record_property, what, honest, mutant, audits, alpha):
-    """The rate stays under alpha as it is, and leaves what alpha allows with the bug."""
-    record_property("honest", honest / audits)
-    record_property("mutant", mutant / audits)
-    print(f"false refutations: honest {honest}, {what} {mutant}, of {audits} (alpha {alpha:g})")
-    assert honest <= binom.isf(FALSE_ALARM, audits, alpha) < mutant
+def rate_check(record_property, what, is_wrong, plant, audits, alpha):
+    """The rate stays under alpha as it is, and leaves what alpha allows of all audits with the bug."""
+    honest, made = counted(is_wrong, audits, alpha=alpha)
+    plant()
+    mutant, of = exceeding(is_wrong, audits, alpha=alpha)
+    record_property("honest", honest / made)
+    record_property("mutant", mutant / of)
+    print(f"false refutations: honest {honest} of {made}, {what} {mutant} of {of} (alpha {alpha:g})")
+    assert honest <= most(made, alpha)
+    assert mutant > most(audits, alpha)
 
 
 def test_a_conditional_bound_on_trials_that_no_coins_assigned_is_visible(monkeypatch, record_property):
     """Equal inputs, and an event that always happens: equal numbers of trials are equal counts in every audit."""
-    audits, alpha = 200, 0.6
+    alpha, coins = 0.6, Sampler.coins
 
-    def wrong():
-        return sum(
-            dpaudit.epsilon_lower_bound(
-                lambda data, size, rng: np.zeros(size), 0, 1, samples=2000, confidence=1 - alpha, seed=seed
-            ).epsilon
-            > 0
-            for seed in range(audits)
+    def is_wrong(seed):
+        bound = dpaudit.epsilon_lower_bound(
+            lambda data, size, rng: np.zeros(size), 0, 1, samples=2000, confidence=1 - alpha, seed=seed
         )
-
-    honest, coins = wrong(), Sampler.coins
+        return bound.epsilon > 0
 
     class Half:
         def binomial(self, trials, share):
@@ -253,13 +244,15 @@ def test_a_conditional_bound_on_trials_that_no_coins_assigned_is_visible(monkeyp
     def fixed(self, *purpose):
         return Half() if purpose == ("assignment",) else coins(self, *purpose)
 
-    monkeypatch.setattr(Sampler, "coins", fixed)
-    rate_check(record_property, "trials not assigned by coins", honest, wrong(), audits, alpha)
+    def plant():
+        monkeypatch.setattr(Sampler, "coins", fixed)
+
+    rate_check(record_property, "trials not assigned by coins", is_wrong, plant, 200, alpha)
 
 
 def test_alpha_not_split_between_two_events_is_visible(monkeypatch, record_property):
     """Two outcomes that both meet the claim with equality, one of which is taken for a gamble."""
-    audits, alpha = 600, 0.2
+    alpha, count = 0.2, pair._Count
     laws = np.array([[0.4, 0.4, 0.2], [0.4 / math.e, 0.4 / math.e, 1 - 0.8 / math.e]])
 
     def sample(data, size, rng):
@@ -282,33 +275,29 @@ def test_alpha_not_split_between_two_events_is_visible(monkeypatch, record_prope
 
     monkeypatch.setattr(pair, "select_events", two)
 
-    def wrong():
-        return sum(
-            dpaudit.epsilon_lower_bound(sample, 0, 1, samples=2000, confidence=1 - alpha, seed=seed).epsilon > 1
-            for seed in range(audits)
-        )
+    def is_wrong(seed):
+        return dpaudit.epsilon_lower_bound(sample, 0, 1, samples=2000, confidence=1 - alpha, seed=seed).epsilon > 1
 
-    honest, count = wrong(), pair._Count
-    monkeypatch.setattr(pair, "_Count", lambda choice, share_of_alpha: count(choice, alpha))
-    rate_check(record_property, "alpha not split between two events", honest, wrong(), audits, alpha)
+    def plant():
+        monkeypatch.setattr(pair, "_Count", lambda choice, share_of_alpha: count(choice, alpha))
+
+    rate_check(record_property, "alpha not split between two events", is_wrong, plant, 600, alpha)
 
 
 def test_a_bound_for_one_time_at_every_look_is_visible(monkeypatch, record_property):
-    audits, alpha = 150, 0.2
+    alpha = 0.2
     monkeypatch.setattr(pair, "CHUNK", 10)
 
     def response(data, size, rng):
         return (rng.random(size) < 1 / (1 + math.exp(-1))) == bool(data)
 
-    def wrong():
-        return sum(
-            dpaudit.epsilon_lower_bound(
-                response, 0, 1, samples=1000, confidence=1 - alpha, seed=seed, claimed=1.0, stop_early=True
-            ).epsilon
-            > 1
-            for seed in range(audits)
+    def is_wrong(seed):
+        bound = dpaudit.epsilon_lower_bound(
+            response, 0, 1, samples=1000, confidence=1 - alpha, seed=seed, claimed=1.0, stop_early=True
         )
+        return bound.epsilon > 1
 
-    honest = wrong()
-    monkeypatch.setattr(pair._Count, "anytime_bound", lambda self, guarantee, _: self.bound(guarantee, self.alpha))
-    rate_check(record_property, "a fixed bound at every look", honest, wrong(), audits, alpha)
+    def plant():
+        monkeypatch.setattr(pair._Count, "anytime_bound", lambda self, guarantee, _: self.bound(guarantee, self.alpha))
+
+    rate_check(record_property, "a fixed bound at every look", is_wrong, plant, 150, alpha)
