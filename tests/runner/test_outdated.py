@@ -17,6 +17,7 @@ pytestmark = pytest.mark.slow
 
 KEYS = """
     import json
+    import sys
     from dpaudit.registry import catalogue_papers
     from dpaudit.runner import Request, build_cells
     from dpaudit.runner.keys import Keys
@@ -28,14 +29,14 @@ KEYS = """
             for cell in build_cells(Request(targets=[key], with_figures=True)):
                 way = [cell.target, cell.claim, cell.described, cell.method, cell.samples, cell.features]
                 found[json.dumps(way, sort_keys=True)] = keys.candidates(cell)
-    print(json.dumps({"keys": found, "auditors": changed_auditors()}))
+    print(json.dumps({"keys": found, "auditors": changed_auditors() if "auditors" in sys.argv else None}))
 """
 
 
-def state(project):
-    """Keys that the results of all cells may have, and the auditors that changed."""
+def state(project, *, auditors=False):
+    """Keys that the results of all cells may have, and where it is asked for the auditors that changed."""
     done = subprocess.run(
-        [sys.executable, "-c", dedent(KEYS)],
+        [sys.executable, "-c", dedent(KEYS), *(["auditors"] if auditors else [])],
         capture_output=True,
         text=True,
         cwd=project,
@@ -65,7 +66,6 @@ def edit(path, old, new):
 
 
 def test_docstrings_and_comments_anywhere_outdate_nothing(copied_project, before):
-    assert before["auditors"] == []
     edited = 0
     for folder in ("dpaudit", "protocols"):
         for path in (copied_project / folder).rglob("*.py"):
@@ -76,7 +76,7 @@ def test_docstrings_and_comments_anywhere_outdate_nothing(copied_project, before
                 path.write_text(f"# A comment.\n{text}# Another comment.\n", encoding="utf-8")
                 edited += 1
     assert edited > 150
-    after = state(copied_project)
+    after = state(copied_project, auditors=True)
     assert outdated(before, after) == set()
     assert after["auditors"] == []
 
@@ -101,7 +101,7 @@ def test_a_constant_of_a_learner_is_the_black_box_auditors_alone(copied_project,
     raw = json.loads(file.read_text())
     raw["black-box"]["revision"] += 1
     file.write_text(json.dumps(raw))
-    raised = state(copied_project)
+    raised = state(copied_project, auditors=True)
     # The code recorded with the revision is the old one, for which the test below asks.
     assert raised["auditors"] == ["black-box"]
     for cell, keys in before["keys"].items():
