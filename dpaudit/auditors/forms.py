@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -122,3 +122,22 @@ def alike(*parts: np.ndarray) -> tuple[np.ndarray, ...]:
 def concatenated(parts: Sequence[np.ndarray]) -> np.ndarray:
     """Outputs of several calls end to end, in one form."""
     return parts[0] if len(parts) == 1 else np.concatenate(alike(*parts))
+
+
+def end_to_end(parts: Iterator[np.ndarray], size: int) -> np.ndarray:
+    """As :func:`concatenated`, of ``size`` outputs altogether, as they come: none but the last part is held besides."""
+    first = next(parts)
+    if len(first) == size:
+        return first
+    made = np.empty_like(first, shape=(size, *first.shape[1:]))
+    made[: len(first)] = first
+    filled = len(first)
+    del first
+    while filled < size:
+        part = next(parts)
+        if part.dtype != made.dtype or part.shape[1:] != made.shape[1:]:
+            return concatenated([made[:filled], part, *parts])
+        made[filled : filled + len(part)] = part
+        filled += len(part)
+        del part
+    return made

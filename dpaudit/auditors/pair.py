@@ -505,9 +505,10 @@ class _Counting:
         hits = [0] * len(events)
         for number, size in enumerate(self.sizes, start=self.first):
             if size:
-                drawn = sampler.draw_once(self.data, size, "final", self.side, number, sized=True)
-                scored = Scored(Outputs(drawn))
+                scored = Scored(Outputs(sampler.draw_once(self.data, size, "final", self.side, number, sized=True)))
                 hits = [before + scored.occurrences(event) for before, event in zip(hits, events, strict=True)]
+                # The next outputs may then take their place in memory.
+                del scored
         return _Counted(hits, sum(self.sizes))
 
 

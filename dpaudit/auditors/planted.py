@@ -64,10 +64,11 @@ def identifies(x: Outputs, y: Outputs) -> bool:
     """
     if x.dtype.kind in "US" or (x.dtype.kind == "O" and isinstance(x[:1].raw.ravel()[0], str | bytes)):
         return False
-    columns = x.columns_with(y)
+    some = x[:_ROWS], y[:_ROWS]
+    columns = some[0].columns_with(some[1])
     if columns is None:
         return False
-    both = joined([x[:_ROWS], y[:_ROWS]])
+    both = joined(some)
     with np.errstate(over="ignore", invalid="ignore"):  # outputs may be infinite, or too large for a double
         return _identifies(both, both.rows(columns).astype(float, copy=False))
 

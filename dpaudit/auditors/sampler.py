@@ -14,7 +14,7 @@ import numpy as np
 from dpaudit.auditors.features import FeatureMap
 from dpaudit.auditors.flat import value_count
 from dpaudit.auditors.foreign import listed
-from dpaudit.auditors.forms import Form, Forms, alike, concatenated, form_of
+from dpaudit.auditors.forms import Form, Forms, alike, concatenated, end_to_end, form_of
 from dpaudit.auditors.outputs import coding_of, outcome_keys
 from dpaudit.auditors.pace import Pace, clock
 from dpaudit.auditors.packed import Packed
@@ -206,7 +206,7 @@ class Sampler:
             There is a `Work`, and others are to draw the chunks.
         """
         if self.work is None:
-            return [concatenated(list(self.chunks(data, size, *purpose))) for data, size, purpose in wanted]
+            return [end_to_end(self.chunks(data, size, *purpose), size) for data, size, purpose in wanted]
         tasks = [
             Draw(data=data, size=min(CHUNK, size - chunk * CHUNK), purpose=(*purpose, chunk))
             for data, size, purpose in wanted

@@ -13,7 +13,7 @@ import pytest
 import dpaudit
 from dpaudit.auditors.budget import Budget
 from dpaudit.auditors.columns import Columns
-from dpaudit.auditors.forms import Forms, as_objects
+from dpaudit.auditors.forms import Forms, as_objects, concatenated, end_to_end
 from dpaudit.auditors.outputs import outcome_keys
 from dpaudit.auditors.sampler import Sampler
 from dpaudit.auditors.scores import ColumnScore, OutcomeScore, is_of_numbers
@@ -213,3 +213,23 @@ def test_scores_tell_whether_they_are_of_numbers():
     objects = as_list([None, (1, 2)] * 50)
     assert not is_of_numbers(OutcomeScore.fit(objects, objects))
     assert not is_of_numbers(ColumnScore(0, columns=Columns.fit(objects)))
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [np.arange(6.0).reshape(3, 2), np.ones((4, 2)), np.zeros((1, 2))],
+        [np.asfortranarray(np.arange(6.0).reshape(3, 2)), np.asfortranarray(np.ones((4, 2)))],
+        [np.arange(3), np.array([0.5, 2.0]), np.arange(2)],
+        [np.array(["a", "b"]), np.array(["longer"])],
+        [as_objects(np.arange(2)), np.array([[1, 2], [3, 4]])],
+        [np.arange(4)],
+    ],
+    ids=["rows", "columns in one piece", "types", "texts", "objects", "one"],
+)
+def test_outputs_that_come_one_after_the_other_are_as_those_that_are_joined(parts):
+    expected = concatenated(parts)
+    found = end_to_end(iter(parts), sum(map(len, parts)))
+    assert found.dtype == expected.dtype
+    assert found.flags.f_contiguous == expected.flags.f_contiguous
+    assert found.tolist() == expected.tolist()
