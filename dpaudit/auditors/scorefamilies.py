@@ -58,6 +58,7 @@ class Form:
     width: int
     thorough: bool
     _transforms: dict[tuple[learners.MakeTransform, int], Transform | None] = field(default_factory=dict)
+    _hints: dict[int, learners.Hints] = field(default_factory=dict)
 
     @classmethod
     def of(cls, x: Outputs, y: Outputs, *, thorough: bool) -> Self:
@@ -84,6 +85,12 @@ class Form:
         if self.columns.numeric:
             return ColumnScore(None if self.flat else 0)
         return ColumnScore(0, columns=self.columns)
+
+    def hints(self, x: OutputsLike, y: OutputsLike) -> learners.Hints:
+        """What samples show of columns together, worked out once for the same samples."""
+        if len(x) not in self._hints:
+            self._hints[len(x)] = learners.hints_of_columns(self.identity, x, y)
+        return self._hints[len(x)]
 
     def once(self, make: learners.MakeTransform) -> learners.MakeTransform:
         """Work out a change of coordinates once for the same samples, whose number tells them apart."""
@@ -119,6 +126,11 @@ class Family:
     combines
         Whether it learns from the best of the other scores too: ``fit(form, x, y, others, probe=True)`` makes the quick
         attempt that shows whether it sees more.
+    hint
+        ``hint(form, x, y)`` tells from a few outputs whether there may be what it looks for, where something else tells
+        the inputs apart already; None where that is not known before it has learned.
+    quick
+        Whether it looks at a few outputs first anyway, so that it need not compete on a few.
     """
 
     name: str
@@ -128,6 +140,8 @@ class Family:
     rare: bool = False
     learns: Callable[[Form], bool] = field(default=lambda form: True)
     combines: bool = False
+    hint: Callable[[Form, Outputs, Outputs], bool] | None = None
+    quick: bool = False
 
     def work(self, form: Form, rows: int) -> float:
         """Units of work for so many outputs altogether, to learn from and to be judged on."""
@@ -155,6 +169,18 @@ def _fractions(form: Form) -> bool:
     return form.kind not in "biuc" and (_number(form) or _thorough(form))
 
 
+def _dependence(form: Form, x: Outputs, y: Outputs) -> bool:
+    """Whether columns may depend on each other."""
+    return form.width > learners.MOST_PAIR_COLUMNS or form.hints(x, y).dependence
+
+
+def any_dependence(form: Form, x: Outputs, y: Outputs) -> bool:
+    """Whether columns may depend on each other, or pairs of them say more than either alone."""
+    if form.columns is None or form.width < 2:
+        return False
+    return _dependence(form, x, y) or form.hints(x, y).pairs
+
+
 def _passes(number: float, by_width: float = 0.0) -> Callable[[int], float]:
     return lambda width: number + by_width * width
 
@@ -172,14 +198,17 @@ def _coordinates(
         assert form.columns is not None
         return learners.learn_pooled(form.once(make), form.columns, x, y)
 
-    by_width = 0.004 if make is learners.innovations_transform else 0.0
+    of_dependence = make is learners.innovations_transform
+    by_width = 0.004 if of_dependence else 0.0
+    hint = _dependence if of_dependence else None
     return (
-        Family(name=f"step functions of {what}", suits=suits, fit=additive, passes=_passes(alone, by_width)),
+        Family(name=f"step functions of {what}", suits=suits, fit=additive, passes=_passes(alone, by_width), hint=hint),
         Family(
             name=f"one function for all {what}",
             suits=lambda form: suits(form) and form.thorough,
             fit=pooled,
             passes=_passes(together, by_width),
+            hint=hint,
         ),
     )
 
@@ -248,24 +277,28 @@ FAMILIES: tuple[Family, ...] = (
         suits=lambda form: _thorough(form) and form.width <= learners.MOST_PAIR_COLUMNS,
         fit=lambda form, x, y: learners.learn_pairs(form.identity, x, y),
         passes=_passes(1.0, 0.1),
+        hint=lambda form, x, y: form.hints(x, y).pairs,
     ),
     Family(
         name="hidden classes",
         suits=lambda form: _thorough(form) and form.width <= learners.MOST_PAIR_COLUMNS,
         fit=lambda form, x, y: learners.learn_mixture(form.identity, x, y),
         passes=_passes(7.0),
+        hint=_dependence,
     ),
     Family(
         name="lowest bits",
         suits=_fractions,
         fit=lambda form, x, y: BitsScore.fit(form.identity.columns, x, y),
         passes=_passes(0.5),
+        quick=True,
     ),
     Family(
         name="residues",
         suits=lambda form: _number(form) or _thorough(form),
         fit=lambda form, x, y: ResidueScore.fit(form.identity.columns, x, y),
         passes=_passes(1.0),
+        quick=True,
     ),
     Family(
         name="boosted trees",
