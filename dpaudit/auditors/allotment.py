@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -49,7 +49,7 @@ class Allotted:
 
 
 def allotted(
-    curve: Curve, occurrences: tuple[np.ndarray, np.ndarray], rows: int, test: FinalTest, *, least: float, most: int
+    curve: Curve, occurrences: Mapping[bool, np.ndarray], rows: int, test: FinalTest, *, least: float, most: int
 ) -> list[Allotted]:
     """Choose the events that together miss least, with their parts of the error probability.
 
@@ -63,7 +63,8 @@ def allotted(
     curve
         The smooth log-ratio.
     occurrences
-        Of the events above, and below, each threshold, on both inputs together.
+        Of the events above (True), and below (False), each threshold, on both inputs together; of one of these alone
+        where the log-ratio explains no others.
     rows
         Samples per input that were counted.
     test
@@ -137,14 +138,16 @@ class _Events:
 
 
 def _events(
-    curve: Curve, occurrences: tuple[np.ndarray, np.ndarray], rows: int, test: FinalTest, least: float
+    curve: Curve, occurrences: Mapping[bool, np.ndarray], rows: int, test: FinalTest, least: float
 ) -> _Events | None:
     """Events of both sides and directions, at some of the thresholds."""
     places, sides, reverses, hits = [], [], [], []
-    starts = np.unique(np.linspace(0, len(occurrences[0]), 2 * _PLACES, endpoint=False).astype(int))
-    ends = np.append(starts[1:], len(occurrences[0])) - 1
-    *both_drawn, likely = curve.draws(starts)
-    for above, at, both, drawn in zip((True, False), (starts, ends), occurrences, both_drawn, strict=True):
+    cells = len(curve.total)
+    starts = np.unique(np.linspace(0, cells, 2 * _PLACES, endpoint=False).astype(int))
+    ends = np.append(starts[1:], cells) - 1
+    from_each, up_to_each, likely = curve.draws(starts)
+    for above, both in occurrences.items():
+        at, drawn = (starts, from_each) if above else (ends, up_to_each)
         fitting = (both[at] >= least) & (both[at] <= rows)
         count = both[at][fitting][:, None] * (test.size / rows)
         for reverse in (False, True):

@@ -34,15 +34,19 @@ class Transform:
     ----------
     name
         ``identity``, ``differences`` (of every number to the one before it), ``ordered`` (the numbers in ascending
-        order, and the gaps between them) or ``innovations`` (what a linear prediction from the numbers before it
-        leaves).
+        order, and the gaps between them), ``innovations`` (what a linear prediction from the numbers before it
+        leaves) or ``coded`` (the numbers, the smallest and the largest that are no codes, or the first code where all
+        are, and how often each code occurs).
     matrix
         Of innovations: the transform is ``numbers @ matrix``.
+    codes
+        Of coded numbers: the values that stand for something else than their size, ascending.
     """
 
     name: str
     columns: Columns
     matrix: np.ndarray | None = None
+    codes: tuple[float, ...] = ()
 
     def __call__(self, outputs: OutputsLike, first: int | None = None) -> np.ndarray:
         """Numbers of every output, shape (size, width); at least the first so many columns where that is given."""
@@ -54,6 +58,8 @@ class Transform:
             return np.diff(rows.astype(float, copy=False), axis=1, prepend=0.0)
         if self.name == "ordered":
             return _ordered(rows, gaps=first is None or first > rows.shape[1])
+        if self.name == "coded":
+            return _coded(rows.astype(float, copy=False), self.codes)
         return rows if self.matrix is None else rows.astype(float, copy=False) @ self.matrix
 
     def to_json(self) -> dict[str, Any]:
@@ -63,6 +69,7 @@ class Transform:
             "positions": self.columns.positions,
             "categories": list(self.columns.categories),
             "matrix": None if self.matrix is None else self.matrix.tolist(),
+            **({"codes": list(self.codes)} if self.codes else {}),
             **places_to_json(self.columns),
         }
 
@@ -70,15 +77,18 @@ class Transform:
     def from_json(cls, raw: dict[str, Any]) -> Transform:
         """Make the transform again."""
         matrix = None if raw["matrix"] is None else np.array(raw["matrix"], dtype=float)
-        return cls(raw["name"], columns_from_json(raw), matrix)
+        return cls(raw["name"], columns_from_json(raw), matrix, tuple(map(float, raw.get("codes", ()))))
 
     def named(self, column: int, width: int) -> str:
         """Return what a column is, in words; ``width`` is the number of columns."""
         if self.name == "ordered":
             return f"ordered[{column}]"
+        if self.name == "coded" and (beyond := column - (width - 2 - len(self.codes))) >= 0:
+            described = ["smallest number", "largest number", *(f"occurrences of {code:g}" for code in self.codes)]
+            return described[beyond]
         names = self.columns.names
         what = names[column] if names else "output" if width == 1 else f"output[{column}]"
-        return what if self.name == "identity" else f"{self.name[:-1]} at {what}"
+        return what if self.name in ("identity", "coded") else f"{self.name[:-1]} at {what}"
 
 
 def _ordered(rows: np.ndarray, *, gaps: bool) -> np.ndarray:
@@ -92,6 +102,28 @@ def _ordered(rows: np.ndarray, *, gaps: bool) -> np.ndarray:
         block = made[start : start + step]
         block[:, :width] = np.sort(rows[start : start + step].astype(float, copy=False), axis=1)
         np.subtract(block[:, 1:width], block[:, : width - 1], out=block[:, width:])
+    return made
+
+
+def _coded(rows: np.ndarray, codes: tuple[float, ...]) -> np.ndarray:
+    """Numbers of every row; the smallest and the largest that are no codes; how often each code occurs."""
+    width = rows.shape[1]
+    made = np.empty((len(rows), width + 2 + len(codes)))
+    step = max(1, _BLOCK_VALUES // width)
+    for start in range(0, len(rows), step):
+        block = rows[start : start + step]
+        to = made[start : start + step]
+        to[:, :width] = block
+        # A reduction along a short axis is slow.
+        turned = np.ascontiguousarray(block.T)
+        is_code = np.zeros(turned.shape, dtype=bool)
+        for place, code in enumerate(codes):
+            equal = turned == code
+            is_code |= equal
+            to[:, width + 2 + place] = equal.sum(axis=0)
+        for place, (reduction, none) in enumerate(((np.minimum, np.inf), (np.maximum, -np.inf))):
+            found = reduction.reduce(np.where(is_code, none, turned), axis=0)
+            to[:, width + place] = np.where(np.isinf(found), codes[0], found)
     return made
 
 
@@ -192,6 +224,7 @@ _NUMBERS = {
     "differences": "differences",
     "ordered": "ordered numbers and gaps",
     "innovations": "innovations",
+    "coded": "numbers, extremes of them, and counts of codes",
 }
 
 

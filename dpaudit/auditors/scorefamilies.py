@@ -10,6 +10,7 @@ import numpy as np
 
 from dpaudit.auditors import learners
 from dpaudit.auditors.bits import BitsScore
+from dpaudit.auditors.coded import learn_coded
 from dpaudit.auditors.columns import Columns
 from dpaudit.auditors.outputs import Outputs, OutputsLike, coding_of, joined, outcome_keys
 from dpaudit.auditors.pace import clock
@@ -123,6 +124,8 @@ class Family:
         Whether it looks for what is rare, so that its worth shows on all samples only.
     learns
         Whether samples decide what the score is; one that they do not decide may be judged on all of them.
+    again
+        Whether a score that was chosen is learned again from all samples.
     combines
         Whether it learns from the best of the other scores too: ``fit(form, x, y, others, probe=True)`` makes the quick
         attempt that shows whether it sees more.
@@ -139,6 +142,7 @@ class Family:
     passes: Callable[[int], float]
     rare: bool = False
     learns: Callable[[Form], bool] = field(default=lambda form: True)
+    again: bool = False
     combines: bool = False
     hint: Callable[[Form, Outputs, Outputs], bool] | None = None
     quick: bool = False
@@ -278,6 +282,14 @@ FAMILIES: tuple[Family, ...] = (
         fit=lambda form, x, y: learners.learn_pairs(form.identity, x, y),
         passes=_passes(1.0, 0.1),
         hint=lambda form, x, y: form.hints(x, y).pairs,
+    ),
+    Family(
+        name="codes beside numbers",
+        suits=lambda form: _thorough(form) and form.width <= learners.MOST_PAIR_COLUMNS,
+        fit=lambda form, x, y: learn_coded(form.identity, x, y),
+        passes=_passes(8.0),
+        rare=True,
+        again=True,
     ),
     Family(
         name="hidden classes",

@@ -291,7 +291,10 @@ def select_events(
     x, y = as_outputs(x), as_outputs(y)
     with np.errstate(over="ignore", invalid="ignore"):  # outputs may be infinite
         competition = compete(x, y, test, thorough=True, until=until)
-    selection = replace(choose_from(competition.tables, test), left_out=competition.left_out)
+        selection = choose_from(competition.tables, test)
+        if until is None and not test.provisional:
+            selection = _learned_again(selection, competition, (x, y))
+    selection = replace(selection, left_out=competition.left_out)
     if not blindness:
         return replace(selection, blind=False)
     identified = not test.supported and identifies(x, y)
@@ -357,6 +360,9 @@ def _standing_out(choice: Choice, tables: Sequence[Counts], test: FinalTest, cau
     smooth = None if choice.q_hits < _LEAST_SEEN else table.advised(test)
     if smooth is not None and smooth.promised >= choice.predicted:
         advice = smooth
+    estimate = _of_estimates(tables, test)
+    if estimate is not None and estimate.promised > advice.promised * (1 + _CHEAP_ENOUGH):
+        advice = smooth = estimate
     common = _of_weak_effect(tables, test).alone()
     (event,) = common.choices
     main = advice.choices[0]
@@ -366,6 +372,16 @@ def _standing_out(choice: Choice, tables: Sequence[Counts], test: FinalTest, cau
     ):
         return advice.alone().beside(common, _SHARE_OF_COMMON)
     return advice
+
+
+def _of_estimates(tables: Sequence[Counts], test: FinalTest) -> _Advice | None:
+    """Return events of the score that promises most of those that estimate the log-ratio, by a smooth log-ratio.
+
+    Counts at each threshold alone hardly favour a score that tells rare outputs apart.
+    """
+    found = [table.advised(test) for table in tables if table.score.log_ratio]
+    suited = [advice for advice in found if advice is not None and advice.choices[0].q_hits >= _LEAST_SEEN]
+    return max(suited, key=lambda advice: advice.promised, default=None)
 
 
 def _of_weak_effect(tables: Sequence[Counts], test: FinalTest) -> _Advice:
@@ -496,9 +512,21 @@ def promised_bound(x: OutputsLike, y: OutputsLike, test: FinalTest) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Competition:
-    """Scores that have competed, in the order of their families, and the names of families that took too long."""
+    """Scores that have competed, in the order of their families.
+
+    Attributes
+    ----------
+    tables
+        Counts of their events.
+    form, families
+        What the outputs look like, and the family of every score.
+    left_out
+        Names of families that took too long.
+    """
 
     tables: list[Counts]
+    form: Form
+    families: tuple[Family, ...] = ()
     left_out: tuple[str, ...] = ()
 
 
@@ -507,7 +535,38 @@ def compete(x: Outputs, y: Outputs, test: FinalTest, *, thorough: bool, until: f
     contest = _Contest(x, y, test, thorough=thorough, until=until)
     tried = sorted(contest.tables(), key=lambda item: item[0])
     tables = [table for _, table in tried] or [Counts.of(_anything(), contest.judge)]
-    return Competition(tables, tuple(contest.allowance.left_out))
+    families = tuple(contest.families[place] for place, _ in tried)
+    return Competition(tables, contest.form, families, tuple(contest.allowance.left_out))
+
+
+def _learned_again(selection: Selection, competition: Competition, sides: Sides) -> Selection:
+    """Let scores whose families gain by it learn from all samples, also from those by which they were chosen.
+
+    Their events keep their parts of the samples that judged.
+    """
+    for family, table in zip(competition.families, competition.tables, strict=False):
+        if family.again and any(choice.event.score is table.score for choice in selection.choices):
+            score = family.fit(competition.form, *sides)
+            if score is not None:
+                judge = (side[len(side) - table.rows :] for side in sides)
+                ordered = np.sort(np.concatenate([scores_of(score, side) for side in judge]))
+                moved = partial(_moved, table=table, score=score, ordered=ordered)
+                selection = replace(
+                    selection,
+                    main=moved(selection.main),
+                    beside=tuple(map(moved, selection.beside)),
+                    others=tuple(map(moved, selection.others)),
+                )
+    return selection
+
+
+def _moved(choice: Choice, table: Counts, score: Score, ordered: np.ndarray) -> Choice:
+    """Event of another score in place of that of a table, with as many of its samples inside."""
+    if choice.event.score is not table.score:
+        return choice
+    inside = sum(int(np.count_nonzero(choice.event.contains_scores(side))) for side in table.scores)
+    at = len(ordered) - inside if choice.event.above else inside - 1
+    return replace(choice, event=replace(choice.event, score=score, threshold=float(ordered[at])))
 
 
 class _Contest:
@@ -795,17 +854,25 @@ class Counts:
         Returns
         -------
         _Advice or None
-            None where there are few thresholds, or the counts of some event differ from what the log-ratio makes
-            them by more than luck explains.
+            None where there are few thresholds, or the counts of some events above thresholds, and of some below,
+            differ from what the log-ratio makes them by more than luck explains.
         """
         if test.provisional or len(self.thresholds) < _LEAST_THRESHOLDS:
             return None
         cells = self.cells
-        curve = fitted_curve(cells, self.means)
-        if curve is None or not curve.explains(cells, _caution_for([self.rows])):
+        curve = fitted_curve(cells, self.means, estimates=self.score.log_ratio)
+        if curve is None:
             return None
-        both = np.sum(self.above, axis=0).astype(float), np.sum(self.below, axis=0).astype(float)
+        errors = _caution_for([self.rows])
+        both = {
+            above: np.sum(self.above if above else self.below, axis=0).astype(float)
+            for above in (True, False)
+            if curve.explains(cells, errors, above=above)
+        }
+        if not both:
+            return None
         learned = 0.0 if isinstance(self.score, ColumnScore) else _LEAST_LEARNED * math.sqrt(2 * self.rows)
+        learned = min(learned, _COMMON)
         least_hits = max(_LEAST_SMOOTHED, learned, least * 2 * self.rows)
         found = allotted(curve, both, self.rows, test, least=least_hits, most=_MOST_TOGETHER)
         if not found:

@@ -22,8 +22,12 @@ _SETS = {
     (4,): 0.1,
     (5,): 0.1,
     (1, 2, 3, 4, 5): 0.1,
+    (7, 8, 9, 10, 11, 12, 13, 14): 0.1,
 }
 """Shapes that are fitted together, beside the constant, and how likely each set is, before anything is counted."""
+
+_BENDS = (0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999)
+"""Ranks at which the slope of an estimate of the log-ratio may change: learned scores promise too much in the tails."""
 
 _RAMP = 0.16
 """Ranks to either side of the middle between which the log-ratio of Laplace noise shifted by its scale rises."""
@@ -118,21 +122,18 @@ class Curve:
         """Logarithm of how many times likelier the counts are than without any difference; at least about -2."""
         return float(np.logaddexp.reduce([fit.evidence for fit in self.fits]))
 
-    def explains(self, cells: np.ndarray, errors: float) -> bool:
-        """Whether the counts in all cells from, and up to, each one are within so many standard errors of the curve.
+    def explains(self, cells: np.ndarray, errors: float, *, above: bool) -> bool:
+        """Whether the counts in all cells from, or up to, each one are within so many standard errors of the curve.
 
         To these comes what Bernstein's inequality adds, which is what decides where few occurrences are expected.
         """
-        for above in (True, False):
-            first, both = _cumulated(cells[0], above=above), _cumulated(self.total, above=above)
-            part = expit(self.log_ratios(above=above))
-            allowed = errors * np.sqrt(both * part * (1 - part)) + errors**2 / 6
-            if np.any(np.abs(first - both * part) > allowed):
-                return False
-        return True
+        first, both = _cumulated(cells[0], above=above), _cumulated(self.total, above=above)
+        part = expit(self.log_ratios(above=above))
+        allowed = errors * np.sqrt(both * part * (1 - part)) + errors**2 / 6
+        return bool(np.all(np.abs(first - both * part) <= allowed))
 
 
-def fitted_curve(cells: np.ndarray, scores: np.ndarray | None = None) -> Curve | None:
+def fitted_curve(cells: np.ndarray, scores: np.ndarray | None = None, *, estimates: bool = False) -> Curve | None:
     """Fit the log-ratio to the counts of two samples in cells along a score.
 
     Parameters
@@ -141,6 +142,8 @@ def fitted_curve(cells: np.ndarray, scores: np.ndarray | None = None) -> Curve |
         How many outputs of either input each cell has, shape (2, cells); none is empty.
     scores
         The score of every cell, ascending. None where only their order is known.
+    estimates
+        Whether the scores are estimates of the log-ratio.
 
     Returns
     -------
@@ -153,7 +156,8 @@ def fitted_curve(cells: np.ndarray, scores: np.ndarray | None = None) -> Curve |
     Laplace, logistic and normal noise: the sign of u - 1/2, u itself, and its normal score. Two are those of shifts of
     Gumbel noise to either side, 1 + log(u) and -1 - log(1 - u), and near those of a change of scale. One is that of a
     larger shift of Laplace noise, which rises between the two centres. The last is the score itself: the log-ratio of
-    any shift of normal noise, and of a score that is learned as one. Each alone is fitted, and some together: few
+    any shift of normal noise, and of a score that is learned as one; the slope of such a one may change at some of its
+    values, which are shapes too. Each alone is fitted, and some together: few
     counts leave the average of these fits, and many leave what fits. Weights are
     independent and normal, with the standard deviation under which the counts are likeliest (by Laplace's
     approximation).
@@ -166,6 +170,9 @@ def fitted_curve(cells: np.ndarray, scores: np.ndarray | None = None) -> Curve |
     linear = None if scores is None else _standardised(scores, total)
     if linear is not None:
         shapes = np.concatenate([shapes, linear[None]])
+        if estimates:
+            bends = np.interp(_BENDS, rank, linear)
+            shapes = np.concatenate([shapes, np.maximum(linear - bends[:, None], 0.0)])
     found = tuple(
         fit
         for chosen, prior in _SETS.items()

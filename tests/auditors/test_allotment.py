@@ -17,7 +17,7 @@ SCORES = np.concatenate([[-4.2], (EDGES[1:-2] + EDGES[2:-1]) / 2, [4.2]])
 def chosen_from(law, shift, size, *, delta=0.0, final=4.0):
     cells = size * np.stack([np.diff(law.cdf(EDGES)), np.diff(law.cdf(EDGES - shift))])
     total = cells.sum(axis=0)
-    occurrences = np.cumsum(total[::-1])[::-1], np.cumsum(total)
+    occurrences = {True: np.cumsum(total[::-1])[::-1], False: np.cumsum(total)}
     test = FinalTest(dpaudit.ApproximateDP(0.0, delta), int(final * size), 0.1)
     return allotted(fitted_curve(cells, SCORES), occurrences, int(size), test, least=50, most=3)
 

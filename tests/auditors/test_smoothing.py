@@ -54,7 +54,7 @@ def test_a_larger_shift_of_normal_noise_is_fitted_into_its_tail(shift):
     by_score, by_rank = (fitted_curve(cells, scores) for scores in ((edges[1:] + edges[:-1]) / 2, None))
     missed = [np.abs(curve.log_ratios(above=False) - truth)[tail].max() for curve in (by_score, by_rank)]
     assert missed[0] < min(0.02 * shift, missed[1] / 4)
-    assert by_score.explains(cells, 3.0)
+    assert by_score.explains(cells, 3.0, above=True)
 
 
 def test_draws_are_as_far_apart_as_the_estimates_of_many_samples_are_off():
@@ -89,14 +89,14 @@ def test_without_a_difference_nothing_speaks_for_one():
         curve = fitted_curve(cells)
         # Of the nine standard deviations of a weight, each as likely as the others, the least is next to none.
         assert -np.log(9) < curve.evidence < 5
-        assert curve.explains(cells, 4.5)
+        assert curve.explains(cells, 4.5, above=True)
 
 
 def test_counts_that_no_shape_has_are_noticed():
     cells = np.full((2, 50), 200.0)
-    assert fitted_curve(cells).explains(cells, 3.0)
+    assert fitted_curve(cells).explains(cells, 3.0, above=True)
     cells[0, 49], cells[1, 49] = 60.0, 1.0
-    assert not fitted_curve(cells).explains(cells, 3.0)
+    assert not fitted_curve(cells).explains(cells, 3.0, above=True)
 
 
 @pytest.mark.parametrize("size", [10.0, 1e3, 1e6])
@@ -109,4 +109,4 @@ def test_inputs_told_apart_with_certainty_or_nearly_so_give_finite_numbers(size)
             found = [number for above in (True, False) for number in curve.log_ratios(above=above)]
             assert np.all(np.isfinite(found))
             assert all(np.all(np.isfinite(drawn)) for drawn in curve.draws(np.arange(cells.shape[1])))
-            curve.explains(cells, 3.0)
+            curve.explains(cells, 3.0, above=True)

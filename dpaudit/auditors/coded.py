@@ -1,0 +1,202 @@
+"""A score of rows in which some values are codes beside numbers, as where a query was answered, refused, or not asked.
+
+Such columns are seldom independent: what a code in one column says depends on those before it. So their step functions
+are fitted together, by logistic regression, with those of the smallest and the largest number and of how often each
+code occurs, and with what the smallest number and each of these counts say beyond the two alone.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import product
+from typing import Self
+
+import numpy as np
+from scipy.linalg import block_diag, solve_triangular
+from scipy.optimize import minimize
+from scipy.sparse import csr_array
+from scipy.special import expit
+
+from dpaudit.auditors.lookup import Lookup
+from dpaudit.auditors.outputs import OutputsLike
+from dpaudit.auditors.rowscores import AdditiveScore, PairScore, Transform
+from dpaudit.auditors.tables import Table
+
+_FIRST, _LOOKED_AT = 2000, 20_000
+"""Outputs of either input by which codes are found, and by which columns are cut into cells."""
+
+_REPEATED, _MOST_CODES = 0.01, 4
+"""Part of all numbers from which on a value is taken for a code, and how many codes there are at most."""
+
+_DISTINCT = 0.5
+"""Part of the other numbers that are distinct, at least: whole numbers repeat although they are no codes."""
+
+_CELLS, _CROSSED = 24, 16
+"""Cells of a column, at most, and of the smallest number where it is crossed with counts."""
+
+_COMMON = 0.005
+"""Part of a column from which on a value has a cell of its own there."""
+
+_PRIORS = (0.01, 0.03, 0.1, 0.3, 1.0)
+"""Standard deviations of what a cell adds, before any output is seen: of a column, and of a pair of them."""
+
+_ROWS_OF_INFORMATION = 50_000
+_ROUNDS = 40
+
+
+def learn_coded(identity: Transform, x: OutputsLike, y: OutputsLike) -> PairScore | None:
+    """Fit step functions of all columns together; None where there are no codes beside numbers."""
+    codes = _codes(np.concatenate([identity(side[:_FIRST]) for side in (x, y)]))
+    if not codes:
+        return None
+    transform = Transform("coded", identity.columns, codes=codes)
+    rows = transform(x), transform(y)
+    some = np.concatenate([side[:_LOOKED_AT] for side in rows])
+    width = some.shape[1]
+    smallest = width - 2 - len(codes)
+    pairs = [(smallest, smallest + 2 + place) for place in range(len(codes))]
+    columns = [_Column.cut(column, _CELLS) for column in some.T]
+    crossed = _Column.cut(some[:, smallest], _CROSSED)
+    pieces = _Pieces(columns, {pair: (crossed, columns[pair[1]]) for pair in pairs})
+    tables, of_pairs = pieces.split(_fitted(pieces.of(rows[0]), pieces.of(rows[1]), pieces.priors()))
+    edges = tuple(crossed.edges if i == smallest else column.edges for i, column in enumerate(columns))
+    made = tuple(Table(column.edges, values) for column, values in zip(columns, tables, strict=True))
+    return PairScore(AdditiveScore(transform, made), edges, np.array(pairs), tuple(of_pairs))
+
+
+def _codes(some: np.ndarray) -> tuple[float, ...]:
+    """Values that come again and again among numbers that do not."""
+    values, counts = np.unique(some[np.isfinite(some)], return_counts=True)
+    common = counts >= max(2.0, _REPEATED * some.size)
+    others = counts[~common]
+    if not 0 < common.sum() <= _MOST_CODES or others.sum() < _REPEATED * some.size:
+        return ()
+    return tuple(values[common].tolist()) if len(others) >= _DISTINCT * others.sum() else ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """Cells of a column.
+
+    Attributes
+    ----------
+    edges
+        Where a new cell begins, ascending.
+    single
+        Whether each cell holds a single value, which comes again and again.
+    """
+
+    edges: np.ndarray
+    single: np.ndarray
+
+    @classmethod
+    def cut(cls, column: np.ndarray, most: int) -> Self:
+        """At most about so many cells: at and after each common value, and at quantiles of the others."""
+        values, counts = np.unique(column, return_counts=True)
+        if len(values) <= most:
+            return cls(values[1:], np.ones(len(values), dtype=bool))
+        common = np.sort(values[np.argsort(-counts, kind="stable")[: most // 4]])
+        common = common[np.isin(common, values[counts >= _COMMON * len(column)])]
+        others = column[~np.isin(column, common)]
+        cells = most - 2 * len(common)
+        quantiles = np.quantile(others, np.arange(1, cells) / cells, method="nearest")
+        edges = np.unique(np.concatenate([common, np.nextafter(common, np.inf), quantiles]))
+        edges = edges[edges > values[0]]
+        return cls(edges, np.isin(np.concatenate([values[:1], edges]), common))
+
+    @property
+    def size(self) -> int:
+        """Cells."""
+        return len(self.single)
+
+    def prior(self) -> np.ndarray:
+        """Matrix that makes of independent numbers what the cells add: alone for values, a random walk for others."""
+        walked = np.flatnonzero(~self.single)
+        made = np.diag(self.single.astype(float))
+        steps = np.tri(len(walked)) / math.sqrt(max(len(walked), 1))
+        steps[:, :1] = 1.0
+        made[np.ix_(walked, walked)] = steps
+        return made
+
+
+class _Pieces:
+    """Cells of all columns, and of pairs of columns, numbered one after the other."""
+
+    def __init__(self, columns: list[_Column], pairs: dict[tuple[int, int], tuple[_Column, _Column]]) -> None:
+        self._columns, self._pairs = columns, pairs
+        self._lookup = Lookup.of([Table(column.edges, np.arange(float(column.size))) for column in columns])
+        self._varying = np.array([i for i, column in enumerate(columns) if column.size > 1], dtype=int)
+        sizes = [column.size for column in columns] + [first.size * second.size for first, second in pairs.values()]
+        self._begins = np.cumsum([0, *sizes])
+
+    def of(self, rows: np.ndarray) -> csr_array:
+        """Matrix of rows and cells with a 1 where a row is in a cell."""
+        assert self._lookup is not None
+        numbers = [self._lookup.each(rows, np.int32) + self._begins[self._varying].astype(np.int32)]
+        for begin, ((i, j), columns) in zip(self._begins[len(self._columns) :], self._pairs.items(), strict=False):
+            first, second = (
+                np.searchsorted(column.edges, rows[:, k], side="right")
+                for k, column in zip((i, j), columns, strict=True)
+            )
+            numbers.append((begin + first * columns[1].size + second)[:, None].astype(np.int32))
+        inside = np.concatenate(numbers, axis=1)
+        ends = np.arange(0, inside.size + 1, inside.shape[1], dtype=np.int32)
+        shape = len(rows), int(self._begins[-1])
+        return csr_array((np.ones(inside.size), inside.ravel(), ends), shape=shape, copy=False)
+
+    def priors(self) -> tuple[np.ndarray, np.ndarray]:
+        """Matrix that makes of independent numbers what the cells add, and which of these numbers are of pairs."""
+        parts = [column.prior() for column in self._columns]
+        parts += [np.kron(first.prior(), np.eye(second.size)) for first, second in self._pairs.values()]
+        return block_diag(*parts), np.arange(self._begins[-1]) >= self._begins[len(self._columns)]
+
+    def split(self, weights: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """What the cells of every column, and those of every pair, add."""
+        parts = np.split(weights, self._begins[1:-1])
+        return parts[: len(self._columns)], parts[len(self._columns) :]
+
+
+def _fitted(x: csr_array, y: csr_array, priors: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """What every cell adds to the log-ratio: logistic regression with normal priors.
+
+    The standard deviations of columns and of pairs are those under which the counts are likeliest, as far as the
+    log-likelihood is quadratic around no difference. Coordinates in which the posterior is a sphere there need few
+    rounds.
+    """
+    size = x.shape[0]
+    some = x[:_ROWS_OF_INFORMATION], y[:_ROWS_OF_INFORMATION]
+    information = sum((side.T @ side).toarray() for side in some) * (size / some[0].shape[0] / 4)
+    gradient = (x.sum(axis=0) - y.sum(axis=0)) / 2
+    matrix = _scaled(information, gradient, *priors)
+    root = np.linalg.cholesky(matrix.T @ information @ matrix + np.eye(len(matrix)))
+
+    def numbers_of(turned: np.ndarray) -> np.ndarray:
+        return np.asarray(solve_triangular(root, turned, trans="T", lower=True))
+
+    def loss(turned: np.ndarray) -> tuple[float, np.ndarray]:
+        numbers = numbers_of(turned)
+        weights = matrix @ numbers
+        value, slope = float(numbers @ numbers) / 2, np.zeros(len(weights))
+        for side, sign in ((x, 1.0), (y, -1.0)):
+            logit = sign * (side @ weights)
+            value += float(np.logaddexp(0, -logit).sum())
+            slope -= side.T @ (sign * expit(-logit))
+        return value, solve_triangular(root, matrix.T @ slope + numbers, lower=True)
+
+    found = minimize(loss, np.zeros(len(root)), jac=True, method="L-BFGS-B", options={"maxiter": _ROUNDS})
+    return np.asarray(matrix @ numbers_of(found.x))
+
+
+def _scaled(information: np.ndarray, gradient: np.ndarray, matrix: np.ndarray, paired: np.ndarray) -> np.ndarray:
+    """Return the matrix of the prior with the standard deviations under which the counts are likeliest."""
+    information, gradient = matrix.T @ information @ matrix, matrix.T @ gradient
+    best, most = matrix, -np.inf
+    for alone, together in product(_PRIORS, _PRIORS):
+        scale = np.where(paired, together, alone)
+        root = np.linalg.cholesky(information * np.outer(scale, scale) + np.eye(len(scale)))
+        seen = solve_triangular(root, gradient * scale, lower=True)
+        evidence = float(seen @ seen) / 2 - float(np.log(np.diag(root)).sum())
+        if evidence > most:
+            best, most = matrix * scale, evidence
+    return best
