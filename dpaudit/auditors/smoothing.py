@@ -104,7 +104,7 @@ class Curve:
         drawn = []
         for fit in fits:
             shapes = np.add.reduceat(fit.shapes * self.total, starts, axis=1) / total
-            spread = np.linalg.cholesky(fit.covariance)
+            spread = _root(fit.covariance)
             drawn.append((fit.weights + _evenly_normal(len(fit.weights)) @ spread.T) @ shapes)
         logit = _balanced(np.clip(np.concatenate(drawn), -_MOST, _MOST), total)
         above, below = (_of_events(logit, total, above=above) for above in (True, False))
@@ -237,6 +237,15 @@ def _balanced(logit: np.ndarray, total: np.ndarray) -> np.ndarray:
         slope = np.maximum((part * (1 - part)) @ total, 1e-9 * half)
         logit = logit + np.clip((half - part @ total) / slope, -1, 1)[:, None]
     return np.asarray(logit)
+
+
+def _root(covariance: np.ndarray) -> np.ndarray:
+    """Return a root of a covariance of which rounding may have made some variances negative."""
+    try:
+        return np.asarray(np.linalg.cholesky(covariance))
+    except np.linalg.LinAlgError:  # shapes nearly agree
+        variances, turn = np.linalg.eigh(covariance)
+        return np.asarray(turn * np.sqrt(np.maximum(variances, 0.0)))
 
 
 @cache

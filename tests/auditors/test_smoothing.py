@@ -110,3 +110,13 @@ def test_inputs_told_apart_with_certainty_or_nearly_so_give_finite_numbers(size)
             assert np.all(np.isfinite(found))
             assert all(np.all(np.isfinite(drawn)) for drawn in curve.draws(np.arange(cells.shape[1])))
             curve.explains(cells, 3.0, above=True)
+
+
+def test_shapes_that_nearly_agree_leave_finite_draws():
+    """A score of which nearly all outputs have the same value: all its bends but one are at that value."""
+    cells = np.stack([np.r_[3.0, 1e6, np.full(20, 2.0)], np.r_[2.0, 1e6, np.full(20, 5.0)]])
+    curve = fitted_curve(cells, np.r_[-1.0, np.linspace(0, 1e-9, 21)], estimates=True)
+    above, below, likely = curve.draws(np.arange(22))
+    assert np.isfinite(above).all()
+    assert np.isfinite(below).all()
+    assert likely.sum() == pytest.approx(1)

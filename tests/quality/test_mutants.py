@@ -163,7 +163,7 @@ def is_refuted(seed):
 def test_judging_on_the_sample_that_chose_the_event_is_visible(monkeypatch, record_property):
     """The selection sample reused as the final one: the rate of false refutations leaves what alpha allows."""
     # A threshold that a smooth log-ratio advises hardly follows the luck of one sample.
-    monkeypatch.setattr(selection, "fitted_curve", lambda cells, scores: None)
+    monkeypatch.setattr(selection, "fitted_curve", lambda cells, scores, estimates: None)
     fresh = Sampler.draw_once
 
     def reused(self, data, size, *purpose, **options):
