@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import product
 from typing import Self
 
 import numpy as np
@@ -32,8 +31,12 @@ _REPEATED, _MOST_CODES = 0.01, 4
 _DISTINCT = 0.5
 """Part of the other numbers that are distinct, at least: whole numbers repeat although they are no codes."""
 
-_CELLS, _CROSSED = 24, 16
-"""Cells of a column, at most, and of the smallest number where it is crossed with counts."""
+_CELLS, _LEAST_CELLS, _ALL_CELLS, _CROSSED = 24, 8, 480, 16
+"""Cells of a column, at most, and at least where all of them are to be no more than so many; and cells of the smallest
+number where it is crossed with counts. What the priors take is the cube of all cells."""
+
+_MOST_VALUES, _BLOCK_VALUES = 1 << 24, 1 << 20
+"""Numbers of either input that are learned from, at most, and that are made at a time."""
 
 _COMMON = 0.005
 """Part of a column from which on a value has a cell of its own there."""
@@ -51,15 +54,17 @@ def learn_coded(identity: Transform, x: OutputsLike, y: OutputsLike) -> PairScor
     if not codes:
         return None
     transform = Transform("coded", identity.columns, codes=codes)
-    rows = transform(x), transform(y)
-    some = np.concatenate([side[:_LOOKED_AT] for side in rows])
+    some = np.concatenate([transform(side[:_LOOKED_AT]) for side in (x, y)])
     width = some.shape[1]
     smallest = width - 2 - len(codes)
-    pairs = [(smallest, smallest + 2 + place) for place in range(len(codes))]
-    columns = [_Column.cut(column, _CELLS) for column in some.T]
+    most = max(_LEAST_CELLS, min(_CELLS, _ALL_CELLS // width))
+    columns = [_Column.cut(column, most) for column in some.T]
     crossed = _Column.cut(some[:, smallest], _CROSSED)
+    pairs = [(smallest, smallest + 2 + place) for place in range(len(codes))]
     pieces = _Pieces(columns, {pair: (crossed, columns[pair[1]]) for pair in pairs})
-    tables, of_pairs = pieces.split(_fitted(pieces.of(rows[0]), pieces.of(rows[1]), pieces.priors()))
+    rows = _MOST_VALUES // width
+    cells_x, cells_y = (pieces.of(transform, side[:rows]) for side in (x, y))
+    tables, of_pairs = pieces.split(_fitted(cells_x, cells_y, *pieces.priors()))
     edges = tuple(crossed.edges if i == smallest else column.edges for i, column in enumerate(columns))
     made = tuple(Table(column.edges, values) for column, values in zip(columns, tables, strict=True))
     return PairScore(AdditiveScore(transform, made), edges, np.array(pairs), tuple(of_pairs))
@@ -130,20 +135,26 @@ class _Pieces:
         sizes = [column.size for column in columns] + [first.size * second.size for first, second in pairs.values()]
         self._begins = np.cumsum([0, *sizes])
 
-    def of(self, rows: np.ndarray) -> csr_array:
-        """Matrix of rows and cells with a 1 where a row is in a cell."""
+    def of(self, transform: Transform, outputs: OutputsLike) -> np.ndarray:
+        """Cells of every output, shape (columns that vary and pairs, size)."""
+        made = np.empty((len(self._varying) + len(self._pairs), len(outputs)), dtype=np.int32)
+        step = max(1, _BLOCK_VALUES // len(self._columns))
+        for start in range(0, len(outputs), step):
+            self._fill(made[:, start : start + step], transform(outputs[start : start + step]))
+        return made
+
+    def _fill(self, cells: np.ndarray, rows: np.ndarray) -> None:
         assert self._lookup is not None
-        numbers = [self._lookup.each(rows, np.int32) + self._begins[self._varying].astype(np.int32)]
-        for begin, ((i, j), columns) in zip(self._begins[len(self._columns) :], self._pairs.items(), strict=False):
+        own = len(self._varying)
+        cells[:own] = self._lookup.each(rows, np.int32).T
+        cells[:own] += self._begins[self._varying, None].astype(np.int32)
+        begins = self._begins[len(self._columns) :].tolist()
+        for to, begin, ((i, j), columns) in zip(cells[own:], begins, self._pairs.items(), strict=False):
             first, second = (
                 np.searchsorted(column.edges, rows[:, k], side="right")
                 for k, column in zip((i, j), columns, strict=True)
             )
-            numbers.append((begin + first * columns[1].size + second)[:, None].astype(np.int32))
-        inside = np.concatenate(numbers, axis=1)
-        ends = np.arange(0, inside.size + 1, inside.shape[1], dtype=np.int32)
-        shape = len(rows), int(self._begins[-1])
-        return csr_array((np.ones(inside.size), inside.ravel(), ends), shape=shape, copy=False)
+            to[:] = begin + first * columns[1].size + second
 
     def priors(self) -> tuple[np.ndarray, np.ndarray]:
         """Matrix that makes of independent numbers what the cells add, and which of these numbers are of pairs."""
@@ -157,19 +168,20 @@ class _Pieces:
         return parts[: len(self._columns)], parts[len(self._columns) :]
 
 
-def _fitted(x: csr_array, y: csr_array, priors: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+def _fitted(x: np.ndarray, y: np.ndarray, matrix: np.ndarray, paired: np.ndarray) -> np.ndarray:
     """What every cell adds to the log-ratio: logistic regression with normal priors.
 
     The standard deviations of columns and of pairs are those under which the counts are likeliest, as far as the
     log-likelihood is quadratic around no difference. Coordinates in which the posterior is a sphere there need few
     rounds.
     """
-    size = x.shape[0]
-    some = x[:_ROWS_OF_INFORMATION], y[:_ROWS_OF_INFORMATION]
-    information = sum((side.T @ side).toarray() for side in some) * (size / some[0].shape[0] / 4)
-    gradient = (x.sum(axis=0) - y.sum(axis=0)) / 2
-    matrix = _scaled(information, gradient, *priors)
-    root = np.linalg.cholesky(matrix.T @ information @ matrix + np.eye(len(matrix)))
+    count, size = len(matrix), x.shape[1]
+    some = min(size, _ROWS_OF_INFORMATION)
+    information = sum(_crossed(side[:, :some], count) for side in (x, y)) * (size / some / 4)
+    halves = np.full(size, 0.5)
+    gradient = _summed(x, halves, count) - _summed(y, halves, count)
+    matrix = _scaled(information, gradient, matrix, paired)
+    root = np.linalg.cholesky(matrix.T @ information @ matrix + np.eye(count))
 
     def numbers_of(turned: np.ndarray) -> np.ndarray:
         return np.asarray(solve_triangular(root, turned, trans="T", lower=True))
@@ -177,26 +189,45 @@ def _fitted(x: csr_array, y: csr_array, priors: tuple[np.ndarray, np.ndarray]) -
     def loss(turned: np.ndarray) -> tuple[float, np.ndarray]:
         numbers = numbers_of(turned)
         weights = matrix @ numbers
-        value, slope = float(numbers @ numbers) / 2, np.zeros(len(weights))
+        value, slope = float(numbers @ numbers) / 2, np.zeros(count)
         for side, sign in ((x, 1.0), (y, -1.0)):
-            logit = sign * (side @ weights)
+            logit = np.zeros(size)
+            for cells in side:
+                logit += weights.take(cells)
+            logit *= sign
             value += float(np.logaddexp(0, -logit).sum())
-            slope -= side.T @ (sign * expit(-logit))
+            slope -= sign * _summed(side, expit(-logit), count)
         return value, solve_triangular(root, matrix.T @ slope + numbers, lower=True)
 
-    found = minimize(loss, np.zeros(len(root)), jac=True, method="L-BFGS-B", options={"maxiter": _ROUNDS})
+    found = minimize(loss, np.zeros(count), jac=True, method="L-BFGS-B", options={"maxiter": _ROUNDS})
     return np.asarray(matrix @ numbers_of(found.x))
 
 
+def _summed(cells: np.ndarray, values: np.ndarray, count: int) -> np.ndarray:
+    """Sum of the values of the outputs in every cell."""
+    return np.asarray(sum(np.bincount(each, weights=values, minlength=count) for each in cells))
+
+
+def _crossed(cells: np.ndarray, count: int) -> np.ndarray:
+    """How many outputs every two cells have in common."""
+    ends = np.arange(0, cells.size + 1, len(cells), dtype=np.int32)
+    inside = csr_array((np.ones(cells.size), cells.T.ravel(), ends), shape=(cells.shape[1], count))
+    return np.asarray((inside.T @ inside).toarray())
+
+
 def _scaled(information: np.ndarray, gradient: np.ndarray, matrix: np.ndarray, paired: np.ndarray) -> np.ndarray:
-    """Return the matrix of the prior with the standard deviations under which the counts are likeliest."""
+    """Return the matrix of the prior with the standard deviations under which the counts are likeliest.
+
+    That of columns is chosen first, while pairs have the least one.
+    """
     information, gradient = matrix.T @ information @ matrix, matrix.T @ gradient
-    best, most = matrix, -np.inf
-    for alone, together in product(_PRIORS, _PRIORS):
+
+    def evidence(alone: float, together: float) -> float:
         scale = np.where(paired, together, alone)
         root = np.linalg.cholesky(information * np.outer(scale, scale) + np.eye(len(scale)))
         seen = solve_triangular(root, gradient * scale, lower=True)
-        evidence = float(seen @ seen) / 2 - float(np.log(np.diag(root)).sum())
-        if evidence > most:
-            best, most = matrix * scale, evidence
-    return best
+        return float(seen @ seen) / 2 - float(np.log(np.diag(root)).sum())
+
+    alone = max(_PRIORS, key=lambda each: evidence(each, _PRIORS[0]))
+    together = max(_PRIORS, key=lambda each: evidence(alone, each))
+    return matrix * np.where(paired, together, alone)
