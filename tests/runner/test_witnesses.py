@@ -391,7 +391,7 @@ def test_trees_are_learned_again(refuted, monkeypatch):
         half = len(x) // 2
         learn, judge = (x[:half], y[:half]), (x[half:], y[half:])
         trees = boosted_score(*learn, (tried.tables[0].score,), probe=False)
-        return selection.Competition([selection.Counts.of(trees, judge)])
+        return selection.Competition([selection.Counts.of(trees, judge)], tried.form)
 
     monkeypatch.setattr(selection, "compete", trees_only)
     _, file = refuted("Rows")
