@@ -14,6 +14,9 @@ _ATOM_COUNT = 3
 _BLOCK = 16
 """Values in half of the smallest block that is looked at."""
 
+_MOST_TRIMMED = 8192
+"""Values in the largest block in which, and around which, a part of nearly one input alone is looked for."""
+
 _SPAN = 4096
 """Whole numbers that are counted one by one."""
 
@@ -241,6 +244,7 @@ def _conspicuous_blocks(pooled: np.ndarray, xs: np.ndarray) -> np.ndarray:
     ranks = np.arange(0, n, _BLOCK)
     below = np.searchsorted(xs, pooled[ranks], side="left")
     found: list[int] = []
+    trimmed: list[np.ndarray] = []
     stride = 2
     while stride < len(ranks) // 4:
         width = stride * _BLOCK
@@ -250,8 +254,32 @@ def _conspicuous_blocks(pooled: np.ndarray, xs: np.ndarray) -> np.ndarray:
             if surprise[i] > np.sqrt(2 * np.log(len(surprise))) + 0.5:
                 start = int(i) * (stride // 2)
                 found += [start, start + stride]
+                if width <= _MOST_TRIMMED:
+                    around = slice(max(0, ranks[start] - width // 2), ranks[start] + width + width // 2)
+                    trimmed.append(_trimmed(pooled[around], xs, mean))
         stride *= 2
-    return pooled[ranks[found]]
+    return np.concatenate([pooled[ranks[found]], *trimmed])
+
+
+def _trimmed(values: np.ndarray, xs: np.ndarray, mean: float) -> np.ndarray:
+    """Edges of the parts of some ordered values that are nearly all of one input.
+
+    Such a part has the largest sum of how much more often its values are of that input than halfway between the share
+    of it in all values and certainty.
+    """
+    distinct, counts = np.unique(values, return_counts=True)
+    of_x = np.searchsorted(xs, distinct, side="right") - np.searchsorted(xs, distinct, side="left")
+    counts = np.maximum(counts, of_x)
+    edges = []
+    for excess in (of_x - (1 + mean) / 2 * counts, mean / 2 * counts - of_x):
+        sums = np.r_[0.0, np.cumsum(excess)]
+        rises = sums[1:] - np.minimum.accumulate(sums[:-1])
+        last = int(rises.argmax())
+        first = int(sums[: last + 1].argmin())
+        # Values that come again and again have edges of their own.
+        if rises[last] > 0 and counts[first : last + 1].max() < _ATOM_COUNT:
+            edges += [distinct[first], distinct[min(last + 1, len(distinct) - 1)]]
+    return np.array(edges, dtype=values.dtype)
 
 
 def _merged(edges: np.ndarray, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from scipy.special import xlogy
-from scipy.stats import binom, chi2, laplace
+from scipy.stats import binom, chi2, laplace, norm
 
 from dpaudit.auditors.tables import Table
 
@@ -87,6 +87,22 @@ def test_a_needle_is_recovered(width):
     inside = 100_000 * width * math.exp(-(0.3**2) / 2) / math.sqrt(2 * math.pi)
     assert table(np.array([0.3 + width / 2]))[0] > 0.6 * math.log((inside + 400) / (inside + 1))
     assert np.abs(table(np.array([0.3 - 2 * width - 0.01, 0.3 + 3 * width + 0.01, -1.0, 2.0]))).max() < 0.1
+
+
+def test_a_rare_needle_is_cut_out_at_its_ends():
+    """Blocks of ranks reach beyond a needle of some 50 values; what lies beside it occurs as often on either input."""
+    reached = []
+    for seed in range(20):
+        rng = np.random.default_rng((SEED, seed))
+        x, y = rng.normal(size=(2, 100_000))
+        x[:50], y[:5] = 0.3 + 1e-6 * rng.random(50), 0.3 + 1e-6 * rng.random(5)
+        table = Table.fit(x, y)
+        piece = int(table.values.argmax())
+        low, high = np.r_[-np.inf, table.edges, np.inf][piece : piece + 2]
+        inside = max(0.0, min(high, 0.3 + 1e-6) - max(low, 0.3)) / 1e-6
+        others = norm.cdf(high) - norm.cdf(low)
+        reached.append(math.log((5e-4 * inside + others) / (5e-5 * inside + others)))
+    assert np.mean(reached) > 0.85 * math.log(10)
 
 
 def test_an_atom_is_recovered_to_the_last_bit():
