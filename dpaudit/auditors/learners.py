@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -58,11 +57,6 @@ _CORRELATED = 3.0
 _NEARLY, _DOUBTFUL = 0.99, 1e-6
 """Part of these standard errors from which on they are worked out to all digits, and the part of a column's range, both
 squared, below which its variance is."""
-
-_HINTED_PAIR, _HINTED, _HINTED_ONE = 3.0, 3.0, 8.0
-"""What a few rows must show for more of them to be looked at, mostly above what chance shows: how surprising some pair
-of columns is; standard errors by which the squared correlations are too large altogether; and how far the largest one,
-times the rows, is above twice the logarithm of how many there are."""
 
 _COMMON, _ALIGNED = 2.0, 1.0
 """Standard errors by which all columns' means must differ in common to be pooled as they are, or else each column's
@@ -319,52 +313,6 @@ def learn_extreme(transform: Transform, x: OutputsLike, y: OutputsLike) -> Extre
     rows = np.concatenate([transform(side[:_LOOKED_AT]) for side in (x, y)]).astype(float, copy=False)
     low, centre, high = _quantiles(rows, [0.25, 0.5, 0.75])
     return ExtremeScore(transform, centre, np.where(high > low, high - low, 1.0))
-
-
-@dataclass(frozen=True, slots=True)
-class Hints:
-    """What a few outputs show of columns together.
-
-    Attributes
-    ----------
-    pairs
-        Whether some pair of columns may say more than the two alone.
-    dependence
-        Whether columns may depend on each other on one input: in their ranks, or in how far out these are.
-    """
-
-    pairs: bool
-    dependence: bool
-
-
-def hints_of_columns(transform: Transform, x: OutputsLike, y: OutputsLike) -> Hints:
-    """Look at a few outputs for what pairs of columns say, and for what makes columns depend on each other."""
-    x, y = (transform(side) for side in (x, y))
-    edges = tuple(_cell_edges(np.concatenate([a, b])) for a, b in zip(x[:_LOOKED_AT].T, y[:_LOOKED_AT].T, strict=True))
-    columns = [i for i in range(x.shape[1]) if len(edges[i])]
-    if len(columns) < 2:
-        return Hints(False, False)
-    cells = [_cells_by_column(edges, columns, side) for side in (x, y)]
-    candidates = [(i, j) for place, i in enumerate(columns) for j in columns[place + 1 :]]
-    surprise = max(item[0] for item in _beyond_alone(cells, edges, candidates))
-    return Hints(surprise > _HINTED_PAIR, any(_depend(side) for side in cells))
-
-
-def _depend(cells: dict[int, np.ndarray]) -> bool:
-    """Whether the cells of columns are correlated, or the squares of their distances from the mean are."""
-    ranks = np.array(list(cells.values()), dtype=float)
-    ranks -= ranks.mean(axis=1, keepdims=True)
-    standard = np.concatenate([ranks, ranks**2])
-    standard -= standard.mean(axis=1, keepdims=True)
-    spread = np.sqrt(np.mean(standard**2, axis=1, keepdims=True))
-    standard /= np.where(spread > 0, spread, 1.0)
-    rows = standard.shape[1]
-    squares = rows * (standard @ standard.T / rows) ** 2
-    count = len(ranks)
-    others = np.tile(~np.eye(count, dtype=bool), (2, 2))
-    squares = squares[np.triu(others)]
-    excess, largest = float(squares.sum()) - squares.size, float(squares.max())
-    return excess > _HINTED * math.sqrt(2 * squares.size) or largest > 2 * math.log(squares.size) + _HINTED_ONE
 
 
 def learn_pairs(transform: Transform, x: OutputsLike, y: OutputsLike) -> PairScore | None:

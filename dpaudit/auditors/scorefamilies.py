@@ -59,7 +59,6 @@ class Form:
     width: int
     thorough: bool
     _transforms: dict[tuple[learners.MakeTransform, int], Transform | None] = field(default_factory=dict)
-    _hints: dict[int, learners.Hints] = field(default_factory=dict)
 
     @classmethod
     def of(cls, x: Outputs, y: Outputs, *, thorough: bool) -> Self:
@@ -86,12 +85,6 @@ class Form:
         if self.columns.numeric:
             return ColumnScore(None if self.flat else 0)
         return ColumnScore(0, columns=self.columns)
-
-    def hints(self, x: OutputsLike, y: OutputsLike) -> learners.Hints:
-        """What samples show of columns together, worked out once for the same samples."""
-        if len(x) not in self._hints:
-            self._hints[len(x)] = learners.hints_of_columns(self.identity, x, y)
-        return self._hints[len(x)]
 
     def once(self, make: learners.MakeTransform) -> learners.MakeTransform:
         """Work out a change of coordinates once for the same samples, whose number tells them apart."""
@@ -129,11 +122,6 @@ class Family:
     combines
         Whether it learns from the best of the other scores too: ``fit(form, x, y, others, probe=True)`` makes the quick
         attempt that shows whether it sees more.
-    hint
-        ``hint(form, x, y)`` tells from a few outputs whether there may be what it looks for, where something else tells
-        the inputs apart already; None where that is not known before it has learned.
-    quick
-        Whether it looks at a few outputs first anyway, so that it need not compete on a few.
     """
 
     name: str
@@ -144,8 +132,6 @@ class Family:
     learns: Callable[[Form], bool] = field(default=lambda form: True)
     again: bool = False
     combines: bool = False
-    hint: Callable[[Form, Outputs, Outputs], bool] | None = None
-    quick: bool = False
 
     def work(self, form: Form, rows: int) -> float:
         """Units of work for so many outputs altogether, to learn from and to be judged on."""
@@ -173,18 +159,6 @@ def _fractions(form: Form) -> bool:
     return form.kind not in "biuc" and (_number(form) or _thorough(form))
 
 
-def _dependence(form: Form, x: Outputs, y: Outputs) -> bool:
-    """Whether columns may depend on each other."""
-    return form.width > learners.MOST_PAIR_COLUMNS or form.hints(x, y).dependence
-
-
-def any_dependence(form: Form, x: Outputs, y: Outputs) -> bool:
-    """Whether columns may depend on each other, or pairs of them say more than either alone."""
-    if form.columns is None or form.width < 2:
-        return False
-    return _dependence(form, x, y) or form.hints(x, y).pairs
-
-
 def _passes(number: float, by_width: float = 0.0) -> Callable[[int], float]:
     return lambda width: number + by_width * width
 
@@ -202,17 +176,14 @@ def _coordinates(
         assert form.columns is not None
         return learners.learn_pooled(form.once(make), form.columns, x, y)
 
-    of_dependence = make is learners.innovations_transform
-    by_width = 0.004 if of_dependence else 0.0
-    hint = _dependence if of_dependence else None
+    by_width = 0.004 if make is learners.innovations_transform else 0.0
     return (
-        Family(name=f"step functions of {what}", suits=suits, fit=additive, passes=_passes(alone, by_width), hint=hint),
+        Family(name=f"step functions of {what}", suits=suits, fit=additive, passes=_passes(alone, by_width)),
         Family(
             name=f"one function for all {what}",
             suits=lambda form: suits(form) and form.thorough,
             fit=pooled,
             passes=_passes(together, by_width),
-            hint=hint,
         ),
     )
 
@@ -281,7 +252,6 @@ FAMILIES: tuple[Family, ...] = (
         suits=lambda form: _thorough(form) and form.width <= learners.MOST_PAIR_COLUMNS,
         fit=lambda form, x, y: learners.learn_pairs(form.identity, x, y),
         passes=_passes(1.0, 0.1),
-        hint=lambda form, x, y: form.hints(x, y).pairs,
     ),
     Family(
         name="codes beside numbers",
@@ -296,21 +266,18 @@ FAMILIES: tuple[Family, ...] = (
         suits=lambda form: _thorough(form) and form.width <= learners.MOST_PAIR_COLUMNS,
         fit=lambda form, x, y: learners.learn_mixture(form.identity, x, y),
         passes=_passes(7.0),
-        hint=_dependence,
     ),
     Family(
         name="lowest bits",
         suits=_fractions,
         fit=lambda form, x, y: BitsScore.fit(form.identity.columns, x, y),
         passes=_passes(0.5),
-        quick=True,
     ),
     Family(
         name="residues",
         suits=lambda form: _number(form) or _thorough(form),
         fit=lambda form, x, y: ResidueScore.fit(form.identity.columns, x, y),
         passes=_passes(1.0),
-        quick=True,
     ),
     Family(
         name="boosted trees",

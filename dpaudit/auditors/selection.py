@@ -15,9 +15,8 @@ from scipy.special import expit, ndtri
 from dpaudit.auditors.allotment import allotted
 from dpaudit.auditors.outputs import Outputs, OutputsLike, as_outputs, joined
 from dpaudit.auditors.planted import identifies, planted
-from dpaudit.auditors.scorefamilies import FAMILIES, Allowance, Family, Form, any_dependence
+from dpaudit.auditors.scorefamilies import FAMILIES, Allowance, Family, Form
 from dpaudit.auditors.scores import ColumnScore, CombinedScore, OutcomeScore, Score, score_from_json, scores_of
-from dpaudit.auditors.screening import Candidate, gains_little, stands_out, worth_learning
 from dpaudit.auditors.smoothing import fitted_curve
 from dpaudit.auditors.threads import one_thread
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee
@@ -27,13 +26,6 @@ _THRESHOLDS = 1000
 _FINALISTS = 3
 _CELLS, _FEW_CELLS = 4_000_000, 1_000_000
 """Numbers, per input, that a score is fitted and judged on in the end, and to compete with others."""
-
-_SCREEN_CELLS, _LEAST_SCREENED, _MOST_SCREENED, _TIMES_SCREENED = 200_000, 10_000, 20_000, 4
-"""Numbers, per input, and the limits of the outputs that these make, that decide first which scores are worth learning
-from all; and how many times as many outputs there are, at least, where that is asked."""
-
-_SIMPLEST = 3
-"""Families that are asked first whether any event stands out: those that take least."""
 
 _LEAST_ROWS, _MOST_ROWS = 10_000, 200_000
 """Limits of the outputs that these numbers make. What looks for rare outputs has no limit."""
@@ -483,7 +475,8 @@ def _fits(expected: Any, hits: Any) -> Any:
 def _is_blind(x: Outputs, y: Outputs, test: FinalTest, until: float | None) -> bool:
     """Whether a planted difference, about as large as the claim allows, is not told from none."""
     allowed = test.guarantee.claimed if test.guarantee.by_ratio else _LEAST_PLANTED
-    copies = planted(x, y, min(max(allowed, _LEAST_PLANTED), _MOST_PLANTED))
+    with np.errstate(over="ignore", invalid="ignore"):  # outputs may be as large as numbers can be
+        copies = planted(x, y, min(max(allowed, _LEAST_PLANTED), _MOST_PLANTED))
     if copies is None:
         return False
     pure = FinalTest(ApproximateDP(0.0), test.size, test.alpha)
@@ -583,9 +576,6 @@ class _Contest:
         self._rows = min(_MOST_ROWS, max(_LEAST_ROWS, _CELLS // self.form.width))
         few = max(_LEAST_ROWS, _FEW_CELLS // self.form.width)
         self._few, self._quick = (_first(_first(sides, self._rows), few) for sides in (self.learn, self.judge))
-        self._screened = min(_MOST_SCREENED, max(_LEAST_SCREENED, _SCREEN_CELLS // self.form.width))
-        self._screens = min(self._rows, half) >= _TIMES_SCREENED * self._screened
-        self._clear = self._alone = False
 
     def tables(self) -> Iterator[tuple[int, Counts]]:
         """Yield the place of every family that has learned a score, and counts of its events."""
@@ -603,45 +593,9 @@ class _Contest:
         """Families that compete: of those for which few outputs do, the best there, where there are many outputs."""
         whole = [family for family in self.families if family.rare or family.combines]
         others = [family for family in self.families if family not in whole]
-        if self._screens:
-            others = self._worth_learning(others)
         if min(self._rows, len(self.learn[0])) > 2 * len(self._few[0]) and len(others) > _FINALISTS:
             others = _finalists(self.form, others, self._few, self._quick, self.test)
         return whole + others
-
-    def _worth_learning(self, families: list[Family]) -> list[Family]:
-        """Families that may win, by what they learn from a few outputs; all where no event stands out.
-
-        One that has nothing to say of a few may have of all, unless not even a hint of what it looks for is there.
-        """
-        few, quick = (_first(sides, self._screened) for sides in (self.learn, self.judge))
-        x, y = _first(self.judge, _TIMES_SCREENED * self._screened)
-        more = x[self._screened :], y[self._screened :]
-        found: dict[str, Candidate] = {}
-
-        def compete_on_few(families: list[Family]) -> None:
-            for family in families:
-                score = family.fit(self.form, *few)
-                if score is not None:
-                    found[family.name] = Candidate(
-                        table=Counts.of(score, quick),
-                        learned=partial(_scores_of_sides, score, few),
-                        others=partial(_scores_of_sides, score, more),
-                        work=self._work(family),
-                    )
-
-        simple = sorted((family for family in families if not (family.quick or family.hint)), key=self._work)
-        compete_on_few(simple[:_SIMPLEST])
-        self._clear = stands_out((each.table for each in found.values()), self.test)
-        if not self._clear:
-            return families
-        compete_on_few(simple[_SIMPLEST:])
-        self._alone = not any_dependence(self.form, *few)
-        hopeless = {family.name for family in families if family.hint and not family.hint(self.form, *few)}
-        compete_on_few([family for family in families if family.hint and family.name not in hopeless])
-        names = list(found)
-        hopeless |= set(names) - {names[place] for place in worth_learning(list(found.values()), self.test)}
-        return [family for family in families if family.name not in hopeless]
 
     def _work(self, family: Family) -> float:
         """Units of work of a family."""
@@ -660,8 +614,7 @@ class _Contest:
 
     def _combined(self, family: Family, tables: list[Counts]) -> Counts | None:
         """As :meth:`_table`, where a quick attempt shows that the family sees more than the scores tried so far."""
-        # Of columns that do not depend on each other, the sum of what each says is the log-ratio.
-        if not tables or self._alone:
+        if not tables:
             return None
         caution = _caution(tables)
         best = sorted(tables, key=lambda table: -table.best(self.test, caution).predicted)[:_FINALISTS]
@@ -669,26 +622,13 @@ class _Contest:
         probe = cast("CombinedScore | None", family.fit(self.form, *self.learn, others, probe=True))
         if probe is None:
             return None
-
-        def probed(rows: int) -> tuple[np.ndarray, np.ndarray]:
-            x, y = (
-                probe.of_features(side[:rows], [self._quick_scores(table, place)[:rows] for table in best])
-                for place, side in enumerate(self._quick)
-            )
-            return x, y
-
-        def sees_more(rows: int) -> tuple[bool, tuple[np.ndarray, np.ndarray]]:
-            found = probed(rows)
-            promised = Counts.counted(probe, found).best(self.test, caution).predicted
-            reached = max(table.of_first(rows).best(self.test, caution).predicted for table in best)
-            return promised > max(reached, 0.0) * (1 + 2 * _CHEAP_ENOUGH) + _CHEAP_ENOUGH, found
-
-        if self._clear:
-            more, found = sees_more(self._screened)
-            x, y = (self._quick_scores(best[0], place)[: self._screened] for place in range(2))
-            if not more and gains_little(found, (x, y)):
-                return None
-        if not sees_more(len(self._quick[0]))[0]:
+        found = [
+            probe.of_features(side, [self._quick_scores(table, place) for table in best])
+            for place, side in enumerate(self._quick)
+        ]
+        promised = Counts.counted(probe, (found[0], found[1])).best(self.test, caution).predicted
+        reached = max(table.of_first(len(self._quick[0])).best(self.test, caution).predicted for table in best)
+        if promised <= max(reached, 0.0) * (1 + 2 * _CHEAP_ENOUGH) + _CHEAP_ENOUGH:
             return None
         score = family.fit(self.form, *self.learn, others, probe=False)
         return None if score is None else Counts.of(score, self.judge)
@@ -714,10 +654,6 @@ def _caution_for(rows: Sequence[int]) -> float:
     """As :func:`_caution`, of one score for each of these numbers of rows."""
     looked_at = sum(_SIDES * math.log2(2 * each) for each in rows)
     return -float(ndtri(_BAND_ERROR / looked_at))
-
-
-def _scores_of_sides(score: Score, sides: Sides) -> tuple[np.ndarray, np.ndarray]:
-    return scores_of(score, sides[0]), scores_of(score, sides[1])
 
 
 def _first(sides: Sides, rows: int) -> Sides:
@@ -775,7 +711,7 @@ class Counts:
     @classmethod
     def of(cls, score: Score, sides: Sides) -> Self:
         """Count the events of a score."""
-        return cls.counted(score, _scores_of_sides(score, sides))
+        return cls.counted(score, (scores_of(score, sides[0]), scores_of(score, sides[1])))
 
     @classmethod
     def counted(cls, score: Score, scores: tuple[np.ndarray, np.ndarray]) -> Self:

@@ -186,6 +186,28 @@ def test_a_clear_answer_in_a_hundred_is_found():
 
 
 @pytest.mark.slow
+def test_a_large_effect_in_one_column_does_not_hide_a_rare_larger_one_in_two_others():
+    """Once in 125 times columns 5 and 9 are beyond their 95 % quantiles together; on the other input, either one is."""
+
+    def sample(data, size, rng):
+        rows = rng.laplace(size=(size, 20))
+        rows[:, 0] += 0.5 * data
+        far = math.log(10) + rng.exponential(size=(size, 2))
+        moved = rng.random((size, 2)) < 0.008
+        if data:
+            moved = moved[:, :1] & np.ones(2, dtype=bool)
+        else:
+            moved &= rng.permuted(np.broadcast_to([True, False], (size, 2)), axis=1)
+            moved |= (rng.random(size) < 0.004)[:, None] & rng.permuted(
+                np.broadcast_to([True, False], (size, 2)), axis=1
+            )
+        rows[:, [5, 9]] = np.where(moved, far, rows[:, [5, 9]])
+        return rows
+
+    assert dpaudit.epsilon_lower_bound(sample, 0, 1, samples=1_000_000, seed=SEED).epsilon > 1
+
+
+@pytest.mark.slow
 def test_infinite_outputs_are_outputs():
     def sample(data, size, rng):
         return np.where(rng.random(size) < 0.1 + 0.4 * data, np.inf, rng.normal(size=size))
