@@ -49,7 +49,8 @@ that are in an event where no event stands out; and the most events of one score
 
 _LEAST_SMOOTHED, _LEAST_LEARNED = 50.0, 0.7
 """The least occurrences of such an event, as the shapes say little of what is rarer; and, times the root of the
-outputs, where the score is no number of the output but learned: its extremes are the luck of those that taught it."""
+outputs and `_COMMON` at most, where the score is no number of the output but learned: its extremes are the luck of
+those that taught it."""
 
 _AGAINST_LEARNED, _LEAST_SHARE = 4.0, 0.15
 """Where no event stands out: how many times likelier the counts must be by a learned score than by one that is not, for
