@@ -6,6 +6,7 @@ This module is loaded before anything else, so that a signal in the first moment
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
@@ -31,6 +32,14 @@ def handled() -> Iterator[None]:
     """
     _State.came = _State.only_noted = False
     before = {}
+    told = sys.unraisablehook
+
+    def tell(unraisable: sys.UnraisableHookArgs) -> None:
+        # Code in C and `__del__` may swallow what a signal raises; it was noted, and there is nothing to say.
+        if unraisable.exc_type is not Interrupted:
+            told(unraisable)
+
+    sys.unraisablehook = tell
     for each in _ASKING:
         # Only the main thread may set handlers.
         with suppress(ValueError):
@@ -39,6 +48,7 @@ def handled() -> Iterator[None]:
     try:
         yield
     finally:
+        sys.unraisablehook = told
         # The status is known now, and what is left to do is to end.
         for each in before:
             signal.signal(each, signal.SIG_IGN)

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from dpaudit.cli import interrupts
+
 TARGET = '''\
 """A bit, sampled slowly."""
 
@@ -164,3 +166,21 @@ def test_an_interrupt_at_any_moment_loses_nothing(folder):
         if record.exists():
             json.loads(record.read_text(encoding="utf-8"))
     soon(lambda: not left_behind(folder))
+
+
+def test_a_signal_that_is_swallowed_is_not_printed(monkeypatch):
+    told = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: told.append(unraisable.exc_type))
+
+    class Raising:
+        def __init__(self, error):
+            self.error = error
+
+        def __del__(self):
+            raise self.error
+
+    with interrupts.handled():
+        Raising(interrupts.Interrupted())
+        Raising(ValueError())
+    Raising(interrupts.Interrupted())
+    assert told == [ValueError, interrupts.Interrupted]
