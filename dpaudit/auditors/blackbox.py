@@ -5,20 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpaudit.auditors.budget import DEFAULT_SAMPLES, Budget, Features
+from dpaudit.auditors.coded import has_codes
 from dpaudit.auditors.codes import codes
 from dpaudit.auditors.features import FEATURES, FeatureMap
 from dpaudit.auditors.forms import alike
+from dpaudit.auditors.learners import MOST_PAIR_COLUMNS
 from dpaudit.auditors.pace import OutOfTimeError, Pace, clock
 from dpaudit.auditors.pair import PairBound, PairTask, bound_pair, check_samples
+from dpaudit.auditors.promises import modelled_bound, promised_bound
 from dpaudit.auditors.sampler import Sampler
 from dpaudit.auditors.search import ChosenPair, find_pair
-from dpaudit.auditors.selection import FinalTest, promised_bound
+from dpaudit.auditors.selection import FinalTest
 from dpaudit.auditors.sequential import EARLY_PAIRS, EarlyTest
 from dpaudit.auditors.streams import Streams
 from dpaudit.auditors.surrogate import Surrogate, some
@@ -40,6 +44,14 @@ _MOST_PILOT, _MOST_PILOT_OF_OBJECTS = 4_000_000, 1_000_000
 _FEW_PAIRS = 64
 _MOST_PAIRS, _MOST_PAIRS_OF_ROWS = 256, 64
 """Most pairs at the beginning of a search; fewer where rows of numbers take long to learn from."""
+
+_MODELLED_PAIRS, _MODELLED_ROUNDS, _LEAST_MODELLED = 16, 3, 8000
+"""Pairs at the beginning of a search that compares them by models of codes beside numbers, the rounds of that, and the
+least samples per input of a comparison: fewer say nothing of such models, and more pairs would leave each of them
+fewer."""
+
+_LOOKED_AT = 1000
+"""Outputs of either input in which codes are looked for before a search."""
 
 _SAMPLING_SHARE = 0.8
 """Part of the time until the deadline that sampling is planned for; the rest is for learning."""
@@ -158,7 +170,8 @@ def search_pair(
         if refuted is not None:
             return _found_early(sampler, task, neighbouring, *refuted, searched=len(early.looked_at))
         task = early.task_after
-    many_numbers = bool(first) and sampler.form[0] == "f" and math.prod(sampler.form[1]) > 1
+    width = math.prod(sampler.form[1]) if first else 0
+    many_numbers = width > 1 and sampler.form[0] == "f"
     most = _MOST_PAIRS_OF_ROWS if many_numbers else _MOST_PAIRS
     pilot = int(task.samples * (_PILOT_SHARE if few else _LONG_PILOT_SHARE))
     if first:
@@ -166,22 +179,30 @@ def search_pair(
         most_pilot = _MOST_PILOT if sampler.form[0] in "biufc" else _MOST_PILOT_OF_OBJECTS
         pilot = min(pilot, max(min(most_pilot, sampler.memory_limit), sampler.selection_limit))
     searching = replace(task, samples=task.samples - pilot, asked=task.asked - pilot)
+    looked_at, modelled = 0, False
+    if (
+        many_numbers
+        and width <= MOST_PAIR_COLUMNS
+        and not (few or task.timed)
+        and pilot >= _MODELLED_ROUNDS * _MODELLED_PAIRS * _LEAST_MODELLED
+    ):
+        look = _CodesLookedFor(pair=first[0], size=_LOOKED_AT)
+        (modelled,) = [look.run(sampler, b"")] if sampler.work is None else sampler.work.do(sampler, [look])
+        looked_at = _LOOKED_AT
     until = clock() + _SEARCH_SHARE * sampler.pace.left
 
     surrogate = Surrogate(searching.test)
 
-    def predict(pair: Pair, size: int, purpose: tuple[str | int, ...]) -> tuple[float, float]:
+    def predict(pair: Pair, size: int, purpose: tuple[str | int, ...]) -> tuple[float, ...]:
         if clock() >= until:
             return math.nan, math.nan  # the time for the search is over: those that come first stay first
         return predict_all([pair], size, [purpose])[0]
 
     def predict_all(
         pairs: Sequence[Pair], size: int, purposes: Sequence[tuple[str | int, ...]]
-    ) -> list[tuple[float, float]]:
-        tasks = [
-            _Comparison(pair=pair, size=size, purpose=purpose, test=searching.test, shown=surrogate.wanted)
-            for pair, purpose in zip(pairs, purposes, strict=True)
-        ]
+    ) -> list[tuple[float, ...]]:
+        shared = partial(_Comparison, size=size, test=searching.test, shown=surrogate.wanted, modelled=modelled)
+        tasks = [shared(pair=pair, purpose=purpose) for pair, purpose in zip(pairs, purposes, strict=True)]
         found = [task.run(sampler, b"") for task in tasks] if sampler.work is None else sampler.work.do(sampler, tasks)
         for pair, compared in zip(pairs, found, strict=True):
             if compared.outputs is not None:
@@ -192,12 +213,13 @@ def search_pair(
         neighbouring,
         predict,
         ahead=None if sampler.work is None else predict_all,
-        samples=pilot,
+        samples=pilot - looked_at,
         streams=streams.child("pairs"),
-        most=most,
+        most=_MODELLED_PAIRS if modelled else most,
         name=mechanism.name,
         # Under a deadline, outputs are worth more than what a model makes of them.
         guide=None if task.timed else surrogate,
+        guided_to_the_end=not modelled,
     )
     if found.samples:
         task = searching
@@ -205,30 +227,34 @@ def search_pair(
         before = early.drawn
         refuted = early.run([found.pair])
         if refuted is not None:
-            bound = replace(refuted[1], samples=early.drawn + 2 * found.samples)
+            bound = replace(refuted[1], samples=early.drawn + 2 * (found.samples + looked_at))
             return Search(sampler=sampler, task=task, found=found, early=bound)
         spent = (early.drawn - before) // 2
         task = replace(task, samples=task.samples - spent, asked=task.asked - spent)
-    drawn = 2 * found.samples + (0 if early is None else early.drawn)
+    drawn = 2 * (found.samples + looked_at) + (0 if early is None else early.drawn)
     return Search(sampler=sampler, task=task, found=found, drawn=drawn)
 
 
 class _Compared(NamedTuple):
     """What a pair promises, and some outputs on either of its inputs where they are asked for."""
 
-    promised: tuple[float, float]
+    promised: tuple[float, ...]
     outputs: tuple[np.ndarray, np.ndarray] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Comparison:
-    """The task of finding what a pair of inputs promises, from outputs that play no further part."""
+    """The task of finding what a pair of inputs promises, from outputs that play no further part.
+
+    ``shown`` asks for some of the outputs, and ``modelled`` for what a model of codes beside numbers promises.
+    """
 
     pair: Pair
     size: int
     purpose: tuple[str | int, ...]
     test: FinalTest
     shown: bool = False
+    modelled: bool = False
     shared: bytes = b""
 
     @property
@@ -251,8 +277,36 @@ class _Comparison:
         with sampler.pace.doing("searching the pairs of inputs"):
             promised, coded = promised_bound(x, y, self.test), codes(x, y)
             # Few samples say more of codes than of the numbers between them; but not all inputs differ in codes.
-            by_codes = promised if coded is None else promised_bound(*coded, self.test)
-        return _Compared((promised, by_codes), (some(x), some(y)) if self.shown else None)
+            by_codes = promised.likely if coded is None else promised_bound(*coded, self.test).likely
+            found: tuple[float, ...] = (promised.likely, by_codes)
+            if self.modelled:
+                found = (max(modelled_bound(x, y, self.test), promised.cautious), *found)
+        return _Compared(found, (some(x), some(y)) if self.shown else None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _CodesLookedFor:
+    """The task of finding out whether the outputs are rows of numbers with codes among them."""
+
+    pair: Pair
+    size: int
+    shared: bytes = b""
+
+    @property
+    def name(self) -> tuple[str | int, ...]:
+        return ("codes", self.size)
+
+    @property
+    def stage(self) -> str:
+        return "pairs"
+
+    @property
+    def outputs(self) -> int:
+        return 2 * self.size
+
+    def run(self, sampler: Sampler, _shared: bytes) -> bool:
+        of_pair = sampler.about(*self.pair)
+        return has_codes(*alike(*(of_pair.draw(data, self.size, "codes") for data in self.pair)))
 
 
 def _in_time(sampler: Sampler, pair: Pair, task: PairTask) -> PairTask:

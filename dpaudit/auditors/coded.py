@@ -18,7 +18,7 @@ from scipy.sparse import csr_array
 from scipy.special import expit
 
 from dpaudit.auditors.lookup import Lookup
-from dpaudit.auditors.outputs import OutputsLike
+from dpaudit.auditors.outputs import OutputsLike, as_outputs
 from dpaudit.auditors.rowscores import AdditiveScore, PairScore, Transform
 from dpaudit.auditors.tables import Table
 
@@ -68,6 +68,16 @@ def learn_coded(identity: Transform, x: OutputsLike, y: OutputsLike) -> PairScor
     edges = tuple(crossed.edges if i == smallest else column.edges for i, column in enumerate(columns))
     made = tuple(Table(column.edges, values) for column, values in zip(columns, tables, strict=True))
     return PairScore(AdditiveScore(transform, made), edges, np.array(pairs), tuple(of_pairs))
+
+
+def has_codes(x: OutputsLike, y: OutputsLike) -> bool:
+    """Whether some outputs are rows of numbers with codes among them."""
+    x, y = as_outputs(x), as_outputs(y)
+    columns = x.columns_with(y)
+    if columns is None:
+        return False
+    identity = Transform("identity", columns)
+    return bool(_codes(np.concatenate([identity(side) for side in (x, y)])))
 
 
 def _codes(some: np.ndarray) -> tuple[float, ...]:

@@ -108,6 +108,7 @@ def find_pair(
     name: str = "the mechanism",
     ahead: Ahead | None = None,
     guide: Guide | None = None,
+    guided_to_the_end: bool = True,
 ) -> ChosenPair:
     """Choose the pair of neighbouring inputs with the largest predicted bound, by successive halving.
 
@@ -192,6 +193,7 @@ def find_pair(
         total=supply.total,
         ahead=ahead,
         guide=guide,
+        guided_to_the_end=guided_to_the_end,
     )
 
 
@@ -206,6 +208,7 @@ def _halve(
     total: int | None,
     ahead: Ahead | None = None,
     guide: Guide | None = None,
+    guided_to_the_end: bool = True,
 ) -> ChosenPair:
     """Let pairs compete for half as many places in each round; variations of the best take those that are free."""
     if len(candidates) == 1:
@@ -232,7 +235,10 @@ def _halve(
         searched += len(ranked) - min(count, len(candidates))
         spent += each * len(ranked)
         candidates = ranked.pairs(None if supply is None else guide)
-    chosen = candidates[0] if supply is None or guide is None or not guide.fitted else ranked.decided(guide)
+    if supply is None or guide is None or not (guided_to_the_end and guide.fitted):
+        chosen = ranked.pairs()[0]
+    else:
+        chosen = ranked.decided(guide)
     return ChosenPair(pair=chosen, searched=searched, total=total, samples=spent, rounds=rounds)
 
 

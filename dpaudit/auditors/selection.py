@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, ndtri
 
 from dpaudit.auditors.allotment import allotted
-from dpaudit.auditors.outputs import Outputs, OutputsLike, as_outputs, joined
+from dpaudit.auditors.outputs import Outputs, OutputsLike, as_outputs
 from dpaudit.auditors.planted import identifies, planted
 from dpaudit.auditors.scorefamilies import FAMILIES, Allowance, Family, Form
 from dpaudit.auditors.scores import ColumnScore, CombinedScore, OutcomeScore, Score, score_from_json, scores_of
@@ -448,27 +448,7 @@ def _others(main: Choice, tables: Sequence[Counts], test: FinalTest, share: floa
     return tuple(found)
 
 
-def _promise(tables: Sequence[Counts], test: FinalTest) -> float:
-    """Bound that the best event promises, or by a fitted line where the counts promise more only by luck."""
-    by_counts = max((table.best(test, _TO_COMPARE) for table in tables), key=lambda choice: choice.predicted)
-    fitted = [choice for table in tables if (choice := table.best_fitted(test)) is not None]
-    if fitted and _is_close(by_counts, tables):
-        return max(choice.predicted for choice in fitted)
-    return by_counts.predicted
-
-
-def _is_close(choice: Choice, tables: Sequence[Counts]) -> bool:
-    """Whether the occurrences of an event on the other input are as many as the line fitted to its score has them."""
-    (table,) = (table for table in tables if table.score is choice.event.score)
-    line = table.line()
-    if line is None:
-        return False
-    _, modelled = table.modelled(line, above=choice.event.above, reverse=choice.reverse)
-    expected = modelled[np.searchsorted(table.thresholds, choice.event.threshold)]
-    return bool(_fits(expected, choice.q_hits))
-
-
-def _fits(expected: Any, hits: Any) -> Any:
+def fits(expected: Any, hits: Any) -> Any:
     """Whether counts are as many as a line has them expected, but for chance."""
     return np.abs(np.log((expected + 0.5) / (hits + 0.5))) * np.sqrt(hits + 1) <= _CLOSE
 
@@ -486,22 +466,6 @@ def _is_blind(x: Outputs, y: Outputs, test: FinalTest, until: float | None) -> b
         # All families count as looked at, although the first that notices the difference is enough.
         caution = _caution_for([len(copies[0])] * len(contest.families))
         return all(table.best(pure, caution).predicted <= 0 for _, table in contest.tables())
-
-
-@one_thread()
-def promised_bound(x: OutputsLike, y: OutputsLike, test: FinalTest) -> float:
-    """Bound that :func:`select_events` would expect of a pair, to compare pairs by a few samples each.
-
-    Both halves learn and judge in turn, where that is quick. Scores that take long to learn do not take part.
-    """
-    x, y = as_outputs(x), as_outputs(y)
-    turns = [(x, y)]
-    if x.dtype.kind != "f" or x.width == 1:
-        half = len(x) // 2
-        turns.append((joined([x[half:], x[:half]]), joined([y[half:], y[:half]])))
-    with np.errstate(over="ignore", invalid="ignore"):
-        promised = [compete(*sides, test, thorough=False) for sides in turns]
-    return sum(_promise(competition.tables, test) for competition in promised) / len(promised)
 
 
 @dataclass(frozen=True, slots=True)
@@ -769,7 +733,7 @@ class Counts:
             predicted = _predicted(p_hits, modelled, self.rows, test, 0.0)
             q_hits = (self.above if above else self.below)[0 if reverse else 1]
             predicted = np.where(
-                _fits(modelled, q_hits) & (p_hits + modelled >= min(_COMMON, self.rows // 5)), predicted, -np.inf
+                fits(modelled, q_hits) & (p_hits + modelled >= min(_COMMON, self.rows // 5)), predicted, -np.inf
             )
             found.append(self._chosen(predicted, above=above, reverse=reverse))
         best = max(found, key=lambda choice: choice.predicted)

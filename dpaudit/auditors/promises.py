@@ -1,0 +1,93 @@
+"""What a pair of inputs promises, by a few outputs that play no further part: how a search compares pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit
+
+from dpaudit.auditors.coded import learn_coded
+from dpaudit.auditors.outputs import OutputsLike, as_outputs, joined
+from dpaudit.auditors.rowscores import Transform
+from dpaudit.auditors.selection import Choice, Counts, FinalTest, compete, fits
+from dpaudit.auditors.threads import one_thread
+
+_CAUTION, _MORE_CAUTION = 1.25, 3.0
+"""Standard errors of caution where pairs are compared, and where what counts promise stands beside a model."""
+
+_LEAST_OCCURRENCES, _THRESHOLDS = 5, 300
+"""Outputs, at least, that a model extrapolates from, and thresholds that it compares."""
+
+
+class Promise(NamedTuple):
+    """Bound that a pair promises, and one that luck hardly explains."""
+
+    likely: float
+    cautious: float
+
+
+@one_thread()
+def promised_bound(x: OutputsLike, y: OutputsLike, test: FinalTest) -> Promise:
+    """Bound that `select_events` would expect of a pair.
+
+    Both halves learn and judge in turn, where that is quick. Scores that take long to learn do not take part.
+    """
+    x, y = as_outputs(x), as_outputs(y)
+    turns = [(x, y)]
+    if x.dtype.kind != "f" or x.width == 1:
+        half = len(x) // 2
+        turns.append((joined([x[half:], x[:half]]), joined([y[half:], y[:half]])))
+    with np.errstate(over="ignore", invalid="ignore"):
+        tables = [compete(*sides, test, thorough=False).tables for sides in turns]
+        likely = [_likely(each, test) for each in tables]
+        cautious = [_largest(each, test, _MORE_CAUTION).predicted for each in tables]
+    return Promise(sum(likely) / len(turns), sum(cautious) / len(turns))
+
+
+@one_thread()
+def modelled_bound(x: OutputsLike, y: OutputsLike, test: FinalTest) -> float:
+    """Bound of the best event if a log-ratio learned from all outputs were the true one; ``-inf`` where none is.
+
+    Of rows with codes beside numbers. Nothing is set apart for judging: the priors keep what is learned near to no
+    difference, equally for all pairs that are compared by as many outputs.
+    """
+    x, y = as_outputs(x), as_outputs(y)
+    columns = x.columns_with(y)
+    score = None if columns is None else learn_coded(Transform("identity", columns), x, y)
+    if score is None:
+        return float("-inf")
+    with np.errstate(over="ignore", invalid="ignore"):
+        log_ratio = np.sort(np.concatenate([score(x), score(y)]))
+        at = np.unique(np.geomspace(_LEAST_OCCURRENCES, len(log_ratio), _THRESHOLDS).astype(int)) - 1
+        found = []
+        for ordered in (log_ratio[::-1], -log_ratio):
+            hits = (np.cumsum(expit(sign * ordered))[at] * (test.size / len(x)) for sign in (1, -1))
+            p_hits, q_hits = (np.minimum(each, test.size) for each in hits)
+            found.append(float(np.max(test.guarantee.expected(p_hits, q_hits, test.size, test.alpha))))
+    return max(found)
+
+
+def _likely(tables: Sequence[Counts], test: FinalTest) -> float:
+    """Bound that the best event promises, or by a fitted line where the counts promise more only by luck."""
+    by_counts = _largest(tables, test, _CAUTION)
+    fitted = [choice for table in tables if (choice := table.best_fitted(test)) is not None]
+    if fitted and _is_close(by_counts, tables):
+        return max(choice.predicted for choice in fitted)
+    return by_counts.predicted
+
+
+def _largest(tables: Sequence[Counts], test: FinalTest, caution: float) -> Choice:
+    return max((table.best(test, caution) for table in tables), key=lambda choice: choice.predicted)
+
+
+def _is_close(choice: Choice, tables: Sequence[Counts]) -> bool:
+    """Whether the occurrences of an event on the other input are as many as the line fitted to its score has them."""
+    (table,) = (table for table in tables if table.score is choice.event.score)
+    line = table.line()
+    if line is None:
+        return False
+    _, modelled = table.modelled(line, above=choice.event.above, reverse=choice.reverse)
+    expected = modelled[np.searchsorted(table.thresholds, choice.event.threshold)]
+    return bool(fits(expected, choice.q_hits))
