@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import expit
 
-from dpaudit.auditors.smoothing import Curve
+from dpaudit.auditors.smoothing import Curve, starts_of_groups
 
 if TYPE_CHECKING:
     from dpaudit.auditors.selection import FinalTest
@@ -143,7 +143,7 @@ def _events(
     """Events of both sides and directions, at some of the thresholds."""
     places, sides, reverses, hits = [], [], [], []
     cells = len(curve.total)
-    starts = np.unique(np.linspace(0, cells, 2 * _PLACES, endpoint=False).astype(int))
+    starts = starts_of_groups(cells, 2 * _PLACES)
     ends = np.append(starts[1:], cells) - 1
     from_each, up_to_each, likely = curve.draws(starts)
     for above, both in occurrences.items():

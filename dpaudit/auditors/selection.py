@@ -52,6 +52,10 @@ _LEAST_SMOOTHED, _LEAST_LEARNED = 50.0, 0.7
 outputs and `_COMMON` at most, where the score is no number of the output but learned: its extremes are the luck of
 those that taught it."""
 
+_LEAST_CLEAR, _LITTLE_AMISS = 100, 0.05
+"""Where an event stands out: the least occurrences of one that a smooth log-ratio advises, of a learned score; and the
+part of a log-ratio by which the smooth one may be off, besides luck, as many outputs tell it from any smooth one."""
+
 _AGAINST_LEARNED, _LEAST_SHARE = 4.0, 0.15
 """Where no event stands out: how many times likelier the counts must be by a learned score than by one that is not, for
 both to get as much of the error probability; and the share below which an event gets none."""
@@ -350,7 +354,7 @@ def _standing_out(choice: Choice, tables: Sequence[Counts], test: FinalTest, cau
     """
     (table,) = (table for table in tables if table.score is choice.event.score)
     advice = _Advice(0.0, (choice,))
-    smooth = None if choice.q_hits < _LEAST_SEEN else table.advised(test)
+    smooth = None if choice.q_hits < _LEAST_SEEN else table.advised(test, clear=True)
     if smooth is not None and smooth.promised >= choice.predicted:
         advice = smooth
     estimate = _of_estimates(tables, test)
@@ -372,7 +376,7 @@ def _of_estimates(tables: Sequence[Counts], test: FinalTest) -> _Advice | None:
 
     Counts at each threshold alone hardly favour a score that tells rare outputs apart.
     """
-    found = [table.advised(test) for table in tables if table.score.log_ratio]
+    found = [table.advised(test, clear=True) for table in tables if table.score.log_ratio]
     suited = [advice for advice in found if advice is not None and advice.choices[0].q_hits >= _LEAST_SEEN]
     return max(suited, key=lambda advice: advice.promised, default=None)
 
@@ -739,7 +743,7 @@ class Counts:
         best = max(found, key=lambda choice: choice.predicted)
         return best if math.isfinite(best.predicted) else None
 
-    def advised(self, test: FinalTest, *, least: float = 0.0) -> _Advice | None:
+    def advised(self, test: FinalTest, *, least: float = 0.0, clear: bool = False) -> _Advice | None:
         """Events that are worth most by what a smooth log-ratio may be, given the counts.
 
         All samples say what the log-ratio is at every threshold, so that none is taken because luck favours it.
@@ -751,6 +755,8 @@ class Counts:
         least
             Part of the outputs, at least, that is in an event. At most a half is: where scores order outputs by their
             log-ratio, rarer events have larger ones.
+        clear
+            Whether some event stands out.
 
         Returns
         -------
@@ -768,12 +774,12 @@ class Counts:
         both = {
             above: np.sum(self.above if above else self.below, axis=0).astype(float)
             for above in (True, False)
-            if curve.explains(cells, errors, above=above)
+            if curve.explains(cells, errors, above=above, amiss=_LITTLE_AMISS if clear else 0.0)
         }
         if not both:
             return None
         learned = 0.0 if isinstance(self.score, ColumnScore) else _LEAST_LEARNED * math.sqrt(2 * self.rows)
-        learned = min(learned, _COMMON)
+        learned = min(learned, _LEAST_CLEAR if clear else _COMMON)
         least_hits = max(_LEAST_SMOOTHED, learned, least * 2 * self.rows)
         found = allotted(curve, both, self.rows, test, least=least_hits, most=_MOST_TOGETHER)
         if not found:

@@ -44,6 +44,9 @@ _UNLIKELY = 1e-3
 _MOST_CELLS = 250
 """Cells that weights are fitted to, at most: more of them change little."""
 
+_OUTERMOST = 8
+"""Cells on either side that are never joined: of scores with few values, they are events of their own."""
+
 _DRAWS = 8
 """Draws from the posterior of each fit."""
 
@@ -122,14 +125,17 @@ class Curve:
         """Logarithm of how many times likelier the counts are than without any difference; at least about -2."""
         return float(np.logaddexp.reduce([fit.evidence for fit in self.fits]))
 
-    def explains(self, cells: np.ndarray, errors: float, *, above: bool) -> bool:
+    def explains(self, cells: np.ndarray, errors: float, *, above: bool, amiss: float = 0.0) -> bool:
         """Whether the counts in all cells from, or up to, each one are within so many standard errors of the curve.
 
-        To these comes what Bernstein's inequality adds, which is what decides where few occurrences are expected.
+        To these comes what Bernstein's inequality adds, which is what decides where few occurrences are expected, and
+        the part ``amiss`` of the log-ratio, by which the curve may be off.
         """
         first, both = _cumulated(cells[0], above=above), _cumulated(self.total, above=above)
-        part = expit(self.log_ratios(above=above))
-        allowed = errors * np.sqrt(both * part * (1 - part)) + errors**2 / 6
+        log_ratios = self.log_ratios(above=above)
+        part = expit(log_ratios)
+        variance = both * part * (1 - part)
+        allowed = errors * np.sqrt(variance) + errors**2 / 6 + amiss * np.abs(log_ratios) * variance
         return bool(np.all(np.abs(first - both * part) <= allowed))
 
 
@@ -222,11 +228,18 @@ def _fits(shapes: np.ndarray, first: np.ndarray, total: np.ndarray, prior: float
 
 def _grouped(shapes: np.ndarray, first: np.ndarray, total: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Join neighbouring cells where there are many: their mean shapes, and their counts."""
-    starts = np.unique(np.linspace(0, len(total), _MOST_CELLS, endpoint=False).astype(int))
+    starts = starts_of_groups(len(total), _MOST_CELLS)
     if len(starts) == len(total):
         return shapes, first, total
     joined = np.add.reduceat(total, starts)
     return np.add.reduceat(shapes * total, starts, axis=1) / joined, np.add.reduceat(first, starts), joined
+
+
+def starts_of_groups(cells: int, groups: int) -> np.ndarray:
+    """First cells of about so many groups of neighbouring cells, of which those on the outside are of one cell each."""
+    outermost = np.arange(min(_OUTERMOST, cells))
+    evenly = np.linspace(0, cells, groups, endpoint=False).astype(int)
+    return np.unique(np.concatenate([outermost, evenly, cells - 1 - outermost]))
 
 
 def _balanced(logit: np.ndarray, total: np.ndarray) -> np.ndarray:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import expit
 
 import dpaudit
 from dpaudit.auditors.allotment import allotted
@@ -101,3 +102,20 @@ def test_an_event_that_stands_out_by_luck_does_not_stand_alone():
         if isinstance(choice.event.score, ColumnScore) and choice.event.score.centre is None and choice.p_hits > 10_000
     ]
     assert max(common, default=0.0) > 0.3
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("above", [False, True])
+def test_the_outermost_value_is_an_event_of_its_own(above, reverse):
+    # Of 300 values that come equally often, the last one has a log-ratio of 3, and the others at most 0.5.
+    log_ratio = np.linspace(-0.5, 0.5, 300) * (1 if above != reverse else -1)
+    log_ratio[-1 if above else 0] = -3.0 if reverse else 3.0
+    cells = 4000 * np.stack([expit(log_ratio), expit(-log_ratio)])
+    total = cells.sum(axis=0)
+    occurrences = {True: np.cumsum(total[::-1])[::-1], False: np.cumsum(total)}
+    size = int(total.sum() / 2)
+    test = FinalTest(dpaudit.ApproximateDP(0.0), size, 0.1)
+    curve = fitted_curve(cells, log_ratio, estimates=True)
+    chosen = allotted(curve, occurrences, size, test, least=50, most=3)
+    assert (chosen[0].place, chosen[0].above, chosen[0].reverse) == (299 if above else 0, above, reverse)
+    assert 2.5 < chosen[0].expected < 3

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import expit
 
 from dpaudit.auditors.smoothing import fitted_curve
 
@@ -97,6 +98,19 @@ def test_counts_that_no_shape_has_are_noticed():
     assert fitted_curve(cells).explains(cells, 3.0, above=True)
     cells[0, 49], cells[1, 49] = 60.0, 1.0
     assert not fitted_curve(cells).explains(cells, 3.0, above=True)
+
+
+@pytest.mark.parametrize("above", [True, False])
+def test_a_curve_may_be_off_by_a_part_of_the_log_ratio(above):
+    law, size = stats.norm, 4e8
+    cells = expected_cells(law, 0.5, size)
+    curve = fitted_curve(cells, np.clip((EDGES[:-1] + EDGES[1:]) / 2, -3.2, 3.2))
+    for steeper, amiss, explained in ((1.0, 0.02, True), (1.05, 0.02, False), (1.05, 0.1, True)):
+        # Another part of the same outputs is of the first input.
+        logits = steeper * np.log(cells[0] / cells[1])
+        total = cells.sum(axis=0)
+        others = np.stack([total * expit(logits), total * expit(-logits)])
+        assert curve.explains(others, 4.0, above=above, amiss=amiss) is explained
 
 
 @pytest.mark.parametrize("size", [10.0, 1e3, 1e6])
