@@ -374,10 +374,11 @@ def _standing_out(choice: Choice, tables: Sequence[Counts], test: FinalTest, cau
 def _of_estimates(tables: Sequence[Counts], test: FinalTest) -> _Advice | None:
     """Return events of the score that promises most of those that estimate the log-ratio, by a smooth log-ratio.
 
-    Counts at each threshold alone hardly favour a score that tells rare outputs apart.
+    Counts at each threshold alone hardly favour a score that tells rare outputs apart. An event that never occurred on
+    the other input does not say how large its log-ratio is.
     """
     found = [table.advised(test, clear=True) for table in tables if table.score.log_ratio]
-    suited = [advice for advice in found if advice is not None and advice.choices[0].q_hits >= _LEAST_SEEN]
+    suited = [advice for advice in found if advice is not None and advice.choices[0].q_hits]
     return max(suited, key=lambda advice: advice.promised, default=None)
 
 
