@@ -186,7 +186,7 @@ def search_pair(
         and not (few or task.timed)
         and pilot >= _MODELLED_ROUNDS * _MODELLED_PAIRS * _LEAST_MODELLED
     ):
-        look = _CodesLookedFor(pair=first[0], size=_LOOKED_AT)
+        look = _CodesLookedFor(pair=first[0], size=_LOOKED_AT, purpose=("codes",))
         (modelled,) = [look.run(sampler, b"")] if sampler.work is None else sampler.work.do(sampler, [look])
         looked_at = _LOOKED_AT
     until = clock() + _SEARCH_SHARE * sampler.pace.left
@@ -243,18 +243,12 @@ class _Compared(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Comparison:
-    """The task of finding what a pair of inputs promises, from outputs that play no further part.
-
-    ``shown`` asks for some of the outputs, and ``modelled`` for what a model of codes beside numbers promises.
-    """
+class _Pilot:
+    """A task that draws outputs on a pair of inputs for the search of pairs; they play no further part."""
 
     pair: Pair
     size: int
     purpose: tuple[str | int, ...]
-    test: FinalTest
-    shown: bool = False
-    modelled: bool = False
     shared: bytes = b""
 
     @property
@@ -269,11 +263,29 @@ class _Comparison:
     def outputs(self) -> int:
         return 2 * self.size
 
-    def run(self, sampler: Sampler, _shared: bytes) -> _Compared:
-        # One stream for both inputs: what is only compared is compared under equal luck. Other pairs have their own,
-        # because the surrogate learns from all of them together.
+    def drawn(self, sampler: Sampler) -> Sequence[np.ndarray]:
+        """Outputs on either input.
+
+        Both have one stream: what is only compared is compared under equal luck. Other pairs have their own, because
+        the surrogate learns from all of them together.
+        """
         of_pair = sampler.about(*self.pair)
-        x, y = alike(*(of_pair.draw(data, self.size, *self.purpose) for data in self.pair))
+        return alike(*(of_pair.draw(data, self.size, *self.purpose) for data in self.pair))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Comparison(_Pilot):
+    """The task of finding what a pair of inputs promises.
+
+    ``shown`` asks for some of the outputs, and ``modelled`` for what a model of codes beside numbers promises.
+    """
+
+    test: FinalTest
+    shown: bool = False
+    modelled: bool = False
+
+    def run(self, sampler: Sampler, _shared: bytes) -> _Compared:
+        x, y = self.drawn(sampler)
         with sampler.pace.doing("searching the pairs of inputs"):
             promised, coded = promised_bound(x, y, self.test), codes(x, y)
             # Few samples say more of codes than of the numbers between them; but not all inputs differ in codes.
@@ -284,29 +296,13 @@ class _Comparison:
         return _Compared(found, (some(x), some(y)) if self.shown else None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _CodesLookedFor:
+class _CodesLookedFor(_Pilot):
     """The task of finding out whether the outputs are rows of numbers with codes among them."""
 
-    pair: Pair
-    size: int
-    shared: bytes = b""
-
-    @property
-    def name(self) -> tuple[str | int, ...]:
-        return ("codes", self.size)
-
-    @property
-    def stage(self) -> str:
-        return "pairs"
-
-    @property
-    def outputs(self) -> int:
-        return 2 * self.size
+    __slots__ = ()
 
     def run(self, sampler: Sampler, _shared: bytes) -> bool:
-        of_pair = sampler.about(*self.pair)
-        return has_codes(*alike(*(of_pair.draw(data, self.size, "codes") for data in self.pair)))
+        return has_codes(*self.drawn(sampler))
 
 
 def _in_time(sampler: Sampler, pair: Pair, task: PairTask) -> PairTask:

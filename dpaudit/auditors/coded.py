@@ -71,7 +71,7 @@ def learn_coded(identity: Transform, x: OutputsLike, y: OutputsLike) -> PairScor
 
 
 def has_codes(x: OutputsLike, y: OutputsLike) -> bool:
-    """Whether some outputs are rows of numbers with codes among them."""
+    """Whether some outputs are rows of numbers with codes among them, of which `learn_coded` makes a score."""
     x, y = as_outputs(x), as_outputs(y)
     columns = x.columns_with(y)
     if columns is None:
