@@ -25,7 +25,7 @@ from dpaudit.auditors.search import ChosenPair, find_pair
 from dpaudit.auditors.selection import FinalTest
 from dpaudit.auditors.sequential import EARLY_PAIRS, EarlyTest
 from dpaudit.auditors.streams import Streams
-from dpaudit.auditors.surrogate import Surrogate, some
+from dpaudit.auditors.surrogate import Counted, Surrogate, counted
 from dpaudit.auditors.work import Recipe
 from dpaudit.claims.claims import PrivacyClaim
 from dpaudit.claims.evidence import Evidence, Finding, Interval, Remedy, Violation
@@ -236,10 +236,10 @@ def search_pair(
 
 
 class _Compared(NamedTuple):
-    """What a pair promises, and some outputs on either of its inputs where they are asked for."""
+    """What a pair promises, and outputs on either of its inputs where they are asked for."""
 
     promised: tuple[float, ...]
-    outputs: tuple[np.ndarray, np.ndarray] | None
+    outputs: tuple[Counted, Counted] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -293,7 +293,7 @@ class _Comparison(_Pilot):
             found: tuple[float, ...] = (promised.likely, by_codes)
             if self.modelled:
                 found = (max(modelled_bound(x, y, self.test), promised.cautious), *found)
-        return _Compared(found, (some(x), some(y)) if self.shown else None)
+        return _Compared(found, (counted(x), counted(y)) if self.shown else None)
 
 
 class _CodesLookedFor(_Pilot):

@@ -38,7 +38,10 @@ _LARGEST = 1e100
 """Size of a coordinate up to which squares, and their sums, are finite."""
 
 _KEPT, _KEPT_VALUES = 2000, 1 << 14
-"""Outputs on either input of a comparison that the model learns from, at most, and values in them."""
+"""Distinct outputs on either input of a comparison that the model learns from, at most, and values in them."""
+
+_REPEATING = 0.25
+"""Part of some outputs that are distinct, up to which all outputs are counted."""
 
 _MOST_ROWS, _ROWS_OF_COVARIANCE = 1024, 20_000
 """Distinct outputs by which pairs are valued, and outputs from which the covariance of cells is taken."""
@@ -129,10 +132,25 @@ def _cut(values: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
     return edges, np.isin(np.concatenate([[-np.inf], edges]), common)
 
 
-def some(outputs: np.ndarray) -> np.ndarray:
-    """Outputs of a comparison that the model learns from; a copy."""
-    width = Outputs(outputs).width
-    return outputs[: min(_KEPT, max(1, _KEPT_VALUES // width))].copy()
+class Counted(NamedTuple):
+    """Outputs, and how often each of them came."""
+
+    outputs: np.ndarray
+    counts: np.ndarray
+
+
+def counted(outputs: np.ndarray) -> Counted:
+    """Outputs of a comparison that the model learns from: all of them where few are distinct, or else some."""
+    every = Outputs(outputs)
+    most = min(_KEPT, max(1, _KEPT_VALUES // every.width))
+    some = every[:most]
+    if len(outputs) > most and outputs.dtype.kind in "biuf":
+        coding = every.coding
+        if len(np.unique(some.keys(coding))) <= _REPEATING * most:
+            _, first, counts = np.unique(every.keys(coding), return_index=True, return_counts=True)
+            if len(first) <= most:
+                return Counted(outputs[first], counts)
+    return Counted(outputs[:most].copy(), np.ones(len(some), dtype=np.int64))
 
 
 class Surrogate:
@@ -156,7 +174,7 @@ class Surrogate:
 
     def __init__(self, test: FinalTest) -> None:
         self._test = test
-        self._new: list[tuple[Pair, np.ndarray, np.ndarray]] = []
+        self._new: list[tuple[Pair, Counted, Counted]] = []
         self._pairs: list[Pair] = []
         self._inputs: dict[Hashable, _Seen] = {}
         self._cells: Cells | None = None
@@ -167,7 +185,7 @@ class Surrogate:
         """Take note of what is added from now on."""
         self.wanted = True
 
-    def add(self, pair: Pair, of_x: np.ndarray, of_y: np.ndarray) -> None:
+    def add(self, pair: Pair, of_x: Counted, of_y: Counted) -> None:
         """Take note of some outputs on the inputs of a pair."""
         self._new.append((pair, of_x, of_y))
 
@@ -205,14 +223,16 @@ class Surrogate:
         """Count the new outputs in cells, which the first of them decide."""
         new, self._new = self._new, []
         new = [each for each in new if all(input_key(data) is not None for data in each[0])]
-        sides = [(data, raw) for pair, *both in new for data, raw in zip(pair, both, strict=True)]
+        sides = [(data, seen) for pair, *both in new for data, seen in zip(pair, both, strict=True)]
         if self._cells is None and sides:
-            self._cells = Cells.of(Outputs(concatenated([raw for _, raw in sides])))
+            self._cells = Cells.of(Outputs(concatenated([_repeated(seen) for _, seen in sides])))
         if self._cells is None:
             return
         self._pairs += [pair for pair, *_ in new]
-        for data, raw in sides:
-            self._inputs.setdefault(input_key(data), _Seen(data)).rows.append(self._cells(Outputs(raw)))
+        for data, seen in sides:
+            of_input = self._inputs.setdefault(input_key(data), _Seen(data))
+            of_input.rows.append(self._cells(Outputs(seen.outputs)))
+            of_input.counts.append(seen.counts)
 
     @one_thread()
     def _fit(self) -> _Model | None:
@@ -224,19 +244,20 @@ class Surrogate:
         steps = np.stack([encoding(x) - encoding(y) for x, y in self._pairs])
         if not (np.isfinite(psi).all() and np.isfinite(np.vdot(psi, psi))):
             return None
-        sizes = np.array([sum(map(len, seen.rows)) for seen in inputs])
+        sizes = np.array([sum(int(part.sum()) for part in seen.counts) for seen in inputs])
         moved = np.sqrt(np.mean(steps**2, axis=0))
         unit = np.where(moved > 0, moved, 1.0)
         centre = np.average(psi, axis=0, weights=sizes)
         psi = (psi - centre) / unit
         rows = np.concatenate([part for seen in inputs for part in seen.rows])
-        of_input = np.repeat(np.arange(len(sizes)), sizes)
-        pool = _Pool.of(rows, self._cells.patterns)
+        counts = np.concatenate([part for seen in inputs for part in seen.counts])
+        of_input = np.repeat(np.arange(len(sizes)), [sum(map(len, seen.rows)) for seen in inputs])
+        pool = _Pool.of(rows, counts, self._cells.patterns)
         cells = int(self._cells.starts[-1])
-        counts = _counts(of_input, len(sizes), rows, cells)
-        effects = _effects(counts, _covariance(pool, rows, cells), sizes, psi)
+        in_cells = _counts(of_input, len(sizes), rows, counts, cells)
+        effects = _effects(in_cells, _covariance(pool, rows, cells), sizes, psi)
         slopes = effects[pool.rows].sum(axis=1)
-        corrections = _corrections(pool, rows, effects, of_input, sizes, psi)
+        corrections = _corrections(pool, rows, counts, effects, of_input, sizes, psi)
         if corrections is not None:
             slopes += corrections.slopes[corrections.places]
         # What an output has at the centre of the inputs, so that it has its own part on the average over the inputs.
@@ -247,10 +268,11 @@ class Surrogate:
 
 @dataclass(slots=True)
 class _Seen:
-    """An input, and the cells of outputs on it."""
+    """An input, the cells of distinct outputs on it, and how often each of them came."""
 
     data: Any
     rows: list[np.ndarray] = field(default_factory=list)
+    counts: list[np.ndarray] = field(default_factory=list)
 
 
 class _Pool(NamedTuple):
@@ -266,24 +288,30 @@ class _Pool(NamedTuple):
     of_all: np.ndarray
 
     @classmethod
-    def of(cls, rows: np.ndarray, patterns: np.ndarray) -> _Pool:
+    def of(cls, rows: np.ndarray, counts: np.ndarray, patterns: np.ndarray) -> _Pool:
         """Distinct outputs, or some outputs and their patterns where there are too many."""
-        _, first, of_all, counts = np.unique(
-            outcome_keys(rows, "row"), return_index=True, return_inverse=True, return_counts=True
-        )
+        _, first, of_all = np.unique(outcome_keys(rows, "row"), return_index=True, return_inverse=True)
         if len(first) <= _MOST_ROWS:
-            return cls(rows[first], counts.astype(float), np.arange(len(first)), of_all)
-        at = np.linspace(0, len(rows) - 1, _MOST_ROWS).astype(int)
+            return cls(rows[first], np.bincount(of_all, counts), np.arange(len(first)), of_all)
+        until = np.cumsum(counts)
+        at = np.searchsorted(until, np.linspace(0, until[-1] - 1, _MOST_ROWS).astype(int), side="right")
         of_all = np.unique(outcome_keys(patterns[rows], "row"), return_inverse=True)[1]
         return cls(rows[at], np.ones(len(at)), of_all[at], of_all)
 
 
-def _counts(groups: np.ndarray, width: int, rows: np.ndarray, cells: int) -> np.ndarray:
+def _repeated(seen: Counted) -> np.ndarray:
+    """Distinct outputs, about as often as they came but no more than ``_KEPT`` altogether."""
+    until = np.cumsum(seen.counts)
+    kept = min(_KEPT, int(until[-1])) if len(until) else 0
+    return seen.outputs[np.searchsorted(until, np.linspace(0, until[-1] - 1, kept).astype(int), side="right")]
+
+
+def _counts(groups: np.ndarray, width: int, rows: np.ndarray, counts: np.ndarray, cells: int) -> np.ndarray:
     """How many of the outputs of every group are in every cell, shape (width, cells)."""
-    counts = np.zeros(width * cells, dtype=np.int64)
+    inside = np.zeros(width * cells)
     for column in rows.T:
-        counts += np.bincount(groups * cells + column, minlength=width * cells)
-    return counts.reshape(width, cells)
+        inside += np.bincount(groups * cells + column, weights=counts, minlength=width * cells)
+    return inside.reshape(width, cells)
 
 
 def _covariance(pool: _Pool, rows: np.ndarray, cells: int) -> np.ndarray:
@@ -334,10 +362,16 @@ class _Corrections(NamedTuple):
 
 
 def _corrections(
-    pool: _Pool, rows: np.ndarray, effects: np.ndarray, of_input: np.ndarray, sizes: np.ndarray, psi: np.ndarray
+    pool: _Pool,
+    rows: np.ndarray,
+    counts: np.ndarray,
+    effects: np.ndarray,
+    of_input: np.ndarray,
+    sizes: np.ndarray,
+    psi: np.ndarray,
 ) -> _Corrections | None:
     """Correct slopes of what comes often by its own counts, with as strong a prior as makes these likeliest."""
-    total = np.bincount(pool.of_all)
+    total = np.bincount(pool.of_all, counts)
     common = np.argsort(-total, kind="stable")[:_MOST_CORRECTED]
     common = common[total[common] >= _LEAST_COUNT]
     if not len(common):
@@ -345,11 +379,10 @@ def _corrections(
     place = np.full(len(total), len(common))
     place[common] = np.arange(len(common))
     groups, width = place[pool.of_all], len(common) + 1
-    counts = np.bincount(of_input * width + groups, minlength=len(sizes) * width).reshape(-1, width)[:, :-1]
-    cells = len(effects)
-    inside = _counts(groups, width, rows, cells)
+    came = np.bincount(of_input * width + groups, counts, minlength=len(sizes) * width).reshape(-1, width)[:, :-1]
+    inside = _counts(groups, width, rows, counts, len(effects))
     prior = (inside[:-1] / total[common][:, None]) @ effects
-    fits = [_poisson(counts, sizes, psi, prior, deviation) for deviation in _DEVIATIONS]
+    fits = [_poisson(came, sizes, psi, prior, deviation) for deviation in _DEVIATIONS]
     _, slopes, covariances = max(fits, key=lambda fit: fit[0])
     nothing = np.zeros((1, *slopes.shape[1:])), np.zeros((1, *covariances.shape[1:]))
     return _Corrections(
