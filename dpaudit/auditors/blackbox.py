@@ -220,6 +220,8 @@ def search_pair(
         # Under a deadline, outputs are worth more than what a model makes of them.
         guide=None if task.timed else surrogate,
         guided_to_the_end=not modelled,
+        # Models leave room for few pairs; faults of a pair that nothing leads to mostly show in few outputs.
+        glancing=modelled,
     )
     if found.samples:
         task = searching
@@ -292,7 +294,8 @@ class _Comparison(_Pilot):
             by_codes = promised.likely if coded is None else promised_bound(*coded, self.test).likely
             found: tuple[float, ...] = (promised.likely, by_codes)
             if self.modelled:
-                found = (max(modelled_bound(x, y, self.test), promised.cautious), *found)
+                by_model = modelled_bound(x, y, self.test) if self.size >= _LEAST_MODELLED else -math.inf
+                found = (max(by_model, promised.cautious), *found)
         return _Compared(found, (counted(x), counted(y)) if self.shown else None)
 
 

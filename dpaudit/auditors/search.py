@@ -6,7 +6,7 @@ import math
 from bisect import insort
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any, Protocol
 
@@ -57,13 +57,22 @@ _PROPOSED_SHARE, _MOST_PROPOSED = 0.5, 12
 _MORE_CLIMBS = 4
 """Pairs that a model may propose in vain, because they were compared before."""
 
+_GLANCES = 256
+_GLANCE_SHARE = 0.125
+_OUTSTANDING_SHARE = 0.25
+"""Pairs that are glanced at, at most, the part of the samples for that, and the part of the first round's places that
+go to those that stand out."""
+
 _UNCERTAIN = 0.25
 """Part of the largest prediction by which another one may fall short of it and its pair be as good, but for luck."""
 
-_TRUST = 2.0
+_TRUST = 8.0
 """How much more a guide, which knows of all outputs, counts than what was predicted of the pair alone, at most."""
 
 _LEAST_PROMISE = -1e6
+
+_BEFORE_ALL = -1
+"""Number of the round in which pairs are glanced at."""
 
 _TRIES = 20
 _MOST_REPEATS = 100_000
@@ -109,6 +118,7 @@ def find_pair(
     ahead: Ahead | None = None,
     guide: Guide | None = None,
     guided_to_the_end: bool = True,
+    glancing: bool = False,
 ) -> ChosenPair:
     """Choose the pair of neighbouring inputs with the largest predicted bound, by successive halving.
 
@@ -142,6 +152,11 @@ def find_pair(
         A model of what has been seen so far, where pairs were left out. It proposes pairs for some of the places of
         variations, those that it ranks best stay, too, and in the end it has a part in the decision between those
         whose first prediction is not far below the largest.
+    guided_to_the_end
+        Whether it has that part in the decision.
+    glancing
+        Whether, where pairs were left out, more of them are predicted with few samples before the first round. Those
+        whose first prediction is above 0 come into it.
 
     Returns
     -------
@@ -178,12 +193,26 @@ def find_pair(
     supply = _Supply(neighbouring, streams.generator("neighbour-search"))
     if guide is not None:
         guide.begin()
+    glanced_at: list[Pair] = []
+    outstanding: list[Pair] = []
+    spent = 0
+    if glancing:
+        glances = int(_GLANCE_SHARE * samples)
+        glanced_at = supply.glanced_at(min(_GLANCES, glances // least))
+        ranked = _Ranking()
+        if glanced_at:
+            each = glances // len(glanced_at)
+            _Comparisons(predict, ahead, each, _BEFORE_ALL, ranked)(glanced_at)
+            spent = each * len(glanced_at)
+            samples -= spent
+        outstanding = ranked.above(0.0)
     rounds = 1
     while 2 ** (rounds + 1) <= min(most, samples // (least * (rounds + 1))):
         rounds += 1
     places = max(1, min(most, samples // (least * rounds)))
-    candidates = supply.first(places if rounds == 1 else math.ceil(_FIRST_SHARE * places))
-    return _halve(
+    outstanding = outstanding[: int(_OUTSTANDING_SHARE * places)]
+    candidates = supply.first(places if rounds == 1 else math.ceil(_FIRST_SHARE * places), outstanding)
+    found = _halve(
         candidates,
         supply,
         predict,
@@ -195,6 +224,7 @@ def find_pair(
         guide=guide,
         guided_to_the_end=guided_to_the_end,
     )
+    return replace(found, searched=found.searched + supply.not_given(glanced_at), samples=found.samples + spent)
 
 
 def _halve(
@@ -293,6 +323,10 @@ class _Ranking:
         numbers = dict.fromkeys(number for tier in zip(*by, strict=True) for number in tier)
         return [self._pairs[number] for number in numbers]
 
+    def above(self, least: float) -> list[Pair]:
+        """Return the pairs whose first prediction is above this, the best first."""
+        return [self._pairs[number] for value, number in self._by[0] if value > least] if self._by else []
+
     def decided(self, guide: Guide) -> Pair:
         """Return the pair best by its first prediction and a guide, if the first is not far below the largest."""
         most = float(np.max(self._first))
@@ -322,19 +356,37 @@ class _Supply:
     def __init__(self, neighbouring: Neighbouring, rng: np.random.Generator) -> None:
         self._rng = rng
         self._seen: set[Any] = set()
+        self._neighbouring = neighbouring
         domain = neighbouring.domain
         self._source = _Listed(neighbouring) if domain is None else domain
-        self._patterns: Iterable[Pair] = ()
-        if domain is not None:
-            # Pairs that a mechanism lists beside its domain are those that it wants tried first.
-            self._patterns = domain.patterns() if neighbouring.complete else chain(neighbouring, domain.patterns())
         self.total = self._source.count()
 
-    def first(self, count: int) -> list[Pair]:
-        """Patterns, and random pairs for at least a quarter of the places."""
-        pairs = list(islice(_without_repeats(self._patterns, self._seen), math.ceil(_PATTERN_SHARE * count)))
+    def first(self, count: int, outstanding: Sequence[Pair] = ()) -> list[Pair]:
+        """Pairs that stand out, then patterns, and random pairs for at least a quarter of the other places."""
+        return self._some(count, self._seen, outstanding)
+
+    def glanced_at(self, count: int) -> list[Pair]:
+        """Patterns and random pairs, which may be given again."""
+        return self._some(count, set())
+
+    def not_given(self, pairs: Sequence[Pair]) -> int:
+        """How many of these distinct pairs were not given otherwise."""
+        return sum(1 for pair in pairs if (key := pair_key(pair)) is None or key not in self._seen)
+
+    def _some(self, count: int, seen: set[Any], outstanding: Sequence[Pair] = ()) -> list[Pair]:
+        pairs = list(_without_repeats(outstanding, seen))
+        patterns = math.ceil(_PATTERN_SHARE * (count - len(pairs)))
+        pairs += islice(_without_repeats(self._patterns(), seen), patterns)
         drawn = (self._source.draw(self._rng) for _ in range(_TRIES * count))
-        return pairs + list(islice(_without_repeats(drawn, self._seen), count - len(pairs)))
+        return pairs + list(islice(_without_repeats(drawn, seen), count - len(pairs)))
+
+    def _patterns(self) -> Iterable[Pair]:
+        domain = self._neighbouring.domain
+        if domain is None:
+            return ()
+        # Pairs that a mechanism lists beside its domain are those that it wants tried first.
+        listed = () if self._neighbouring.complete else self._neighbouring
+        return chain(listed, domain.patterns())
 
     def vary(self, parents: Sequence[Pair]) -> Pair | None:
         """Return a variation of one of the pairs, sooner of one in front, or else a random pair; None if not new."""
