@@ -145,7 +145,7 @@ def counted(outputs: np.ndarray) -> Counted:
     most = min(_KEPT, max(1, _KEPT_VALUES // every.width))
     some = every[:most]
     if len(outputs) > most and outputs.dtype.kind in "biuf":
-        coding = every.coding
+        coding = every.coding()
         if len(np.unique(some.keys(coding))) <= _REPEATING * most:
             _, first, counts = np.unique(every.keys(coding), return_index=True, return_counts=True)
             if len(first) <= most:
