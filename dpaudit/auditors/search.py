@@ -197,14 +197,11 @@ def find_pair(
     outstanding: list[Pair] = []
     spent = 0
     if glancing:
-        glances = int(_GLANCE_SHARE * samples)
-        glanced_at = supply.glanced_at(min(_GLANCES, glances // least))
+        glanced_at = supply.glanced_at(min(_GLANCES, int(_GLANCE_SHARE * samples) // least))
         ranked = _Ranking()
-        if glanced_at:
-            each = glances // len(glanced_at)
-            _Comparisons(predict, ahead, each, _BEFORE_ALL, ranked)(glanced_at)
-            spent = each * len(glanced_at)
-            samples -= spent
+        _Comparisons(predict, ahead, least, _BEFORE_ALL, ranked)(glanced_at)
+        spent = least * len(glanced_at)
+        samples -= spent
         outstanding = ranked.above(0.0)
     rounds = 1
     while 2 ** (rounds + 1) <= min(most, samples // (least * (rounds + 1))):

@@ -21,6 +21,7 @@ from dpaudit.auditors.smoothing import fitted_curve
 from dpaudit.auditors.threads import one_thread
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee
 from dpaudit.errors import CheckError
+from dpaudit.statistics import bound_from_counts
 
 _THRESHOLDS = 1000
 _FINALISTS = 3
@@ -73,6 +74,9 @@ _HALF_A_HIT = 0.5
 
 _LEAST_SEEN = 3
 """Occurrences from which on another event is tested; and, on the other input, from which on a log-ratio is fitted."""
+
+_LEAST_DECISIVE = 6
+"""Occurrences from which on luck hardly explains that an event never occurred on the other input."""
 
 _TO_COMPARE = 1.25
 """Standard errors of caution where pairs of inputs are compared by a few samples each."""
@@ -448,9 +452,18 @@ def _others(main: Choice, tables: Sequence[Counts], test: FinalTest, share: floa
         known = [] if share == _SHARE_OF_LUCK else [each.predicted for each in found]
         reached = max([expected, 0.0, *known])
         gained = choice.predicted - reached
+        if choice is unseen and choice.p_hits >= _LEAST_DECISIVE:
+            # What the other input never gives is as likely as what it seldom gives.
+            gained = (max(gained, 0.0) + max(_never_elsewhere(choice, part) - reached, 0.0)) / 2
         if gained > _WORTH_ITS_COST * cost and gained > _WORTH_TESTING * reached:
             found.append(choice)
     return tuple(found)
+
+
+def _never_elsewhere(choice: Choice, test: FinalTest) -> float:
+    """Bound to be expected where an event never occurs on the other input."""
+    hits = min(round(choice.p_hits * test.size / choice.rows), test.size)
+    return bound_from_counts(test.guarantee, (hits, 0), (test.size, test.size), alpha=test.alpha)
 
 
 def fits(expected: Any, hits: Any) -> Any:
