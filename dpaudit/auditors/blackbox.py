@@ -155,6 +155,7 @@ def search_pair(
         stop_early=budget.stop_early,
         timed=budget.deadline is not None,
         asked=budget.samples or DEFAULT_SAMPLES,
+        at_most=budget.samples is None,
         may_fail=mechanism.may_fail,
     )
 
@@ -437,6 +438,9 @@ def _evidence(
             f"an event about as likely as the one chosen here that forces {a_value(name)} of {limit:.4g} or more would "
             f"have been refuted with 95 % power; {a_value(name)} that only rarer outputs show would not"
         )
+        if bound.shortened:
+            # As many samples as without a deadline would say more.
+            note, remedy = f"{note}; --seconds left time for {samples} of {pace.asked} samples", Remedy.TIME
     if bound.left_out:
         note += f"; {what_was_left_out(bound.left_out)}"
     if bound.fitting:

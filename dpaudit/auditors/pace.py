@@ -260,7 +260,7 @@ class Pace:
     @property
     def out_of_time(self) -> str:
         """Words for a note."""
-        return f"the time that --seconds allows was over after {self.drawn} of {self.asked} samples"
+        return f"--seconds allowed no more: sampling ended after {self.drawn} of {self.asked} samples"
 
     @property
     def status(self) -> str:

@@ -37,7 +37,7 @@ _MOST_SELECTED = 4_000_000
 _FIRST_ROUND = 1000
 """Outputs per input of the first round of a final sample that may stop early; each round doubles them all."""
 
-_FINAL_SHARE = 0.95
+_FINAL_SHARE = 0.9
 """Part of the time left that the final sample is planned for, so that it ends in time and its own bound holds."""
 
 _SELECTION_TIME = 0.35
@@ -47,11 +47,16 @@ _LEAST_SELECTED = 10
 """Outputs per input without which no event is chosen."""
 
 _LEARNING_SHARE, _LATEST_SHARE = 0.15, 0.4
+_LEARNING_SPARE, _LATEST_SPARE = 0.6, 0.8
 _LEARNING_ROWS = 1000
 _LEARNING_GROWTH, _LEARNING_CAUTION = 4, 2
 """Parts of the time left that choosing events may take where there is a deadline, and after which no more scores are
-learned; the outputs from which events are chosen first, to see what that takes, and the steps to more, each of whose
-outputs may take twice as long as those before."""
+learned, and the same of what the final sample leaves of that time, where that is more; the outputs from which events
+are chosen first, to see what that takes, and the steps to more, each of whose outputs may take twice as long as those
+before."""
+
+_LOOKING_ROWS, _LOOKING_SHARE = 16_000, 0.01
+"""Outputs, at most, that show what counting events takes, and the part of the time left that this may take."""
 
 _AHEAD = 8
 """Rounds that are asked for at a time where sampling may stop after each of them."""
@@ -59,9 +64,10 @@ _AHEAD = 8
 _MOST_DOUBLINGS = 20
 """A part of the final sample has at most half of two to this power of rounds."""
 
-_SEQUENTIAL_SHARE, _RESERVE = 0.5, 0.05
+_SEQUENTIAL_SHARE, _TIMED_SHARE, _RESERVE = 0.5, 0.2, 0.05
 """Part of the error probability that goes to the bound that holds at whatever time sampling stops: where it is meant to
-stop, and where it only may because the target may fail."""
+stop, and where it only may, because a deadline may pass although the samples are planned for it, or because the target
+may fail."""
 
 _ROUNDS = 8
 """Rounds of the final sample, about, of a target that may fail: those that it does not finish count for nothing."""
@@ -92,6 +98,9 @@ class PairBound:
         Whether sampling ended before the budget, because the claim had been refuted.
     out_of_time
         Whether sampling ended before the budget, because its deadline had passed.
+    shortened
+        Whether the deadline left time for fewer samples than there are without one, nobody asked for as many, and all
+        of these were drawn.
     recipe
         The event as data, from which `dpaudit verify` makes it again; None where it can only be learned again.
     candidate
@@ -120,6 +129,7 @@ class PairBound:
     samples: int
     stopped_early: bool = False
     out_of_time: bool = False
+    shortened: bool = False
     recipe: dict[str, Any] | None = None
     candidate: int = 0
     rounds: int = 0
@@ -140,8 +150,9 @@ class PairTask:
     """What one pair is audited for: a guarantee, a number of samples per input, an error probability.
 
     ``most_selected`` limits the samples per input that choose the event; ``timed`` says that a deadline may end
-    sampling at any time, and ``asked`` how many samples per input there would be without it. ``may_fail`` says that the
-    target may end sampling by failing, after which what was drawn before still counts.
+    sampling at any time, ``asked`` how many samples per input there would be without it, and ``at_most`` that nobody
+    asked for as many. ``may_fail`` says that the target may end sampling by failing, after which what was drawn before
+    still counts.
     """
 
     guarantee: Guarantee
@@ -151,6 +162,7 @@ class PairTask:
     timed: bool = False
     most_selected: int = _MOST_SELECTED
     asked: int = 0
+    at_most: bool = False
     may_fail: bool = False
 
     @property
@@ -178,15 +190,17 @@ class PairTask:
     @property
     def sequential_share(self) -> float:
         """Part of the error probability that the bound gets which holds at all times."""
-        if self.stop_early or self.timed:
+        if self.stop_early:
             return _SEQUENTIAL_SHARE
+        if self.timed:
+            return _TIMED_SHARE
         return _RESERVE if self.may_fail else 0.0
 
 
 def choose_for_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> Selection:
     """Choose the events of a pair of inputs from its selection samples."""
     sampler = sampler.about(x, y)
-    return _choose(sampler, _selection_samples(sampler, x, y, task), task)
+    return _choose(sampler, _selection_samples(sampler, x, y, task), task, (input_key(x), input_key(y)))
 
 
 def _selection_samples(sampler: Sampler, x: Any, y: Any, task: PairTask) -> tuple[Outputs, Outputs]:
@@ -209,16 +223,21 @@ def _selection_samples(sampler: Sampler, x: Any, y: Any, task: PairTask) -> tupl
     return Outputs(of_x), Outputs(of_y)
 
 
-def _choose(sampler: Sampler, sides: tuple[Outputs, Outputs], task: PairTask) -> Selection:
+def _choose(sampler: Sampler, sides: tuple[Outputs, Outputs], task: PairTask, keys: tuple[Any, Any]) -> Selection:
     with sampler.pace.doing(f"choosing an event from {len(sides[0]):,} outputs per input"):
         test = replace(task.test, supported=sampler.supported)
-        return _choose_in_time(sides, test, sampler.pace) if task.timed else select_events(*sides, test)
+        if not task.timed:
+            return select_events(*sides, test)
+        return _choose_in_time(sides, test, sampler.pace, task.asked - len(sides[0]), keys)
 
 
-def _choose_in_time(sides: tuple[Outputs, Outputs], test: FinalTest, pace: Pace) -> Selection:
+def _choose_in_time(
+    sides: tuple[Outputs, Outputs], test: FinalTest, pace: Pace, final: int, keys: tuple[Any, Any]
+) -> Selection:
     """Choose events from as many outputs as the time for choosing allows, by what fewer of them have taken.
 
-    What it takes to count the events goes into the pace.
+    That is a part of the time left, or of what ``final`` outputs on the inputs of these keys leave of it. What it takes
+    to count the events goes into the pace.
     """
     until, latest = (clock() + share * pace.left for share in (_LEARNING_SHARE, _LATEST_SHARE))
     rows, most = min(_LEARNING_ROWS, len(sides[0])), len(sides[0])
@@ -226,16 +245,33 @@ def _choose_in_time(sides: tuple[Outputs, Outputs], test: FinalTest, pace: Pace)
         begun = clock()
         selection = select_events(sides[0][:rows], sides[1][:rows], test, until=latest)
         ended = clock()
-        affordable = rows * max(until - ended, 0.0) / max(ended - begun, 1e-9) / _LEARNING_CAUTION
+        pace.extra = _counting(selection, sides, pace.left)
+        spare = pace.left * max(0.0, 1 - final / max(pace.outputs_within(_FINAL_SHARE, *keys), 1.0))
+        until = max(until, ended + _LEARNING_SPARE * spare)
+        latest = max(latest, ended + _LATEST_SPARE * spare)
+        affordable = rows * max(until - clock(), 0.0) / max(ended - begun, 1e-9) / _LEARNING_CAUTION
         if rows == most or affordable < 2 * rows:
-            break
+            return selection
         rows = int(min(affordable, _LEARNING_GROWTH * rows, most))
+
+
+def _counting(selection: Selection, sides: tuple[Outputs, Outputs], left: float) -> float:
+    """Seconds that it takes to look for the events in one more output."""
+    few, many = (min(rows, len(sides[0])) for rows in (_LEARNING_ROWS, _LOOKING_ROWS))
+    seconds = _looking(selection, sides, few)
+    if many > few and seconds * many / few <= _LOOKING_SHARE * left:
+        # What the first outputs took is mostly the same for any number of them.
+        return max(_looking(selection, sides, many) - seconds, 0.0) / (2 * (many - few))
+    return seconds / (2 * few)
+
+
+def _looking(selection: Selection, sides: tuple[Outputs, Outputs], rows: int) -> float:
+    """Seconds that it takes to look for the events in so many outputs of either input."""
     begun = clock()
     for choice in selection.choices:
         for side in sides:
-            choice.event.contains(side[:_LEARNING_ROWS])
-    pace.extra = max(clock() - begun, 0.0) / (2 * min(_LEARNING_ROWS, most))
-    return selection
+            choice.event.contains(side[:rows])
+    return max(clock() - begun, 0.0)
 
 
 def _chosen(sampler: Sampler, x: Any, y: Any, task: PairTask) -> tuple[Selection, int, bytes]:
@@ -246,7 +282,8 @@ def _chosen(sampler: Sampler, x: Any, y: Any, task: PairTask) -> tuple[Selection
 
     def choose() -> tuple[Selection, int, State]:
         sides = _selection_samples(sampler, x, y, task)
-        return _choose(sampler, sides, task), len(sides[0]), sampler.state
+        keys = input_key(x), input_key(y)
+        return _choose(sampler, sides, task, keys), len(sides[0]), sampler.state
 
     if sampler.work is None:
         selection, selected, _ = choose()
@@ -385,6 +422,8 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
         raise _with_what_was_shown(failure, best, bound, task.guarantee) from failure.__cause__
     made = _pair_bound(best, bound, task, selected, final, 1 - at_any_time)
     blind = selection.overlooks(made.value, task.guarantee)
+    fewer_fit = whole and task.timed and final < task.asked - selected
+    shortened = fewer_fit and task.at_most and math.isfinite(made.detection_limit)
     # Of samples that are missing nobody knows what they would have shown.
     return replace(
         made,
@@ -394,7 +433,8 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
         detection_limit=math.inf if late or blind else made.detection_limit,
         candidate=next(place for place, count in enumerate(counts) if count is best),
         stopped_early=stopped,
-        out_of_time=late or (task.timed and final < task.asked - selected and not stopped and failure is None),
+        out_of_time=late or (fewer_fit and not shortened),
+        shortened=shortened,
         failure="" if failure is None else str(failure),
     )
 

@@ -255,7 +255,7 @@ class Finding:
 class Evidence:
     """The outcome of one audit of one claim at one set of parameters.
 
-    ``remedy`` is given where the verdict is ``inconclusive``, and only there.
+    ``remedy`` is given where the verdict is ``inconclusive``, and where a time limit made ``consistent`` say less.
 
     Attributes
     ----------
@@ -272,7 +272,7 @@ class Evidence:
     curves, growth
         Values that reports draw, where they are known.
     remedy
-        What the user can do about an ``inconclusive`` verdict.
+        What the user can do to learn more.
     finding
         What a search for lemmas found, in words.
 

@@ -87,7 +87,7 @@ class Result:
     note
         What else is to be known.
     remedy
-        What can be done about a verdict that is ``inconclusive``.
+        What can be done to learn more.
     samples, error_probability
         Samples drawn, and the probability with which what is stated of them may be wrong; None where nothing was
         sampled.

@@ -210,6 +210,7 @@ def audited(cell: Cell, target: Mechanism, settings: Settings, work: Work | None
         evidence = failure(error)
     if samples is not None and cell.expected is not None and (cell.planned or usual) > samples:
         evidence = _unless_too_few(cell, evidence, planned=cell.planned or usual, spent=samples)
+    evidence = _unless_too_short(cell, evidence)
     evidence = _unless_held_against_messages(evidence, claim, target)
     witness = None
     if settings.witnesses and isinstance(claim, PrivacyClaim):
@@ -245,6 +246,15 @@ def _unless_too_few(cell: Cell, evidence: Evidence, *, planned: int, spent: int)
         return evidence
     note = f"too few samples to tell whether it is {cell.expected}, as expected; {told}: leave --quick or --samples out"
     return replace(evidence, verdict=Verdict.INCONCLUSIVE, note=note, remedy=Remedy.SAMPLES)
+
+
+def _unless_too_short(cell: Cell, evidence: Evidence) -> Evidence:
+    """As :func:`_unless_too_few`, where a time limit left time for fewer samples."""
+    shortened = evidence.verdict is Verdict.CONSISTENT and evidence.remedy is Remedy.TIME
+    if not (shortened and cell.expected in (Verdict.CERTIFIED, Verdict.REFUTED)):
+        return evidence
+    note = f"too few samples to tell whether it is {cell.expected}, as expected; {evidence.note}"
+    return replace(evidence, verdict=Verdict.INCONCLUSIVE, note=note)
 
 
 def _unless_held_against_messages(evidence: Evidence, claim: Claim, target: Mechanism) -> Evidence:

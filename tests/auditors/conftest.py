@@ -5,12 +5,14 @@ import importlib
 
 import pytest
 
+from dpaudit.claims.evidence import Remedy
+
 AUDITORS = ("_audit_privacy", "audit_utility", "audit_figure", "audit_rate", "audit_lemma")
 
 
 @pytest.fixture(autouse=True)
 def remedies(monkeypatch):
-    """Hold all evidence to it: a remedy is given where the verdict is ``inconclusive``, and only there."""
+    """Hold all evidence to it: a remedy is given where the verdict is ``inconclusive`` or time was short, only there."""
     # The package has a function of the module's name.
     module = importlib.import_module("dpaudit.auditors.audit")
 
@@ -18,7 +20,8 @@ def remedies(monkeypatch):
         @functools.wraps(auditor)
         def run(*arguments, **options):
             evidence = auditor(*arguments, **options)
-            assert (evidence.verdict == "inconclusive") == (evidence.remedy is not None), evidence
+            shortened = evidence.verdict == "consistent" and evidence.remedy is Remedy.TIME
+            assert shortened or (evidence.verdict == "inconclusive") == (evidence.remedy is not None), evidence
             return evidence
 
         return run

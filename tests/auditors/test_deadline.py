@@ -15,6 +15,7 @@ from dpaudit.auditors import Budget, Streams, audit, pace, pair
 from dpaudit.auditors.pace import Pace
 from dpaudit.auditors.sampler import Sampler
 from dpaudit.auditors.selection import select_events
+from dpaudit.claims.evidence import Remedy
 from dpaudit.statistics import log_ratio_lower
 
 FALSE_ALARM = 1e-6
@@ -288,7 +289,13 @@ def test_a_violation_before_the_deadline(clock, delta):
     assert 1.0 < evidence.measured["epsilon"].lower <= 1.2
 
 
-def test_choosing_the_event_is_a_part_of_the_time(clock, monkeypatch):
+@pytest.mark.parametrize(
+    ("each", "seconds", "verdict"),
+    # Drawing all outputs takes a twentieth of the time, or more than there is.
+    [(1e-6, (0.15 * 40, 0.6 * 38), "consistent"), (4e-5, (3.0, 0.15 * 40), "inconclusive")],
+    ids=["time to spare", "none to spare"],
+)
+def test_choosing_the_event_is_a_part_of_the_time(clock, monkeypatch, each, seconds, verdict):
     """Learning takes a second per 1,000 outputs; all of the outputs planned would take 200."""
     learned = []
 
@@ -298,11 +305,49 @@ def test_choosing_the_event_is_a_part_of_the_time(clock, monkeypatch):
         return select_events(x, y, test, **options)
 
     monkeypatch.setattr(pair, "select_events", learn)
-    target, claim = slow(clock, 1.0, 1.0, each=1e-6)
+    target, claim = slow(clock, 1.0, 1.0, each=each)
     evidence = decide(target, claim, 40.0)
-    assert clock.now <= 20.0
-    assert 3 <= sum(learned) / 1000 <= 0.15 * 40
+    assert clock.now <= 40.5
+    assert seconds[0] <= sum(learned) / 1000 <= seconds[1]
+    assert evidence.verdict == verdict
+
+
+def test_where_nobody_asks_for_a_number_of_samples_the_time_decides_it(clock):
+    target, claim = slow(clock, 1.0, 1.0, each=0.001)
+    timed = Budget(deadline=20.0)
+    evidence = audit(target, claim, budget=timed, streams=Streams(1))
     assert evidence.verdict == "consistent"
+    assert evidence.samples >= 0.75 * 20 / 0.001
+    assert f"--seconds left time for {evidence.samples} of 2000000 samples" in evidence.note
+    asked = decide(target, claim, clock.now + 20.0)
+    assert asked.verdict == "inconclusive"
+    # What the limit promises, for a mechanism whose true epsilon is that limit and whose claim is smaller.
+    limit = evidence.measured["detection_limit"].lower
+    broken, _ = slow(clock, limit, 1.0, each=0.001)
+    for seed in range(5):
+        timed = Budget(deadline=clock.now + 20.0)
+        assert audit(broken, claim, budget=timed, streams=Streams(seed)).verdict == "refuted"
+
+
+def test_too_little_time_for_any_limit_is_inconclusive(clock):
+    target, claim = slow(clock, 1.0, 1.0, each=0.5)
+    evidence = audit(target, claim, budget=Budget(deadline=20.0), streams=Streams(1))
+    assert (evidence.verdict, evidence.remedy) == ("inconclusive", Remedy.TIME)
+
+
+def test_time_to_spare_makes_a_deadline_cost_nothing_but_error_probability(clock, monkeypatch):
+    """Events are chosen from as many outputs as without a deadline."""
+    learned = []
+
+    def learn(x, y, test, **options):
+        learned.append(len(x))
+        clock.now += len(x) / 50_000
+        return select_events(x, y, test, **options)
+
+    monkeypatch.setattr(pair, "select_events", learn)
+    target, claim = slow(clock, 1.0, 1.0, each=1e-6)
+    decide(target, claim, 60.0)
+    assert learned[-1] == 200_000
 
 
 def test_a_deadline_that_is_not_reached_costs_little(clock):
