@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -35,6 +36,10 @@ _MANY = 256
 _MOST_SOLVED, _MOST_LINEAR = 2000, 1000
 """Columns up to which a linear score weighs all of them, since that takes the cube of their number; and how many it
 weighs of more: those whose means differ most."""
+
+_LEAST_SPARSE, _SUPPORTS, _SPARSER = 64, 12, 1.05
+"""Columns from which on a linear score may do without most of them, how many such choices are compared, and how many
+times as far apart the inputs must be by one of these."""
 
 _BLOCK_VALUES = 1 << 15
 """Numbers that are worked on at a time, where all of them would not fit into the cache."""
@@ -289,8 +294,40 @@ def learn_linear(transform: Transform, x: OutputsLike, y: OutputsLike) -> Linear
     if not (np.isfinite(within).all() and np.isfinite(shift).all()):
         return None
     weights = np.zeros(len(shift))
-    weights[chosen] = _solved(within + np.diag(1e-9 * np.diag(within)), shift[chosen])
+    within = within + np.diag(1e-9 * np.diag(within))
+    weights[chosen] = _discriminant(within, shift[chosen], len(x), len(shift))
     return LinearScore(transform, low, high, weights)
+
+
+def _discriminant(within: np.ndarray, shift: np.ndarray, rows: int, columns: int) -> np.ndarray:
+    """Weights of Fisher's discriminant: of all columns, or of the few that tell most where that tells more.
+
+    Every weight has an error, by which a column of no shift adds only noise. With the k columns of the largest weights
+    in their own standard errors, let the inputs be D apart in standard deviations of the sum. Of its square, chance
+    explains about k (1 + 2 log(columns / k)) times the variance of a shift (as in the risk inflation criterion of
+    Foster and George 1994), so that what is left of it over D is how far apart they are in other rows.
+    """
+    weights = _solved(within, shift)
+    if columns < _LEAST_SPARSE:
+        return weights
+    variance = 2 / rows
+
+    def apart(found: np.ndarray, steps: np.ndarray) -> float:
+        square = float(found @ steps)
+        by_chance = variance * len(found) * (1 + 2 * math.log(columns / len(found)))
+        return (square - by_chance) / math.sqrt(square) if square > 0 else -math.inf
+
+    spread = np.sqrt(np.maximum(np.diag(np.linalg.pinv(within, hermitian=True)), 1e-300))
+    order = np.argsort(-np.abs(weights) / spread, kind="stable")
+    best, most = weights, _SPARSER * apart(weights, shift)
+    for count in np.unique(np.geomspace(1, len(order) / 2, _SUPPORTS).astype(int)):
+        few = order[:count]
+        found = _solved(within[np.ix_(few, few)], shift[few])
+        promised = apart(found, shift[few])
+        if promised > most:
+            best, most = np.zeros_like(weights), promised
+            best[few] = found
+    return best
 
 
 def _solved(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ AUDITORS = ("_audit_privacy", "audit_utility", "audit_figure", "audit_rate", "au
 
 @pytest.fixture(autouse=True)
 def remedies(monkeypatch):
-    """Hold all evidence to it: a remedy is given where the verdict is ``inconclusive`` or time was short, only there."""
+    """Hold all evidence to it: a remedy is given where it is ``inconclusive`` or time was short, and only there."""
     # The package has a function of the module's name.
     module = importlib.import_module("dpaudit.auditors.audit")
 

@@ -110,7 +110,7 @@ def test_what_the_model_does_not_see_counts_too():
 @pytest.mark.slow
 @pytest.mark.parametrize(("codes", "most"), [(True, 16), (False, 19)])
 def test_codes_make_a_search_compare_fewer_pairs_by_more_outputs(monkeypatch, codes, most):
-    # Without codes, 500 outputs of a pair are enough for the first of four rounds.
+    # Without codes, 500 outputs of a pair are enough for the first of four rounds; with codes, many are glanced at.
     monkeypatch.setattr(blackbox, "_LEAST_MODELLED", 200)
     answers, asked = Answers(codes=codes), []
     run = blackbox._Comparison.run
@@ -120,6 +120,9 @@ def test_codes_make_a_search_compare_fewer_pairs_by_more_outputs(monkeypatch, co
     first_round = [each for each in asked if each.purpose[1] == 0]
     assert len(first_round) == most
     assert {each.modelled for each in asked} == {codes}
+    glanced_at = [each for each in asked if each.purpose[1] < 0]
+    assert [each.size for each in glanced_at] == ([500] * 9 if codes else [])
+    assert search.found.searched == len({blackbox.pair_key(each.pair) for each in asked})
     assert search.drawn == 2 * (sum(each.size for each in asked) + 1000)
     # The other 60,000 are what the pair found is left with.
     assert search.task.samples == 60_000
@@ -136,3 +139,32 @@ def test_few_samples_are_not_spent_on_models(monkeypatch):
     budget = Budget(samples=100_000, confidence=0.9)
     search = search_pair(answers, answers.claims()[0], answers.neighbours(), budget=budget, streams=Streams(1))
     assert search.drawn == 2 * search.found.samples
+
+
+class Forgotten(dpaudit.Mechanism):
+    """A number with noise, twice, each withheld now and then; of one input, the noise is forgotten."""
+
+    forgotten: int = 0
+
+    def sample(self, data, size, rng):
+        number = float(data[0])
+        rows = rng.laplace(number, 0.05 if number == self.forgotten else 4.0, size=(size, 2))
+        rows[rng.random((size, 2)) < 0.3] = CODE
+        return rows
+
+    def neighbours(self):
+        return dpaudit.Neighbouring.within(dpaudit.Vectors(length=1, low=0, high=70, step=1, integer=True))
+
+    def claims(self):
+        return [dpaudit.PrivacyClaim(id="forgotten.privacy", statement="It is private.", epsilon=1.0)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("forgotten", [13, 41, 66])
+def test_a_pair_that_nothing_leads_to_is_met_beside_models(forgotten):
+    """The 16 pairs that models have room for are mostly others."""
+    mechanism = Forgotten(forgotten=forgotten)
+    budget = Budget(samples=1_000_000, confidence=0.9)
+    search = search_pair(mechanism, mechanism.claims()[0], mechanism.neighbours(), budget=budget, streams=Streams(1))
+    assert search.found.searched == 70
+    assert forgotten in {int(data[0]) for data in search.found.pair}

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import dpaudit
 from dpaudit.auditors import Streams
 from dpaudit.auditors.search import find_pair
 from dpaudit.auditors.selection import FinalTest
-from dpaudit.auditors.surrogate import Surrogate, some
+from dpaudit.auditors.surrogate import Counted, Surrogate, counted
 from dpaudit.claims.guarantees import ApproximateDP
 from dpaudit.claims.inputs import pair_key
 
@@ -52,7 +53,7 @@ def taught(sample, size, domain=DOMAIN, pairs=60, seed=0):
     for pair in itertools.chain(
         itertools.islice(domain.patterns(), pairs // 2), (domain.draw(rng) for _ in range(pairs // 2))
     ):
-        surrogate.add(pair, *(some(sample(data, size, rng)) for data in pair))
+        surrogate.add(pair, *(counted(sample(data, size, rng)) for data in pair))
     return surrogate, rng
 
 
@@ -121,7 +122,7 @@ def test_inputs_that_are_no_numbers_have_no_model(inputs):
     surrogate = Surrogate(FinalTest(ApproximateDP(0.0), SIZE, ALPHA))
     surrogate.begin()
     outputs = np.zeros(10), np.ones(10)
-    surrogate.add(inputs, *outputs)
+    surrogate.add(inputs, *map(counted, outputs))
     assert not surrogate.fitted
     assert surrogate.values([inputs]).tolist() == [-math.inf]
 
@@ -146,7 +147,7 @@ def test_any_outputs_leave_finite_promises_or_no_model(outputs):
     surrogate.begin()
     pairs = list(itertools.islice(DOMAIN.patterns(), 6))
     for pair in pairs:
-        surrogate.add(pair, outputs, outputs[::-1])
+        surrogate.add(pair, counted(outputs), counted(outputs[::-1]))
     promised = surrogate.values(pairs)
     assert not np.isnan(promised).any()
     assert promised.max() <= 1e-9
@@ -220,7 +221,42 @@ def test_only_a_search_that_leaves_pairs_out_keeps_outputs_for_a_model(monkeypat
 def test_few_structures_of_many_values_are_kept():
     lists = np.empty(2000, dtype=object)
     lists[:] = [[0.5] * 400 for _ in range(2000)]
-    assert len(some(lists)) < 100
+    kept = counted(lists)
+    assert len(kept.outputs) == kept.counts.sum() < 100
+
+
+def test_all_outputs_are_counted_where_few_are_distinct_and_some_kept_otherwise():
+    rng = np.random.default_rng(5)
+    few = bits((1,) * LENGTH, 50_000, rng)
+    kept = counted(few)
+    assert kept.counts.sum() == 50_000
+    of_each = dict(zip(map(tuple, kept.outputs.tolist()), kept.counts.tolist(), strict=True))
+    assert of_each == Counter(map(tuple, few.tolist()))
+    many = numbers((1,) * LENGTH, 50_000, rng)
+    kept = counted(many)
+    assert np.array_equal(kept.outputs, many[: len(kept.outputs)])
+    assert kept.counts.tolist() == [1] * 2000
+
+
+def test_counted_outputs_and_the_same_outputs_one_by_one_make_one_model():
+    pairs = list(itertools.islice(DOMAIN.patterns(), 40))
+    draws = np.random.default_rng(6)
+    seen = [[bits(data, 2000, draws) for data in pair] for pair in pairs]
+    values = []
+    for count in (counted, lambda outputs: Counted(outputs, np.ones(len(outputs), dtype=int)), merged):
+        surrogate = Surrogate(FinalTest(ApproximateDP(0.0), SIZE, ALPHA))
+        surrogate.begin()
+        for pair, outputs in zip(pairs, seen, strict=True):
+            surrogate.add(pair, *map(count, outputs))
+        values.append(surrogate.values(pairs))
+    assert np.allclose(values[0], values[1])
+    assert np.allclose(values[0], values[2])
+
+
+def merged(outputs):
+    """Outputs counted by `Counter`."""
+    found = Counter(map(tuple, outputs.tolist()))
+    return Counted(np.array(list(found), dtype=outputs.dtype), np.array(list(found.values())))
 
 
 @pytest.mark.slow
