@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
+from scipy.special import ndtr
 
 from dpaudit.auditors.columns import Columns
 from dpaudit.auditors.lookup import Lookup
@@ -302,28 +303,32 @@ def learn_linear(transform: Transform, x: OutputsLike, y: OutputsLike) -> Linear
 def _discriminant(within: np.ndarray, shift: np.ndarray, rows: int, columns: int) -> np.ndarray:
     """Weights of Fisher's discriminant: of all columns, or of the few that tell most where that tells more.
 
-    Every weight has an error, by which a column of no shift adds only noise. With the k columns of the largest weights
-    in their own standard errors, let the inputs be D apart in standard deviations of the sum. Of its square, chance
-    explains about k (1 + 2 log(columns / k)) times the variance of a shift (as in the risk inflation criterion of
-    Foster and George 1994), so that what is left of it over D is how far apart they are in other rows.
+    Every weight has an error, by which a column of no shift adds only noise. With the columns whose weights are at
+    least t of their standard errors, let the inputs be D apart in standard deviations of the sum. Were all columns
+    without a shift, chance would put so many beyond t, and their part of the square of D is known; the others add
+    the variance of a shift each. What is left of the square, over D, is how far apart the inputs are in other rows.
     """
     weights = _solved(within, shift)
     if columns < _LEAST_SPARSE:
         return weights
     variance = 2 / rows
+    inverse = np.diag(np.linalg.pinv(within, hermitian=True))
+    errors = np.abs(weights) / np.sqrt(np.maximum(inverse * variance, 1e-300))
+    order = np.argsort(-errors, kind="stable")
 
-    def apart(found: np.ndarray, steps: np.ndarray) -> float:
-        square = float(found @ steps)
-        by_chance = variance * len(found) * (1 + 2 * math.log(columns / len(found)))
-        return (square - by_chance) / math.sqrt(square) if square > 0 else -math.inf
+    def apart(found: np.ndarray, which: np.ndarray) -> float:
+        square = float(found @ shift[which])
+        least = float(errors[which[-1]]) if len(which) < len(order) else 0.0
+        beyond = 2 * columns * float(ndtr(-least))
+        by_chance = beyond + 2 * columns * least * math.exp(-(least**2) / 2) / math.sqrt(2 * math.pi)
+        left = square - variance * (by_chance + max(len(which) - beyond, 0.0))
+        return left / math.sqrt(square) if square > 0 else -math.inf
 
-    spread = np.sqrt(np.maximum(np.diag(np.linalg.pinv(within, hermitian=True)), 1e-300))
-    order = np.argsort(-np.abs(weights) / spread, kind="stable")
-    best, most = weights, _SPARSER * apart(weights, shift)
+    best, most = weights, _SPARSER * apart(weights[order], order)
     for count in np.unique(np.geomspace(1, len(order) / 2, _SUPPORTS).astype(int)):
         few = order[:count]
         found = _solved(within[np.ix_(few, few)], shift[few])
-        promised = apart(found, shift[few])
+        promised = apart(found, few)
         if promised > most:
             best, most = np.zeros_like(weights), promised
             best[few] = found
