@@ -219,7 +219,7 @@ FAMILIES: tuple[Family, ...] = (
     ),
     Family(
         name="numbers that repeat",
-        suits=lambda form: _thorough(form) and form.kind not in "biu",
+        suits=lambda form: form.thorough and form.kind not in "biu" and (_number(form) or _rows(form)),
         fit=lambda form, x, y: learners.learn_repeats(form.identity, x, y),
         passes=_passes(1.3),
         rare=True,

@@ -14,6 +14,12 @@ _ATOM_COUNT = 3
 _BLOCK = 16
 """Values in half of the smallest block that is looked at."""
 
+_DENSE = ((4, 1 / 500), (8, 1 / 30), (32, 1 / 4))
+_AROUND = 8
+"""Steps between distinct numbers in a row, and the part of as many steps around them that they are shorter than in all,
+where they are taken for a narrow peak; and the times as many steps before and after them. Of 200,000 uniform numbers,
+none do that by chance in more than one of 1,000 samples."""
+
 _MOST_TRIMMED = 8192
 """Values in the largest block in which, and around which, a part of nearly one input alone is looked for."""
 
@@ -117,18 +123,28 @@ class Table:
 
     @classmethod
     def of_repeats(cls, x: np.ndarray, y: np.ndarray) -> Self:
-        """Log-ratio of the numbers that come more than once, as far as they tell the inputs apart; 0 elsewhere."""
+        """Log-ratio of numbers that repeat, and of narrow peaks, as far as they tell the inputs apart; 0 elsewhere.
+
+        A narrow peak is a few numbers that are far nearer to each other than those around them are, on both inputs
+        together.
+        """
         pooled = np.sort(np.concatenate([x, y]))
-        values = np.unique(pooled[1:][pooled[1:] == pooled[:-1]]).astype(float)
-        if not len(values):
+        repeated = pooled[1:] == pooled[:-1]
+        values = np.unique(pooled[1:][repeated]).astype(float)
+        begins, lasts = _dense(pooled[np.r_[True, ~repeated]].astype(float))
+        # Numbers that come again have edges of their own.
+        alone = np.searchsorted(values, lasts, side="right") == np.searchsorted(values, begins)
+        begins, lasts = np.r_[values, begins[alone]], np.r_[values, lasts[alone]]
+        if not len(begins):
             return cls(values, np.zeros(1))
         xs, ys = np.sort(x), np.sort(y)
-        counts = [np.searchsorted(s, values, side="right") - np.searchsorted(s, values, side="left") for s in (xs, ys)]
+        counts = [np.searchsorted(s, lasts, side="right") - np.searchsorted(s, begins, side="left") for s in (xs, ys)]
         ratios = np.log(counts[0] + 0.5) - np.log(counts[1] + 0.5) + np.log(len(y) / len(x))
-        telling = np.sort(np.argsort(-np.abs(ratios), kind="stable")[:_ATOMS])
-        values, ratios = values[telling], ratios[telling]
-        edges = np.column_stack([values, np.nextafter(values, np.inf)]).ravel()
-        return cls(edges, np.r_[0.0, np.column_stack([ratios, np.zeros(len(values))]).ravel()])
+        telling = np.argsort(-np.abs(ratios), kind="stable")[:_ATOMS]
+        telling = telling[np.argsort(begins[telling])]
+        begins, lasts, ratios = begins[telling], lasts[telling], ratios[telling]
+        edges = np.column_stack([begins, np.nextafter(lasts, np.inf)]).ravel()
+        return cls(edges, np.r_[0.0, np.column_stack([ratios, np.zeros(len(ratios))]).ravel()])
 
     @classmethod
     def _of_counts(cls, edges: np.ndarray, of_x: np.ndarray, of_y: np.ndarray, rows_x: int, rows_y: int) -> Self:
@@ -259,6 +275,27 @@ def _conspicuous_blocks(pooled: np.ndarray, xs: np.ndarray) -> np.ndarray:
                     trimmed.append(_trimmed(pooled[around], xs, mean))
         stride *= 2
     return np.concatenate([pooled[ranks[found]], *trimmed])
+
+
+def _dense(ordered: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """First and last numbers of narrow peaks, among distinct ones in ascending order."""
+    peaks = np.zeros(len(ordered), dtype=bool)
+    for steps, part in _DENSE:
+        around = _AROUND * steps
+        if len(ordered) <= 2 * around + steps:
+            break
+        with np.errstate(over="ignore", invalid="ignore"):
+            along = ordered[around:] - ordered[:-around]
+            least = np.minimum(along[: -around - steps], along[around + steps :])
+            least *= part / _AROUND
+            lengths = ordered[around + steps : -around] - ordered[around : -around - steps]
+            dense = np.flatnonzero(lengths < least) + around
+        # Fewer steps show where a peak begins and ends; more of them, around it, would not.
+        for first in dense[~(peaks[dense] | peaks[dense + steps])] if len(dense) else ():
+            peaks[first : first + steps + 1] = True
+    within = np.r_[False, peaks, False]
+    begins, ends = np.flatnonzero(within[1:] & ~within[:-1]), np.flatnonzero(within[:-1] & ~within[1:])
+    return ordered[begins], ordered[ends - 1]
 
 
 def _trimmed(values: np.ndarray, xs: np.ndarray, mean: float) -> np.ndarray:

@@ -193,3 +193,31 @@ def test_of_many_repeated_numbers_the_most_telling_are_kept():
     assert len(table.values) <= 2 * 256 + 1
     assert table(np.array([500.5]))[0] > 7
     assert table(np.array([600.5]))[0] < -7
+
+
+def peaked(share, size, rng):
+    """Normal numbers, so many of which are within 10^-7 of each other."""
+    numbers = rng.normal(size=size)
+    inside = rng.random(size) < share
+    numbers[inside] = 0.731 + 1e-7 * rng.random(int(inside.sum()))
+    return numbers
+
+
+@pytest.mark.parametrize("size", [20_000, 60_000])
+def test_numbers_that_lie_close_together_are_a_cell_of_their_own(size):
+    rng = np.random.default_rng(1)
+    table = Table.of_repeats(peaked(1e-3, size, rng), peaked(1e-4, size, rng))
+    # No more than a few numbers around the peak are in it.
+    assert table.edges[0] > 0.7305
+    assert table.edges[-1] < 0.7315
+    assert 1.0 < table(np.array([0.731 + 5e-8]))[0] < 4.0
+    assert table(np.array([0.7, 0.8])).tolist() == [0.0, 0.0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", ["random", "standard_normal", "standard_cauchy", "exponential", "laplace"])
+def test_smooth_laws_have_no_narrow_peaks(law):
+    rng = np.random.default_rng(2)
+    for size, runs in ((500, 400), (20_000, 100)):
+        sides = ((getattr(rng, law)(size=size) for _ in range(2)) for _ in range(runs))
+        assert sum(Table.of_repeats(*each).spread > 0 for each in sides) <= 2
