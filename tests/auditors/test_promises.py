@@ -144,7 +144,7 @@ def test_few_samples_are_not_spent_on_models(monkeypatch):
 class Forgotten(dpaudit.Mechanism):
     """A number with noise, twice, each withheld now and then; of one input, the noise is forgotten."""
 
-    forgotten: int = 0
+    forgotten: int
 
     def sample(self, data, size, rng):
         number = float(data[0])
@@ -160,11 +160,10 @@ class Forgotten(dpaudit.Mechanism):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("forgotten", [13, 41, 66])
-def test_a_pair_that_nothing_leads_to_is_met_beside_models(forgotten):
+def test_a_pair_that_nothing_leads_to_is_met_beside_models():
     """The 16 pairs that models have room for are mostly others."""
-    mechanism = Forgotten(forgotten=forgotten)
+    mechanism = Forgotten(forgotten=41)
     budget = Budget(samples=1_000_000, confidence=0.9)
     search = search_pair(mechanism, mechanism.claims()[0], mechanism.neighbours(), budget=budget, streams=Streams(1))
     assert search.found.searched == 70
-    assert forgotten in {int(data[0]) for data in search.found.pair}
+    assert 41 in {int(data[0]) for data in search.found.pair}
