@@ -26,7 +26,7 @@ from typing import Any
 from dpaudit.auditors.agreement import ALPHA as AGREEMENT_ALPHA
 from dpaudit.auditors.audit import audit, view_of
 from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget, Features, Method, deadline_in
-from dpaudit.auditors.sampler import SampleFunction, SupportFunction
+from dpaudit.auditors.sampler import SampleFunction, SupportFunction, sampled
 from dpaudit.auditors.samples import bound_from_samples
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.claims import PrivacyClaim
@@ -333,7 +333,7 @@ def _sampling(
         own_randomness = own_randomness_
 
         def sample(self, data: Any, size: int, rng: Any) -> Any:
-            return function(data, size, rng)
+            return sampled(function, name_, data, size, rng)
 
         def neighbours(self) -> Neighbouring:
             return Neighbouring(relation="the pairs given", pairs=pairs, complete=False, scope="the pairs given")

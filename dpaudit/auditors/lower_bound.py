@@ -13,7 +13,7 @@ from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget,
 from dpaudit.auditors.features import FEATURES, FeatureMap
 from dpaudit.auditors.pace import OutOfTimeError
 from dpaudit.auditors.pair import PairBound, PairTask, bound_pair, check_samples, planned_in_time
-from dpaudit.auditors.sampler import SampleFunction, Sampler, SupportFunction
+from dpaudit.auditors.sampler import SampleFunction, Sampler, SupportFunction, sampled
 from dpaudit.auditors.sequential import EarlyTest
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.guarantees import ApproximateDP
@@ -195,7 +195,7 @@ def epsilon_lower_bound(
         raise ParameterError(f"features must be a function or one of {', '.join(FEATURES)}, got {features!r}")
     if supports is not None and not callable(supports):
         raise ParameterError(f"supports must be a function of outputs and an input, got {supports!r}")
-    seen = _Seen(sample, x, y)
+    seen = _Seen(sample, x, y, name)
     sampler = Sampler(
         seen,
         name,
@@ -219,7 +219,7 @@ def epsilon_lower_bound(
         bound = _NOTHING
     if task.timed:
         bound = replace(bound, samples=sampler.pace.drawn)
-    seen.check(name)
+    seen.check()
     return LowerBound(
         epsilon=bound.value,
         delta=delta,
@@ -272,13 +272,13 @@ def _bound(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
 class _Seen:
     """A sampler of which the first outputs on either input are kept, to see whether they come again."""
 
-    def __init__(self, sample: SampleFunction, x: Any, y: Any) -> None:
-        self._sample = sample
+    def __init__(self, sample: SampleFunction, x: Any, y: Any, name: str) -> None:
+        self._sample, self._name = sample, name
         self._keys = input_key(x), input_key(y)
         self._outputs: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
 
     def __call__(self, data: Any, size: int, rng: np.random.Generator) -> Any:
-        outputs = self._sample(data, size, rng)
+        outputs = sampled(self._sample, self._name, data, size, rng)
         key = input_key(data)
         # Calls for a few outputs look at whether the sampler repeats itself, from one stream.
         if size >= _FEWEST_SEEN and isinstance(outputs, np.ndarray) and outputs.dtype == np.float64:
@@ -288,14 +288,14 @@ class _Seen:
                     break
         return outputs
 
-    def check(self, name: str) -> None:
+    def check(self) -> None:
         """Raise CheckError where the outputs of both inputs seem to be rows of fixed arrays."""
         if not all(self._outputs) or self._keys[0] == self._keys[1]:
             return
         again = drawn_again(*(np.concatenate(kept) for kept in self._outputs))
         if again is not None:
             raise CheckError(
-                f"{name}: `sample` seems to draw some {again} numbers again and again, as from a fixed array; that "
-                "tells the arrays apart and not the inputs. Give the arrays to `dpaudit.bound_from_samples`; or, if "
-                "there are no other outputs, return them as texts"
+                f"{self._name}: `sample` seems to draw some {again} numbers again and again, as from a fixed array; "
+                "that tells the arrays apart and not the inputs. Give the arrays to `dpaudit.bound_from_samples`; or, "
+                "if there are no other outputs, return them as texts"
             )
