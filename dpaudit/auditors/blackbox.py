@@ -408,9 +408,8 @@ def _evidence(
         if bound.blind:
             remedy = Remedy.FEATURES
             note = (
-                f"{what_was_seen(bound.value, name, 'the inputs')}: a difference planted in copies of these outputs "
-                "went unnoticed, because most of them come only once; return numbers or coarser outputs without "
-                "identifiers, or define `features` or `supports`"
+                f"{what_was_planted(bound.value, name, 'the inputs')}; return numbers or coarser outputs without "
+                "identifiers, `sorted(output)` in place of a set, or define `features` or `supports`"
             )
     else:
         verdict = Verdict.CONSISTENT
@@ -435,11 +434,12 @@ def _evidence(
     )
 
 
-def what_was_seen(bound: float, parameter: str, what: str) -> str:
-    """Return the first words on outputs that may hide a violation: whether anything told the inputs apart."""
+def what_was_planted(bound: float, parameter: str, what: str) -> str:
+    """Return words on outputs that may hide a violation: why they do, and whether anything told the inputs apart."""
+    why = "most of these outputs come only once, so that a difference planted in copies of them went unnoticed"
     if bound <= 0:
-        return f"nothing told {what} apart, nor would it have"
-    return f"{a_value(parameter)} of {bound:.4g} was seen, but these outputs may hide more"
+        return f"{why}: nothing told {what} apart, nor would it have"
+    return f"{why}: {a_value(parameter)} of {bound:.4g} was seen, but they may hide more"
 
 
 def what_was_left_out(families: Sequence[str]) -> str:
