@@ -44,7 +44,7 @@ def with_nan(data, size, rng):
     ("broken", "error", "words"),
     [
         (fail, dpaudit.TargetRaisedError, ["raised ZeroDivisionError: seven", "input 0", "size"]),
-        (with_nan, dpaudit.CheckError, ["NaN", "None in a list", "NaN inside of a tuple"]),
+        (with_nan, dpaudit.CheckError, ["NaN", "None in a list"]),
         (lambda d, s, r: r.random(s + 1), dpaudit.CheckError, ["shape", "outputs along axis 0"]),
         (lambda d, s, r: r.random(), dpaudit.CheckError, ["no array", "outputs along axis 0"]),
         (lambda d, s, r: np.float64(1.0), dpaudit.CheckError, ["outputs along axis 0"]),
