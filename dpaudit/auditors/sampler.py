@@ -642,8 +642,8 @@ def _checked(raw: Any, size: int, where: str, forms: Forms) -> np.ndarray:
     if _has_nan(outputs):
         what = "NaT" if outputs.dtype.kind in "mM" else "NaN"
         raise CheckError(
-            f"{where} returned {what} among its outputs; return a value that can be compared in its place, such as None "
-            "in a list"
+            f"{where} returned {what} among its outputs; return a value that can be compared in its place, such as "
+            "None in a list"
         )
     form, seen = form_of(outputs), forms.seen
     if not forms.admits(form, listed=not isinstance(raw, np.ndarray)):
