@@ -55,6 +55,12 @@ _SETTINGS = {
         f"a whole number >= {LEAST_SAMPLES}, such as 100000",
         "samples per input of a privacy audit by sampling",
     ),
+    "seconds": _Setting(
+        Real,
+        lambda value: 0 < value < math.inf,
+        "a finite number above 0, such as 60",
+        "seconds after which each privacy audit by sampling ends",
+    ),
     "confidence": _Setting(
         Real,
         lambda value: 0 < value < 1,
@@ -68,8 +74,12 @@ _SETTINGS = {
 _OF_MARKER = (*_SETTINGS, "guarantee")
 """What the marker sets. A guarantee takes the place of epsilon and delta."""
 
-_IN_SESSION = ("samples", "confidence", "seed")
+_IN_SESSION = ("samples", "seconds", "confidence", "seed")
 """What can be set for a whole session too: by an ini option, or on the command line."""
+
+
+_OF_DRAWING = ("samples", "seconds")
+"""What says nothing of outputs that were drawn already."""
 
 
 @dataclass(slots=True)
@@ -101,7 +111,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         group.addoption(
             f"--dpaudit-{name}",
             type=_argument(setting),
-            metavar=name[0].upper() if name == "confidence" else "N",
+            metavar=name[0].upper() if setting.type is Real else "N",
             help=f"{setting.help}, where the call does not say; goes before the marker `privacy` and dpaudit_{name}",
         )
         parser.addini(f"dpaudit_{name}", f"{setting.help}, where neither the call nor the marker `privacy` says")
@@ -191,9 +201,9 @@ class _AssertPrivate:
 
         given = {name: value for name, value in options.items() if value is not None}
         options = {**_without_claim(self.defaults, given), **given}
-        if isinstance(target, tuple) and "samples" not in given:
-            # The rows that there are say how many samples there are.
-            options.pop("samples", None)
+        if isinstance(target, tuple):
+            # The rows that there are say how many samples there are, and nothing has to be waited for.
+            options = {name: value for name, value in options.items() if name in given or name not in _OF_DRAWING}
         if not {"epsilon", "guarantee"} & set(options) and testing.own_guarantee(target) is None:
             raise TypeError(
                 f"{self.test}: give epsilon, or a guarantee, in the call of assert_private or in a marker privacy"

@@ -25,8 +25,8 @@ from typing import Any
 
 from dpaudit.auditors.agreement import ALPHA as AGREEMENT_ALPHA
 from dpaudit.auditors.audit import audit, view_of
-from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget, Features, Method
-from dpaudit.auditors.sampler import SampleFunction, SupportFunction
+from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget, Features, Method, deadline_in
+from dpaudit.auditors.sampler import SampleFunction, SupportFunction, sampled
 from dpaudit.auditors.samples import bound_from_samples
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.claims import PrivacyClaim
@@ -71,6 +71,7 @@ def assert_private(
     pairs: Iterable[Pair] | None = None,
     view: str = "output",
     samples: int | None = None,
+    seconds: float | None = None,
     confidence: float = DEFAULT_CONFIDENCE,
     seed: int = 0,
     method: Method = "auto",
@@ -101,6 +102,11 @@ def assert_private(
         For a mechanism: what the adversary sees, a key of its ``views()``.
     samples
         Samples per input of an audit by sampling, at least 1000; 1,000,000 by default.
+    seconds
+        After this long an audit by sampling ends with what it has, once the call of ``sample`` under way returns;
+        without it, a slow ``sample`` is waited for until all samples are drawn. Samples and calls are planned by how
+        fast ``sample`` is. What is undecided by then is inconclusive, and fails: give fewer samples for a smaller audit
+        that is complete.
     confidence, seed
         Confidence, in (0, 1), and seed, >= 0, of an audit by sampling.
     method
@@ -123,7 +129,7 @@ def assert_private(
     Raises
     ------
     AssertionError
-        There is a violation, or the budget was too small to say.
+        There is a violation, or the budget or the time was too small to say.
     ParameterError
         An argument cannot be used.
     DpauditError
@@ -132,7 +138,8 @@ def assert_private(
     Notes
     -----
     **Guarantee.** A violation found by sampling is a false alarm with probability at most 1 - ``confidence``, decided
-    once and for all by the seed: a re-run gives the same answer, unless the target has randomness of its own.
+    once and for all by the seed: a re-run gives the same answer, unless the target has randomness of its own or
+    ``seconds`` is given.
     **Checked against** the rate of false refutations on mechanisms that meet their claim exactly.
 
     Examples
@@ -143,6 +150,7 @@ def assert_private(
     >>> print(evidence.verdict)
     consistent
     """
+    deadline = deadline_in(seconds)
     # Pytest shows a failure, or a broken contract, where the test made the call, and any other error where it arose.
     __tracebackhide__ = _is_expected
     if not isinstance(target, Mechanism) and (adapted := mechanism_of(target, pairs=pairs)) is not None:
@@ -175,6 +183,7 @@ def assert_private(
             "pairs": pairs is not None,
             "view": view != "output",
             "samples": samples is not None,
+            "seconds": seconds is not None,
             "method": method not in ("auto", "black-box"),
             "stop_early": stop_early,
             "supports": supports is not None,
@@ -192,6 +201,7 @@ def assert_private(
         method=method,
         stop_early=stop_early,
         features=features,
+        deadline=deadline,
     )
     mechanism = _mechanism(target, pairs, view, method, supports, own_randomness)
     shown, _ = view_of(mechanism, claim)
@@ -204,7 +214,7 @@ def assert_private(
     audited = _audited(shown, evidence, confidence)
     history.append(audited)
     if evidence.verdict in (Verdict.REFUTED, Verdict.INCONCLUSIVE):
-        raise AssertionError(_message(mechanism, shown, claim, budget, seed, evidence, audited))
+        raise AssertionError(_message(mechanism, shown, claim, budget, seconds, seed, evidence, audited))
     return evidence
 
 
@@ -323,7 +333,7 @@ def _sampling(
         own_randomness = own_randomness_
 
         def sample(self, data: Any, size: int, rng: Any) -> Any:
-            return function(data, size, rng)
+            return sampled(function, name_, data, size, rng)
 
         def neighbours(self) -> Neighbouring:
             return Neighbouring(relation="the pairs given", pairs=pairs, complete=False, scope="the pairs given")
@@ -362,6 +372,7 @@ def _message(
     view: Mechanism,
     claim: PrivacyClaim,
     budget: Budget,
+    seconds: float | None,
     seed: int,
     evidence: Evidence,
     audited: Audited,
@@ -379,17 +390,20 @@ def _message(
         ]
     if evidence.note:
         # Notes are worded for the command line.
-        lines.append(f"  {evidence.note.replace('--samples', '`samples`')}")
+        lines.append(f"  {evidence.note.replace('--samples', '`samples`').replace('--seconds', '`seconds`')}")
     if audited.by_sampling:
         if refuted:
             lines.append(f"  false-alarm rate: at most {float(audited.false_alarm):.6g}")
         again = f"seed={seed}, samples={budget.samples or DEFAULT_SAMPLES}, confidence={budget.confidence!r}"
+        again += f", seconds={seconds!r}" if seconds is not None else ""
         again += f", method={budget.method!r}" if budget.method != "auto" else ""
         again += ", stop_early=True" if budget.stop_early else ""
         again += f", features={budget.features!r}" if budget.features != "none" else ""
         lines.append(f"  to see it again: {again}")
         if view.own_randomness:
             lines.append("  the target has randomness that no seed fixes, so that another run gives other samples")
+        elif seconds is not None:
+            lines.append("  the samples depend on how fast they are drawn, so that another run may give others")
     return "\n".join(lines)
 
 

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 import tomllib
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -206,6 +207,33 @@ def test_the_command_line_goes_before_marker_and_ini_options(session):
     assert "was at most 1\n" in text, "a probability, although the sum is 1.6"
 
 
+SLOW = """
+    import time
+
+    import numpy as np
+
+    def slow(data, size, rng):
+        time.sleep(0.01 * size)
+        return noisy(data, size, rng)
+
+    def test_slow(assert_private):
+        assert_private(slow, epsilon=2.0, pairs=PAIRS)
+
+    def test_drawn_already(assert_private):
+        assert_private((np.zeros(1000), np.zeros(1000)), epsilon=20.0)
+"""
+
+
+def test_a_time_limit_for_the_session(session):
+    begun = time.monotonic()
+    status, text = session(SLOW, "--dpaudit-seconds=2")
+    assert status == 1
+    assert time.monotonic() - begun < 30
+    assert "slow is not shown to be (2, 0)-DP: inconclusive" in text
+    assert "samples=1000000, confidence=0.999, seconds=2.0" in text
+    assert "seconds says nothing" not in text, "of outputs that were drawn already"
+
+
 GUARANTEES = """
     pytestmark = pytest.mark.privacy(guarantee=dpaudit.ApproximateDP(1.0, 0.01), samples=2000)
 
@@ -269,7 +297,8 @@ def test_a_marker_that_cannot_be_used_names_its_test(session):
     assert "1 failed, 1 passed, 4 errors" in text
     at = "test_inner.py::test_"
     for line in (
-        f"{at}unknown: the marker privacy has no 'eps'; it takes epsilon, delta, samples, confidence, seed, guarantee",
+        f"{at}unknown: the marker privacy has no 'eps'; it takes epsilon, delta, samples, seconds, "
+        "confidence, seed, guarantee",
         f"{at}positional: the marker privacy takes keywords only, such as privacy(epsilon=1.0), got (1.0,)",
         f"{at}value: the marker privacy needs as samples a whole number >= 1000, such as 100000, got 1000000.0",
         f"{at}parameter[1]: the marker privacy needs as confidence a number above 0 and below 1, such as 0.999, got 1",
@@ -306,6 +335,8 @@ def test_a_marker_that_cannot_be_used_names_its_test(session):
             ("--dpaudit-confidence=nan",),
             "--dpaudit-confidence: must be a number above 0 and below 1, such as 0.999",
         ),
+        ("dpaudit_seconds = 0", (), "dpaudit_seconds must be a finite number above 0, such as 60, got '0'"),
+        ("", ("--dpaudit-seconds=inf",), "--dpaudit-seconds: must be a finite number above 0, such as 60, got 'inf'"),
     ],
 )
 def test_options_that_cannot_be_used(session, ini, option, words):
@@ -346,7 +377,9 @@ def test_importing_the_plugin_imports_pytest_and_the_standard_library_only():
 def test_the_marker_the_fixture_and_the_options_are_listed(session):
     assert "@pytest.mark.privacy(epsilon=..., delta=..., samples=..." in session("", "--markers", targets="")[1]
     assert re.search(r"^assert_private -- .*pytest_plugin", session("", "--fixtures", targets="")[1], re.MULTILINE)
-    assert "--dpaudit-samples=N" in session("", "--help", targets="")[1]
+    text = session("", "--help", targets="")[1]
+    assert "--dpaudit-samples=N" in text
+    assert "--dpaudit-seconds=S" in text
 
 
 @pytest.mark.slow

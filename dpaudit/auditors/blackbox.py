@@ -18,7 +18,7 @@ from dpaudit.auditors.features import FEATURES, FeatureMap
 from dpaudit.auditors.forms import alike
 from dpaudit.auditors.learners import MOST_PAIR_COLUMNS
 from dpaudit.auditors.pace import OutOfTimeError, Pace, clock
-from dpaudit.auditors.pair import PairBound, PairTask, bound_pair, check_samples
+from dpaudit.auditors.pair import PairBound, PairTask, bound_pair, check_samples, planned_in_time
 from dpaudit.auditors.promises import modelled_bound, promised_bound
 from dpaudit.auditors.sampler import Sampler
 from dpaudit.auditors.search import ChosenPair, find_pair
@@ -30,7 +30,7 @@ from dpaudit.auditors.work import Recipe
 from dpaudit.claims.claims import PrivacyClaim
 from dpaudit.claims.evidence import Evidence, Finding, Interval, Remedy, Violation
 from dpaudit.claims.guarantees import Guarantee
-from dpaudit.claims.inputs import Pair, input_key, pair_key
+from dpaudit.claims.inputs import Pair, pair_key
 from dpaudit.claims.neighbouring import MOST_LISTED, Neighbouring
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.mechanism import Mechanism
@@ -53,14 +53,8 @@ fewer."""
 _LOOKED_AT = 1000
 """Outputs of either input in which codes are looked for before a search."""
 
-_SAMPLING_SHARE = 0.8
-"""Part of the time until the deadline that sampling is planned for; the rest is for learning."""
-
 _SEARCH_SHARE = 0.4
 """Part of the time left from which on no further pairs are looked at."""
-
-_FEWEST = 20
-"""Fewest samples per input that are planned, however little time there is."""
 
 
 def audit_black_box(
@@ -164,7 +158,7 @@ def search_pair(
         # Most breaches of the contract show at once, before they have cost many samples.
         sampler.check_deterministic(first[0][0])
     if first and task.timed:
-        task = _in_time(sampler, first[0], task)
+        task = planned_in_time(sampler, *first[0], task)
     early = EarlyTest(sampler, task) if budget.stop_early else None
     if early is not None:
         refuted = early.run(first)
@@ -309,16 +303,6 @@ class _CodesLookedFor(_Pilot):
         return has_codes(*self.drawn(sampler))
 
 
-def _in_time(sampler: Sampler, pair: Pair, task: PairTask) -> PairTask:
-    """Plan no more samples than the deadline allows, by what outputs on a pair of inputs took so far."""
-    for data in pair:
-        sampler.check_deterministic(data)
-    fitting = sampler.pace.outputs_within(1.0, *map(input_key, pair))
-    samples = int(min(task.samples, max(_SAMPLING_SHARE * fitting, _FEWEST)))
-    sampler.pace.plan(2 * samples)
-    return replace(task, samples=samples)
-
-
 def _found_early(
     sampler: Sampler, task: PairTask, neighbouring: Neighbouring, pair: Pair, bound: PairBound, *, searched: int
 ) -> Search:
@@ -428,9 +412,8 @@ def _evidence(
         if bound.blind:
             remedy = Remedy.FEATURES
             note = (
-                f"{what_was_seen(bound.value, name, 'the inputs')}: a difference planted in copies of these outputs "
-                "went unnoticed, because most of them come only once; return numbers or coarser outputs without "
-                "identifiers, or define `features` or `supports`"
+                f"{what_was_planted(bound.value, name, 'the inputs')}; return numbers or coarser outputs without "
+                "identifiers, `sorted(output)` in place of a set, or define `features` or `supports`"
             )
     else:
         verdict = Verdict.CONSISTENT
@@ -458,11 +441,12 @@ def _evidence(
     )
 
 
-def what_was_seen(bound: float, parameter: str, what: str) -> str:
-    """Return the first words on outputs that may hide a violation: whether anything told the inputs apart."""
+def what_was_planted(bound: float, parameter: str, what: str) -> str:
+    """Return words on outputs that may hide a violation: why they do, and whether anything told the inputs apart."""
+    why = "most of these outputs come only once, so that a difference planted in copies of them went unnoticed"
     if bound <= 0:
-        return f"nothing told {what} apart, nor would it have"
-    return f"{a_value(parameter)} of {bound:.4g} was seen, but these outputs may hide more"
+        return f"{why}: nothing told {what} apart, nor would it have"
+    return f"{why}: {a_value(parameter)} of {bound:.4g} was seen, but they may hide more"
 
 
 def what_was_left_out(families: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from dpaudit.auditors.pace import Announce, Pace
+from dpaudit.auditors.pace import Announce, Pace, clock
 from dpaudit.auditors.work import Work
 from dpaudit.claims.ranges import in_range
 from dpaudit.errors import ParameterError
@@ -26,6 +26,21 @@ def complement(probability: float) -> float:
     Confidence and error probability are each the complement of the other, whichever of the two was given.
     """
     return float(1 - Decimal(repr(probability)))
+
+
+def deadline_in(seconds: float | None) -> float | None:
+    """Return the time, in seconds since the epoch, that is so many seconds from now; None for None.
+
+    Raises
+    ------
+    ParameterError
+        That is no number of seconds above 0.
+    """
+    if seconds is None:
+        return None
+    if isinstance(seconds, bool) or not in_range(seconds, 0, without=(0.0,)):
+        raise ParameterError(f"seconds must be above 0 and finite, got {seconds!r}")
+    return clock() + float(seconds)
 
 
 def sees_features(method: Method) -> bool:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import math
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from dpaudit.auditors.again import drawn_again
-from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget
+from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget, deadline_in
 from dpaudit.auditors.features import FEATURES, FeatureMap
-from dpaudit.auditors.pair import PairTask, bound_pair, check_samples
-from dpaudit.auditors.sampler import SampleFunction, Sampler, SupportFunction
+from dpaudit.auditors.pace import OutOfTimeError
+from dpaudit.auditors.pair import PairBound, PairTask, bound_pair, check_samples, planned_in_time
+from dpaudit.auditors.sampler import SampleFunction, Sampler, SupportFunction, sampled
 from dpaudit.auditors.sequential import EarlyTest
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.guarantees import ApproximateDP
@@ -38,21 +40,23 @@ class LowerBound:
         it; ``inf`` if none, and where the outputs may hide any. What only rarer outputs show may be larger and go
         unseen.
     event
-        The event, in a form that can be recomputed.
+        The event, in a form that can be recomputed; None where the time was over before there was one.
     reverse
         Whether the event is likelier on the second input.
     hits, trials
         Occurrences and trials on the likelier and on the other input, in the final sample.
     p, q
-        Observed frequencies of the event on the likelier and on the other input.
+        Observed frequencies of the event on the likelier and on the other input; 0 where there were no trials.
     samples
         Samples drawn from both inputs altogether.
     stopped_early
         Whether sampling ended before the budget, because a bound above ``claimed`` had been reached.
     out_of_time
-        Whether sampling ended before the budget, because its deadline had passed.
+        Whether sampling ended before ``samples``, because the ``seconds`` allowed were over; the bound holds for the
+        outputs there were, and the detection limit is ``inf`` if the final sample was not complete.
     recipe
-        The event as data, from which `dpaudit verify` makes it again; None where it can only be learned again.
+        The event as data, from which `dpaudit verify` makes it again; None where it can only be learned again. It may
+        be long and is left out of the ``repr``.
     candidate
         Which of the events chosen this one is: 0 for the main one, others beside it.
     left_out
@@ -81,7 +85,7 @@ class LowerBound:
     samples: int
     stopped_early: bool = False
     out_of_time: bool = False
-    recipe: dict[str, Any] | None = None
+    recipe: dict[str, Any] | None = field(default=None, repr=False)
     candidate: int = 0
     left_out: tuple[str, ...] = ()
 
@@ -93,6 +97,7 @@ def epsilon_lower_bound(
     *,
     delta: float = 0.0,
     samples: int = DEFAULT_SAMPLES,
+    seconds: float | None = None,
     confidence: float = DEFAULT_CONFIDENCE,
     seed: int = 0,
     claimed: float = 0.0,
@@ -117,11 +122,16 @@ def epsilon_lower_bound(
     delta
         In [0, 1).
     samples
-        Samples per input, at least 1000.
+        Samples per input, at least 1000; 1,000,000 by default.
+    seconds
+        After this long sampling ends with what it has, once the call of ``sample`` under way returns; samples and calls
+        are planned by how fast ``sample`` is. Half of the error probability goes to a bound that holds at all times.
+        If the time is over before there is an event, the bound is 0, ``event`` is None and the detection limit is
+        ``inf``. What is known by then depends on the clock, so that equal seeds may give different results.
     confidence
         In (0, 1).
     seed
-        Equal seeds give equal results.
+        Equal seeds give equal results, unless ``seconds`` is given.
     claimed
         Epsilon that the detection limit refers to, and that ``stop_early`` tries to refute; >= 0.
     stop_early
@@ -172,7 +182,8 @@ def epsilon_lower_bound(
     >>> 1.7 < bound.epsilon <= 2  # epsilon is 2
     True
     """
-    Budget(samples=samples, confidence=confidence)
+    deadline = deadline_in(seconds)
+    budget = Budget(samples=samples, confidence=confidence, deadline=deadline)
     check_samples(samples)
     if not in_range(delta, 0, 1, without=(1.0,)):
         raise ParameterError(f"delta must be at least 0 and below 1 to be audited by sampling, got {delta}")
@@ -184,7 +195,7 @@ def epsilon_lower_bound(
         raise ParameterError(f"features must be a function or one of {', '.join(FEATURES)}, got {features!r}")
     if supports is not None and not callable(supports):
         raise ParameterError(f"supports must be a function of outputs and an input, got {supports!r}")
-    seen = _Seen(sample, x, y)
+    seen = _Seen(sample, x, y, name)
     sampler = Sampler(
         seen,
         name,
@@ -192,22 +203,23 @@ def epsilon_lower_bound(
         own_randomness=own_randomness,
         features=FEATURES[features] if isinstance(features, str) else features,
         supports=supports,
+        pace=budget.pace(2 * samples),
     )
     task = PairTask(
         guarantee=ApproximateDP(float(claimed), float(delta)),
         samples=samples,
         alpha=1 - confidence,
         stop_early=stop_early,
+        timed=deadline is not None,
+        asked=samples,
     )
-    drawn, bound = 0, None
-    if stop_early:
-        early = EarlyTest(sampler, task)
-        refuted = early.run([(x, y)])
-        task, drawn, bound = early.task_after, early.drawn, refuted and refuted[1]
-    if bound is None:
-        bound = bound_pair(sampler, x, y, task)
-        bound = replace(bound, samples=bound.samples + drawn)
-    seen.check(name)
+    try:
+        bound = _bound(sampler, x, y, task)
+    except OutOfTimeError:
+        bound = _NOTHING
+    if task.timed:
+        bound = replace(bound, samples=sampler.pace.drawn)
+    seen.check()
     return LowerBound(
         epsilon=bound.value,
         delta=delta,
@@ -228,16 +240,45 @@ def epsilon_lower_bound(
     )
 
 
+_NOTHING = PairBound(
+    value=0.0,
+    detection_limit=math.inf,
+    event=None,
+    reverse=False,
+    hits=(0, 0),
+    trials=(0, 0),
+    p=0.0,
+    q=0.0,
+    samples=0,
+    out_of_time=True,
+)
+"""What is known where the time was over before there was an event."""
+
+
+def _bound(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
+    if task.timed:
+        task = planned_in_time(sampler, x, y, task)
+    drawn = 0
+    if task.stop_early:
+        early = EarlyTest(sampler, task)
+        refuted = early.run([(x, y)])
+        if refuted is not None:
+            return refuted[1]
+        task, drawn = early.task_after, early.drawn
+    bound = bound_pair(sampler, x, y, task)
+    return replace(bound, samples=bound.samples + drawn)
+
+
 class _Seen:
     """A sampler of which the first outputs on either input are kept, to see whether they come again."""
 
-    def __init__(self, sample: SampleFunction, x: Any, y: Any) -> None:
-        self._sample = sample
+    def __init__(self, sample: SampleFunction, x: Any, y: Any, name: str) -> None:
+        self._sample, self._name = sample, name
         self._keys = input_key(x), input_key(y)
         self._outputs: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
 
     def __call__(self, data: Any, size: int, rng: np.random.Generator) -> Any:
-        outputs = self._sample(data, size, rng)
+        outputs = sampled(self._sample, self._name, data, size, rng)
         key = input_key(data)
         # Calls for a few outputs look at whether the sampler repeats itself, from one stream.
         if size >= _FEWEST_SEEN and isinstance(outputs, np.ndarray) and outputs.dtype == np.float64:
@@ -247,14 +288,14 @@ class _Seen:
                     break
         return outputs
 
-    def check(self, name: str) -> None:
+    def check(self) -> None:
         """Raise CheckError where the outputs of both inputs seem to be rows of fixed arrays."""
         if not all(self._outputs) or self._keys[0] == self._keys[1]:
             return
         again = drawn_again(*(np.concatenate(kept) for kept in self._outputs))
         if again is not None:
             raise CheckError(
-                f"{name}: `sample` seems to draw some {again} numbers again and again, as from a fixed array; that "
-                "tells the arrays apart and not the inputs. Give the arrays to `dpaudit.bound_from_samples`; or, if "
-                "there are no other outputs, return them as texts"
+                f"{self._name}: `sample` seems to draw some {again} numbers again and again, as from a fixed array; "
+                "that tells the arrays apart and not the inputs. Give the arrays to `dpaudit.bound_from_samples`; or, "
+                "if there are no other outputs, return them as texts"
             )

@@ -37,6 +37,12 @@ _MOST_SELECTED = 4_000_000
 _FIRST_ROUND = 1000
 """Outputs per input of the first round of a final sample that may stop early; each round doubles them all."""
 
+_SAMPLING_SHARE = 0.8
+"""Part of the time until the deadline that sampling is planned for; the rest is for learning."""
+
+_FEWEST = 20
+"""Fewest samples per input that are planned, however little time there is."""
+
 _FINAL_SHARE = 0.9
 """Part of the time left that the final sample is planned for, so that it ends in time and its own bound holds."""
 
@@ -195,6 +201,16 @@ class PairTask:
         if self.timed:
             return _TIMED_SHARE
         return _RESERVE if self.may_fail else 0.0
+
+
+def planned_in_time(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairTask:
+    """Plan no more samples than the deadline allows, by what outputs on a pair of inputs took so far."""
+    for data in (x, y):
+        sampler.check_deterministic(data)
+    fitting = sampler.pace.outputs_within(1.0, input_key(x), input_key(y))
+    samples = int(min(task.samples, max(_SAMPLING_SHARE * fitting, _FEWEST)))
+    sampler.pace.plan(2 * samples)
+    return replace(task, samples=samples)
 
 
 def choose_for_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> Selection:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -74,6 +75,43 @@ _CLOSE = 1e-6
 SupportFunction = Callable[[np.ndarray, Any], np.ndarray | None]
 
 SampleFunction = Callable[[Any, int, np.random.Generator], Any]
+
+
+def sampled(function: SampleFunction, name: str, data: Any, size: int, rng: np.random.Generator) -> Any:
+    """Return what a function of the user's samples.
+
+    Raises
+    ------
+    CheckError
+        It does not take these three arguments.
+    """
+    try:
+        return function(data, size, rng)
+    except TypeError as error:
+        # Looked at only now, because a call may work whatever signature an object shows.
+        taken = _signature(function)
+        if taken is None or _takes(taken, (data, size, rng)):
+            raise
+        own = "self, " if inspect.ismethod(function) else ""
+        raise CheckError(
+            f"{name}: `sample` takes {taken} and is called with (data, size, rng): write "
+            f"`sample({own}data, size, rng)`, and return `size` outputs along axis 0"
+        ) from error
+
+
+def _signature(function: Any) -> inspect.Signature | None:
+    try:
+        return inspect.signature(function, follow_wrapped=False)
+    except (TypeError, ValueError):
+        return None
+
+
+def _takes(signature: inspect.Signature, arguments: tuple[Any, ...]) -> bool:
+    try:
+        signature.bind(*arguments)
+    except TypeError:
+        return False
+    return True
 
 
 class Supported(NamedTuple):
@@ -467,12 +505,14 @@ class Sampler:
             raise
         except (Exception, SystemExit) as error:
             raise TargetRaisedError(
-                f"{where} raised {type(error).__name__}: {error} (input {short_repr(data)})"
+                f"{where} raised {type(error).__name__}: {error} (input {short_repr(data)}); it was given "
+                f"{len(outputs)} outputs at once, {_in_words(outputs)}, and returns an array with a bool for each"
             ) from error
         if found is not None and (found.dtype.kind != "b" or found.shape != (len(outputs),)):
             raise CheckError(
-                f"{where} returned an array of {found.dtype} of shape {found.shape} for {len(outputs)} outputs; "
-                "return whether each output supports the input, an array of bool"
+                f"{where} returned an array of {found.dtype} of shape {found.shape} for {len(outputs)} outputs, which "
+                f"it was given at once, {_in_words(outputs)}; return whether each output supports the input, an array "
+                f"of bool of shape ({len(outputs)},)"
             )
         return found
 
@@ -489,7 +529,8 @@ class Sampler:
         comparable = _equal(given, data)
         begun = clock()
         try:
-            raw = listed(self._sample(given, size, rng), size)
+            answer = sampled(self._sample, self._name, given, size, rng)
+            raw = listed(answer, size)
         except DpauditError:
             raise
         except (Exception, SystemExit) as error:
@@ -501,7 +542,11 @@ class Sampler:
             self._speed[0] = size, self._seconds
         if comparable and not _equal(given, data):
             raise CheckError(f"{self._name}: `sample` changed its input {short_repr(data)}; work on a copy")
-        outputs = _checked(raw, size, f"{self._name}: `sample(data, {size}, rng)`", self._forms[0])
+        where = f"{self._name}: `sample(data, {size}, rng)`"
+        if hasattr(type(answer), "__next__") and isinstance(raw, list) and len(raw) != size:
+            number = f"{len(raw)} outputs" if len(raw) < size else f"more than {size} outputs"
+            raise CheckError(f"{where} yielded {number}; yield {size} of them, or return {size} outputs along axis 0")
+        outputs = _checked(raw, size, where, self._forms[0])
         self._taken = max(0.0, clock() - begun)
         return outputs
 
@@ -596,7 +641,10 @@ def _checked(raw: Any, size: int, where: str, forms: Forms) -> np.ndarray:
         raise CheckError(f"{where} returned outputs without any values; return at least one number in each")
     if _has_nan(outputs):
         what = "NaT" if outputs.dtype.kind in "mM" else "NaN"
-        raise CheckError(f"{where} returned {what} among its outputs; return a value that can be compared")
+        raise CheckError(
+            f"{where} returned {what} among its outputs; return a value that can be compared in its place, such as "
+            "None in a list"
+        )
     form, seen = form_of(outputs), forms.seen
     if not forms.admits(form, listed=not isinstance(raw, np.ndarray)):
         assert seen is not None
@@ -606,6 +654,11 @@ def _checked(raw: Any, size: int, where: str, forms: Forms) -> np.ndarray:
             "(lists of different lengths, numbers or None) in an array of dtype object"
         )
     return outputs.view(np.int64) if outputs.dtype.kind in "mM" else forms.in_form(outputs)
+
+
+def _in_words(outputs: np.ndarray) -> str:
+    of_objects = "of objects " if outputs.dtype.kind == "O" else ""
+    return f"an array {of_objects}of shape {outputs.shape}"
 
 
 def _has_nan(outputs: np.ndarray) -> bool:

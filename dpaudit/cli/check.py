@@ -92,7 +92,12 @@ def check(
     ] = None,
     data: Annotated[str | None, typer.Option(metavar="FILE", help="Measure on the rankings of a PrefLib file.")] = None,
     samples: Annotated[
-        int | None, typer.Option(metavar="N", help="Samples per input, or runs of a measurement.")
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Samples per input of a privacy audit, 1000000 where neither this nor a plan says; or runs of a "
+            "measurement.",
+        ),
     ] = None,
     seconds: Annotated[
         float | None, typer.Option(metavar="S", help="Stop after S seconds; what is undecided by then is inconclusive.")

@@ -56,7 +56,10 @@ _FORCED_LABELS = {
 _REMEDIES = {
     Remedy.SAMPLES: "repeat it with more --samples",
     Remedy.TIME: "allow more time: raise --seconds, or leave it out",
-    Remedy.FEATURES: "say what to look at in the outputs: define `features`, or return coarser outputs",
+    Remedy.FEATURES: (
+        "say what to look at in the outputs: define `features`, or `supports` where a report speaks for some inputs; "
+        "or return `sorted(output)` in place of a set, or coarser outputs"
+    ),
     Remedy.EXACT: "no number of samples helps: give an exact law, or a finer enclosure of it",
     Remedy.POINTS: "give other points, over a wider range",
     Remedy.SAMPLING: "audit it by sampling, as a PrivacyClaim, or name the functions that add noise",
@@ -87,6 +90,9 @@ def quantities(result: Result) -> tuple[Quantity, ...]:
     names = dict.fromkeys([*claimed, *result.measured])
     rows = []
     for name in names:
+        if _is_limit(name) and result.verdict is Verdict.REFUTED:
+            # What would have been found says nothing where something was.
+            continue
         measured, claim = result.measured.get(name), claimed.get(name)
         digits = _digits(result, name, measured, claim)
         rows.append(
@@ -111,21 +117,16 @@ def headline(result: Result) -> str:
             return "the process of the target ended"
         return "the target cannot be judged as it is" if unusable else "the target or its check raised"
     name = _main_quantity(result)
-    if name is None or (result.verdict is Verdict.VACUOUS and result.note):
-        return result.note or "nothing measured"
     rows = {row.name: row for row in quantities(result)}
+    if name is None or name not in rows or (result.verdict is Verdict.VACUOUS and result.note):
+        return result.note or "nothing measured"
     parts = [_comparison(result, rows[name])]
     if isinstance(result.witness, Counterexample):
         parts = [contradiction(result, result.witness)]
     elif name in (_ACTUAL, _CLAIMED) and _ACTUAL in rows and _CLAIMED in rows:
         # A lemma's own numbers, which say nothing about which of the two has to be larger.
         parts = [f"{_ACTUAL} {rows[_ACTUAL].measured}, {_CLAIMED} {rows[_CLAIMED].measured}"]
-    # What would have been found says nothing where something was.
-    shown = [
-        other
-        for other in sorted(filter(_is_context, result.measured), key=_context_order)
-        if not (_is_limit(other) and result.verdict is Verdict.REFUTED)
-    ]
+    shown = sorted((other for other in result.measured if other in rows and _is_context(other)), key=_context_order)
     parts += [_context(other, rows[other].measured) for other in shown]
     return "; ".join(parts)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dpaudit.auditors.blackbox import a_value, what_was_left_out, what_was_seen
+from dpaudit.auditors.blackbox import a_value, what_was_left_out, what_was_planted
 from dpaudit.auditors.budget import complement
 from dpaudit.auditors.curve_bounds import PrivacyBounds
 from dpaudit.auditors.one_run import OneRunBound
@@ -115,8 +115,8 @@ def judge_samples(bound: SamplesBound, names: tuple[str, str], whole: PrivacyBou
         note = "no violation could have been found with so few rows; give more"
         if bound.blind:
             note = (
-                f"{what_was_seen(bound.value, name, 'the two')}: a difference planted in copies of these outputs went "
-                "unnoticed, because most of them come only once; give numbers or coarser outputs without identifiers"
+                f"{what_was_planted(bound.value, name, 'the two')}; give numbers or coarser outputs without "
+                "identifiers, and lists in ascending order in place of sets"
             )
     else:
         verdict = Verdict.CONSISTENT

@@ -100,7 +100,8 @@ def check(
     data
         Data file to measure on (not with an instance).
     samples
-        Samples per input, or runs of a measurement, at least 1.
+        Samples per input of a privacy audit, or runs of a measurement, at least 1. Where neither this nor the plan
+        says, a privacy audit by sampling draws 1,000,000 per input.
     seconds
         After this long no further claim is begun, and audits by sampling end with what they have, after the call of
         ``sample`` that is under way; what is undecided by then is ``inconclusive``. Where the time is over decides

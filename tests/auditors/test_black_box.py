@@ -1,6 +1,7 @@
 """The black-box auditor against exact laws in closed form."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -341,3 +342,13 @@ def test_events_of_one_score_count_what_each_contains_and_score_outputs_once():
     assert scored == [5, 5]
     assert [Scored(None).occurrences(event) for event in events] == [0, 0, 0]
     assert scored == [5, 5]
+
+
+def test_a_bound_is_printed_without_its_recipe():
+    """The event as data may take thousands of characters; it still tells two bounds apart."""
+    bound = dpaudit.epsilon_lower_bound(bit(0.1), 0, 1, samples=2000, seed=SEED)
+    assert bound.recipe is not None
+    assert "recipe" not in repr(bound)
+    assert str(bound.recipe) not in repr(bound)
+    assert repr(bound.event) in repr(bound)
+    assert bound != replace(bound, recipe=None)

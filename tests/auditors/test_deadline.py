@@ -17,6 +17,7 @@ from dpaudit.auditors.sampler import Sampler
 from dpaudit.auditors.selection import select_events
 from dpaudit.claims.evidence import Remedy
 from dpaudit.statistics import log_ratio_lower
+from dpaudit.testing import assert_private
 
 FALSE_ALARM = 1e-6
 CALL = 1 << 16
@@ -495,3 +496,77 @@ def test_without_a_deadline_equal_seeds_give_equal_results_however_fast_the_samp
     early = [decide(*slow(clock, 1.5, 1.0, each=each), None, stop_early=True) for each in (0.0, 1e-3)]
     assert early[0] == early[1]
     assert early[0].samples < 2000
+
+
+def slow_function(clock, true, each):
+    def sample(data, size, rng):
+        clock.now += size * each
+        return response(true, data, size, rng)
+
+    return sample
+
+
+@pytest.mark.parametrize("stop_early", [False, True])
+@pytest.mark.parametrize("seconds", [3.0, 20.0])
+def test_the_bound_of_one_pair_uses_the_time_there_is(clock, seconds, stop_early):
+    sample = slow_function(clock, 1.0, 1 / CALL)
+    bound = dpaudit.epsilon_lower_bound(sample, 0, 1, seconds=seconds, claimed=1.0, stop_early=stop_early, seed=1)
+    assert 0.85 * seconds <= clock.now <= 1.1 * seconds
+    assert 0.8 * seconds * CALL <= bound.samples <= clock.now * CALL
+    assert bound.out_of_time
+    assert not bound.stopped_early
+    assert 0.8 <= bound.epsilon <= 1.0
+    assert bound.event is not None
+
+
+def test_the_bound_of_one_pair_that_is_done_in_time(clock):
+    sample = slow_function(clock, 2.0, 1 / CALL)
+    bound = dpaudit.epsilon_lower_bound(sample, 0, 1, samples=20_000, seconds=100.0, seed=1)
+    assert not bound.out_of_time
+    assert clock.now <= 10.0
+    assert 1.8 <= bound.epsilon <= 2.0
+    assert math.isfinite(bound.detection_limit)
+
+
+@pytest.mark.parametrize("stop_early", [False, True])
+def test_the_bound_of_one_pair_before_there_is_an_event(clock, stop_early):
+    sample = slow_function(clock, 1.0, 1.0)
+    bound = dpaudit.epsilon_lower_bound(sample, 0, 1, seconds=2.0, stop_early=stop_early, seed=1)
+    assert (bound.epsilon, bound.detection_limit, bound.event) == (0.0, math.inf, None)
+    assert (bound.hits, bound.trials) == ((0, 0), (0, 0))
+    assert bound.out_of_time
+    assert clock.now <= 4.0
+
+
+def test_a_test_that_is_out_of_time_fails_and_says_so(clock):
+    """With a `sample` that needs a week for the usual number of samples."""
+    sample = slow_function(clock, 1.0, 0.3)
+    with pytest.raises(AssertionError) as caught:
+        assert_private(sample, epsilon=1.0, pairs=[(0, 1)], seconds=30.0)
+    assert clock.now <= 33.0
+    text = str(caught.value)
+    assert "is not shown to be (1, 0)-DP: inconclusive" in text
+    assert "the time that `seconds` allows was over after" in text
+    assert "to see it again: seed=0, samples=1000000, confidence=0.999, seconds=30.0" in text
+    assert "another run may give others" in text
+
+
+def test_a_test_that_is_refuted_or_done_in_time(clock):
+    with pytest.raises(AssertionError, match="refuted"):
+        assert_private(slow_function(clock, 2.0, 1e-3), epsilon=1.0, pairs=[(0, 1)], seconds=30.0)
+    assert clock.now <= 33.0
+    quick = slow_function(clock, 1.0, 1e-6)
+    assert assert_private(quick, epsilon=1.0, pairs=[(0, 1)], samples=5000, seconds=30.0).verdict == "consistent"
+
+
+@pytest.mark.parametrize("seconds", [0, -1.0, math.inf, math.nan, "60", True])
+def test_seconds_that_are_no_time(seconds):
+    with pytest.raises(dpaudit.ParameterError, match="seconds must be above 0 and finite"):
+        dpaudit.epsilon_lower_bound(lambda x, size, rng: rng.random(size), 0, 1, seconds=seconds)
+    with pytest.raises(dpaudit.ParameterError, match="seconds must be above 0 and finite"):
+        assert_private(lambda x, size, rng: rng.random(size), epsilon=1.0, pairs=[(0, 1)], seconds=seconds)
+
+
+def test_outputs_that_were_drawn_already_need_no_time():
+    with pytest.raises(dpaudit.ParameterError, match="seconds says nothing of outputs that were drawn already"):
+        assert_private(([0, 1], [0, 1]), epsilon=1.0, seconds=1.0)

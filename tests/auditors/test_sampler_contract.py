@@ -1,5 +1,6 @@
 """Samplers that break the contract get one clear line; sound ones with odd outputs do not."""
 
+import functools
 import itertools
 import math
 
@@ -9,6 +10,7 @@ import pytest
 import dpaudit
 from dpaudit.auditors.sampler import CHUNK, Sampler
 from dpaudit.auditors.streams import Streams
+from dpaudit.testing import assert_private
 
 
 def bound(sample, x=0, y=1, samples=1000):
@@ -42,15 +44,15 @@ def with_nan(data, size, rng):
     ("broken", "error", "words"),
     [
         (fail, dpaudit.TargetRaisedError, ["raised ZeroDivisionError: seven", "input 0", "size"]),
-        (with_nan, dpaudit.CheckError, ["NaN"]),
+        (with_nan, dpaudit.CheckError, ["NaN", "None in a list"]),
         (lambda d, s, r: r.random(s + 1), dpaudit.CheckError, ["shape", "outputs along axis 0"]),
         (lambda d, s, r: r.random(), dpaudit.CheckError, ["no array", "outputs along axis 0"]),
         (lambda d, s, r: np.float64(1.0), dpaudit.CheckError, ["outputs along axis 0"]),
         (lambda d, s, r: None, dpaudit.CheckError, ["no array"]),
         (lambda d, s, r: list(r.random(s - 1)), dpaudit.CheckError, ["outputs along axis 0"]),
         (lambda d, s, r: np.zeros((s, 0)), dpaudit.CheckError, ["without any values"]),
-        (lambda d, s, r: (x for x in range(s - 1)), dpaudit.CheckError, ["outputs along axis 0"]),
-        (lambda d, s, r: itertools.count(), dpaudit.CheckError, ["outputs along axis 0"]),
+        (lambda d, s, r: (x for x in range(s - 1)), dpaudit.CheckError, ["yielded", "outputs along axis 0"]),
+        (lambda d, s, r: itertools.count(), dpaudit.CheckError, ["yielded more than", "outputs along axis 0"]),
         (lambda d, s, r: {1, 2}, dpaudit.CheckError, ["no array"]),
         (lambda d, s, r: np.ma.masked_array(r.random(s), r.random(s) < 0.1), dpaudit.CheckError, ["mask", "filled"]),
     ],
@@ -62,6 +64,63 @@ def test_broken_samplers_are_told_what_to_do(wrap, broken, error, words):
     assert message.startswith("thing: `sample")
     assert "\n" not in message
     assert all(word in message for word in words)
+
+
+class Counts(dpaudit.Mechanism):
+    def neighbours(self):
+        return dpaudit.Neighbouring.any_two_inputs([0, 1], scope="a bit")
+
+    def claims(self):
+        return [dpaudit.PrivacyClaim(id=f"{self.name}.c", statement="", epsilon=1.0)]
+
+
+class OneInput(Counts):
+    def sample(self, data):
+        return data
+
+
+class NoRandomness(Counts):
+    def sample(self, data, size):
+        return [data] * size
+
+
+class KeywordsOnly(Counts):
+    def sample(self, data, *, size, rng):
+        return rng.random(size)
+
+
+@pytest.mark.parametrize(
+    ("kind", "taken"), [(OneInput, "(data)"), (NoRandomness, "(data, size)"), (KeywordsOnly, "(data, *, size, rng)")]
+)
+def test_a_method_that_takes_something_else(kind, taken):
+    (result,) = dpaudit.check(kind(), samples=1000).results
+    assert result.verdict == "error"
+    assert f"`sample` takes {taken} and is called with (data, size, rng)" in result.note
+    assert "write `sample(self, data, size, rng)`" in result.note
+
+
+def test_a_function_that_takes_something_else():
+    calls = (
+        lambda sample: bound(sample),
+        lambda sample: assert_private(sample, epsilon=1.0, pairs=[(0, 1)], samples=1000),
+        lambda sample: dpaudit.privacy_bounds(sample, 0, 1, samples=1000),
+    )
+    for call in calls:
+        with pytest.raises(dpaudit.CheckError, match=r"takes \(data\) .* write `sample\(data, size, rng\)`"):
+            call(lambda data: data)
+
+
+def test_type_errors_of_a_sampler_that_takes_what_it_is_given_are_its_own():
+    def adapted(function):
+        @functools.wraps(function)
+        def sample(*arguments):
+            return function(arguments[0]) + "1"
+
+        return sample
+
+    for sample in (lambda data, size, rng: size + "1", adapted(lambda data: data)):
+        with pytest.raises(dpaudit.TargetRaisedError, match="raised TypeError: unsupported operand"):
+            bound(sample)
 
 
 def test_the_exception_of_the_target_stays_attached():

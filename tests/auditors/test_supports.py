@@ -162,7 +162,10 @@ def test_a_function_under_test_says_what_its_reports_support():
 @pytest.mark.parametrize(
     ("supports", "error", "words"),
     [
-        (lambda outputs, data: np.zeros(3, dtype=bool), dpaudit.CheckError, "shape"),
+        (lambda outputs, data: np.zeros(3, dtype=bool), dpaudit.CheckError, r"of bool of shape \(\d+,\)$"),
+        (lambda output, data: output[0] == output[1], dpaudit.CheckError, "outputs, which it was given at once"),
+        (lambda output, data: output["seed"] == data, dpaudit.TargetRaisedError, r"IndexError.*\d outputs at once"),
+        (lambda output, data: output[0, 1, 2] == data, dpaudit.TargetRaisedError, r"an array of shape \(\d+, \d\)"),
         (lambda outputs, data: np.zeros(len(outputs)), dpaudit.CheckError, "array of bool"),
         (lambda outputs, data: np.argsort(np.argsort(outputs[:, 0])) % 2 == 0, dpaudit.CheckError, "on its own"),
         (lambda outputs, data: 1 / 0, dpaudit.TargetRaisedError, "ZeroDivisionError"),

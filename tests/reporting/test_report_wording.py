@@ -14,6 +14,7 @@ from dpaudit.reporting.wording import (
     clean,
     headline,
     next_step,
+    numbers_line,
     provenance,
     quantities,
     reason,
@@ -65,6 +66,22 @@ def test_a_parameter_that_some_cells_lack_varies(
 )
 def test_headline(make_result: Callable[..., Result], verdict: Verdict, measured: Interval, text: str) -> None:
     assert headline(make_result(verdict, measured={"epsilon": measured})) == text
+
+
+def test_a_detection_limit_is_not_shown_where_something_was_found(make_result: Callable[..., Result]) -> None:
+    measured = {
+        "epsilon": Interval(lower=1.2, upper=None),
+        "detection_limit": Interval.exact(1.4),
+        "detection_limit_delta": Interval.exact(1e-4),
+    }
+    found, nothing = (make_result(verdict, measured=measured) for verdict in (Verdict.REFUTED, Verdict.CONSISTENT))
+    assert numbers_line(found) == "epsilon measured at least 1.2, claimed 1; delta claimed 0"
+    assert headline(found) == "epsilon at least 1.2 > claimed 1"
+    assert "detection limit 1.4; detection limit delta 0.0001" in numbers_line(nothing)
+    assert headline(nothing).endswith("; detection limit 1.4; detection limit delta 0.0001")
+    assert (
+        headline(make_result(Verdict.REFUTED, measured={"detection_limit": Interval.exact(1.4)}, note="why")) == "why"
+    )
 
 
 @pytest.mark.parametrize(
@@ -156,7 +173,8 @@ def test_what_is_not_ok_has_a_next_step(full_record: Record, make_result: Callab
     undecided = {"verdict": Verdict.INCONCLUSIVE, "samples": 500}
     assert "--samples 5000" in next_step(make_result(**undecided, note="--anything", remedy=Remedy.SAMPLES))
     assert "--seconds" in next_step(make_result(**undecided, remedy=Remedy.TIME))
-    assert "features" in next_step(make_result(**undecided, remedy=Remedy.FEATURES))
+    for word in ("`features`", "`supports`", "`sorted(output)`"):
+        assert word in next_step(make_result(**undecided, remedy=Remedy.FEATURES))
     assert "exact law" in next_step(make_result(**undecided, remedy=Remedy.EXACT))
     assert next_step(make_result(**undecided, note="take other points")) == ""
     assert "--samples" in next_step(make_result(**undecided))

@@ -27,6 +27,8 @@ _MOST_DIGITS = 2.0**53
 class Vectors:
     """Vectors in a box, neighbouring when their distance in a norm is at most one step.
 
+    Coordinates are floating-point numbers unless ``integer`` is set; ``step`` is a distance and no grid.
+
     Attributes
     ----------
     length
@@ -34,7 +36,8 @@ class Vectors:
     low, high
         Every coordinate lies in [low, high]; finite, low < high.
     step
-        Largest distance of two neighbours, above 0 (at least 1 for integers).
+        Largest distance of two neighbours, above 0 (at least 1 for integers). Coordinates are not multiples of it:
+        ``step=1`` with ``integer=True`` gives whole numbers that differ by at most 1.
     norm
         ``linf`` (every coordinate may change by the step), ``l1`` or ``l2``.
     integer
@@ -57,6 +60,8 @@ class Vectors:
     >>> import dpaudit
     >>> dpaudit.Vectors(length=3, low=0.0, high=1.0, norm="l2").step
     1.0
+    >>> dpaudit.Vectors(length=1, low=0, high=2, step=1, integer=True).count()  # 0 and 1, 1 and 2
+    2
     >>> dpaudit.Vectors(length=3, low=1.0, high=0.0)
     Traceback (most recent call last):
         ...
