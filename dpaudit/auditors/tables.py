@@ -127,7 +127,7 @@ class Table:
         ratios = np.log(counts[0] + 0.5) - np.log(counts[1] + 0.5) + np.log(len(y) / len(x))
         telling = np.sort(np.argsort(-np.abs(ratios), kind="stable")[:_ATOMS])
         values, ratios = values[telling], ratios[telling]
-        edges = np.column_stack([values, np.nextafter(values, np.inf)]).ravel()
+        edges = np.column_stack([values, just_above(values)]).ravel()
         return cls(edges, np.r_[0.0, np.column_stack([ratios, np.zeros(len(values))]).ravel()])
 
     @classmethod
@@ -150,12 +150,18 @@ class Table:
         if scale > 0:
             return Table(edges, self.values)
         # A piece is closed on its left, so that its mirror image has to begin just above the edge.
-        return Table(np.nextafter(edges[::-1], np.inf), self.values[::-1])
+        return Table(just_above(edges[::-1]), self.values[::-1])
 
     @property
     def spread(self) -> float:
         """Largest minus smallest value; 0 where the number says nothing."""
         return float(np.ptp(self.values))
+
+
+def just_above(values: np.ndarray) -> np.ndarray:
+    """Return the next larger number of each; infinity after the largest."""
+    with np.errstate(over="ignore"):
+        return np.asarray(np.nextafter(values, np.inf))
 
 
 def _blocks(values: np.ndarray) -> Iterator[np.ndarray]:
@@ -234,7 +240,7 @@ def _cells(xs: np.ndarray, ys: np.ndarray, bins: int) -> np.ndarray:
     if len(often) > _ATOMS:
         often = often[np.argsort(-repeats[often], kind="stable")[:_ATOMS]]
     atoms = pooled[starts[often]].astype(float)
-    edges += [atoms, np.nextafter(atoms, np.inf)]
+    edges += [atoms, just_above(atoms)]
     return np.unique(np.concatenate(edges))
 
 
