@@ -1,5 +1,6 @@
 """Samplers that break the contract get one clear line; sound ones with odd outputs do not."""
 
+import functools
 import itertools
 import math
 
@@ -147,6 +148,61 @@ def test_outputs_that_cannot_be_told_apart(value, words):
     assert str(caught.value).startswith("thing: ")
 
 
+class Plain:
+    def method(self):
+        return 1
+
+
+ADDRESSES = {
+    "function": lambda: lambda: 1,
+    "generator": lambda: (i for i in (1, 2)),
+    "method": lambda: Plain().method,
+    "builtin_function_or_method": lambda: [1].append,
+    "partial": lambda: functools.partial(max, key=lambda part: part),
+    "list_iterator": lambda: iter([1]),
+    "ValueError": lambda: ValueError(Plain()),
+}
+
+
+@pytest.mark.parametrize("own_randomness", [False, True])
+@pytest.mark.parametrize("kind", ADDRESSES)
+def test_values_that_have_only_an_address_are_refused(kind, own_randomness):
+    """Each is made anew, so that comparing addresses would tell nothing, and find every output new."""
+
+    def sample(data, size, rng):
+        return [(u, ADDRESSES[kind]()) for u in rng.random(size).tolist()]
+
+    words = f"type {kind}, whose `repr` does not identify them"
+    with pytest.raises(dpaudit.CheckError, match=words):
+        dpaudit.epsilon_lower_bound(sample, 0, 1, samples=1000, own_randomness=own_randomness)
+
+
+class Address(Plain):
+    def __repr__(self):
+        return "<Address 0x7f00>"
+
+
+@pytest.mark.parametrize(
+    "value", [len, Plain, functools.partial(max, 1), Address(), Address().method, ValueError(1), "at 0x7f00"]
+)
+def test_values_whose_text_identifies_them_are_accepted(value):
+    assert bound(lambda d, s, r: [(value, u) for u in r.random(s).tolist()]).epsilon == 0
+
+
+@pytest.mark.parametrize("form", ["a memory view", "a tuple with one"])
+def test_views_of_memory_are_what_they_hold(form):
+    def sample(data, size, rng):
+        views = [memoryview(bytes([bit])) for bit in (rng.random(size) < 0.2 + 0.3 * data).tolist()]
+        return views if form == "a memory view" else [(1, view) for view in views]
+
+    assert bound(sample, samples=5000).epsilon > 0.5
+
+
+def test_views_of_numbers_are_taken_apart():
+    found = bound(lambda d, s, r: [memoryview(row) for row in d + r.laplace(size=(s, 2))], samples=5000)
+    assert 0.5 < found.epsilon <= 2
+
+
 def test_not_a_number_in_an_array_of_objects():
     with pytest.raises(dpaudit.CheckError, match="returned NaN"):
         bound(lambda d, s, r: np.array([math.nan, None] * (s // 2), dtype=object))
@@ -155,8 +211,23 @@ def test_not_a_number_in_an_array_of_objects():
 def test_lists_without_end_are_refused():
     endless = []
     endless.append(endless)
-    with pytest.raises(dpaudit.CheckError, match="RecursionError"):
+    with pytest.raises(dpaudit.CheckError, match="parts without end"):
         bound(lambda d, s, r: [endless] * s)
+
+
+def nested(value, levels):
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+def test_how_deeply_outputs_may_be_nested():
+    def sample(levels):
+        return lambda d, s, r: [nested(bit, levels) for bit in (r.random(s) < 0.2 + 0.3 * d).tolist()]
+
+    assert bound(sample(100), samples=5000).epsilon > 0.5
+    with pytest.raises(dpaudit.CheckError, match="nested 1000 levels deep .* at most 100 levels"):
+        bound(sample(1000))
 
 
 def test_a_sampler_that_fills_one_buffer_again_and_again():
