@@ -17,6 +17,7 @@ from typing import Any, cast
 import numpy as np
 
 from dpaudit.auditors.foreign import is_foreign, plain
+from dpaudit.claims.inputs import error_text
 from dpaudit.errors import CheckError
 
 _LARGEST = 1e300
@@ -60,7 +61,7 @@ def text_of(item: Any) -> str:
     except Exception as error:
         raise CheckError(
             f"an output of type {type(item).__name__} cannot be told from others, because its `repr` raised "
-            f"{type(error).__name__}: {error}; return numbers, strings, or lists, tuples, sets or dicts of them"
+            f"{error_text(error)}; return numbers, strings, or lists, tuples, sets or dicts of them"
         ) from error
     if len(text) <= _LONGEST_TEXT:
         return text

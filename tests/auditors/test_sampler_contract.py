@@ -32,6 +32,19 @@ def fail(data, size, rng):
     raise ZeroDivisionError("seven")
 
 
+class Unspeakable(Exception):
+    def __str__(self):
+        raise RuntimeError("no words")
+
+
+def fail_without_words(data, size, rng):
+    raise Unspeakable
+
+
+def close(data, size, rng):
+    raise GeneratorExit
+
+
 def with_nan(data, size, rng):
     values = rng.random(size)
     values[-1] = np.nan
@@ -43,6 +56,8 @@ def with_nan(data, size, rng):
     ("broken", "error", "words"),
     [
         (fail, dpaudit.TargetRaisedError, ["raised ZeroDivisionError: seven", "input 0", "size"]),
+        (fail_without_words, dpaudit.TargetRaisedError, ["Unspeakable, whose `str` raised RuntimeError", "(input 0"]),
+        (close, dpaudit.TargetRaisedError, ["raised GeneratorExit (input 0"]),
         (with_nan, dpaudit.CheckError, ["NaN"]),
         (lambda d, s, r: r.random(s + 1), dpaudit.CheckError, ["shape", "outputs along axis 0"]),
         (lambda d, s, r: r.random(), dpaudit.CheckError, ["no array", "outputs along axis 0"]),
@@ -121,6 +136,33 @@ def test_randomness_from_elsewhere_that_is_declared():
     sample = lambda d, s, r: hidden.random(s) < 0.2 + 0.3 * d  # noqa: E731
     found = dpaudit.epsilon_lower_bound(sample, 0, 1, samples=5000, own_randomness=True)
     assert 0.5 < found.epsilon < np.log(2.5)
+
+
+@pytest.mark.parametrize("own_randomness", [False, True])
+@pytest.mark.parametrize(
+    "order",
+    [np.sort, lambda v: np.sort(v)[::-1], lambda v: np.sort(v)[:, None], lambda v: np.sort((1000 * v).astype("m8[us]"))],
+    ids=["ascending", "descending", "a column", "durations"],
+)
+def test_outputs_in_order_are_no_independent_outputs(order, own_randomness):
+    with pytest.raises(dpaudit.CheckError, match="thing: `sample` returned 64 outputs in ascending or descending order"):
+        dpaudit.epsilon_lower_bound(
+            lambda d, s, r: order(1000 * r.laplace(size=s)), 0, 1, own_randomness=own_randomness, name="thing"
+        )
+
+
+@pytest.mark.parametrize(
+    "sample",
+    [
+        lambda d, s, r: np.sort(r.laplace(size=(s, 3))),
+        lambda d, s, r: r.geometric(1e-9, s) * 2.0**40,
+        lambda d, s, r: np.sort(r.integers(0, 4, s)),
+        lambda d, s, r: np.full(s, 3.0),
+    ],
+    ids=["each row sorted", "no order", "few values", "one value"],
+)
+def test_other_outputs_are_in_no_such_order(sample):
+    Sampler(sample, "m", Streams(3)).check_deterministic(0)
 
 
 def test_a_generator_of_its_own():
@@ -221,13 +263,18 @@ def nested(value, levels):
     return value
 
 
-def test_how_deeply_outputs_may_be_nested():
-    def sample(levels):
-        return lambda d, s, r: [nested(bit, levels) for bit in (r.random(s) < 0.2 + 0.3 * d).tolist()]
+def nested_answers(levels):
+    return lambda d, s, r: [nested(bit, levels) for bit in (r.random(s) < 0.2 + 0.3 * d).tolist()]
 
-    assert bound(sample(100), samples=5000).epsilon > 0.5
+
+@pytest.mark.slow
+def test_a_hundred_levels_are_taken_apart():
+    assert bound(nested_answers(100), samples=5000).epsilon > 0.5
+
+
+def test_outputs_that_are_nested_too_deeply_are_refused():
     with pytest.raises(dpaudit.CheckError, match="nested 1000 levels deep .* at most 100 levels"):
-        bound(sample(1000))
+        bound(nested_answers(1000))
 
 
 def test_a_sampler_that_fills_one_buffer_again_and_again():
