@@ -240,6 +240,7 @@ def test_views_of_memory_are_what_they_hold(form):
     assert bound(sample, samples=5000).epsilon > 0.5
 
 
+@pytest.mark.slow
 def test_views_of_numbers_are_taken_apart():
     found = bound(lambda d, s, r: [memoryview(row) for row in d + r.laplace(size=(s, 2))], samples=5000)
     assert 0.5 < found.epsilon <= 2
