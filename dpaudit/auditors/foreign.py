@@ -21,7 +21,13 @@ def is_foreign(kind: type) -> bool:
     """Whether a type is a frame, a series, a sparse matrix, or a sequence, not of text, but no list or tuple."""
     if issubclass(kind, np.ndarray | np.generic):
         return False
-    return issubclass(kind, range | deque | memoryview) or is_frame(kind) or is_series(kind) or is_sparse(kind) or is_array(kind)
+    return (
+        issubclass(kind, range | deque | memoryview)
+        or is_frame(kind)
+        or is_series(kind)
+        or is_sparse(kind)
+        or is_array(kind)
+    )
 
 
 def is_frame(kind: type) -> bool:

@@ -169,8 +169,8 @@ def noise_in_a_dict(data, size, rng):
     ("sample", "expected"),
     [
         *((sample, True) for sample in HASHES),
-        *((s, False) for s in (uniform, laplace_rows, rounded, sphere, infinite, largest, noise_and_coins, noise_in_a_dict)),
-        *((sample, False) for sample in (laplace, rows, coins, counts, constant)),
+        *((s, False) for s in (uniform, laplace_rows, rounded, sphere, infinite, noise_and_coins, noise_in_a_dict)),
+        *((sample, False) for sample in (laplace, rows, coins, counts, constant, largest)),
     ],
 )
 def test_identifiers_are_told_from_noise(sample, expected):

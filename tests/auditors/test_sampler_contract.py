@@ -32,13 +32,13 @@ def fail(data, size, rng):
     raise ZeroDivisionError("seven")
 
 
-class Unspeakable(Exception):
+class UnspeakableError(Exception):
     def __str__(self):
         raise RuntimeError("no words")
 
 
 def fail_without_words(data, size, rng):
-    raise Unspeakable
+    raise UnspeakableError
 
 
 def close(data, size, rng):
@@ -56,7 +56,11 @@ def with_nan(data, size, rng):
     ("broken", "error", "words"),
     [
         (fail, dpaudit.TargetRaisedError, ["raised ZeroDivisionError: seven", "input 0", "size"]),
-        (fail_without_words, dpaudit.TargetRaisedError, ["Unspeakable, whose `str` raised RuntimeError", "(input 0"]),
+        (
+            fail_without_words,
+            dpaudit.TargetRaisedError,
+            ["UnspeakableError, whose `str` raised RuntimeError", "(input 0"],
+        ),
         (close, dpaudit.TargetRaisedError, ["raised GeneratorExit (input 0"]),
         (with_nan, dpaudit.CheckError, ["NaN"]),
         (lambda d, s, r: r.random(s + 1), dpaudit.CheckError, ["shape", "outputs along axis 0"]),
@@ -141,11 +145,16 @@ def test_randomness_from_elsewhere_that_is_declared():
 @pytest.mark.parametrize("own_randomness", [False, True])
 @pytest.mark.parametrize(
     "order",
-    [np.sort, lambda v: np.sort(v)[::-1], lambda v: np.sort(v)[:, None], lambda v: np.sort((1000 * v).astype("m8[us]"))],
+    [
+        np.sort,
+        lambda v: np.sort(v)[::-1],
+        lambda v: np.sort(v)[:, None],
+        lambda v: np.sort((1000 * v).astype("m8[us]")),
+    ],
     ids=["ascending", "descending", "a column", "durations"],
 )
 def test_outputs_in_order_are_no_independent_outputs(order, own_randomness):
-    with pytest.raises(dpaudit.CheckError, match="thing: `sample` returned 64 outputs in ascending or descending order"):
+    with pytest.raises(dpaudit.CheckError, match="thing: `sample` returned 64 outputs in ascending or"):
         dpaudit.epsilon_lower_bound(
             lambda d, s, r: order(1000 * r.laplace(size=s)), 0, 1, own_randomness=own_randomness, name="thing"
         )
@@ -274,7 +283,7 @@ def test_a_hundred_levels_are_taken_apart():
 
 
 def test_outputs_that_are_nested_too_deeply_are_refused():
-    with pytest.raises(dpaudit.CheckError, match="nested 1000 levels deep .* at most 100 levels"):
+    with pytest.raises(dpaudit.CheckError, match=r"nested 1000 levels deep .* at most 100 levels"):
         bound(nested_answers(1000))
 
 
