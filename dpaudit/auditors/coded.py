@@ -20,7 +20,7 @@ from scipy.special import expit
 from dpaudit.auditors.lookup import Lookup
 from dpaudit.auditors.outputs import OutputsLike, as_outputs
 from dpaudit.auditors.rowscores import AdditiveScore, PairScore, Transform
-from dpaudit.auditors.tables import Table
+from dpaudit.auditors.tables import Table, just_above
 
 _FIRST, _LOOKED_AT = 2000, 20_000
 """Outputs of either input by which codes are found, and by which columns are cut into cells."""
@@ -116,7 +116,7 @@ class _Column:
         others = column[~np.isin(column, common)]
         cells = most - 2 * len(common)
         quantiles = np.quantile(others, np.arange(1, cells) / cells, method="nearest")
-        edges = np.unique(np.concatenate([common, np.nextafter(common, np.inf), quantiles]))
+        edges = np.unique(np.concatenate([common, just_above(common), quantiles]))
         edges = edges[edges > values[0]]
         return cls(edges, np.isin(np.concatenate([values[:1], edges]), common))
 

@@ -38,6 +38,12 @@ _STRUCTURES = 4096
 _MOST_GROUPS, _LEAST_IN_GROUP = 64, 16
 """Groups of outputs of one structure, at most, and the outputs that there are in each on the average, at least."""
 
+_DEEPEST = 100
+"""Levels of lists in lists, or of other values with parts, that can be taken apart for certain."""
+
+_ENDLESS = 10_000
+"""Levels from which on an output is said to contain itself."""
+
 _Kind = Literal["leaf", "list", "fields", "dict", "object", "array", "set", "complex", "time", "foreign"]
 
 _PLAIN = ATOMS | {int, float, np.float64, np.float32, np.int64, np.int32}
@@ -126,7 +132,7 @@ def blocks(items: np.ndarray, *, characters: bool) -> Iterator[tuple[slice, Flat
         try:
             flat = _flat(items[at], characters)
         except RecursionError as error:
-            raise _endless() from error
+            raise _not_taken_apart(_items(items[at])) from error
         yield at, flat
 
 
@@ -182,21 +188,46 @@ def value_count(item: Any) -> int:
     Raises
     ------
     CheckError
-        It contains itself.
+        It contains itself, or is nested too deeply.
     """
     values: list[Any] = []
     try:
         _flatten(item, values, characters=True)
     except RecursionError as error:
-        raise _endless() from error
+        raise _not_taken_apart([item]) from error
     return len(values)
 
 
-def _endless() -> CheckError:
+def _not_taken_apart(items: list[Any]) -> CheckError:
+    """Say what is wrong with outputs that were too much for Python's recursion."""
+    levels = 0
+    while items and levels < _ENDLESS:
+        # An output that contains itself is looked at once on each level.
+        items = list({id(part): part for item in items for part in _parts_of(item)}.values())
+        levels += bool(items)
+    if levels == _ENDLESS:
+        return CheckError(
+            "an output cannot be told from others, because its parts have parts without end (RecursionError); return "
+            "numbers, strings, or lists, tuples, sets or dicts of them"
+        )
     return CheckError(
-        "an output cannot be told from others, because its parts have parts without end (RecursionError); return "
-        "numbers, strings, or lists, tuples, sets or dicts of them"
+        f"an output cannot be told from others, because its parts are nested {levels} levels deep (RecursionError); "
+        f"return lists, tuples and dicts that are nested at most {_DEEPEST} levels deep"
     )
+
+
+def _parts_of(item: Any) -> list[Any]:
+    own: Any = type(item)
+    kind = _kind(own)
+    if kind == "object":
+        return [getattr(item, name) for name in field_names(own)]
+    if kind == "dict":
+        return list(item.values())
+    if kind in ("list", "fields"):
+        return list(item)
+    if kind in ("foreign", "array"):
+        return _parts_of(plain(item) if kind == "foreign" else item.tolist())
+    return []
 
 
 @lru_cache(maxsize=_STRUCTURES)
@@ -320,7 +351,7 @@ def _transposed(column: Sequence[Any], into: list[Values], *, characters: bool =
     if len(kinds) > 1:
         raise _VariedError
     if "foreign" in kinds:
-        return _transposed([plain(item) for item in column], into)
+        return _transposed([plain(item) for item in column], into, characters=characters)
     kind = kinds.pop()
     if kind == "leaf":
         return _leaves(column, types, into)
@@ -578,7 +609,9 @@ def _flatten(item: Any, into: list[Any], *, characters: bool = False) -> Structu
         return "complex", ("real", "imag"), (None, None)
     if kind == "time":
         return own.__name__, time_parts(own), tuple(_flatten(part, into) for part in time_values(item))
-    return _flatten(plain(item) if kind == "foreign" else item.tolist(), into)
+    if kind == "foreign":
+        return _flatten(plain(item), into, characters=characters)
+    return _flatten(item.tolist(), into)
 
 
 def _ordered(item: dict[Any, Any]) -> list[tuple[Any, str]]:

@@ -12,13 +12,22 @@ import numpy as np
 MOST_DENSE = 4096
 """Columns of a sparse matrix, at most, that are written out; wider rows keep their entries alone."""
 
+_BYTES = frozenset({"B", "c"})
+"""Formats of a view of memory that is of bytes and not of numbers."""
+
 
 @cache
 def is_foreign(kind: type) -> bool:
-    """Whether a type is a frame, a series, a sparse matrix, or a sequence that is neither a list nor a tuple."""
+    """Whether a type is a frame, a series, a sparse matrix, or a sequence, not of text, but no list or tuple."""
     if issubclass(kind, np.ndarray | np.generic):
         return False
-    return issubclass(kind, range | deque) or is_frame(kind) or is_series(kind) or is_sparse(kind) or is_array(kind)
+    return (
+        issubclass(kind, range | deque | memoryview)
+        or is_frame(kind)
+        or is_series(kind)
+        or is_sparse(kind)
+        or is_array(kind)
+    )
 
 
 def is_frame(kind: type) -> bool:
@@ -57,6 +66,8 @@ def plain(item: Any) -> Any:
         return values if labels is None else dict(zip(labels, values, strict=True))
     if is_array(kind):
         return np.asarray(item).tolist()
+    if kind is memoryview:
+        return item.tobytes() if item.format in _BYTES else item.tolist()
     return list(item)
 
 

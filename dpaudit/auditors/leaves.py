@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
@@ -15,6 +17,7 @@ from typing import Any, cast
 import numpy as np
 
 from dpaudit.auditors.foreign import is_foreign, plain
+from dpaudit.claims.inputs import error_text
 from dpaudit.errors import CheckError
 
 _LARGEST = 1e300
@@ -26,6 +29,10 @@ _WORD_MIN, _WORD_MAX = -(2**63), 2**63 - 1
 
 _ADDRESS: Any = object.__repr__
 """Says only where in memory a value lies."""
+
+_HEXADECIMAL = re.compile("0x([0-9A-Fa-f]+)")
+_OF_VALUES = frozenset({"datetime", "decimal", "fractions", "uuid"})
+"""Modules of which the types are written by their values."""
 
 ATOMS = frozenset({str, bytes, bool, type(None), np.bool_, np.str_, np.bytes_})
 """Types of which equal values have equal texts, so that distinct values can be looked up instead of written each."""
@@ -54,7 +61,7 @@ def text_of(item: Any) -> str:
     except Exception as error:
         raise CheckError(
             f"an output of type {type(item).__name__} cannot be told from others, because its `repr` raised "
-            f"{type(error).__name__}: {error}; return numbers, strings, or lists, tuples, sets or dicts of them"
+            f"{error_text(error)}; return numbers, strings, or lists, tuples, sets or dicts of them"
         ) from error
     if len(text) <= _LONGEST_TEXT:
         return text
@@ -72,10 +79,7 @@ def canonical(item: Any) -> Any:
             [(name, canonical(getattr(item, name))) for name in field_names(cast(Any, type(item)))],
         )
     if kind.__repr__ is _ADDRESS:
-        raise CheckError(
-            f"outputs hold values of type {kind.__name__}, whose `repr` does not identify them; return numbers, "
-            "strings, or lists, tuples, sets or dicts of them, or define `__repr__`"
-        )
+        raise _unidentified(kind)
     if isinstance(item, int) and item.bit_length() > _MOST_BITS:
         return hex(item)
     if isinstance(item, np.ndarray):
@@ -88,7 +92,31 @@ def canonical(item: Any) -> Any:
         return [canonical(part) for part in item]
     if isinstance(item, np.generic):
         return item.item()
+    if not _says_its_value(kind) and _holds_address(item):
+        raise _unidentified(kind)
     return item
+
+
+def _unidentified(kind: type) -> CheckError:
+    return CheckError(
+        f"outputs hold values of type {kind.__name__}, whose `repr` does not identify them; return numbers, "
+        "strings, or lists, tuples, sets or dicts of them, or define `__repr__`"
+    )
+
+
+@cache
+def _says_its_value(kind: Any) -> bool:
+    """Whether what values of a type are written as is known to depend on nothing but the value."""
+    return kind in ATOMS or is_number_type(kind) or kind.__module__ in _OF_VALUES
+
+
+def _holds_address(item: Any) -> bool:
+    """Whether a text says where in memory the value lies, or what it is made of: a function, or what it is bound to."""
+    found = {int(digits, 16) for digits in _HEXADECIMAL.findall(repr(item))}
+    if not found or id(item) in found:
+        return bool(found)
+    parts = gc.get_referents(item)
+    return any(id(part) in found for part in (*parts, *gc.get_referents(*parts)))
 
 
 def with_names(outcomes: np.ndarray) -> list[Any]:

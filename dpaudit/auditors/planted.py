@@ -103,7 +103,7 @@ def _identifies(both: Outputs, rows: np.ndarray) -> bool:
         column = rows[:, place]
         if not np.isfinite(column).all() or _share_of_new(column) <= _MOSTLY_NEW:
             continue
-        counts, _ = np.histogram(column, bins=_BINS)
+        counts = _counts(column)
         if np.array_equal(column, np.floor(column)):
             if counts.max() < _EVEN * counts.min():
                 return True
@@ -111,6 +111,13 @@ def _identifies(both: Outputs, rows: np.ndarray) -> bool:
             even = len(column) / _BINS
             uniform += float(np.sum((counts - even) ** 2)) < _NOT_EVEN * even
     return bool(0 < uniform < rows.shape[1])
+
+
+def _counts(column: np.ndarray) -> np.ndarray:
+    """How many values of a column lie in each of equally wide bins."""
+    quarters = column / 4  # the difference of two large numbers may exceed the range of double precision
+    counts, _ = np.histogram(quarters, bins=np.linspace(quarters.min(), quarters.max(), _BINS + 1))
+    return np.asarray(counts)
 
 
 def _candidates(rows: np.ndarray) -> np.ndarray:

@@ -21,7 +21,7 @@ from dpaudit.auditors.pace import Pace, clock
 from dpaudit.auditors.packed import Packed
 from dpaudit.auditors.streams import Streams
 from dpaudit.auditors.work import Recipe, State, Work
-from dpaudit.claims.inputs import input_key, short_repr
+from dpaudit.claims.inputs import error_text, input_key, short_repr
 from dpaudit.errors import CheckError, DpauditError, TargetRaisedError
 
 CHUNK = 1 << 16
@@ -38,6 +38,9 @@ _MOST_OBJECT_VALUES = 30_000_000
 
 _COMPARED = 64
 """Outputs of a call that only serves to compare it with another."""
+
+_FEWEST_SORTED = 20
+"""Distinct numbers from which on an order is not chance: these come in order with probability 1e-18."""
 
 _ALONE = 8
 """Outputs that a function which must look at every output on its own is given one by one."""
@@ -71,6 +74,9 @@ _DEEPEST = 32
 """Axes of an array, at most."""
 
 _CLOSE = 1e-6
+
+_RAISED = (Exception, SystemExit, GeneratorExit)
+"""What a function of the user's may raise that does not ask the whole run to end."""
 
 SupportFunction = Callable[[np.ndarray, Any], np.ndarray | None]
 
@@ -424,8 +430,13 @@ class Sampler:
         return self._told_apart(outputs, mapped)
 
     def _told_apart(self, outputs: np.ndarray, mapped: np.ndarray) -> np.ndarray:
-        """What is looked at in outputs in the form in which the auditor tells it apart, if features keep their rule."""
+        """What is looked at in outputs in the form in which the auditor tells it apart, if these keep the rules."""
         try:
+            if _is_sorted(outputs):
+                raise CheckError(
+                    f"`sample` returned {len(outputs)} outputs in ascending or descending order; draw `size` "
+                    "independent outputs and do not sort them, or no bound holds"
+                )
             if self._features is not None and len(outputs) > 1:
                 half = len(outputs) // 2
                 parts = [self._mapped(part.copy()) for part in (outputs[:half], outputs[half:])]
@@ -503,9 +514,9 @@ class Sampler:
             found = None if raw is None else np.asarray(raw)
         except DpauditError:
             raise
-        except (Exception, SystemExit) as error:
+        except _RAISED as error:
             raise TargetRaisedError(
-                f"{where} raised {type(error).__name__}: {error} (input {short_repr(data)}); it was given "
+                f"{where} raised {error_text(error)} (input {short_repr(data)}); it was given "
                 f"{len(outputs)} outputs at once, {_in_words(outputs)}, and returns an array with a bool for each"
             ) from error
         if found is not None and (found.dtype.kind != "b" or found.shape != (len(outputs),)):
@@ -522,7 +533,7 @@ class Sampler:
             given = copy.deepcopy(data)
         except Exception as error:
             raise CheckError(
-                f"{self._name}: the input {short_repr(data)} cannot be copied ({type(error).__name__}: {error}); "
+                f"{self._name}: the input {short_repr(data)} cannot be copied ({error_text(error)}); "
                 "take inputs of plain values"
             ) from error
         # A copy that is not even equal to begin with (NaN, a class without ==) cannot show a change.
@@ -533,9 +544,9 @@ class Sampler:
             raw = listed(answer, size)
         except DpauditError:
             raise
-        except (Exception, SystemExit) as error:
+        except _RAISED as error:
             raise TargetRaisedError(
-                f"{self._name}: `sample` raised {type(error).__name__}: {error} (input {short_repr(data)}, size {size})"
+                f"{self._name}: `sample` raised {error_text(error)} (input {short_repr(data)}, size {size})"
             ) from error
         self._seconds = max(0.0, clock() - begun)
         if size >= self._speed[0][0]:
@@ -578,8 +589,8 @@ class Sampler:
             mapped = listed(self._features(outputs), len(outputs))
         except DpauditError:
             raise
-        except Exception as error:
-            raise TargetRaisedError(f"{self._name}: `features` raised {type(error).__name__}: {error}") from error
+        except _RAISED as error:
+            raise TargetRaisedError(f"{self._name}: `features` raised {error_text(error)}") from error
         return _checked(mapped, len(outputs), f"{self._name}: `features`", self._forms[1])
 
 
@@ -727,6 +738,14 @@ def _as_numbers(raw: Sequence[Any]) -> np.ndarray | None:
         return None
     rounded = kind is int and array.dtype.kind == "f"  # integers too large for one integer type
     return array.reshape(shape) if array.dtype.kind in "biuf" and not rounded else None
+
+
+def _is_sorted(outputs: np.ndarray) -> bool:
+    """Whether outputs are a number each, all distinct, and in order."""
+    if outputs.dtype.kind not in "iuf" or not _FEWEST_SORTED <= len(outputs) == outputs.size:
+        return False
+    numbers = outputs.ravel()
+    return bool((numbers[1:] > numbers[:-1]).all() or (numbers[1:] < numbers[:-1]).all())
 
 
 def _close(a: np.ndarray, b: np.ndarray) -> bool:

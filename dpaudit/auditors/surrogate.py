@@ -19,6 +19,7 @@ from dpaudit.auditors.columns import Columns
 from dpaudit.auditors.forms import concatenated
 from dpaudit.auditors.outputs import Outputs, outcome_keys
 from dpaudit.auditors.selection import FinalTest
+from dpaudit.auditors.tables import just_above
 from dpaudit.auditors.threads import one_thread
 from dpaudit.claims.inputs import Pair, input_key
 
@@ -120,7 +121,9 @@ class Cells:
 
 def _cut(values: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
     """Edges of at most about so many cells, and whether each cell holds a single value, which comes again and again."""
-    ordered = np.sort(values[np.isfinite(values)].astype(float))
+    with np.errstate(over="ignore"):  # extended precision may exceed the range of double precision
+        numbers = values.astype(float)
+    ordered = np.sort(numbers[np.isfinite(numbers)])
     distinct, counts = np.unique(ordered, return_counts=True)
     if len(distinct) <= most:
         return distinct[1:], np.ones(max(1, len(distinct)), dtype=bool)
@@ -128,7 +131,7 @@ def _cut(values: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
     common = distinct[np.sort(common[counts[common] >= max(2.0, _REPEATED * len(ordered))])]
     others = ordered[~np.isin(ordered, common)]
     quantiles = np.quantile(others, np.arange(1, most - len(common)) / (most - len(common)), method="nearest")
-    edges = np.unique(np.concatenate([common, np.nextafter(common, np.inf), quantiles]))
+    edges = np.unique(np.concatenate([common, just_above(common), quantiles]))
     return edges, np.isin(np.concatenate([[-np.inf], edges]), common)
 
 

@@ -143,7 +143,7 @@ class Table:
         telling = np.argsort(-np.abs(ratios), kind="stable")[:_ATOMS]
         telling = telling[np.argsort(begins[telling])]
         begins, lasts, ratios = begins[telling], lasts[telling], ratios[telling]
-        edges = np.column_stack([begins, np.nextafter(lasts, np.inf)]).ravel()
+        edges = np.column_stack([begins, just_above(lasts)]).ravel()
         return cls(edges, np.r_[0.0, np.column_stack([ratios, np.zeros(len(ratios))]).ravel()])
 
     @classmethod
@@ -166,12 +166,18 @@ class Table:
         if scale > 0:
             return Table(edges, self.values)
         # A piece is closed on its left, so that its mirror image has to begin just above the edge.
-        return Table(np.nextafter(edges[::-1], np.inf), self.values[::-1])
+        return Table(just_above(edges[::-1]), self.values[::-1])
 
     @property
     def spread(self) -> float:
         """Largest minus smallest value; 0 where the number says nothing."""
         return float(np.ptp(self.values))
+
+
+def just_above(values: np.ndarray) -> np.ndarray:
+    """Return the next larger number of each; infinity after the largest."""
+    with np.errstate(over="ignore"):
+        return np.asarray(np.nextafter(values, np.inf))
 
 
 def _blocks(values: np.ndarray) -> Iterator[np.ndarray]:
@@ -250,7 +256,7 @@ def _cells(xs: np.ndarray, ys: np.ndarray, bins: int) -> np.ndarray:
     if len(often) > _ATOMS:
         often = often[np.argsort(-repeats[often], kind="stable")[:_ATOMS]]
     atoms = pooled[starts[often]].astype(float)
-    edges += [atoms, np.nextafter(atoms, np.inf)]
+    edges += [atoms, just_above(atoms)]
     return np.unique(np.concatenate(edges))
 
 

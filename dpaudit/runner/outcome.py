@@ -32,6 +32,7 @@ from dpaudit.claims.claims import (
     UtilityClaim,
 )
 from dpaudit.claims.evidence import Counterexample, Evidence, Remedy, Violation
+from dpaudit.claims.inputs import error_text
 from dpaudit.claims.noise import NoiseClaim
 from dpaudit.claims.record import METHOD_ENDED, METHOD_RAISED, METHOD_UNUSABLE, UNKNOWN_KIND, Result, plain
 from dpaudit.claims.verdicts import Verdict, status_of
@@ -311,7 +312,7 @@ def _show(error: BaseException, settings: Settings) -> None:
 def failure(error: BaseException) -> Evidence:
     """Evidence that stands for an exception: the target is unusable, or it raised."""
     unusable = isinstance(error, DpauditError) and not isinstance(error, TargetRaisedError)
-    note = str(error) if isinstance(error, DpauditError) else f"raised {type(error).__name__}: {error}"
+    note = str(error) if isinstance(error, DpauditError) else f"raised {error_text(error)}"
     return Evidence(
         verdict=Verdict.ERROR,
         scope="at these parameters",

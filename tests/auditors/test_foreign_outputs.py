@@ -87,6 +87,21 @@ def test_pandas(form):
     bound(lambda rows: FRAMES[form](pd, rows), samples=2000)
 
 
+@pytest.mark.slow
+def test_the_index_of_a_frame_is_looked_at_as_a_column_only():
+    """As docs/sampling.md says."""
+    pd = pytest.importorskip("pandas")
+
+    def sample(data, size, rng):
+        return pd.DataFrame({"a": rng.random(size)}, index=rng.random(size) < 0.2 + 0.5 * data)
+
+    left_out, column = (
+        dpaudit.epsilon_lower_bound(each, 0, 1, samples=4000, seed=SEED).epsilon
+        for each in (sample, lambda *given: sample(*given).reset_index())
+    )
+    assert (left_out, column) == (0.0, pytest.approx(1.1, abs=0.2))
+
+
 def test_names_of_columns_come_back_from_pandas():
     pd = pytest.importorskip("pandas")
     frames = structured([pd.DataFrame({"count": [i, 2 * i], "kind": ["a", "b"[: i % 2]]}) for i in range(5)])

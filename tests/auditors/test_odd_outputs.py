@@ -105,6 +105,11 @@ def test_two_answers_however_written(name):
     assert Record.from_json(text).to_json() == text
 
 
+def largest(rows):
+    """The largest numbers of both signs in place of those beyond 1."""
+    return np.where(np.abs(rows) > 1, np.copysign(np.finfo(float).max, rows), rows)
+
+
 NOISY = {
     "half precision": lambda v: v.astype(np.float16),
     "extended precision": lambda v: v.astype(np.longdouble) * np.longdouble("1e4000"),
@@ -112,6 +117,7 @@ NOISY = {
     "very large": lambda v: np.column_stack([v, -v]) * 1e307,
     "the sum too large": lambda v: np.column_stack([v, v]) * 2e307,
     "very large, in single precision": lambda v: (np.column_stack([v, v, v]) * 1e37).astype(np.float32),
+    "codes as large as numbers can be": lambda v: largest(np.column_stack([v, v, v])),
     "beside infinities": lambda v: np.column_stack([np.full(len(v), np.inf), v, np.full(len(v), -np.inf)]),
     "milliseconds": lambda v: np.datetime64("2020-01-01", "ms") + (1000 * v).astype("timedelta64[ms]"),
     "narrow integers": lambda v: np.clip(50 * v, -128, 127).astype(np.int8),

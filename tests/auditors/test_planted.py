@@ -11,6 +11,7 @@ from dpaudit.auditors.outputs import Outputs
 from dpaudit.auditors.planted import identifies, planted
 
 SEED = 20261122
+LARGEST = np.finfo(float).max
 
 
 @dataclass(frozen=True)
@@ -150,6 +151,11 @@ def infinite(data, size, rng):
     return made
 
 
+def largest(data, size, rng):
+    """The difference of two of them is too large for double precision."""
+    return np.clip(rng.laplace(0, 1e308, (size, 2)), -LARGEST, LARGEST)
+
+
 def noise_and_coins(data, size, rng):
     return np.column_stack([rng.normal(size=size), rng.integers(0, 2, size)])
 
@@ -164,7 +170,7 @@ def noise_in_a_dict(data, size, rng):
     [
         *((sample, True) for sample in HASHES),
         *((s, False) for s in (uniform, laplace_rows, rounded, sphere, infinite, noise_and_coins, noise_in_a_dict)),
-        *((sample, False) for sample in (laplace, rows, coins, counts, constant)),
+        *((sample, False) for sample in (laplace, rows, coins, counts, constant, largest)),
     ],
 )
 def test_identifiers_are_told_from_noise(sample, expected):

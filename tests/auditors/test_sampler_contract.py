@@ -33,6 +33,19 @@ def fail(data, size, rng):
     raise ZeroDivisionError("seven")
 
 
+class UnspeakableError(Exception):
+    def __str__(self):
+        raise RuntimeError("no words")
+
+
+def fail_without_words(data, size, rng):
+    raise UnspeakableError
+
+
+def close(data, size, rng):
+    raise GeneratorExit
+
+
 def with_nan(data, size, rng):
     values = rng.random(size)
     values[-1] = np.nan
@@ -45,6 +58,12 @@ def with_nan(data, size, rng):
     [
         (fail, dpaudit.TargetRaisedError, ["raised ZeroDivisionError: seven", "input 0", "size"]),
         (with_nan, dpaudit.CheckError, ["NaN", "None in a list"]),
+        (
+            fail_without_words,
+            dpaudit.TargetRaisedError,
+            ["UnspeakableError, whose `str` raised RuntimeError", "(input 0"],
+        ),
+        (close, dpaudit.TargetRaisedError, ["raised GeneratorExit (input 0"]),
         (lambda d, s, r: r.random(s + 1), dpaudit.CheckError, ["shape", "outputs along axis 0"]),
         (lambda d, s, r: r.random(), dpaudit.CheckError, ["no array", "outputs along axis 0"]),
         (lambda d, s, r: np.float64(1.0), dpaudit.CheckError, ["outputs along axis 0"]),
@@ -181,6 +200,38 @@ def test_randomness_from_elsewhere_that_is_declared():
     assert 0.5 < found.epsilon < np.log(2.5)
 
 
+@pytest.mark.parametrize("own_randomness", [False, True])
+@pytest.mark.parametrize(
+    "order",
+    [
+        np.sort,
+        lambda v: np.sort(v)[::-1],
+        lambda v: np.sort(v)[:, None],
+        lambda v: np.sort((1000 * v).astype("m8[us]")),
+    ],
+    ids=["ascending", "descending", "a column", "durations"],
+)
+def test_outputs_in_order_are_no_independent_outputs(order, own_randomness):
+    with pytest.raises(dpaudit.CheckError, match="thing: `sample` returned 64 outputs in ascending or"):
+        dpaudit.epsilon_lower_bound(
+            lambda d, s, r: order(1000 * r.laplace(size=s)), 0, 1, own_randomness=own_randomness, name="thing"
+        )
+
+
+@pytest.mark.parametrize(
+    "sample",
+    [
+        lambda d, s, r: np.sort(r.laplace(size=(s, 3))),
+        lambda d, s, r: r.geometric(1e-9, s) * 2.0**40,
+        lambda d, s, r: np.sort(r.integers(0, 4, s)),
+        lambda d, s, r: np.full(s, 3.0),
+    ],
+    ids=["each row sorted", "no order", "few values", "one value"],
+)
+def test_other_outputs_are_in_no_such_order(sample):
+    Sampler(sample, "m", Streams(3)).check_deterministic(0)
+
+
 def test_a_generator_of_its_own():
     with pytest.raises(dpaudit.CheckError, match="seed its own generator"):
         bound(lambda d, s, r: np.random.default_rng(1).random(s))
@@ -206,6 +257,62 @@ def test_outputs_that_cannot_be_told_apart(value, words):
     assert str(caught.value).startswith("thing: ")
 
 
+class Plain:
+    def method(self):
+        return 1
+
+
+ADDRESSES = {
+    "function": lambda: lambda: 1,
+    "generator": lambda: (i for i in (1, 2)),
+    "method": lambda: Plain().method,
+    "builtin_function_or_method": lambda: [1].append,
+    "partial": lambda: functools.partial(max, key=lambda part: part),
+    "list_iterator": lambda: iter([1]),
+    "ValueError": lambda: ValueError(Plain()),
+}
+
+
+@pytest.mark.parametrize("own_randomness", [False, True])
+@pytest.mark.parametrize("kind", ADDRESSES)
+def test_values_that_have_only_an_address_are_refused(kind, own_randomness):
+    """Each is made anew, so that comparing addresses would tell nothing, and find every output new."""
+
+    def sample(data, size, rng):
+        return [(u, ADDRESSES[kind]()) for u in rng.random(size).tolist()]
+
+    words = f"type {kind}, whose `repr` does not identify them"
+    with pytest.raises(dpaudit.CheckError, match=words):
+        dpaudit.epsilon_lower_bound(sample, 0, 1, samples=1000, own_randomness=own_randomness)
+
+
+class Address(Plain):
+    def __repr__(self):
+        return "<Address 0x7f00>"
+
+
+@pytest.mark.parametrize(
+    "value", [len, Plain, functools.partial(max, 1), Address(), Address().method, ValueError(1), "at 0x7f00"]
+)
+def test_values_whose_text_identifies_them_are_accepted(value):
+    assert bound(lambda d, s, r: [(value, u) for u in r.random(s).tolist()]).epsilon == 0
+
+
+@pytest.mark.parametrize("form", ["a memory view", "a tuple with one"])
+def test_views_of_memory_are_what_they_hold(form):
+    def sample(data, size, rng):
+        views = [memoryview(bytes([bit])) for bit in (rng.random(size) < 0.2 + 0.3 * data).tolist()]
+        return views if form == "a memory view" else [(1, view) for view in views]
+
+    assert bound(sample, samples=5000).epsilon > 0.5
+
+
+@pytest.mark.slow
+def test_views_of_numbers_are_taken_apart():
+    found = bound(lambda d, s, r: [memoryview(row) for row in d + r.laplace(size=(s, 2))], samples=5000)
+    assert 0.5 < found.epsilon <= 2
+
+
 def test_not_a_number_in_an_array_of_objects():
     with pytest.raises(dpaudit.CheckError, match="returned NaN"):
         bound(lambda d, s, r: np.array([math.nan, None] * (s // 2), dtype=object))
@@ -214,8 +321,28 @@ def test_not_a_number_in_an_array_of_objects():
 def test_lists_without_end_are_refused():
     endless = []
     endless.append(endless)
-    with pytest.raises(dpaudit.CheckError, match="RecursionError"):
+    with pytest.raises(dpaudit.CheckError, match="parts without end"):
         bound(lambda d, s, r: [endless] * s)
+
+
+def nested(value, levels):
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+def nested_answers(levels):
+    return lambda d, s, r: [nested(bit, levels) for bit in (r.random(s) < 0.2 + 0.3 * d).tolist()]
+
+
+@pytest.mark.slow
+def test_a_hundred_levels_are_taken_apart():
+    assert bound(nested_answers(100), samples=5000).epsilon > 0.5
+
+
+def test_outputs_that_are_nested_too_deeply_are_refused():
+    with pytest.raises(dpaudit.CheckError, match=r"nested 1000 levels deep .* at most 100 levels"):
+        bound(nested_answers(1000))
 
 
 def test_a_sampler_that_fills_one_buffer_again_and_again():

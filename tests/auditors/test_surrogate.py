@@ -106,6 +106,20 @@ def test_datasets_of_any_length_are_described_by_how_often_values_come():
     assert abs(sum(map(weights.get, found[0])) - sum(map(weights.get, found[1]))) == pytest.approx(0.5)
 
 
+@pytest.mark.parametrize("code", [np.finfo(float).max, np.longdouble("1e4000")])
+def test_a_code_may_be_as_large_as_numbers_can_be(code):
+    domain = dpaudit.Vectors(length=3, low=0, high=2, integer=True)
+
+    def coded(data, size, rng):
+        noisy = rng.normal(data, size=(size, 3))
+        return np.where(rng.random((size, 3)) < 1 / 3, np.copysign(code, noisy), noisy)
+
+    surrogate, _ = taught(coded, 500, domain)
+    nothing, step, far = np.zeros(3), np.array([0, 0, 1]), np.full(3, 2)
+    near, distant = surrogate.values([(nothing, step), (nothing, far)])
+    assert 0 < near < distant
+
+
 @pytest.mark.parametrize(
     "inputs",
     [

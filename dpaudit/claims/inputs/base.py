@@ -75,6 +75,16 @@ def short_repr(value: object, longest: int = 80) -> str:
     return text if len(text) <= longest else text[: longest - 3] + "..."
 
 
+def error_text(error: BaseException) -> str:
+    """Type of an exception and what it says, whatever its ``str`` does."""
+    kind = type(error).__name__
+    try:
+        words = str(error)
+    except Exception as other:
+        return f"{kind}, whose `str` raised {type(other).__name__}"
+    return f"{kind}: {words}" if words else kind
+
+
 def input_key(data: Any) -> Any:
     """Key under which only one and the same input is found again; None for inputs of other kinds."""
     if isinstance(data, np.ndarray) and data.dtype.kind in "biuf":
