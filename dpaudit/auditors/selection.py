@@ -452,7 +452,7 @@ def _others(main: Choice, tables: Sequence[Counts], test: FinalTest, share: floa
         known = [] if share == _SHARE_OF_LUCK else [each.predicted for each in found]
         reached = max([expected, 0.0, *known])
         gained = choice.predicted - reached
-        if choice is unseen and choice.p_hits >= _LEAST_DECISIVE:
+        if choice is unseen and choice.q_hits == 0 and choice.p_hits >= _LEAST_DECISIVE:
             # What the other input never gives is as likely as what it seldom gives.
             gained = (max(gained, 0.0) + max(_never_elsewhere(choice, part) - reached, 0.0)) / 2
         if gained > _WORTH_ITS_COST * cost and gained > _WORTH_TESTING * reached:
