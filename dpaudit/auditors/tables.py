@@ -296,12 +296,28 @@ def _dense(ordered: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             least *= part / _AROUND
             lengths = ordered[around + steps : -around] - ordered[around : -around - steps]
             dense = np.flatnonzero(lengths < least) + around
-        # Fewer steps show where a peak begins and ends; more of them, around it, would not.
-        for first in dense[~(peaks[dense] | peaks[dense + steps])] if len(dense) else ():
+        for first in dense:
             peaks[first : first + steps + 1] = True
     within = np.r_[False, peaks, False]
     begins, ends = np.flatnonzero(within[1:] & ~within[:-1]), np.flatnonzero(within[:-1] & ~within[1:])
-    return ordered[begins], ordered[ends - 1]
+    sharp = [_sharpened(ordered, begin, end - 1) for begin, end in zip(begins, ends, strict=True)]
+    firsts, lasts = np.array(sharp, dtype=np.intp).reshape(-1, 2).T
+    return ordered[firsts], ordered[lasts]
+
+
+def _sharpened(ordered: np.ndarray, first: int, last: int) -> tuple[int, int]:
+    """Places of a peak's first and last number, without those at its ends that are as far apart as others are.
+
+    A few steps belong to it that are shorter than the geometric mean of those in its middle and those around it.
+    """
+    few = _DENSE[0][0]
+    around = _AROUND * few
+    low, high = max(0, first - around), min(len(ordered) - 1, last + around)
+    lengths = ordered[first + few : last + 1] - ordered[first : last + 1 - few]
+    with np.errstate(over="ignore"):
+        outside = (ordered[high] - ordered[last] + ordered[first] - ordered[low]) / (high - last + first - low)
+        short = np.flatnonzero(lengths <= np.sqrt(np.median(lengths)) * np.sqrt(few * outside))
+    return first + int(short[0]), first + int(short[-1]) + few
 
 
 def _trimmed(values: np.ndarray, xs: np.ndarray, mean: float) -> np.ndarray:

@@ -203,15 +203,25 @@ def peaked(share, size, rng):
     return numbers
 
 
-@pytest.mark.parametrize("size", [20_000, 60_000])
+@pytest.mark.parametrize("size", [20_000, 60_000, 200_000])
 def test_numbers_that_lie_close_together_are_a_cell_of_their_own(size):
     rng = np.random.default_rng(1)
     table = Table.of_repeats(peaked(1e-3, size, rng), peaked(1e-4, size, rng))
-    # No more than a few numbers around the peak are in it.
-    assert table.edges[0] > 0.7305
-    assert table.edges[-1] < 0.7315
+    # Of the numbers around the peak, hardly any are in it, and of its own, hardly any are not.
+    assert 0.731 - 1e-5 < table.edges[0] < 0.731 + 3e-8
+    assert 0.731 + 7e-8 < table.edges[-1] < 0.731 + 1e-5
     assert 1.0 < table(np.array([0.731 + 5e-8]))[0] < 4.0
     assert table(np.array([0.7, 0.8])).tolist() == [0.0, 0.0]
+
+
+def test_narrow_peaks_among_infinite_and_huge_numbers():
+    rng = np.random.default_rng(3)
+    numbers = np.r_[peaked(2e-3, 20_000, rng), [np.inf, -np.inf, 1.7e308, -1.7e308] * 3]
+    table = Table.of_repeats(numbers, peaked(2e-4, 20_000, rng))
+    assert table(np.array([0.731 + 5e-8]))[0] > 1.0
+    assert np.isfinite(table(np.r_[numbers, np.inf, -np.inf])).all()
+    wide = np.r_[-1.6e308, np.linspace(-1, 1, 40) * 1.5e308, 1e292 + np.arange(12) * 1e270, 1.6e308]
+    assert np.isfinite(Table.of_repeats(wide, wide[::2] + 1e280)(wide)).all()
 
 
 @pytest.mark.slow
