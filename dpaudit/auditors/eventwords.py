@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Context
 from itertools import product
 from typing import Any
 
@@ -13,10 +14,10 @@ import numpy as np
 MOST_NAMED = 6
 """Parts of an output that are named, at most, where there are more."""
 
-LONGEST_RULE = 200
+LONGEST_RULE = 240
 """Characters of a rule, at most."""
 
-RULE = "that is"
+RULE = "in short"
 """Key of an event under which its rule stands."""
 
 SUPPORTED = ("whether the report speaks for the first input", "whether the report speaks for the second input")
@@ -29,6 +30,8 @@ _MOST_GROUPS, _MOST_GROUPED_AXES = 36, 3
 
 _LONGEST_NUMBER = 9
 """Characters up to which a number is written in full."""
+
+_DOWN = Context(prec=6, rounding=ROUND_FLOOR)
 
 _MOST_ADDED, _MOST_STEPS = 4, 3
 _DECIMALS = range(2, 7)
@@ -119,9 +122,12 @@ def _in_full(value: float) -> str:
 def _from(edge: float) -> tuple[str, bool]:
     """Write where a cell begins, and say whether that number is still below it."""
     before = math.nextafter(edge, -math.inf)
-    if len(_in_full(edge)) > _LONGEST_NUMBER >= len(_in_full(before)):
+    if len(_in_full(edge)) <= _LONGEST_NUMBER:
+        return _in_full(edge), False
+    if len(_in_full(before)) <= _LONGEST_NUMBER:
         return _in_full(before), True
-    return number(edge), False
+    # Rounded down, so that outputs that equal an edge are still where it says.
+    return f"{float(_DOWN.create_decimal_from_float(edge)):.6g}", False
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,5 +314,5 @@ def added(
 
 
 def with_rule(event: dict[str, Any], text: str) -> dict[str, Any]:
-    """Append the rule of an event, where there is one."""
-    return {**event, RULE: text} if text else event
+    """Put the rule of an event first, where there is one."""
+    return {RULE: text, **event} if text else event

@@ -28,6 +28,8 @@ from dpaudit.auditors.lookup import Lookup
 from dpaudit.auditors.outputs import OutputsLike, as_outputs
 from dpaudit.auditors.tables import Table
 
+_OCCURRENCES = "occurrences of"
+
 _TRANSFORMS = ("identity", "differences", "ordered", "innovations", "coded")
 
 _STEPS = 8
@@ -139,14 +141,27 @@ class Transform:
         if self.name in ("differences", "innovations"):
             before = {column - 1 for column in columns if column}
             return self.columns.legend(every if self.name == "innovations" else [*columns, *before])
-        told: dict[str, Any] = {}
-        if self.name == "coded" and any(column >= own for column in columns):
-            told["counted and compared"] = self._numbers(own, naming)
-            if any(own <= column < own + 2 for column in columns):
-                codes = listed([f"{code:g}" for code in self.codes])
-                told["smallest and largest number"] = f"of those that are not {codes}"
-                told |= self.columns.legend(every)
-        return told
+        return self._extremes(own, naming) if self.name == "coded" and max(columns, default=0) >= own else {}
+
+    def coded_sum(self, columns: Sequence[int], width: int, naming: Naming, side: str) -> dict[str, str]:
+        """Describe a sum over numbers, extremes and counts of codes that crosses the smallest with the counts."""
+        own = self._own(width)
+        numbers = replace(self, name="identity").listed([column for column in columns if column < own], own, naming)
+        counts = listed([self._occurrences(code) for code in self.codes]).replace(f"{_OCCURRENCES} ", "")
+        each = "each of " if len(self.codes) > 1 else ""
+        what = f"{numbers}, of the smallest and the largest number, of how often {each}{counts} occurs"
+        return {
+            f"sum of step functions of {what}, and of the smallest number with each of these counts": side,
+            **self._extremes(own, naming),
+        }
+
+    def _extremes(self, own: int, naming: Naming) -> dict[str, str]:
+        """Say which numbers the smallest and the largest are looked for among, and codes are counted in."""
+        codes = listed([f"{code:g}" for code in self.codes])
+        return {
+            "codes are counted in": self._numbers(own, naming),
+            "smallest and largest": f"of these that are not {codes}",
+        }
 
     def axis(self, column: int, width: int, edges: np.ndarray, naming: Naming) -> Axis:
         """Return a column cut into cells."""
@@ -165,9 +180,9 @@ class Transform:
         """Say what is counted: a code, and what it stands for where an output has other values than numbers."""
         kinds = [i for i in range(len(self.columns.names)) if self.columns.value_of(i, 0) is not None]
         if not kinds or not code.is_integer() or not -1 <= code <= len(self.columns.categories) + 1:
-            return f"occurrences of {code:g}"
+            return f"{_OCCURRENCES} {code:g}"
         text = self.columns.value_of(kinds[0], code)
-        return f"occurrences of {text}" + (f" (or {code:g})" if len(kinds) < len(self.columns.names) else "")
+        return f"{_OCCURRENCES} {text}" + (f" (or {code:g})" if len(kinds) < len(self.columns.names) else "")
 
 
 def _ordered(rows: np.ndarray, *, gaps: bool) -> np.ndarray:
@@ -285,9 +300,9 @@ class AdditiveScore:
         axes = [transform.axis(column, width, table.edges, naming) for column, table in relevant.items()]
         score = of_some(self.of_rows, columns, width)
         text = rule(axes, score, threshold, above=above)
-        if not text:
+        if not 0 < len(text) <= _PLAIN_RULE:
             values = [table(axis.points) for axis, table in zip(axes, relevant.values(), strict=True)]
-            text = added(axes, values, lambda rows: score(rows) - rest, threshold - rest, above=above)
+            text = added(axes, values, lambda rows: score(rows) - rest, threshold - rest, above=above) or text
         return with_rule(event, text)
 
     def to_json(self) -> dict[str, Any]:
@@ -303,6 +318,9 @@ class AdditiveScore:
 
 _FEW_NAMES, _FEW_LIMITS = 8, 4
 """Columns of which a weighted sum is written out, at most, and its limits."""
+
+_PLAIN_RULE = 120
+"""Characters from which on conditions are harder to read than a sum of what every number adds."""
 
 _MOST_TERMS = 3
 """Numbers before one from which it is predicted that are written out, at most."""
@@ -476,12 +494,15 @@ class PairScore:
         pairs = [", ".join(transform.named(i, width, naming) for i in pair) for pair in self.pairs.tolist()]
         if len(pairs) > MOST_NAMED:
             pairs[MOST_NAMED:] = [f"and {len(pairs) - MOST_NAMED} more"]
-        what = transform.listed(columns, width, naming, [weights[column] for column in columns])
-        event = {
-            f"sum of step functions of {what}, and of pairs of them": half_line(threshold, above=above),
-            "pairs": pairs,
-            **transform.explained(columns, width, naming),
-        }
+        if transform.name == "coded" and self._crosses_counts(width):
+            event: dict[str, Any] = transform.coded_sum(columns, width, naming, half_line(threshold, above=above))
+        else:
+            what = transform.listed(columns, width, naming, [weights[column] for column in columns])
+            event = {
+                f"sum of step functions of {what}, and of pairs of them": half_line(threshold, above=above),
+                "pairs": pairs,
+                **transform.explained(columns, width, naming),
+            }
         paired = set(self.pairs.ravel().tolist())
         axes = []
         for column in columns:
@@ -489,6 +510,11 @@ class PairScore:
             edges = np.concatenate([own, self.edges[column]]) if column in paired else own
             axes.append(transform.axis(column, width, edges, naming))
         return with_rule(event, rule(axes, of_some(self.of_rows, columns, width), threshold, above=above))
+
+    def _crosses_counts(self, width: int) -> bool:
+        """Whether the pairs are the smallest number with each count of a code, as `learn_coded` makes them."""
+        counts = range(width - len(self.additive.transform.codes), width)
+        return bool(self.pairs.tolist() == [[counts.start - 2, count] for count in counts])
 
     def to_json(self) -> dict[str, Any]:
         """Additive part and tables."""
