@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from dpaudit.auditors import selection
-from dpaudit.auditors.eventwords import PLAIN, Naming
+from dpaudit.auditors.columnwords import PLAIN, Naming
 from dpaudit.auditors.outputs import as_outputs
 from dpaudit.auditors.scorefamilies import FAMILIES, Family
 from peers.common import Rows

@@ -14,8 +14,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from dpaudit.auditors import columnwords
 from dpaudit.auditors.columns import Columns
-from dpaudit.auditors.eventwords import PLAIN, Axis, Naming, half_line, listed, rule, with_rule
+from dpaudit.auditors.columnwords import PLAIN, Naming
+from dpaudit.auditors.eventwords import Axis, half_line, listed, rule, with_rule
 from dpaudit.auditors.grids import is_short, short_from_json
 from dpaudit.auditors.outputs import OutputsLike, as_outputs
 from dpaudit.auditors.rowscores import columns_from_json, places_to_json
@@ -105,7 +107,7 @@ class BitsScore:
     def describe(self, threshold: float, *, above: bool, naming: Naming = PLAIN) -> Any:
         """Name the numbers whose bits are looked at, with the rule where there is one number."""
         relevant = {i: table for i, table in enumerate(self.tables) if table.spread > 0}
-        names = [self.columns.named(i, len(self.tables), naming) for i in relevant]
+        names = [columnwords.named(self.columns, i, len(self.tables), naming) for i in relevant]
         what = listed(names, [table.spread for table in relevant.values()])
         event = {f"sum of functions of the lowest bits of {what}": half_line(threshold, above=above)}
         if len(relevant) > 1:

@@ -11,7 +11,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from dpaudit.auditors.eventwords import PLAIN, SUPPORTED, Axis, Naming, listed
 from dpaudit.auditors.flat import Apart, Flat, Grouped, Uniform, Varied, paths, structures_of
 from dpaudit.auditors.leaves import Values, count_texts, numbers_and_categories
 from dpaudit.auditors.positions import matrix_of_positions
@@ -21,13 +20,11 @@ _MOST_CATEGORIES = 64
 _LOOKED_AT = 40_000
 """Outputs of varied structure, at most, that decide about columns."""
 
-_SUPPORTED = dict(zip((".supports_x", ".supports_y"), SUPPORTED, strict=True))
+_SUPPORTED = {
+    ".supports_x": "whether the report speaks for the first input",
+    ".supports_y": "whether the report speaks for the second input",
+}
 """In words, what comes with outputs where it is known which of two inputs they support."""
-
-_THEM = ".output"
-"""Where the outputs themselves are then."""
-
-_KIND = "kind of "
 
 _REMEMBERED = 1024
 _NARROW = (np.int8, np.int16, np.int32)
@@ -96,45 +93,13 @@ class Columns:
     @property
     def names(self) -> tuple[str, ...]:
         """What every column of structured outputs is, in words."""
-        if self.positions is not None:
-            numbered = tuple(f" number {position + 1} of its values" for position in range(self.positions))
-            return tuple(_name(numbered, column) for column in range(1 + 2 * self.positions))
-        return () if self.paths is None else tuple(_name(self.paths, column) for column in self.kept)
-
-    def named(self, column: int, width: int, naming: Naming = PLAIN) -> str:
-        """Return what a column is, in words; ``width`` is the number of columns."""
-        return self.names[column] if not self.numeric else naming.of(column, width)
-
-    def part(self, column: int, width: int, naming: Naming = PLAIN) -> str:
-        """Return the part of an output that a column is of: as `named`, but for kinds, what they are the kind of."""
-        return self.named(column, width, naming).removeprefix(_KIND)
-
-    def axis(self, column: int, width: int, edges: np.ndarray, naming: Naming = PLAIN) -> Axis:
-        """Return a column cut into cells, one for every category where it holds categories."""
-        name = self.part(column, width, naming)
-        if self.value_of(column, 0) is None:
-            if name in SUPPORTED:
-                return Axis(name, np.array([0.0, 1.0]), np.ones(1), ("False", "True"))
-            return Axis.of_numbers(name, edges)
-        texts = {code: self.value_of(column, code) or "" for code in range(-1, len(self.categories) + 2)}
-        if name in SUPPORTED:
-            texts = {code: text for code, text in texts.items() if text in ("False", "True")}
-        codes = np.array(list(texts), dtype=float)
-        return Axis(name, codes, codes[1:], tuple(texts.values()))
-
-    def legend(self, columns: Sequence[int]) -> dict[str, str]:
-        """Say what categories are as numbers, where some of these columns hold any."""
-        if all(self.value_of(column, 0) is None for column in columns):
-            return {}
-        texts = ["nothing", "a number", *self.categories, "another value"]
-        return {"kinds are": listed([f"{code} for {text}" for code, text in enumerate(texts, -1)])}
+        if self.paths is None:
+            return ()
+        return tuple(_name(self.paths, column) for column in self.kept)
 
     def value_of(self, column: int, code: float) -> str | None:
         """Text of a category in a column of categories; None if the column holds numbers."""
-        if self.numeric:
-            return None
-        place = column if self.paths is None else self.kept[column]
-        if not place or place % 2:
+        if self.paths is None or not self.kept[column] or self.kept[column] % 2:
             return None
         if code <= 0:
             return "a number" if code == 0 else "nothing"
@@ -244,10 +209,8 @@ def _name(places: tuple[str, ...], column: int) -> str:
     place = places[(column - 1) // 2]
     if column % 2 == 0 and place in _SUPPORTED and _SUPPORTED.keys() <= set(places):
         return _SUPPORTED[place]
-    if _SUPPORTED.keys() <= set(places):
-        place = place.removeprefix(_THEM)
     what = f"output{place}"
-    return what if column % 2 else f"{_KIND}{what}"
+    return what if column % 2 else f"kind of {what}"
 
 
 @lru_cache(maxsize=_REMEMBERED)

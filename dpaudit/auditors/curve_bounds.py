@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget, complement
-from dpaudit.auditors.eventwords import Naming
+from dpaudit.auditors.columnwords import Naming
 from dpaudit.auditors.families import FamilyEvent, choose_family
 from dpaudit.auditors.features import FEATURES, FeatureMap
 from dpaudit.auditors.forms import alike
 from dpaudit.auditors.outputs import Outputs
-from dpaudit.auditors.pair import PairTask, check_samples
+from dpaudit.auditors.pair import PairTask, check_samples, naming_of
 from dpaudit.auditors.sampler import CHUNK, SampleFunction, Sampler
 from dpaudit.auditors.samples import split_samples
 from dpaudit.auditors.scores import Score, scores_of
@@ -303,7 +303,7 @@ def privacy_bounds(
     del of_x, of_y
     counts = [_count(family, _drawn(sampler, data, task.final, side)) for side, data in enumerate((x, y))]
     trials = (task.final, task.final)
-    return _bounds(family, counts, trials, confidence=confidence, samples=2 * samples, naming=sampler.naming)
+    return _bounds(family, counts, trials, confidence=confidence, samples=2 * samples, naming=naming_of(sampler))
 
 
 def privacy_bounds_from_samples(

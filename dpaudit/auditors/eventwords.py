@@ -20,9 +20,6 @@ LONGEST_RULE = 240
 RULE = "in short"
 """Key of an event under which its rule stands."""
 
-SUPPORTED = ("whether the report speaks for the first input", "whether the report speaks for the second input")
-"""What comes with outputs where it is known which of two inputs they support."""
-
 _MOST_CELLS = 1 << 15
 _MOST_AXES = 6
 _MOST_GROUPS, _MOST_GROUPED_AXES = 36, 3
@@ -36,48 +33,6 @@ _DOWN = Context(prec=6, rounding=ROUND_FLOOR)
 _MOST_ADDED, _MOST_STEPS = 4, 3
 _DECIMALS = range(2, 7)
 """Numbers and their steps up to which it is written what each adds, and decimals that are tried for that."""
-
-
-@dataclass(frozen=True, slots=True)
-class Naming:
-    """What the numbers of an output are called that is an array of numbers.
-
-    Attributes
-    ----------
-    shape
-        Shape of one output; None where it is not known, and numbers are counted.
-    is_complex
-        Whether each number is two.
-    supported
-        Whether it is appended to the numbers which of two inputs the output supports.
-    base
-        What the array is called.
-
-    Examples
-    --------
-    >>> Naming((2, 3)).of(4, 6)
-    'output[1][1]'
-    """
-
-    shape: tuple[int, ...] | None = None
-    is_complex: bool = False
-    supported: bool = False
-    base: str = "output"
-
-    def of(self, column: int, width: int) -> str:
-        """Return the name of a column of rows of numbers, of which there are ``width``."""
-        if self.shape is None:
-            return self.base if width == 1 else f"{self.base}[{column}]"
-        number, part = divmod(column, 2) if self.is_complex else (column, None)
-        own = math.prod(self.shape)
-        if number >= own:
-            return SUPPORTED[number - own] if self.supported else f"{self.base}[{column}]"
-        at = "".join(f"[{place}]" for place in np.unravel_index(number, self.shape)) if self.shape else ""
-        return self.base + at + ("" if part is None else (".real", ".imag")[part])
-
-
-PLAIN = Naming()
-"""Columns by their numbers."""
 
 
 def half_line(threshold: float, *, above: bool) -> str:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.auditors.eventwords import PLAIN, Naming
+from dpaudit.auditors.columnwords import PLAIN, Naming
 from dpaudit.auditors.outputs import OutputsLike, raw_of
 from dpaudit.auditors.sampler import Sampler
 from dpaudit.auditors.streams import Streams

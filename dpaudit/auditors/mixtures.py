@@ -13,7 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse import csr_array
 
-from dpaudit.auditors.eventwords import PLAIN, Naming, half_line, rule, with_rule
+from dpaudit.auditors.columnwords import PLAIN, Naming
+from dpaudit.auditors.eventwords import half_line, rule, with_rule
 from dpaudit.auditors.lookup import Lookup
 from dpaudit.auditors.outputs import OutputsLike
 from dpaudit.auditors.rowscores import Transform, of_some

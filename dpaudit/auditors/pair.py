@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpaudit.auditors.eventwords import PLAIN, Naming
+from dpaudit.auditors.columnwords import PLAIN, Naming
 from dpaudit.auditors.forms import alike, concatenated
 from dpaudit.auditors.outputs import Outputs
 from dpaudit.auditors.pace import OutOfTimeError, Pace, clock, duration
@@ -353,7 +353,9 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
         final = max(1, int(min(task.asked - selected, fitting)))
         sampler.pace.planned = sampler.pace.drawn + 2 * final
         if sampler.pace.announce is not None:
-            limit = _pair_bound(counts[0], 0.0, task, selected, final, 1 - at_any_time, sampler.naming).detection_limit
+            limit = _pair_bound(
+                counts[0], 0.0, task, selected, final, 1 - at_any_time, naming_of(sampler)
+            ).detection_limit
             sampler.pace.announce(
                 f"with {duration(sampler.pace.left)} left, about {final:,} more outputs per input: detection limit "
                 f"{limit:.2g}"
@@ -384,7 +386,7 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
     bound, best = _best(counts, task, 1 - at_any_time if whole else at_any_time, whole=whole)
     if failure is not None and not task.guarantee.exceeds(bound):
         raise _with_what_was_shown(failure, best, bound, task.guarantee) from failure.__cause__
-    made = _pair_bound(best, bound, task, selected, final, 1 - at_any_time, sampler.naming)
+    made = _pair_bound(best, bound, task, selected, final, 1 - at_any_time, naming_of(sampler))
     blind = selection.overlooks(made.value, task.guarantee)
     # Of samples that are missing nobody knows what they would have shown.
     return replace(
@@ -445,6 +447,13 @@ class EventBound:
     naming: Naming = PLAIN
 
 
+def naming_of(sampler: Sampler) -> Naming:
+    """Return what the numbers of its outputs are called in words, after some were drawn."""
+    kind, shape = sampler.form
+    looked_at = sampler.state.forms[1].seen is not None
+    return Naming(shape, kind == "c", sampler.supported, "features" if looked_at else "output")
+
+
 def bound_event(
     sampler: Sampler, x: Any, y: Any, *, choice: Choice, guarantee: Guarantee, samples: int, alpha: float
 ) -> EventBound:
@@ -458,7 +467,7 @@ def bound_event(
     for found in _Rounds(sampler, x, y, samples, guarantee, growing=False).counts([choice.event]):
         count.add(0, found)
     value = max(count.bound(guarantee, alpha), 0.0)
-    return EventBound(hits=count.hits, trials=count.trials, value=value, naming=sampler.naming)
+    return EventBound(hits=count.hits, trials=count.trials, value=value, naming=naming_of(sampler))
 
 
 class _Counted(NamedTuple):

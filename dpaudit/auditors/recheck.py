@@ -15,7 +15,7 @@ import numpy as np
 
 from dpaudit.auditors.blackbox import sampler_of
 from dpaudit.auditors.budget import Budget
-from dpaudit.auditors.eventwords import PLAIN, Naming
+from dpaudit.auditors.columnwords import PLAIN, Naming
 from dpaudit.auditors.losses import LossScore
 from dpaudit.auditors.misfit import outcome_keyer
 from dpaudit.auditors.outputs import Coder, OutputsLike, raw_of

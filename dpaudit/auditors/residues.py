@@ -16,8 +16,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.special import gammaincc, gammaln, log_ndtr
 
+from dpaudit.auditors import columnwords
 from dpaudit.auditors.columns import Columns
-from dpaudit.auditors.eventwords import PLAIN, Naming, half_line, listed
+from dpaudit.auditors.columnwords import PLAIN, Naming
+from dpaudit.auditors.eventwords import half_line, listed
 from dpaudit.auditors.grids import WHOLE, Grid, grid_from_json
 from dpaudit.auditors.outputs import OutputsLike, as_outputs, joined
 from dpaudit.auditors.rowscores import columns_from_json, places_to_json
@@ -234,7 +236,7 @@ class ResidueScore:
     def describe(self, threshold: float, *, above: bool, naming: Naming = PLAIN) -> Any:
         """List the residues of the event where one number is looked at, and name the numbers otherwise."""
         width = 1 + max(column for digit in self.digits for column in digit.sum.columns)
-        names = [self.columns.named(column, width, naming) for column in range(width)]
+        names = [columnwords.named(self.columns, column, width, naming) for column in range(width)]
         told = [digit.named(names) for digit in self.digits]
         if len(told) > 1:
             weights = [float(np.ptp(digit.values)) for digit in self.digits]

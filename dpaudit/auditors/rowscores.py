@@ -11,19 +11,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from dpaudit.auditors import columnwords
 from dpaudit.auditors.columns import Columns
-from dpaudit.auditors.eventwords import (
-    MOST_NAMED,
-    PLAIN,
-    Axis,
-    Naming,
-    added,
-    half_line,
-    listed,
-    number,
-    rule,
-    with_rule,
-)
+from dpaudit.auditors.columnwords import PLAIN, Naming
+from dpaudit.auditors.eventwords import MOST_NAMED, Axis, added, half_line, listed, number, rule, with_rule
 from dpaudit.auditors.lookup import Lookup
 from dpaudit.auditors.outputs import OutputsLike, as_outputs
 from dpaudit.auditors.tables import Table
@@ -107,16 +98,18 @@ class Transform:
         if self.name == "coded" and column >= own:
             return ("smallest number", "largest number", *map(self._occurrences, self.codes))[column - own]
         if self.name in ("identity", "coded"):
-            return self.columns.part(column, own, naming)
-        what = self.columns.named(column, own, naming)
+            return columnwords.part(self.columns, column, own, naming)
+        what = columnwords.named(self.columns, column, own, naming)
         if self.name == "differences":
-            return f"{what} - {self.columns.named(column - 1, own, naming)}" if column else what
+            return f"{what} - {columnwords.named(self.columns, column - 1, own, naming)}" if column else what
         if self.matrix is None:
             return what
         before = [(float(self.matrix[i, column]), i) for i in range(column) if self.matrix[i, column]]
         if len(before) > _MOST_TERMS:
             return f"{what} less what the numbers before it predict"
-        return weighted([(1.0, what), *((weight, self.columns.named(i, own, naming)) for weight, i in before)])
+        return weighted(
+            [(1.0, what), *((weight, columnwords.named(self.columns, i, own, naming)) for weight, i in before)]
+        )
 
     def listed(self, columns: Sequence[int], width: int, naming: Naming, weights: Sequence[float] | None = None) -> str:
         """List columns in words, those of the largest weights where there are many."""
@@ -130,17 +123,17 @@ class Transform:
         """List the numbers of an output."""
         if self.columns.numeric:
             return replace(self, name="identity").listed(range(own), own, naming)
-        return listed([self.columns.named(column, own, naming) for column in range(own)])
+        return listed([columnwords.named(self.columns, column, own, naming) for column in range(own)])
 
     def explained(self, columns: Sequence[int], width: int, naming: Naming) -> dict[str, Any]:
         """Say what the words are about that `named` has for these columns."""
         own = self._own(width)
         every = range(own)
         if self.name == "ordered":
-            return {"the numbers in order are": self._numbers(own, naming), **self.columns.legend(every)}
+            return {"the numbers in order are": self._numbers(own, naming), **columnwords.legend(self.columns, every)}
         if self.name in ("differences", "innovations"):
             before = {column - 1 for column in columns if column}
-            return self.columns.legend(every if self.name == "innovations" else [*columns, *before])
+            return columnwords.legend(self.columns, every if self.name == "innovations" else [*columns, *before])
         return self._extremes(own, naming) if self.name == "coded" and max(columns, default=0) >= own else {}
 
     def coded_sum(self, columns: Sequence[int], width: int, naming: Naming, side: str) -> dict[str, str]:
@@ -167,7 +160,7 @@ class Transform:
         """Return a column cut into cells."""
         own = self._own(width)
         if self.name in ("identity", "coded") and column < own:
-            return self.columns.axis(column, own, edges, naming)
+            return columnwords.axis(self.columns, column, own, edges, naming)
         return Axis.of_numbers(self.named(column, width, naming), edges)
 
     def _own(self, width: int) -> int:
@@ -178,11 +171,17 @@ class Transform:
 
     def _occurrences(self, code: float) -> str:
         """Say what is counted: a code, and what it stands for where an output has other values than numbers."""
-        kinds = [i for i in range(len(self.columns.names)) if self.columns.value_of(i, 0) is not None]
+        kinds = [
+            i
+            for i in range(len(columnwords.names_of(self.columns)))
+            if columnwords.value_of(self.columns, i, 0) is not None
+        ]
         if not kinds or not code.is_integer() or not -1 <= code <= len(self.columns.categories) + 1:
             return f"{_OCCURRENCES} {code:g}"
-        text = self.columns.value_of(kinds[0], code)
-        return f"{_OCCURRENCES} {text}" + (f" (or {code:g})" if len(kinds) < len(self.columns.names) else "")
+        text = columnwords.value_of(self.columns, kinds[0], code)
+        return f"{_OCCURRENCES} {text}" + (
+            f" (or {code:g})" if len(kinds) < len(columnwords.names_of(self.columns)) else ""
+        )
 
 
 def _ordered(rows: np.ndarray, *, gaps: bool) -> np.ndarray:
@@ -417,7 +416,7 @@ class LinearScore:
         """Half-space, after the limits."""
         transform, width = self.transform, len(self.weights)
         chosen = np.flatnonzero(self.weights).tolist() or list(range(width))
-        names = [transform.columns.named(column, width, naming) for column in chosen]
+        names = [columnwords.named(transform.columns, column, width, naming) for column in chosen]
         if transform.name != "identity" or len(chosen) > _FEW_NAMES:
             size = np.abs(self.weights) * (self.high - self.low)
             what = f"weighted sum of {transform.listed(chosen, width, naming, size[chosen].tolist())}"
@@ -429,7 +428,7 @@ class LinearScore:
             limits = f" ({', '.join(ranges)})"
         return {
             f"{what}, each limited to its usual range{limits}": half_line(threshold, above=above),
-            **(transform.columns.legend(chosen) if transform.name == "identity" else {}),
+            **(columnwords.legend(transform.columns, chosen) if transform.name == "identity" else {}),
             **transform.explained(chosen, width, naming),
         }
 
@@ -569,12 +568,12 @@ class ExtremeScore:
         event = {
             f"largest deviation of {self.transform.listed(columns, width, naming)} from their medians, in "
             "interquartile ranges": half_line(threshold, above=above),
-            **self.transform.columns.legend(columns),
+            **columnwords.legend(self.transform.columns, columns),
         }
         text = ""
         if width <= _FEW_LIMITS:
             sides = zip(self.centre - threshold * self.scale, self.centre + threshold * self.scale, strict=True)
-            named = [self.transform.columns.named(column, width, naming) for column in columns]
+            named = [columnwords.named(self.transform.columns, column, width, naming) for column in columns]
             text = (" or " if above else " and ").join(
                 f"{name} <= {number(low)} or {name} >= {number(high)}"
                 if above

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpaudit.auditors.eventwords import Naming
 from dpaudit.auditors.features import FeatureMap
 from dpaudit.auditors.flat import value_count
 from dpaudit.auditors.foreign import listed
@@ -244,12 +243,6 @@ class Sampler:
         seen = self._forms[1].seen or self._forms[0].seen
         assert seen is not None
         return seen
-
-    @property
-    def naming(self) -> Naming:
-        """What the numbers of an output are called in words; known like `form`."""
-        kind, shape = self.form
-        return Naming(shape, kind == "c", self.supported, "output" if self._features is None else "features")
 
     @property
     def _looked_at(self) -> Forms:

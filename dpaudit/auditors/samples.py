@@ -11,7 +11,7 @@ import numpy as np
 
 from dpaudit.auditors.again import drawn_again
 from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, complement
-from dpaudit.auditors.eventwords import Naming
+from dpaudit.auditors.columnwords import Naming
 from dpaudit.auditors.features import FEATURES, FeatureMap
 from dpaudit.auditors.foreign import listed
 from dpaudit.auditors.order import order_notes

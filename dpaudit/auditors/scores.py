@@ -12,9 +12,11 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from dpaudit.auditors import columnwords
 from dpaudit.auditors.bits import BitsScore
 from dpaudit.auditors.columns import Columns
-from dpaudit.auditors.eventwords import PLAIN, Naming, half_line
+from dpaudit.auditors.columnwords import PLAIN, Naming
+from dpaudit.auditors.eventwords import half_line
 from dpaudit.auditors.leaves import with_names
 from dpaudit.auditors.mixtures import MixtureScore
 from dpaudit.auditors.outputs import Coder, Coding, OutputsLike, as_outputs, find_keys, joined, outcome_keys, raw_of
@@ -179,14 +181,14 @@ class ColumnScore:
         if self.columns is None:
             what = naming.of(column, 1 if self.column is None else column + 2)
         else:
-            what = self.columns.named(column, column + 1, naming)
-            if self.columns.value_of(column, 0.0) is not None:
+            what = columnwords.named(self.columns, column, column + 1, naming)
+            if columnwords.value_of(self.columns, column, 0.0) is not None:
                 if self.centre is None:
                     codes = range(-1, len(self.columns.categories) + 2)
                     inside = [code for code in codes if (code >= threshold if above else code <= threshold)]
-                    part = self.columns.part(column, column + 1, naming)
-                    return {f"{part} is any of": [self.columns.value_of(column, code) for code in inside]}
-                legend = self.columns.legend([column])
+                    part = columnwords.part(self.columns, column, column + 1, naming)
+                    return {f"{part} is any of": [columnwords.value_of(self.columns, column, code) for code in inside]}
+                legend = columnwords.legend(self.columns, [column])
         if self.centre is not None:
             what = f"|{what} - {self.centre:.17g}|"
         return {what: half_line(threshold, above=above), **legend}

@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, ndtri
 
 from dpaudit.auditors.allotment import allotted
-from dpaudit.auditors.eventwords import PLAIN, Naming
+from dpaudit.auditors.columnwords import PLAIN, Naming
 from dpaudit.auditors.outputs import Outputs, OutputsLike, as_outputs
 from dpaudit.auditors.planted import identifies, planted
 from dpaudit.auditors.scorefamilies import FAMILIES, Allowance, Family, Form

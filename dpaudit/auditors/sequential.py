@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from dpaudit.auditors.eventwords import PLAIN
+from dpaudit.auditors.columnwords import PLAIN
 from dpaudit.auditors.forms import alike, concatenated
-from dpaudit.auditors.pair import PairBound, PairTask
+from dpaudit.auditors.pair import PairBound, PairTask, naming_of
 from dpaudit.auditors.sampler import Sampler
 from dpaudit.auditors.selection import Choice, FinalTest, select_events
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee
@@ -162,7 +162,7 @@ class EarlyTest:
         sampler = self._sampler.about(*pair)
         x, y = sampler.draw_all([(data, size, ("early", number, at, side)) for side, data in enumerate(pair)])
         self.drawn += 2 * size
-        self._naming = sampler.naming
+        self._naming = naming_of(sampler)
         x, y = alike(x, y)
         return x, y
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from dpaudit.auditors.columns import Columns
-from dpaudit.auditors.eventwords import PLAIN, Naming, half_line
+from dpaudit.auditors.columnwords import PLAIN, Naming
+from dpaudit.auditors.eventwords import half_line
 from dpaudit.auditors.outputs import OutputsLike, as_outputs
 from dpaudit.auditors.rowscores import Transform
 from dpaudit.auditors.threads import one_thread

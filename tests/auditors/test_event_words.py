@@ -10,7 +10,8 @@ import dpaudit
 from dpaudit.auditors.bits import BitsScore
 from dpaudit.auditors.coded import learn_coded
 from dpaudit.auditors.columns import Columns
-from dpaudit.auditors.eventwords import LONGEST_RULE, Axis, Naming, added, listed, rule
+from dpaudit.auditors.columnwords import Naming
+from dpaudit.auditors.eventwords import LONGEST_RULE, Axis, added, listed, rule
 from dpaudit.auditors.mixtures import MixtureScore
 from dpaudit.auditors.outputs import as_outputs
 from dpaudit.auditors.rowscores import AdditiveScore, ExtremeScore, PairScore, Transform
