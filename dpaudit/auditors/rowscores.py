@@ -279,6 +279,7 @@ class AdditiveScore:
         """Intervals where there is one column; otherwise which columns there are, and the rule where it is short."""
         relevant = {i: table for i, table in enumerate(self.tables) if table.spread > 0}
         transform, columns, width = self.transform, list(relevant), len(self.tables)
+        score = of_some(self.of_rows, columns, width)
         rest = sum(float(other.values[0]) for i, other in enumerate(self.tables) if i not in relevant)
         if len(relevant) == 1:
             ((column, table),) = relevant.items()
@@ -287,17 +288,16 @@ class AdditiveScore:
                 ratios = table(axis.points)
                 inside = (ratios >= threshold - rest if above else ratios <= threshold - rest).tolist()
                 return {f"{axis.name} is any of": [v for v, each in zip(axis.values, inside, strict=True) if each]}
-            return {
-                f"{axis.name} in [from, to)": _intervals(table, threshold - rest, above=above),
-                **transform.explained(columns, width, naming),
-            }
+            intervals = _intervals(table, threshold - rest, above=above)
+            event = {f"{axis.name} in [from, to)": intervals, **transform.explained(columns, width, naming)}
+            single = any(high == np.nextafter(low, np.inf) for low, high in intervals)
+            return with_rule(event, rule([axis], score, threshold, above=above) if single else "")
         what = transform.listed(columns, width, naming, [table.spread for table in relevant.values()])
         event = {
             f"sum of step functions of {what}": half_line(threshold, above=above),
             **transform.explained(columns, width, naming),
         }
         axes = [transform.axis(column, width, table.edges, naming) for column, table in relevant.items()]
-        score = of_some(self.of_rows, columns, width)
         text = rule(axes, score, threshold, above=above)
         if not 0 < len(text) <= _PLAIN_RULE:
             values = [table(axis.points) for axis, table in zip(axes, relevant.values(), strict=True)]

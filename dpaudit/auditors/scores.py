@@ -180,6 +180,9 @@ class ColumnScore:
         legend: dict[str, str] = {}
         if self.columns is None:
             what = naming.of(column, 1 if self.column is None else column + 2)
+            if self.centre is None and what in columnwords.SUPPORTED:
+                values = [value for value in (False, True) if (value >= threshold if above else value <= threshold)]
+                return {f"{what} is any of": list(map(str, values))}
         else:
             what = columnwords.named(self.columns, column, column + 1, naming)
             if columnwords.value_of(self.columns, column, 0.0) is not None:

@@ -15,7 +15,7 @@ from dpaudit.auditors.eventwords import LONGEST_RULE, Axis, added, listed, rule
 from dpaudit.auditors.mixtures import MixtureScore
 from dpaudit.auditors.outputs import as_outputs
 from dpaudit.auditors.rowscores import AdditiveScore, ExtremeScore, PairScore, Transform
-from dpaudit.auditors.scores import score_from_json
+from dpaudit.auditors.scores import ColumnScore, score_from_json
 from dpaudit.auditors.selection import ThresholdEvent
 from dpaudit.auditors.tables import Table
 
@@ -185,6 +185,22 @@ def test_many_parts_are_counted_and_those_that_weigh_most_are_named():
     tables[8] = tables[0]
     (what,) = told(AdditiveScore(IDENTITY, tuple(tables)), 0.5)
     assert what == "sum of step functions of output[0] to output[19]"
+
+
+def test_a_single_value_is_written_as_one():
+    score = AdditiveScore(IDENTITY, (NOTHING, table([1.5, np.nextafter(1.5, 2)], [0, 1, 0])))
+    assert told(score, 0.5)["in short"] == "output[1] = 1.5"
+    assert told(score, 0.5)["output[1] in [from, to)"] == [[1.5, np.nextafter(1.5, 2)]]
+    apart = AdditiveScore(IDENTITY, (table([1.5, 4.5], [0, 1, 0]),))
+    assert told(apart, 0.5) == {"output in [from, to)": [[1.5, 4.5]]}
+
+
+@pytest.mark.parametrize("above", [True, False])
+def test_what_a_report_supports_is_true_or_false(above):
+    naming = Naming((2,), supported=True)
+    for score in (ColumnScore(2), AdditiveScore(IDENTITY, (NOTHING, NOTHING, table([1.0], [0, 1]), NOTHING))):
+        event = told(score, 0.5, above=above, naming=naming)
+        assert event == {"whether the report speaks for the first input is any of": [str(above)]}
 
 
 def test_a_lowest_bit_is_named():
