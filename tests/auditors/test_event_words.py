@@ -227,6 +227,7 @@ def test_numbers_of_arrays_are_called_as_python_reads_them(naming, column, name)
     assert naming.of(column, 9) == name
 
 
+@pytest.mark.slow
 def test_events_of_audits_call_numbers_as_python_reads_them():
     def grid(data, size, rng):
         made = rng.normal(size=(size, 2, 2))

@@ -173,6 +173,7 @@ def test_what_supports_may_not_do(supports, error, words):
         draw(supports)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["rows", "dicts"])
 def test_events_of_audits_name_what_reports_support(form):
     mechanism = Supported(form=form)
