@@ -14,7 +14,17 @@ import numpy as np
 from dpaudit.auditors import columnwords
 from dpaudit.auditors.columns import Columns
 from dpaudit.auditors.columnwords import PLAIN, Naming
-from dpaudit.auditors.eventwords import MOST_NAMED, Axis, added, half_line, listed, number, rule, with_rule
+from dpaudit.auditors.eventwords import (
+    LONGEST_RULE,
+    MOST_NAMED,
+    Axis,
+    added,
+    half_line,
+    listed,
+    number,
+    rule,
+    with_rule,
+)
 from dpaudit.auditors.lookup import Lookup
 from dpaudit.auditors.outputs import OutputsLike, as_outputs
 from dpaudit.auditors.tables import Table
@@ -171,17 +181,12 @@ class Transform:
 
     def _occurrences(self, code: float) -> str:
         """Say what is counted: a code, and what it stands for where an output has other values than numbers."""
-        kinds = [
-            i
-            for i in range(len(columnwords.names_of(self.columns)))
-            if columnwords.value_of(self.columns, i, 0) is not None
-        ]
+        own = len(columnwords.names_of(self.columns))
+        kinds = [column for column in range(own) if columnwords.value_of(self.columns, column, 0) is not None]
         if not kinds or not code.is_integer() or not -1 <= code <= len(self.columns.categories) + 1:
             return f"{_OCCURRENCES} {code:g}"
         text = columnwords.value_of(self.columns, kinds[0], code)
-        return f"{_OCCURRENCES} {text}" + (
-            f" (or {code:g})" if len(kinds) < len(columnwords.names_of(self.columns)) else ""
-        )
+        return f"{_OCCURRENCES} {text}" + (f" (or {code:g})" if len(kinds) < own else "")
 
 
 def _ordered(rows: np.ndarray, *, gaps: bool) -> np.ndarray:
@@ -580,7 +585,7 @@ class ExtremeScore:
                 else f"{number(low)} <= {name} <= {number(high)}"
                 for name, (low, high) in zip(named, sides, strict=True)
             )
-        return with_rule(event, text)
+        return with_rule(event, text if len(text) <= LONGEST_RULE else "")
 
     def to_json(self) -> dict[str, Any]:
         """Transform, centres and scales."""
