@@ -172,6 +172,7 @@ def rule(axes: Sequence[Axis], score: Callable[[np.ndarray], np.ndarray], thresh
 
     Examples
     --------
+    >>> import numpy as np
     >>> axes = [Axis.of_numbers(name, np.array([0.5])) for name in ("output[0]", "output[1]")]
     >>> rule(axes, lambda rows: rows.sum(axis=1), 1.0, above=True)
     'output[0] >= 0.5 and output[1] >= 0.5'
