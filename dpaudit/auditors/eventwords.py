@@ -48,6 +48,8 @@ def listed(names: Sequence[str], weights: Sequence[float] | None = None, *, last
     >>> listed([f"output[{i}]" for i in range(20)], [i in (3, 8) for i in range(20)])
     'output[0], output[1], output[2], output[3], output[4], output[8] and 14 more'
     """
+    if not names:
+        return "nothing"
     heaviest: dict[str, float] = {}
     for name, weight in zip(names, weights or [0.0] * len(names), strict=True):
         heaviest[name] = max(weight, heaviest.get(name, -math.inf))
@@ -174,8 +176,8 @@ def rule(axes: Sequence[Axis], score: Callable[[np.ndarray], np.ndarray], thresh
     --------
     >>> import numpy as np
     >>> axes = [Axis.of_numbers(name, np.array([0.5])) for name in ("output[0]", "output[1]")]
-    >>> rule(axes, lambda rows: rows.sum(axis=1), 1.0, above=True)
-    'output[0] >= 0.5 and output[1] >= 0.5'
+    >>> rule(axes, lambda rows: (rows >= 0.5).sum(axis=1), 1, above=True)
+    'output[0] >= 0.5 or output[1] >= 0.5'
     """
     sizes = [len(axis.points) for axis in axes]
     if not axes or len(axes) > _MOST_AXES or math.prod(sizes) > _MOST_CELLS:
@@ -226,6 +228,13 @@ def _conditions(inside: np.ndarray, parts: Sequence[tuple[Axis, np.ndarray]]) ->
                 terms.append(_conditions(each.reshape(slices.shape[1:]), rest))
             written.append(" and ".join(f"({term})" if len(terms) > 1 and " or " in term else term for term in terms))
         found.append("; or ".join(written) if len(written) > 1 else written[0])
+        always: np.ndarray = np.asarray(slices.reshape(len(slices), -1).all(axis=1))
+        others = np.unique(slices[~always], axis=0)
+        if always.any() and len(others) == 1 and others.any():
+            # What is so for the other groups of this number is so for these as well.
+            first = axis.condition(always[group])
+            first = f"({first})" if axis.values is not None and " or " in first else first
+            found.append(f"{first} or {_conditions(others[0], rest)}")
     return min(found, key=len)
 
 
@@ -241,7 +250,7 @@ def added(
 
     The numbers are rounded so far that the rounded ones decide about every combination of cells as the score does.
     """
-    if len(axes) > _MOST_ADDED or any(axis.values is None and len(axis.edges) > _MOST_STEPS for axis in axes):
+    if not 0 < len(axes) <= _MOST_ADDED or any(axis.values is None and len(axis.edges) > _MOST_STEPS for axis in axes):
         return ""
     if math.prod(len(axis.points) for axis in axes) > _MOST_CELLS:
         return ""

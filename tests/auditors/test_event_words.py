@@ -259,3 +259,37 @@ def test_what_takes_many_words_has_no_rule():
     assert rule(axes, lambda rows: np.sin(rows.sum(axis=1)), 0.0, above=True) == ""
     assert rule(axes * 3, lambda rows: rows[:, 0], 0.0, above=True) == ""
     assert rule(axes, lambda rows: rows[:, 0], 3.0, above=True) == "output[0] >= 3"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_rules_of_any_step_functions_contain_the_same_outputs(seed):
+    rng = np.random.default_rng([SEED, seed])
+    grid = np.arange(-2.0, 4.0)
+    ruled = 0
+    for _ in range(150):
+        width = int(rng.integers(2, 5))
+        edges = [np.sort(rng.choice(grid, int(rng.integers(0, 4)), replace=False)) for _ in range(width)]
+        score = AdditiveScore(IDENTITY, tuple(Table(each, rng.normal(size=len(each) + 1).round(1)) for each in edges))
+        if rng.random() < 0.5:
+            i, j = sorted(rng.choice(width, 2, replace=False).tolist())
+            crossed = rng.normal(size=(len(edges[i]) + 1) * (len(edges[j]) + 1)).round(1)
+            score = PairScore(score, tuple(edges), np.array([[i, j]]), (crossed,))
+        outputs = rng.integers(-4, 5, (200, width)).astype(float)
+        event = ThresholdEvent(score, float(rng.choice(score(outputs))), bool(rng.random() < 0.5))
+        text = event.describe().get("in short", "")
+        if text and " adds " not in text:
+            ruled += 1
+            assert holds(text, outputs).tolist() == event.contains(outputs).tolist()
+    assert ruled > 50
+
+
+def test_scores_that_look_at_nothing_say_so():
+    event = told(AdditiveScore(IDENTITY, (NOTHING, NOTHING)), 0.5)
+    assert event == {"sum of step functions of nothing": ">= 0.5"}
+
+
+def test_conditions_of_which_one_is_enough_are_joined_by_or():
+    score = AdditiveScore(IDENTITY, (table([0.0], [0, 1]), NOTHING, table([2.0], [1, 0])))
+    assert told(score, 1.0)["in short"] == "output[0] >= 0 or output[2] < 2"
+    assert told(score, 2.0)["in short"] == "output[0] >= 0 and output[2] < 2"
