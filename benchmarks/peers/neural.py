@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from dpaudit.auditors import selection
+from dpaudit.auditors.columnwords import PLAIN, Naming
 from dpaudit.auditors.outputs import as_outputs
 from dpaudit.auditors.scorefamilies import FAMILIES, Family
 from peers.common import Rows
@@ -46,7 +47,7 @@ class NeuralScore:
         """Rows as the network takes them: linear near the middle, logarithmic far from it."""
         return torch.from_numpy(np.arcsinh((rows - self.centre) / self.scale).astype(np.float32))
 
-    def describe(self, threshold: float, *, above: bool) -> Any:
+    def describe(self, threshold: float, *, above: bool, naming: Naming = PLAIN) -> Any:
         return {"a neural estimate of the log-ratio": f"{'>=' if above else '<='} {threshold:.17g}"}
 
     def to_json(self) -> None:

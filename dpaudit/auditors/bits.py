@@ -14,7 +14,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from dpaudit.auditors import columnwords
 from dpaudit.auditors.columns import Columns
+from dpaudit.auditors.columnwords import PLAIN, Naming
+from dpaudit.auditors.eventwords import Axis, half_line, listed, rule, with_rule
 from dpaudit.auditors.grids import is_short, short_from_json
 from dpaudit.auditors.outputs import OutputsLike, as_outputs
 from dpaudit.auditors.rowscores import columns_from_json, places_to_json
@@ -29,6 +32,9 @@ _FEW_WHOLE = 0.01
 
 _COARSE, _SHORT_COARSE = 20, 12
 """Trailing zeros of a significand that sums of full-length numbers have with probability 2 ** -20, about."""
+
+_BITS = ("a 0", "a 1", f"{_COARSE} zeros ({_SHORT_COARSE} in single precision)")
+"""What a number may end in, which a table distinguishes."""
 
 _MOSTLY = 0.7
 """Part of the lowest bits on one input that must be 1: multiplication alone makes up to about 0.6 of them, and division
@@ -98,15 +104,19 @@ class BitsScore:
             score += table(_lowest_bits(rows[:, column], self.short)) if table.spread > 0 else table.values[0]
         return score
 
-    def describe(self, threshold: float, *, above: bool) -> Any:
-        """Name the numbers whose bits are looked at."""
-        width = len(self.tables)
-        names = self.columns.names or (("output",) if width == 1 else tuple(f"output[{i}]" for i in range(width)))
-        looked_at = [name for name, table in zip(names, self.tables, strict=True) if table.spread > 0]
-        return {
-            "sum of functions of the lowest bits of numbers": f"{'>=' if above else '<='} {threshold:.17g}",
-            "numbers": looked_at,
-        }
+    def describe(self, threshold: float, *, above: bool, naming: Naming = PLAIN) -> Any:
+        """Name the numbers whose bits are looked at, with the rule where there is one number."""
+        relevant = {i: table for i, table in enumerate(self.tables) if table.spread > 0}
+        names = [columnwords.named(self.columns, i, len(self.tables), naming) for i in relevant]
+        what = listed(names, [table.spread for table in relevant.values()])
+        event = {f"sum of functions of the lowest bits of {what}": half_line(threshold, above=above)}
+        if len(relevant) > 1:
+            return event
+        (table,) = relevant.values()
+        rest = sum(float(other.values[0]) for i, other in enumerate(self.tables) if i not in relevant)
+        bits = np.arange(len(_BITS))
+        axis = Axis("the end of the significand", bits.astype(float), bits[1:].astype(float), _BITS)
+        return with_rule(event, rule([axis], lambda rows: table(rows[:, 0]) + rest, threshold, above=above))
 
     def to_json(self) -> dict[str, Any]:
         """Columns and tables."""

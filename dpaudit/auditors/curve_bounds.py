@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget, complement
+from dpaudit.auditors.columnwords import Naming
 from dpaudit.auditors.families import FamilyEvent, choose_family
 from dpaudit.auditors.features import FEATURES, FeatureMap
 from dpaudit.auditors.forms import alike
 from dpaudit.auditors.outputs import Outputs
-from dpaudit.auditors.pair import PairTask, check_samples
+from dpaudit.auditors.pair import PairTask, check_samples, naming_of
 from dpaudit.auditors.sampler import CHUNK, SampleFunction, Sampler
 from dpaudit.auditors.samples import split_samples
 from dpaudit.auditors.scores import Score, scores_of
@@ -301,7 +302,8 @@ def privacy_bounds(
     family = choose_family(of_x, of_y, FinalTest(pure, task.final, task.alpha))
     del of_x, of_y
     counts = [_count(family, _drawn(sampler, data, task.final, side)) for side, data in enumerate((x, y))]
-    return _bounds(family, counts, (task.final, task.final), confidence=confidence, samples=2 * samples)
+    trials = (task.final, task.final)
+    return _bounds(family, counts, trials, confidence=confidence, samples=2 * samples, naming=naming_of(sampler))
 
 
 def privacy_bounds_from_samples(
@@ -365,11 +367,18 @@ def privacy_bounds_from_samples(
     x, y = split.choosing(PairTask(guarantee=pure, samples=min(split.rows), alpha=alpha))
     family = choose_family(x, y, FinalTest(pure, min(split.judging), alpha))
     counts = [_count(family, split.judged(side)) for side in (0, 1)]
-    return _bounds(family, counts, split.judging, confidence=float(confidence), samples=sum(split.rows))
+    confidence, naming = float(confidence), split.naming(x)
+    return _bounds(family, counts, split.judging, confidence=confidence, samples=sum(split.rows), naming=naming)
 
 
 def _bounds(
-    family: list[FamilyEvent], counts: list[np.ndarray], trials: tuple[int, int], *, confidence: float, samples: int
+    family: list[FamilyEvent],
+    counts: list[np.ndarray],
+    trials: tuple[int, int],
+    *,
+    confidence: float,
+    samples: int,
+    naming: Naming,
 ) -> PrivacyBounds:
     """Bound everything by how often the events of a family occurred on either input, in so many outputs."""
     # A reversed event is likelier on the second input, so that its complement is likelier on the first.
@@ -384,7 +393,7 @@ def _bounds(
         samples=samples,
         events=tuple(
             BoundedEvent(
-                event=each.event.describe(),
+                event=each.event.describe(naming),
                 reverse=each.reverse,
                 hits=(int(hits[int(each.reverse)]), int(hits[int(not each.reverse)])),
                 alpha=each.alpha,

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from dpaudit.auditors.columnwords import PLAIN, Naming
 from dpaudit.auditors.outputs import OutputsLike, raw_of
 from dpaudit.auditors.sampler import Sampler
 from dpaudit.auditors.streams import Streams
@@ -112,7 +113,7 @@ class LossScore:
             excess = Losses(outputs=outputs, log_p=log_p, log_q=log_q).beyond(self.level)
         return np.where(np.isnan(excess), -np.inf, excess)
 
-    def describe(self, threshold: float, *, above: bool) -> Any:
+    def describe(self, threshold: float, *, above: bool, naming: Naming = PLAIN) -> Any:
         """Return the event in words."""
         return {"outputs whose privacy loss exceeds": self.level}
 

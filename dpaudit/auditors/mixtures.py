@@ -13,9 +13,11 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse import csr_array
 
+from dpaudit.auditors.columnwords import PLAIN, Naming
+from dpaudit.auditors.eventwords import half_line, rule, with_rule
 from dpaudit.auditors.lookup import Lookup
 from dpaudit.auditors.outputs import OutputsLike
-from dpaudit.auditors.rowscores import Transform
+from dpaudit.auditors.rowscores import Transform, of_some
 from dpaudit.auditors.tables import Table
 
 _CLASSES = 8
@@ -94,16 +96,24 @@ class MixtureScore:
 
     def __call__(self, outputs: OutputsLike) -> np.ndarray:
         """Log-ratio of every output, shape (size,)."""
-        cells = self.cells.counted(self.cells.numbers(self.transform(outputs)))
+        return self.of_rows(self.transform(outputs))
+
+    def of_rows(self, rows: np.ndarray) -> np.ndarray:
+        """Log-ratio of rows that have been transformed already."""
+        cells = self.cells.counted(self.cells.numbers(rows))
         found = [_scaled(_joint(cells, *law))[1] for law in zip(self.weights, self.laws, strict=True)]
         return np.asarray(found[0] - found[1])
 
-    def describe(self, threshold: float, *, above: bool) -> Any:
-        """Threshold on the log-ratio of the two mixtures."""
-        return {
-            f"log-ratio of two mixtures of {self.weights.shape[1]} hidden classes, in each of which "
-            f"{len(self.columns)} columns are independent": f"{'>=' if above else '<='} {threshold:.17g}"
+    def describe(self, threshold: float, *, above: bool, naming: Naming = PLAIN) -> Any:
+        """Threshold on the log-ratio of the two mixtures, with the rule where it is short."""
+        columns, width = self.columns.tolist(), len(self.edges)
+        event = {
+            f"log-ratio of two mixtures of {self.weights.shape[1]} hidden classes, each a law of independent numbers, "
+            f"which are {self.transform.listed(columns, width, naming)}": half_line(threshold, above=above),
+            **self.transform.explained(columns, width, naming),
         }
+        axes = [self.transform.axis(column, width, self.edges[column], naming) for column in columns]
+        return with_rule(event, rule(axes, of_some(self.of_rows, columns, width), threshold, above=above))
 
     def to_json(self) -> dict[str, Any]:
         """Transform, cells and laws."""

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpaudit.auditors.columnwords import PLAIN, Naming
 from dpaudit.auditors.forms import alike, concatenated
 from dpaudit.auditors.outputs import Outputs
 from dpaudit.auditors.pace import OutOfTimeError, Pace, clock, duration
@@ -405,7 +406,9 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
         final = max(1, int(min(task.asked - selected, fitting)))
         sampler.pace.planned = sampler.pace.drawn + 2 * final
         if sampler.pace.announce is not None:
-            limit = _pair_bound(counts[0], 0.0, task, selected, final, 1 - at_any_time).detection_limit
+            limit = _pair_bound(
+                counts[0], 0.0, task, selected, final, 1 - at_any_time, naming_of(sampler)
+            ).detection_limit
             sampler.pace.announce(
                 f"with {duration(sampler.pace.left)} left, about {final:,} more outputs per input: detection limit "
                 f"{limit:.2g}"
@@ -436,7 +439,7 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
     bound, best = _best(counts, task, 1 - at_any_time if whole else at_any_time, whole=whole)
     if failure is not None and not task.guarantee.exceeds(bound):
         raise _with_what_was_shown(failure, best, bound, task.guarantee) from failure.__cause__
-    made = _pair_bound(best, bound, task, selected, final, 1 - at_any_time)
+    made = _pair_bound(best, bound, task, selected, final, 1 - at_any_time, naming_of(sampler))
     blind = selection.overlooks(made.value, task.guarantee)
     fewer_fit = whole and task.timed and final < task.asked - selected
     shortened = fewer_fit and task.at_most and math.isfinite(made.detection_limit)
@@ -489,11 +492,22 @@ def _best(counts: list[_Count], task: PairTask, share: float, *, whole: bool) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventBound:
-    """Occurrences and trials of one event on its likelier input and on the other, and the value that they force."""
+    """Occurrences and trials of one event on its likelier input and on the other, and the value that they force.
+
+    With what the numbers of outputs are called.
+    """
 
     hits: tuple[int, int]
     trials: tuple[int, int]
     value: float
+    naming: Naming = PLAIN
+
+
+def naming_of(sampler: Sampler) -> Naming:
+    """Return what the numbers of its outputs are called in words, after some were drawn."""
+    kind, shape = sampler.form
+    looked_at = sampler.state.forms[1].seen is not None
+    return Naming(shape, kind == "c", sampler.supported, "features" if looked_at else "output")
 
 
 def bound_event(
@@ -505,9 +519,11 @@ def bound_event(
     if is_of_numbers(choice.event.score):
         sampler.keep_form()
     count = _Count(choice, alpha)
-    for found in _Rounds(sampler.about(x, y), x, y, samples, guarantee, growing=False).counts([choice.event]):
+    sampler = sampler.about(x, y)
+    for found in _Rounds(sampler, x, y, samples, guarantee, growing=False).counts([choice.event]):
         count.add(0, found)
-    return EventBound(hits=count.hits, trials=count.trials, value=max(count.bound(guarantee, alpha), 0.0))
+    value = max(count.bound(guarantee, alpha), 0.0)
+    return EventBound(hits=count.hits, trials=count.trials, value=value, naming=naming_of(sampler))
 
 
 class _Counted(NamedTuple):
@@ -664,7 +680,9 @@ class _Rounds:
             drawn += size
 
 
-def _pair_bound(best: _Count, bound: float, task: PairTask, selected: int, final: int, fixed: float) -> PairBound:
+def _pair_bound(
+    best: _Count, bound: float, task: PairTask, selected: int, final: int, fixed: float, naming: Naming
+) -> PairBound:
     choice, guarantee = best.choice, task.guarantee
     rate = max(choice.q_hits, 1) / choice.rows
     alpha = best.alpha * fixed
@@ -672,7 +690,7 @@ def _pair_bound(best: _Count, bound: float, task: PairTask, selected: int, final
     return PairBound(
         value=max(bound, 0.0),
         detection_limit=limit,
-        event=choice.event.describe(),
+        event=choice.event.describe(naming),
         reverse=choice.reverse,
         hits=best.hits,
         trials=best.trials,

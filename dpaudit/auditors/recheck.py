@@ -15,6 +15,7 @@ import numpy as np
 
 from dpaudit.auditors.blackbox import sampler_of
 from dpaudit.auditors.budget import Budget
+from dpaudit.auditors.columnwords import PLAIN, Naming
 from dpaudit.auditors.losses import LossScore
 from dpaudit.auditors.misfit import outcome_keyer
 from dpaudit.auditors.outputs import Coder, OutputsLike, raw_of
@@ -54,7 +55,7 @@ class OutcomesScore:
         scores = np.array([float(keyed(outcome) in inside) for outcome in coder.outcomes])
         return np.asarray(scores[coder.codes])
 
-    def describe(self, threshold: float, *, above: bool) -> Any:
+    def describe(self, threshold: float, *, above: bool, naming: Naming = PLAIN) -> Any:
         """List the outcomes."""
         return self.outcomes[0] if len(self.outcomes) == 1 else {"any of": list(self.outcomes)}
 

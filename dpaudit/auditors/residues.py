@@ -16,7 +16,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.special import gammaincc, gammaln, log_ndtr
 
+from dpaudit.auditors import columnwords
 from dpaudit.auditors.columns import Columns
+from dpaudit.auditors.columnwords import PLAIN, Naming
+from dpaudit.auditors.eventwords import half_line, listed
 from dpaudit.auditors.grids import WHOLE, Grid, grid_from_json
 from dpaudit.auditors.outputs import OutputsLike, as_outputs, joined
 from dpaudit.auditors.rowscores import columns_from_json, places_to_json
@@ -230,19 +233,20 @@ class ResidueScore:
             score += digit(rows)
         return score
 
-    def describe(self, threshold: float, *, above: bool) -> Any:
+    def describe(self, threshold: float, *, above: bool, naming: Naming = PLAIN) -> Any:
         """List the residues of the event where one number is looked at, and name the numbers otherwise."""
         width = 1 + max(column for digit in self.digits for column in digit.sum.columns)
-        names = self.columns.names or _names(width)
+        names = [columnwords.named(self.columns, column, width, naming) for column in range(width)]
         told = [digit.named(names) for digit in self.digits]
         if len(told) > 1:
-            return {"sum of functions of residues": f"{'>=' if above else '<='} {threshold:.17g}", "residues": told}
+            weights = [float(np.ptp(digit.values)) for digit in self.digits]
+            return {f"sum of functions of {listed(told, weights)}": half_line(threshold, above=above)}
         (digit,) = self.digits
         inside = digit.values >= threshold if above else digit.values <= threshold
-        listed = [int(each) if each < digit.modulus else "not on the grid" for each in digit.residues[inside].tolist()]
-        event: dict[str, Any] = {f"{told[0]} is any of": listed[:_LISTED]}
-        if len(listed) > _LISTED:
-            event["and others, altogether"] = len(listed)
+        chosen = [int(each) if each < digit.modulus else "not on the grid" for each in digit.residues[inside].tolist()]
+        event: dict[str, Any] = {f"{told[0]} is any of": chosen[:_LISTED]}
+        if len(chosen) > _LISTED:
+            event["and others, altogether"] = len(chosen)
         if threshold <= 0.0 if above else threshold >= 0.0:
             event["or"] = "a residue that the selection sample did not show"
         return event
@@ -301,10 +305,6 @@ def _whole_numbers(raw: Any, what: str, low: int, high: int) -> tuple[int, ...]:
     if not isinstance(raw, list) or not raw or not all(type(each) is int and low <= each <= high for each in raw):
         raise ValueError(f"'{what}' must be whole numbers from {low} to {high}")
     return tuple(raw)
-
-
-def _names(width: int) -> tuple[str, ...]:
-    return ("output",) if width == 1 else tuple(f"output[{i}]" for i in range(width))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,16 +5,33 @@ Structured outputs are taken apart into rows of numbers first.
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
+from dpaudit.auditors import columnwords
 from dpaudit.auditors.columns import Columns
+from dpaudit.auditors.columnwords import PLAIN, Naming
+from dpaudit.auditors.eventwords import (
+    LONGEST_RULE,
+    MOST_NAMED,
+    Axis,
+    added,
+    half_line,
+    listed,
+    number,
+    rule,
+    with_rule,
+)
 from dpaudit.auditors.lookup import Lookup
 from dpaudit.auditors.outputs import OutputsLike, as_outputs
 from dpaudit.auditors.tables import Table
+
+_OCCURRENCES = "occurrences of"
+
+_TRANSFORMS = ("identity", "differences", "ordered", "innovations", "coded")
 
 _STEPS = 8
 _BLOCK_VALUES = 1 << 15
@@ -76,19 +93,100 @@ class Transform:
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> Transform:
         """Make the transform again."""
+        if raw["name"] not in _TRANSFORMS:
+            raise ValueError(f"'name' of a transform must be one of {', '.join(_TRANSFORMS)}")
         matrix = None if raw["matrix"] is None else np.array(raw["matrix"], dtype=float)
         return cls(raw["name"], columns_from_json(raw), matrix, tuple(map(float, raw.get("codes", ()))))
 
-    def named(self, column: int, width: int) -> str:
+    def named(self, column: int, width: int, naming: Naming = PLAIN) -> str:
         """Return what a column is, in words; ``width`` is the number of columns."""
+        own = self._own(width)
         if self.name == "ordered":
-            return f"ordered[{column}]"
-        if self.name == "coded" and (beyond := column - (width - 2 - len(self.codes))) >= 0:
-            described = ["smallest number", "largest number", *(f"occurrences of {code:g}" for code in self.codes)]
-            return described[beyond]
-        names = self.columns.names
-        what = names[column] if names else "output" if width == 1 else f"output[{column}]"
-        return what if self.name in ("identity", "coded") else f"{self.name[:-1]} at {what}"
+            if column < own:
+                return _rank(column, own)
+            return f"{_rank(column - own + 1, own)} less {_rank(column - own, own)}"
+        if self.name == "coded" and column >= own:
+            return ("smallest number", "largest number", *map(self._occurrences, self.codes))[column - own]
+        if self.name in ("identity", "coded"):
+            return columnwords.part(self.columns, column, own, naming)
+        what = columnwords.named(self.columns, column, own, naming)
+        if self.name == "differences":
+            return f"{what} - {columnwords.named(self.columns, column - 1, own, naming)}" if column else what
+        if self.matrix is None:
+            return what
+        before = [(float(self.matrix[i, column]), i) for i in range(column) if self.matrix[i, column]]
+        if len(before) > _MOST_TERMS:
+            return f"{what} less what the numbers before it predict"
+        return weighted(
+            [(1.0, what), *((weight, columnwords.named(self.columns, i, own, naming)) for weight, i in before)]
+        )
+
+    def listed(self, columns: Sequence[int], width: int, naming: Naming, weights: Sequence[float] | None = None) -> str:
+        """List columns in words, those of the largest weights where there are many."""
+        if self.name == "identity" and len(columns) > MOST_NAMED and self.columns.numeric and not naming.supported:
+            first, last = columns[0], columns[-1]
+            if list(columns) == list(range(first, last + 1)):
+                return f"{naming.of(first, width)} to {naming.of(last, width)}"
+        return listed([self.named(column, width, naming) for column in columns], weights)
+
+    def _numbers(self, own: int, naming: Naming) -> str:
+        """List the numbers of an output."""
+        if self.columns.numeric:
+            return replace(self, name="identity").listed(range(own), own, naming)
+        return listed([columnwords.named(self.columns, column, own, naming) for column in range(own)])
+
+    def explained(self, columns: Sequence[int], width: int, naming: Naming) -> dict[str, Any]:
+        """Say what the words are about that `named` has for these columns."""
+        own = self._own(width)
+        every = range(own)
+        if self.name == "ordered":
+            return {"the numbers in order are": self._numbers(own, naming), **columnwords.legend(self.columns, every)}
+        if self.name in ("differences", "innovations"):
+            before = {column - 1 for column in columns if column}
+            return columnwords.legend(self.columns, every if self.name == "innovations" else [*columns, *before])
+        return self._extremes(own, naming) if self.name == "coded" and max(columns, default=0) >= own else {}
+
+    def coded_sum(self, columns: Sequence[int], width: int, naming: Naming, side: str) -> dict[str, str]:
+        """Describe a sum over numbers, extremes and counts of codes that crosses the smallest with the counts."""
+        own = self._own(width)
+        numbers = replace(self, name="identity").listed([column for column in columns if column < own], own, naming)
+        counts = listed([self._occurrences(code) for code in self.codes]).replace(f"{_OCCURRENCES} ", "")
+        each = "each of " if len(self.codes) > 1 else ""
+        what = f"{numbers}, of the smallest and the largest number, of how often {each}{counts} occurs"
+        return {
+            f"sum of step functions of {what}, and of the smallest number with each of these counts": side,
+            **self._extremes(own, naming),
+        }
+
+    def _extremes(self, own: int, naming: Naming) -> dict[str, str]:
+        """Say which numbers the smallest and the largest are looked for among, and codes are counted in."""
+        codes = listed([f"{code:g}" for code in self.codes])
+        return {
+            "codes are counted in": self._numbers(own, naming),
+            "smallest and largest": f"of these that are not {codes}",
+        }
+
+    def axis(self, column: int, width: int, edges: np.ndarray, naming: Naming) -> Axis:
+        """Return a column cut into cells."""
+        own = self._own(width)
+        if self.name in ("identity", "coded") and column < own:
+            return columnwords.axis(self.columns, column, own, edges, naming)
+        return Axis.of_numbers(self.named(column, width, naming), edges)
+
+    def _own(self, width: int) -> int:
+        """Numbers of an output, of which so many columns are made."""
+        if self.name == "ordered":
+            return (width + 1) // 2
+        return width - 2 - len(self.codes) if self.name == "coded" else width
+
+    def _occurrences(self, code: float) -> str:
+        """Say what is counted: a code, and what it stands for where an output has other values than numbers."""
+        own = len(columnwords.names_of(self.columns))
+        kinds = [column for column in range(own) if columnwords.value_of(self.columns, column, 0) is not None]
+        if not kinds or not code.is_integer() or not -1 <= code <= len(self.columns.categories) + 1:
+            return f"{_OCCURRENCES} {code:g}"
+        text = columnwords.value_of(self.columns, kinds[0], code)
+        return f"{_OCCURRENCES} {text}" + (f" (or {code:g})" if len(kinds) < own else "")
 
 
 def _ordered(rows: np.ndarray, *, gaps: bool) -> np.ndarray:
@@ -182,25 +280,34 @@ class AdditiveScore:
             score += table(rows[:, column]) if table.spread > 0 else table.values[0]
         return score
 
-    def describe(self, threshold: float, *, above: bool) -> Any:
-        """Intervals where there is one column; otherwise the tables."""
+    def describe(self, threshold: float, *, above: bool, naming: Naming = PLAIN) -> Any:
+        """Intervals where there is one column; otherwise which columns there are, and the rule where it is short."""
         relevant = {i: table for i, table in enumerate(self.tables) if table.spread > 0}
-        columns = self.transform.columns
-        if len(relevant) == 1 and self.transform.name == "identity" and columns.positions is None:
+        transform, columns, width = self.transform, list(relevant), len(self.tables)
+        score = of_some(self.of_rows, columns, width)
+        rest = sum(float(other.values[0]) for i, other in enumerate(self.tables) if i not in relevant)
+        if len(relevant) == 1:
             ((column, table),) = relevant.items()
-            rest = sum(float(other.values[0]) for i, other in enumerate(self.tables) if i != column)
-            what = self.transform.named(column, len(self.tables))
-            if not columns.numeric and columns.value_of(column, 0.0) is not None:
-                codes = np.arange(-1, len(columns.categories) + 2)
-                ratios = table(codes.astype(float))
-                inside = codes[ratios >= threshold - rest if above else ratios <= threshold - rest]
-                return {f"{what} is any of": [columns.value_of(column, code) for code in inside.tolist()]}
-            return {f"{what} in [from, to)": _intervals(table, threshold - rest, above=above)}
-        return {
-            f"sum over {len(relevant)} {_NUMBERS[self.transform.name]} of a step function of each": (
-                f"{'>=' if above else '<='} {threshold:.17g}"
-            )
+            axis = transform.axis(column, width, table.edges, naming)
+            if axis.values is not None:
+                ratios = table(axis.points)
+                inside = (ratios >= threshold - rest if above else ratios <= threshold - rest).tolist()
+                return {f"{axis.name} is any of": [v for v, each in zip(axis.values, inside, strict=True) if each]}
+            intervals = _intervals(table, threshold - rest, above=above)
+            event = {f"{axis.name} in [from, to)": intervals, **transform.explained(columns, width, naming)}
+            single = any(high == np.nextafter(low, np.inf) for low, high in intervals)
+            return with_rule(event, rule([axis], score, threshold, above=above) if single else "")
+        what = transform.listed(columns, width, naming, [table.spread for table in relevant.values()])
+        event = {
+            f"sum of step functions of {what}": half_line(threshold, above=above),
+            **transform.explained(columns, width, naming),
         }
+        axes = [transform.axis(column, width, table.edges, naming) for column, table in relevant.items()]
+        text = rule(axes, score, threshold, above=above)
+        if not 0 < len(text) <= _PLAIN_RULE:
+            values = [table(axis.points) for axis, table in zip(axes, relevant.values(), strict=True)]
+            text = added(axes, values, lambda rows: score(rows) - rest, threshold - rest, above=above) or text
+        return with_rule(event, text)
 
     def to_json(self) -> dict[str, Any]:
         """Transform and tables."""
@@ -213,19 +320,55 @@ class AdditiveScore:
         return cls(Transform.from_json(raw["transform"]), tuple(_table(table) for table in raw["tables"]))
 
 
-_FEW_NAMES = 8
-"""Columns of which a weighted sum is written out, at most, where they have names."""
+_FEW_NAMES, _FEW_LIMITS = 8, 4
+"""Columns of which a weighted sum is written out, at most, and its limits."""
 
-_POSITION = re.compile(r"output(\[\d+\])*")
-"""What a column is called that has no name."""
+_PLAIN_RULE = 120
+"""Characters from which on conditions are harder to read than a sum of what every number adds."""
 
-_NUMBERS = {
-    "identity": "numbers",
-    "differences": "differences",
-    "ordered": "ordered numbers and gaps",
-    "innovations": "innovations",
-    "coded": "numbers, extremes of them, and counts of codes",
-}
+_MOST_TERMS = 3
+"""Numbers before one from which it is predicted that are written out, at most."""
+
+
+def weighted(terms: Sequence[tuple[float, str]]) -> str:
+    """Write a weighted sum.
+
+    Examples
+    --------
+    >>> weighted([(1.0, "output[1]"), (-0.25, "output[0]")])
+    'output[1] - 0.25 output[0]'
+    """
+    text = ""
+    for weight, name in terms:
+        size = "" if abs(weight) == 1 else f"{abs(weight):.4g} "
+        sign = (" - " if weight < 0 else " + ") if text else "-" if weight < 0 else ""
+        text += f"{sign}{size}{name}"
+    return text
+
+
+def _rank(place: int, of: int) -> str:
+    """Say which of so many numbers one is, counted from the smallest or the largest."""
+    if of == 1:
+        return "the number"
+    side, count = ("smallest", place + 1) if 2 * place < of else ("largest", of - place)
+    ending = "th" if 10 < count % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(count % 10, "th")
+    return f"the {side}" if count == 1 else f"the {count}{ending} {side}"
+
+
+def of_some(score: Callable[[np.ndarray], np.ndarray], columns: Sequence[int], width: int) -> Any:
+    """Score of rows of some of the columns, of whose others it says the same whatever they are."""
+
+    def scored(rows: np.ndarray) -> np.ndarray:
+        step = max(1, _BLOCK_VALUES // width)
+        parts = [rows[start : start + step] for start in range(0, len(rows), step)]
+        return np.concatenate([of_part(part) for part in parts])
+
+    def of_part(rows: np.ndarray) -> np.ndarray:
+        every = np.zeros((len(rows), width))
+        every[:, list(columns)] = rows
+        return score(every)
+
+    return scored
 
 
 def _table(raw: dict[str, Any]) -> Table:
@@ -274,19 +417,25 @@ class LinearScore:
         limited = np.maximum(self.transform(outputs), self.low)
         return np.asarray(np.minimum(limited, self.high, out=limited) @ self.weights)
 
-    def describe(self, threshold: float, *, above: bool) -> Any:
+    def describe(self, threshold: float, *, above: bool, naming: Naming = PLAIN) -> Any:
         """Half-space, after the limits."""
-        what = self._in_names() or f"weighted sum of {len(self.weights)} {_NUMBERS[self.transform.name]}"
-        return {f"{what}, each limited to its usual range": f"{'>=' if above else '<='} {threshold:.17g}"}
-
-    def _in_names(self) -> str:
-        """Return the sum of few columns with names of their own in words; empty for others."""
-        if self.transform.name != "identity" or len(self.weights) > _FEW_NAMES:
-            return ""
-        names = self.transform.columns.names
-        if len(names) != len(self.weights) or all(_POSITION.fullmatch(name) for name in names):
-            return ""
-        return " + ".join(f"{weight:.4g} {name}" for weight, name in zip(self.weights, names, strict=True))
+        transform, width = self.transform, len(self.weights)
+        chosen = np.flatnonzero(self.weights).tolist() or list(range(width))
+        names = [columnwords.named(transform.columns, column, width, naming) for column in chosen]
+        if transform.name != "identity" or len(chosen) > _FEW_NAMES:
+            size = np.abs(self.weights) * (self.high - self.low)
+            what = f"weighted sum of {transform.listed(chosen, width, naming, size[chosen].tolist())}"
+        else:
+            what = weighted(list(zip(self.weights[chosen].tolist(), names, strict=True)))
+        limits = ""
+        if len(chosen) <= _FEW_LIMITS:
+            ranges = (f"{number(self.low[column])} to {number(self.high[column])}" for column in chosen)
+            limits = f" ({', '.join(ranges)})"
+        return {
+            f"{what}, each limited to its usual range{limits}": half_line(threshold, above=above),
+            **(columnwords.legend(transform.columns, chosen) if transform.name == "identity" else {}),
+            **transform.explained(chosen, width, naming),
+        }
 
     def to_json(self) -> dict[str, Any]:
         """Transform, limits and weights."""
@@ -328,20 +477,48 @@ class PairScore:
     tables: tuple[np.ndarray, ...]
 
     def __call__(self, outputs: OutputsLike) -> np.ndarray:
-        rows = self.additive.transform(outputs)
+        return self.of_rows(self.additive.transform(outputs))
+
+    def of_rows(self, rows: np.ndarray) -> np.ndarray:
+        """Score of rows that have been transformed already."""
         cells = {int(column): cell_numbers(self.edges[column], rows[:, column]) for column in np.unique(self.pairs)}
         score = self.additive.of_rows(rows)
         for (i, j), table in zip(self.pairs.tolist(), self.tables, strict=True):
             score += table[cells[i] * (len(self.edges[j]) + 1) + cells[j]]
         return score
 
-    def describe(self, threshold: float, *, above: bool) -> Any:
-        """Name the pairs of columns."""
-        transform = self.additive.transform
-        return {
-            "sum of step functions of each number and of pairs of them": f"{'>=' if above else '<='} {threshold:.17g}",
-            "pairs": [", ".join(transform.named(i, len(self.edges)) for i in pair) for pair in self.pairs.tolist()],
-        }
+    def describe(self, threshold: float, *, above: bool, naming: Naming = PLAIN) -> Any:
+        """Name the columns and the pairs of them, with the rule where it is short."""
+        transform, width = self.additive.transform, len(self.edges)
+        weights = [table.spread for table in self.additive.tables]
+        for (i, j), table in zip(self.pairs.tolist(), self.tables, strict=True):
+            for column in {i, j}:
+                weights[column] += float(np.ptp(table))
+        columns = [column for column, weight in enumerate(weights) if weight > 0]
+        pairs = [", ".join(transform.named(i, width, naming) for i in pair) for pair in self.pairs.tolist()]
+        if len(pairs) > MOST_NAMED:
+            pairs[MOST_NAMED:] = [f"and {len(pairs) - MOST_NAMED} more"]
+        if transform.name == "coded" and self._crosses_counts(width):
+            event: dict[str, Any] = transform.coded_sum(columns, width, naming, half_line(threshold, above=above))
+        else:
+            what = transform.listed(columns, width, naming, [weights[column] for column in columns])
+            event = {
+                f"sum of step functions of {what}, and of pairs of them": half_line(threshold, above=above),
+                "pairs": pairs,
+                **transform.explained(columns, width, naming),
+            }
+        paired = set(self.pairs.ravel().tolist())
+        axes = []
+        for column in columns:
+            own = self.additive.tables[column].edges
+            edges = np.concatenate([own, self.edges[column]]) if column in paired else own
+            axes.append(transform.axis(column, width, edges, naming))
+        return with_rule(event, rule(axes, of_some(self.of_rows, columns, width), threshold, above=above))
+
+    def _crosses_counts(self, width: int) -> bool:
+        """Whether the pairs are the smallest number with each count of a code, as `learn_coded` makes them."""
+        counts = range(width - len(self.additive.transform.codes), width)
+        return bool(self.pairs.tolist() == [[counts.start - 2, count] for count in counts])
 
     def to_json(self) -> dict[str, Any]:
         """Additive part and tables."""
@@ -389,12 +566,26 @@ class ExtremeScore:
         # A reduction along a short axis is slow.
         return np.asarray(np.abs(deviations, out=deviations).T.copy().max(axis=0))
 
-    def describe(self, threshold: float, *, above: bool) -> Any:
+    def describe(self, threshold: float, *, above: bool, naming: Naming = PLAIN) -> Any:
         """Bound on all deviations."""
-        return {
-            f"largest deviation of {len(self.scale)} {_NUMBERS[self.transform.name]} from their medians, in "
-            "interquartile ranges": f"{'>=' if above else '<='} {threshold:.17g}"
+        width = len(self.scale)
+        columns = range(width)
+        event = {
+            f"largest deviation of {self.transform.listed(columns, width, naming)} from their medians, in "
+            "interquartile ranges": half_line(threshold, above=above),
+            **columnwords.legend(self.transform.columns, columns),
         }
+        text = ""
+        if width <= _FEW_LIMITS:
+            sides = zip(self.centre - threshold * self.scale, self.centre + threshold * self.scale, strict=True)
+            named = [columnwords.named(self.transform.columns, column, width, naming) for column in columns]
+            text = (" or " if above else " and ").join(
+                f"{name} <= {number(low)} or {name} >= {number(high)}"
+                if above
+                else f"{number(low)} <= {name} <= {number(high)}"
+                for name, (low, high) in zip(named, sides, strict=True)
+            )
+        return with_rule(event, text if len(text) <= LONGEST_RULE else "")
 
     def to_json(self) -> dict[str, Any]:
         """Transform, centres and scales."""

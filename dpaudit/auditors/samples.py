@@ -11,6 +11,7 @@ import numpy as np
 
 from dpaudit.auditors.again import drawn_again
 from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, complement
+from dpaudit.auditors.columnwords import Naming
 from dpaudit.auditors.features import FEATURES, FeatureMap
 from dpaudit.auditors.foreign import listed
 from dpaudit.auditors.order import order_notes
@@ -336,6 +337,11 @@ class SplitSamples:
                     )
         return given
 
+    def naming(self, outputs: Outputs) -> Naming:
+        """What the numbers of outputs, as features show them, are called in words."""
+        base = "output" if self.features is None else "features"
+        return Naming(outputs.shape[1:], outputs.dtype.kind == "c", base=base)
+
     def mapped(self, outputs: np.ndarray) -> np.ndarray:
         """Outputs as features show them."""
         if self.features is None:
@@ -388,7 +394,7 @@ def _bound(samples: SplitSamples, guarantee: Guarantee, alpha: float) -> Samples
         guarantee=guarantee,
         confidence=complement(alpha),
         detection_limit=math.inf if blind else limit,
-        event=best.choice.event.describe(),
+        event=best.choice.event.describe(samples.naming(x)),
         reverse=best.choice.reverse,
         hits=hits,
         trials=trials,

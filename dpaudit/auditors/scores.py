@@ -12,8 +12,11 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from dpaudit.auditors import columnwords
 from dpaudit.auditors.bits import BitsScore
 from dpaudit.auditors.columns import Columns
+from dpaudit.auditors.columnwords import PLAIN, Naming
+from dpaudit.auditors.eventwords import half_line
 from dpaudit.auditors.leaves import with_names
 from dpaudit.auditors.mixtures import MixtureScore
 from dpaudit.auditors.outputs import Coder, Coding, OutputsLike, as_outputs, find_keys, joined, outcome_keys, raw_of
@@ -46,8 +49,11 @@ class Score(Protocol):
         """Score of every output, shape (size,)."""
         ...
 
-    def describe(self, threshold: float, *, above: bool) -> Any:
-        """Return the event {score >= threshold}, or {score <= threshold}, in words and numbers."""
+    def describe(self, threshold: float, *, above: bool, naming: Naming = PLAIN) -> Any:
+        """Return the event {score >= threshold}, or {score <= threshold}, in words and numbers.
+
+        It says which parts of an output the score looks at, those of arrays by a naming.
+        """
         ...
 
     def to_json(self) -> dict[str, Any] | None:
@@ -103,7 +109,7 @@ class OutcomeScore:
         # An unseen outcome has code -1, which finds the 0 at the end.
         return np.asarray(np.append(self.ratios, 0.0)[codes])
 
-    def describe(self, threshold: float, *, above: bool) -> Any:
+    def describe(self, threshold: float, *, above: bool, naming: Naming = PLAIN) -> Any:
         """List the outcomes of the event."""
         inside = self.ratios >= threshold if above else self.ratios <= threshold
         others = threshold <= 0.0 if above else threshold >= 0.0
@@ -168,19 +174,27 @@ class ColumnScore:
         values = values.astype(float, copy=False)
         return values if self.centre is None else np.abs(values - self.centre)
 
-    def describe(self, threshold: float, *, above: bool) -> Any:
+    def describe(self, threshold: float, *, above: bool, naming: Naming = PLAIN) -> Any:
         """Half-line in one coordinate."""
-        what = "output" if self.column is None else f"output[{self.column}]"
-        if self.columns is not None:
-            column = self.column or 0
-            what = self.columns.names[column]
-            if self.centre is None and self.columns.value_of(column, 0.0) is not None:
-                codes = range(-1, len(self.columns.categories) + 2)
-                inside = [code for code in codes if (code >= threshold if above else code <= threshold)]
-                return {f"{what} is any of": [self.columns.value_of(column, code) for code in inside]}
+        column = self.column or 0
+        legend: dict[str, str] = {}
+        if self.columns is None:
+            what = naming.of(column, 1 if self.column is None else column + 2)
+            if self.centre is None and what in columnwords.SUPPORTED:
+                values = [value for value in (False, True) if (value >= threshold if above else value <= threshold)]
+                return {f"{what} is any of": list(map(str, values))}
+        else:
+            what = columnwords.named(self.columns, column, column + 1, naming)
+            if columnwords.value_of(self.columns, column, 0.0) is not None:
+                if self.centre is None:
+                    codes = range(-1, len(self.columns.categories) + 2)
+                    inside = [code for code in codes if (code >= threshold if above else code <= threshold)]
+                    part = columnwords.part(self.columns, column, column + 1, naming)
+                    return {f"{part} is any of": [columnwords.value_of(self.columns, column, code) for code in inside]}
+                legend = columnwords.legend(self.columns, [column])
         if self.centre is not None:
             what = f"|{what} - {self.centre:.17g}|"
-        return {what: f"{'>=' if above else '<='} {threshold:.17g}"}
+        return {what: half_line(threshold, above=above), **legend}
 
     def to_json(self) -> dict[str, Any]:
         """Column and centre."""

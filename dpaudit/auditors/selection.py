@@ -13,6 +13,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, ndtri
 
 from dpaudit.auditors.allotment import allotted
+from dpaudit.auditors.columnwords import PLAIN, Naming
 from dpaudit.auditors.outputs import Outputs, OutputsLike, as_outputs
 from dpaudit.auditors.planted import identifies, planted
 from dpaudit.auditors.scorefamilies import FAMILIES, Allowance, Family, Form
@@ -136,9 +137,9 @@ class ThresholdEvent:
         """Whether another event has the same score, threshold and side."""
         return self.score is other.score and (self.threshold, self.above) == (other.threshold, other.above)
 
-    def describe(self) -> Any:
-        """Return the event in words and numbers."""
-        return self.score.describe(self.threshold, above=self.above)
+    def describe(self, naming: Naming = PLAIN) -> Any:
+        """Return the event in words and numbers, where the numbers of arrays have these names."""
+        return self.score.describe(self.threshold, above=self.above, naming=naming)
 
     def to_json(self) -> dict[str, Any] | None:
         """Return what :meth:`from_json` makes the event from; None where its score can only be learned again."""

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from dpaudit.auditors.columnwords import PLAIN
 from dpaudit.auditors.forms import alike, concatenated
-from dpaudit.auditors.pair import PairBound, PairTask
+from dpaudit.auditors.pair import PairBound, PairTask, naming_of
 from dpaudit.auditors.sampler import Sampler
 from dpaudit.auditors.selection import Choice, FinalTest, select_events
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee
@@ -110,6 +111,7 @@ class EarlyTest:
         self._lines = lines_above(_first_value(task.guarantee))
         self._rounds: list[list[_Bets]] = []
         self._log_wealth = 0.0
+        self._naming = PLAIN
         self.looked_at: list[Pair] = []
         self.drawn = 0
 
@@ -160,6 +162,7 @@ class EarlyTest:
         sampler = self._sampler.about(*pair)
         x, y = sampler.draw_all([(data, size, ("early", number, at, side)) for side, data in enumerate(pair)])
         self.drawn += 2 * size
+        self._naming = naming_of(sampler)
         x, y = alike(x, y)
         return x, y
 
@@ -202,7 +205,7 @@ class EarlyTest:
         bound = PairBound(
             value=self._bound(),
             detection_limit=detection_limit(guarantee, rate, task.final, alpha=alpha_after(task.alpha)),
-            event=choice.event.describe(),
+            event=choice.event.describe(self._naming),
             reverse=choice.reverse,
             hits=best.hits,
             trials=(best.trials, best.trials),

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from dpaudit.auditors.columns import Columns
+from dpaudit.auditors.columnwords import PLAIN, Naming
+from dpaudit.auditors.eventwords import half_line
 from dpaudit.auditors.outputs import OutputsLike, as_outputs
+from dpaudit.auditors.rowscores import Transform
 from dpaudit.auditors.threads import one_thread
 
 if TYPE_CHECKING:
@@ -52,9 +55,11 @@ class BoostedScore:
         with one_thread():
             return np.asarray(self.model.decision_function(_features(outputs, self.columns, others)))
 
-    def describe(self, threshold: float, *, above: bool) -> Any:
+    def describe(self, threshold: float, *, above: bool, naming: Naming = PLAIN) -> Any:
         """Threshold on the learned score; a re-run with the same seed learns the same one."""
-        return {"learned log-odds (the same seed learns them again)": f"{'>=' if above else '<='} {threshold:.17g}"}
+        width = int(self.model.n_features_in_) - len(self.others)
+        what = Transform("identity", self.columns).listed(range(width), width, naming)
+        return {f"log-odds learned from {what} (the same seed learns them again)": half_line(threshold, above=above)}
 
     def to_json(self) -> None:
         """Trees have no form of their own: they are learned again from the same samples."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from dpaudit.runner.bounds import Claimed
     from dpaudit.sources.tables import Table
 
-_LONGEST = 200
+_LONGEST = 400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

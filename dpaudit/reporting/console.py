@@ -214,7 +214,13 @@ def _print_witness(page: _Page, record: Record) -> None:
 def _print_witness_of(page: _Page, result: Result, notation: str) -> None:
     page.field("notation", notation if result.witness else "")
     for name, text in witness_lines(result):
-        page.field(name, text if len(text) <= _LONGEST_WITNESS else "too long to print here, see the record")
+        more = len(text) - _LONGEST_WITNESS
+        if more > 0 and name == "event":
+            # What an event looks at comes first.
+            text = f"{text[:_LONGEST_WITNESS]}… ({more} more characters, see the record)"
+        elif more > 0:
+            text = "too long to print here, see the record"
+        page.field(name, text)
     if worked_out(result):
         page.field(by_hand(result).lower(), worked_out(result))
 

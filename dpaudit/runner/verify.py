@@ -241,7 +241,7 @@ def verify_here(
         claimed=dict(guarantee.parameters),
         data=plain(p_input),
         neighbour=plain(q_input),
-        event=plain(event.describe()),
+        event=plain(event.describe(found.naming)),
         hits=found.hits,
         trials=found.trials,
         p=found.hits[0] / max(found.trials[0], 1),

@@ -82,7 +82,15 @@ def test_a_score_made_again_from_its_json_is_the_same():
     score = learn_coded(identity_of(x, y), as_outputs(x), as_outputs(y))
     again = score_from_json(score.to_json())
     assert np.array_equal(again(as_outputs(x)), score(as_outputs(x)))
-    assert "occurrences of -1000" in str(score.describe(0.5, above=True))
+    told = score.describe(0.5, above=True)
+    (what, side), *rest = told.items()
+    assert "of how often each of -2000 and -1000 occurs" in what
+    assert side == ">= 0.5"
+    numbers = "output[0] to output[6]"
+    assert dict(rest) == {
+        "codes are counted in": numbers,
+        "smallest and largest": "of these that are not -2000 and -1000",
+    }
 
 
 def answers(queries, size, rng):

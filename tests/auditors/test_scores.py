@@ -302,8 +302,8 @@ def test_descriptions_of_structured_outputs_name_their_parts():
     ((what, _),) = ThresholdEvent(only[3], 0.0, True).describe().items()
     assert what == "output['rest'][1] in [from, to)"
     told = ThresholdEvent(only[1], 0.0, True).describe()
-    assert "None" in told["kind of output['kind'] is any of"]
-    assert "'yes'" not in told["kind of output['kind'] is any of"]
+    assert "None" in told["output['kind'] is any of"]
+    assert "'yes'" not in told["output['kind'] is any of"]
     for score in (half_line.score, only[1]):
         again = score_from_json(json.loads(json.dumps(score.to_json())))
         assert np.array_equal(again(y), score(y))

@@ -174,3 +174,14 @@ def test_a_function_under_test_says_what_its_reports_support():
 def test_what_supports_may_not_do(supports, error, words):
     with pytest.raises(error, match=words):
         draw(supports)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["rows", "dicts"])
+def test_events_of_audits_name_what_reports_support(form):
+    mechanism = Supported(form=form)
+    found = dpaudit.epsilon_lower_bound(mechanism.sample, 0, 1, samples=4000, supports=mechanism.supports)
+    told = str(found.event)
+    assert "whether the report speaks for the first input" in told
+    assert "output[2]" not in told
+    assert "output.output" not in told

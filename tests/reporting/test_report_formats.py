@@ -1,5 +1,6 @@
 import dataclasses
 import itertools
+import json
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
@@ -110,6 +111,18 @@ def test_console_without_colour_has_no_codes_and_with_colour_has_the_same_words(
 def test_console_loses_nothing_at_any_width(width: int, full_record: Record) -> None:
     page = render_console(full_record, width=width)
     assert page.split() == render_console(full_record, width=100).split()
+
+
+def test_console_prints_the_beginning_of_a_long_event(
+    make_record: Callable[..., Record], make_result: Callable[..., Result]
+) -> None:
+    event = {"sum of step functions of output['count']": ">= 1", "pairs": "p" * 400}
+    witness = Violation(data=[0] * 300, neighbour=[1], event=event, p=0.5, q=0.1, forces={"epsilon": 1.5})
+    page = render_console(make_record(make_result(Verdict.REFUTED, witness=witness)), width=1000)
+    assert """event: {"sum of step functions of output['count']": ">= 1", "pairs": "ppp""" in page
+    more = len(json.dumps(event)) - 400
+    assert f"p… ({more} more characters, see the record)" in page
+    assert "data: too long to print here, see the record" in page
 
 
 def test_console_keeps_to_its_width_but_for_commands(

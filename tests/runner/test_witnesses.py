@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import sys
 from pathlib import Path
 
@@ -67,6 +68,23 @@ class Rows(Base):
 
     def sample(self, data, size, rng):
         return data + rng.laplace(scale=1 / self.epsilon, size=(size, 3))
+
+    claims = Base._claims
+
+
+class Grid(Base):
+    """Two rows of two numbers each, the last of which the input shifts, and what they speak for."""
+
+    def pair(self):
+        return 1, 0
+
+    def sample(self, data, size, rng):
+        made = rng.laplace(scale=1 / self.epsilon, size=(size, 2, 2))
+        made[:, 1, 1] += 2 * data
+        return made
+
+    def supports(self, outputs, data):
+        return (outputs[:, 1, 1] >= 1) == bool(data)
 
     claims = Base._claims
 
@@ -308,6 +326,16 @@ def test_a_witness_is_confirmed_on_fresh_samples(refuted, name, options):
         least = min(trials, 16_000, *(each for each in witness.found.trials or () if each))
         assert abs(fresh - known) < 8 * math.sqrt(max(known * (1 - known), 1e-4) / least)
     assert json.loads(found.to_json())["schema"] == "dpaudit.verification/2"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [{}, {"stop_early": True}], ids=str)
+def test_a_check_has_the_words_of_the_audit(refuted, options):
+    result, file = refuted("Grid", **options)
+    found = verify(file)
+    assert found.event == result.witness.event
+    assert re.search(r"output\[1\]\[1\]|whether the report speaks for", str(found.event))
+    assert "output[3]" not in str(found.event)
 
 
 def test_the_bound_of_a_check_is_below_the_truth(refuted):

@@ -1,0 +1,283 @@
+"""Events in words: which parts of an output they look at, and the rule itself where it is short."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Context
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+MOST_NAMED = 6
+"""Parts of an output that are named, at most, where there are more."""
+
+LONGEST_RULE = 240
+"""Characters of a rule, at most."""
+
+RULE = "in short"
+"""Key of an event under which its rule stands."""
+
+_MOST_CELLS = 1 << 15
+_MOST_AXES = 6
+_MOST_GROUPS, _MOST_GROUPED_AXES = 36, 3
+"""Cells, and numbers, that a rule is looked for in at most; and parts of these, and numbers, that it may hang on."""
+
+_LONGEST_NUMBER = 9
+"""Characters up to which a number is written in full."""
+
+_DOWN = Context(prec=6, rounding=ROUND_FLOOR)
+
+_MOST_ADDED, _MOST_STEPS = 4, 3
+_DECIMALS = range(2, 7)
+"""Numbers and their steps up to which it is written what each adds, and decimals that are tried for that."""
+
+
+def half_line(threshold: float, *, above: bool) -> str:
+    """Write which side of a threshold an event is, with all digits."""
+    return f"{'>=' if above else '<='} {threshold:.17g}"
+
+
+def listed(names: Sequence[str], weights: Sequence[float] | None = None, *, last: str = "and") -> str:
+    """Write a list of parts in their order, each once; of many, those of the largest weights and how many others.
+
+    Examples
+    --------
+    >>> listed([f"output[{i}]" for i in range(20)], [i in (3, 8) for i in range(20)])
+    'output[0], output[1], output[2], output[3], output[4], output[8] and 14 more'
+    """
+    if not names:
+        return "nothing"
+    heaviest: dict[str, float] = {}
+    for name, weight in zip(names, weights or [0.0] * len(names), strict=True):
+        heaviest[name] = max(weight, heaviest.get(name, -math.inf))
+    chosen = sorted(heaviest, key=lambda name: -heaviest[name])[:MOST_NAMED]
+    words = [name for name in heaviest if name in chosen]
+    if len(words) < len(heaviest):
+        words.append(f"{len(heaviest) - len(words)} more")
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+def number(value: float) -> str:
+    """Write a number in full where it is short, otherwise with six digits.
+
+    Examples
+    --------
+    >>> number(2.0), number(0.1), number(1 / 3)
+    ('2', '0.1', '0.333333')
+    """
+    text = _in_full(value)
+    return text if len(text) <= _LONGEST_NUMBER else f"{value:.6g}"
+
+
+def _in_full(value: float) -> str:
+    return repr(float(value)).removesuffix(".0")
+
+
+def _from(edge: float) -> tuple[str, bool]:
+    """Write where a cell begins, and say whether that number is still below it."""
+    before = math.nextafter(edge, -math.inf)
+    if len(_in_full(edge)) <= _LONGEST_NUMBER:
+        return _in_full(edge), False
+    if len(_in_full(before)) <= _LONGEST_NUMBER:
+        return _in_full(before), True
+    # Rounded down, so that outputs that equal an edge are still where it says.
+    return f"{float(_DOWN.create_decimal_from_float(edge)):.6g}", False
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One number of outputs, cut into cells.
+
+    Attributes
+    ----------
+    name
+        What it is.
+    points
+        A number in every cell.
+    edges
+        Where every cell but the first begins, ascending.
+    values
+        What the number of every cell stands for; None for numbers that count by their size.
+    """
+
+    name: str
+    points: np.ndarray
+    edges: np.ndarray
+    values: tuple[str, ...] | None = None
+
+    @classmethod
+    def of_numbers(cls, name: str, edges: np.ndarray) -> Axis:
+        """Cut a number at edges."""
+        edges = np.unique(edges)
+        return cls(name, np.r_[np.nextafter(edges[:1], -np.inf), edges] if len(edges) else np.zeros(1), edges)
+
+    def condition(self, inside: np.ndarray) -> str:
+        """Write which cells an output must be in, of which some are meant and some are not."""
+        if self.values is not None:
+            chosen = [value for value, each in zip(self.values, inside, strict=True) if each]
+            others = [value for value, each in zip(self.values, inside, strict=True) if not each]
+            if len(chosen) <= len(others):
+                return f"{self.name} is {_any_of(chosen)}"
+            return f"{self.name} is {'not' if len(others) == 1 else 'none of'} {_any_of(others)}"
+        starts = np.flatnonzero(inside & ~np.r_[False, inside[:-1]]).tolist()
+        ends = np.flatnonzero(inside & ~np.r_[inside[1:], False]).tolist()
+        return " or ".join(self._interval(start, end) for start, end in zip(starts, ends, strict=True))
+
+    def _interval(self, start: int, end: int) -> str:
+        low = _from(self.edges[start - 1]) if start else None
+        high = _from(self.edges[end]) if end < len(self.edges) else None
+        if low is None or high is None:
+            if high is not None:
+                return f"{self.name} {'<=' if high[1] else '<'} {high[0]}"
+            return self.name if low is None else f"{self.name} {'>' if low[1] else '>='} {low[0]}"
+        if low[0] == high[0]:
+            return f"{self.name} = {low[0]}"
+        return f"{low[0]} {'<' if low[1] else '<='} {self.name} {'<=' if high[1] else '<'} {high[0]}"
+
+    def added(self, amounts: Sequence[str]) -> str:
+        """Write what every cell adds."""
+        if self.values is not None:
+            usual = max(dict.fromkeys(amounts), key=list(amounts).count)
+            parts = [
+                f"{amount} for {_any_of([v for v, each in zip(self.values, amounts, strict=True) if each == amount])}"
+                for amount in dict.fromkeys(amounts)
+                if amount != usual
+            ]
+        else:
+            usual = amounts[-1]
+            ends = map(_from, self.edges.tolist())
+            parts = [
+                f"{amount} {'up to' if beyond else 'below'} {end}"
+                for amount, (end, beyond) in zip(amounts[:-1], ends, strict=True)
+            ]
+        return f"{self.name} adds {', '.join([*parts, f'{usual} otherwise' if parts else usual])}"
+
+
+def _any_of(values: Sequence[str]) -> str:
+    return values[0] if len(values) == 1 else f"{', '.join(values[:-1])} or {values[-1]}"
+
+
+def rule(axes: Sequence[Axis], score: Callable[[np.ndarray], np.ndarray], threshold: float, *, above: bool) -> str:
+    """Write an event as conditions on a few numbers; empty where that takes many words.
+
+    Parameters
+    ----------
+    axes
+        The numbers that the score looks at; it is the same everywhere in a cell.
+    score
+        Score of rows of these numbers.
+    threshold, above
+        Which scores are in the event.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> axes = [Axis.of_numbers(name, np.array([0.5])) for name in ("output[0]", "output[1]")]
+    >>> rule(axes, lambda rows: (rows >= 0.5).sum(axis=1), 1, above=True)
+    'output[0] >= 0.5 or output[1] >= 0.5'
+    """
+    sizes = [len(axis.points) for axis in axes]
+    if not axes or len(axes) > _MOST_AXES or math.prod(sizes) > _MOST_CELLS:
+        return ""
+    scores = score(_grid(axes)).reshape(sizes)
+    inside = scores >= threshold if above else scores <= threshold
+    groups = []
+    for place in range(len(axes)):
+        # Cells of one number between which nothing changes belong together.
+        slices = np.moveaxis(inside, place, 0).reshape(sizes[place], -1)
+        _, first, group = np.unique(slices, axis=0, return_index=True, return_inverse=True)
+        groups.append((first, group.ravel()))
+    matter = [place for place, (first, _) in enumerate(groups) if len(first) > 1]
+    if not matter or len(matter) > _MOST_GROUPED_AXES:
+        return ""
+    small = inside[np.ix_(*(first for first, _ in groups))]
+    if small.size > _MOST_GROUPS:
+        return ""
+    small = small.reshape([len(groups[place][0]) for place in matter])
+    parts = [(axes[place], groups[place][1]) for place in matter]
+    texts = [_conditions(small, parts), f"not ({_conditions(~small, parts)})"]
+    best = min(texts, key=len)
+    return best if len(best) <= LONGEST_RULE else ""
+
+
+def _grid(axes: Sequence[Axis]) -> np.ndarray:
+    """Rows of all combinations of cells."""
+    mesh = np.meshgrid(*(axis.points for axis in axes), indexing="ij")
+    return np.column_stack([each.ravel() for each in mesh])
+
+
+def _conditions(inside: np.ndarray, parts: Sequence[tuple[Axis, np.ndarray]]) -> str:
+    """Write a set of combinations of groups of cells, whichever number comes first."""
+    if len(parts) == 1:
+        axis, group = parts[0]
+        return axis.condition(inside[group])
+    found = []
+    for place, (axis, group) in enumerate(parts):
+        slices = np.moveaxis(inside, place, 0)
+        rest = [*parts[:place], *parts[place + 1 :]]
+        written = []
+        for each in np.unique(slices.reshape(len(slices), -1), axis=0):
+            if not each.any():
+                continue
+            same = (slices.reshape(len(slices), -1) == each).all(axis=1)
+            terms = [] if same.all() else [axis.condition(same[group])]
+            if not each.all():
+                terms.append(_conditions(each.reshape(slices.shape[1:]), rest))
+            written.append(" and ".join(f"({term})" if len(terms) > 1 and " or " in term else term for term in terms))
+        found.append("; or ".join(written) if len(written) > 1 else written[0])
+        always: np.ndarray = np.asarray(slices.reshape(len(slices), -1).all(axis=1))
+        others = np.unique(slices[~always], axis=0)
+        if always.any() and len(others) == 1 and others.any():
+            # What is so for the other groups of this number is so for these as well.
+            first = axis.condition(always[group])
+            first = f"({first})" if axis.values is not None and " or " in first else first
+            found.append(f"{first} or {_conditions(others[0], rest)}")
+    return min(found, key=len)
+
+
+def added(
+    axes: Sequence[Axis],
+    values: Sequence[np.ndarray],
+    score: Callable[[np.ndarray], np.ndarray],
+    threshold: float,
+    *,
+    above: bool,
+) -> str:
+    """Write a sum of what the cells of a few numbers add; empty where that takes many words.
+
+    The numbers are rounded so far that the rounded ones decide about every combination of cells as the score does.
+    """
+    if not 0 < len(axes) <= _MOST_ADDED or any(axis.values is None and len(axis.edges) > _MOST_STEPS for axis in axes):
+        return ""
+    if math.prod(len(axis.points) for axis in axes) > _MOST_CELLS:
+        return ""
+    scores = score(_grid(axes))
+    inside = scores >= threshold if above else scores <= threshold
+    if inside.all() or not inside.any() or not np.isfinite(scores).all():
+        return ""
+    for decimals in _DECIMALS:
+        whole = [np.rint(each * 10.0**decimals) for each in values]
+        sums = np.array([sum(each) for each in product(*whole)])
+        limit = sums[inside].min() if above else sums[inside].max()
+        if (sums[~inside] >= limit).any() if above else (sums[~inside] <= limit).any():
+            continue
+        # The limit as it is where it serves, so that it resembles the one with all digits.
+        usual = np.rint(threshold * 10.0**decimals)
+        nearest = sums[~inside].max() if above else sums[~inside].min()
+        if (nearest < usual <= limit) if above else (limit <= usual < nearest):
+            limit = usual
+        amounts = [[f"{value / 10.0**decimals + 0.0:.{decimals}f}" for value in each.tolist()] for each in whole]
+        words = [axis.added(each) for axis, each in zip(axes, amounts, strict=True)]
+        least = f"{limit / 10.0**decimals + 0.0:.{decimals}f}"
+        words.append(f"the event is a sum of at {'least' if above else 'most'} {least}")
+        text = "; ".join(words)
+        return text if len(text) <= LONGEST_RULE else ""
+    return ""
+
+
+def with_rule(event: dict[str, Any], text: str) -> dict[str, Any]:
+    """Put the rule of an event first, where there is one."""
+    return {RULE: text, **event} if text else event
