@@ -300,7 +300,7 @@ def _dense(ordered: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             peaks[first : first + steps + 1] = True
     within = np.r_[False, peaks, False]
     begins, ends = np.flatnonzero(within[1:] & ~within[:-1]), np.flatnonzero(within[:-1] & ~within[1:])
-    sharp = [_sharpened(ordered, begin, end - 1) for begin, end in zip(begins, ends, strict=True)]
+    sharp = [_sharpened(ordered, int(begin), int(end) - 1) for begin, end in zip(begins, ends, strict=True)]
     firsts, lasts = np.array(sharp, dtype=np.intp).reshape(-1, 2).T
     return ordered[firsts], ordered[lasts]
 
