@@ -57,11 +57,11 @@ _PROPOSED_SHARE, _MOST_PROPOSED = 0.5, 12
 _MORE_CLIMBS = 4
 """Pairs that a model may propose in vain, because they were compared before."""
 
-_GLANCES = 256
-_GLANCE_SHARE = 0.125
+_GLANCES, _GLANCE_SHARE = 256, 0.125
+_STANDING_OUT, _COMPARED_WITH = 2.0, 16
 _OUTSTANDING_SHARE = 0.25
-"""Pairs that are glanced at, at most, the part of the samples for that, and the part of the first round's places that
-go to those that stand out."""
+"""Pairs that are glanced at, at most, and the part of the samples for that; how many times as much as the sixteenth of
+them one has to promise to stand out; and the part of the first round's places, at most, for those that do."""
 
 _UNCERTAIN = 0.25
 """Part of the largest prediction by which another one may fall short of it and its pair be as good, but for luck."""
@@ -156,7 +156,7 @@ def find_pair(
         Whether it has that part in the decision.
     glancing
         Whether, where pairs were left out, more of them are predicted with few samples before the first round. Those
-        whose first prediction is above 0 come into it.
+        whose first prediction is far above that of most of the others come into it.
 
     Returns
     -------
@@ -191,18 +191,19 @@ def find_pair(
             candidates, None, predict, samples=samples, rounds=rounds, places=places, total=places, ahead=ahead
         )
     supply = _Supply(neighbouring, streams.generator("neighbour-search"))
-    if guide is not None:
-        guide.begin()
     glanced_at: list[Pair] = []
     outstanding: list[Pair] = []
     spent = 0
     if glancing:
-        glanced_at = supply.glanced_at(min(_GLANCES, int(_GLANCE_SHARE * samples) // least))
+        glances = _Supply(neighbouring, streams.generator("glances"))
+        glanced_at = glances.first(min(_GLANCES, int(_GLANCE_SHARE * samples) // least))
         ranked = _Ranking()
         _Comparisons(predict, ahead, least, _BEFORE_ALL, ranked)(glanced_at)
         spent = least * len(glanced_at)
         samples -= spent
-        outstanding = ranked.above(0.0)
+        outstanding = ranked.outstanding()
+    if guide is not None:
+        guide.begin()
     rounds = 1
     while 2 ** (rounds + 1) <= min(most, samples // (least * (rounds + 1))):
         rounds += 1
@@ -320,9 +321,11 @@ class _Ranking:
         numbers = dict.fromkeys(number for tier in zip(*by, strict=True) for number in tier)
         return [self._pairs[number] for number in numbers]
 
-    def above(self, least: float) -> list[Pair]:
-        """Return the pairs whose first prediction is above this, the best first."""
-        return [self._pairs[number] for value, number in self._by[0] if value > least] if self._by else []
+    def outstanding(self) -> list[Pair]:
+        """Return the pairs whose first prediction is above 0 and above that of most of the others, the best first."""
+        first = self._by[0] if self._by else []
+        others = first[_COMPARED_WITH - 1][0] if len(first) >= _COMPARED_WITH else 0.0
+        return [self._pairs[number] for value, number in first if value > max(_STANDING_OUT * others, 0.0)]
 
     def decided(self, guide: Guide) -> Pair:
         """Return the pair best by its first prediction and a guide, if the first is not far below the largest."""
@@ -353,37 +356,25 @@ class _Supply:
     def __init__(self, neighbouring: Neighbouring, rng: np.random.Generator) -> None:
         self._rng = rng
         self._seen: set[Any] = set()
-        self._neighbouring = neighbouring
         domain = neighbouring.domain
         self._source = _Listed(neighbouring) if domain is None else domain
+        self._patterns: Iterable[Pair] = ()
+        if domain is not None:
+            # Pairs that a mechanism lists beside its domain are those that it wants tried first.
+            self._patterns = domain.patterns() if neighbouring.complete else chain(neighbouring, domain.patterns())
         self.total = self._source.count()
 
     def first(self, count: int, outstanding: Sequence[Pair] = ()) -> list[Pair]:
         """Pairs that stand out, then patterns, and random pairs for at least a quarter of the other places."""
-        return self._some(count, self._seen, outstanding)
-
-    def glanced_at(self, count: int) -> list[Pair]:
-        """Patterns and random pairs, which may be given again."""
-        return self._some(count, set())
+        pairs = list(_without_repeats(outstanding, self._seen))
+        patterns = math.ceil(_PATTERN_SHARE * (count - len(pairs)))
+        pairs += islice(_without_repeats(self._patterns, self._seen), patterns)
+        drawn = (self._source.draw(self._rng) for _ in range(_TRIES * count))
+        return pairs + list(islice(_without_repeats(drawn, self._seen), count - len(pairs)))
 
     def not_given(self, pairs: Sequence[Pair]) -> int:
-        """How many of these distinct pairs were not given otherwise."""
+        """How many of these distinct pairs were not given."""
         return sum(1 for pair in pairs if (key := pair_key(pair)) is None or key not in self._seen)
-
-    def _some(self, count: int, seen: set[Any], outstanding: Sequence[Pair] = ()) -> list[Pair]:
-        pairs = list(_without_repeats(outstanding, seen))
-        patterns = math.ceil(_PATTERN_SHARE * (count - len(pairs)))
-        pairs += islice(_without_repeats(self._patterns(), seen), patterns)
-        drawn = (self._source.draw(self._rng) for _ in range(_TRIES * count))
-        return pairs + list(islice(_without_repeats(drawn, seen), count - len(pairs)))
-
-    def _patterns(self) -> Iterable[Pair]:
-        domain = self._neighbouring.domain
-        if domain is None:
-            return ()
-        # Pairs that a mechanism lists beside its domain are those that it wants tried first.
-        listed = () if self._neighbouring.complete else self._neighbouring
-        return chain(listed, domain.patterns())
 
     def vary(self, parents: Sequence[Pair]) -> Pair | None:
         """Return a variation of one of the pairs, sooner of one in front, or else a random pair; None if not new."""
