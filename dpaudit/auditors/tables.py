@@ -308,7 +308,8 @@ def _dense(ordered: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _sharpened(ordered: np.ndarray, first: int, last: int) -> tuple[int, int]:
     """Places of a peak's first and last number, without those at its ends that are as far apart as others are.
 
-    A few steps belong to it that are shorter than the geometric mean of those in its middle and those around it.
+    A few steps belong to it that are shorter than the geometric mean of those in its middle and those around it. Where
+    none are, because the numbers right beside it lie as close, it stays as it is.
     """
     few = _DENSE[0][0]
     around = _AROUND * few
@@ -317,6 +318,8 @@ def _sharpened(ordered: np.ndarray, first: int, last: int) -> tuple[int, int]:
     with np.errstate(over="ignore"):
         outside = (ordered[high] - ordered[last] + ordered[first] - ordered[low]) / (high - last + first - low)
         short = np.flatnonzero(lengths <= np.sqrt(np.median(lengths)) * np.sqrt(few * outside))
+    if not len(short):
+        return first, last
     return first + int(short[0]), first + int(short[-1]) + few
 
 

@@ -290,6 +290,19 @@ def test_a_violation_before_the_deadline(clock, delta):
     assert 1.0 < evidence.measured["epsilon"].lower <= 1.2
 
 
+def slow_learning(clock, monkeypatch, each):
+    """Make events take so many seconds per output to choose; return a list that gets the outputs of every choice."""
+    learned = []
+
+    def learn(x, y, test, **options):
+        learned.append(len(x))
+        clock.now += each * len(x)
+        return select_events(x, y, test, **options)
+
+    monkeypatch.setattr(pair, "select_events", learn)
+    return learned
+
+
 @pytest.mark.parametrize(
     ("each", "seconds", "verdict"),
     # Drawing all outputs takes a twentieth of the time, or more than there is.
@@ -298,14 +311,7 @@ def test_a_violation_before_the_deadline(clock, delta):
 )
 def test_choosing_the_event_is_a_part_of_the_time(clock, monkeypatch, each, seconds, verdict):
     """Learning takes a second per 1,000 outputs; all of the outputs planned would take 200."""
-    learned = []
-
-    def learn(x, y, test, **options):
-        learned.append(len(x))
-        clock.now += len(x) / 1000
-        return select_events(x, y, test, **options)
-
-    monkeypatch.setattr(pair, "select_events", learn)
+    learned = slow_learning(clock, monkeypatch, each=1 / 1000)
     target, claim = slow(clock, 1.0, 1.0, each=each)
     evidence = decide(target, claim, 40.0)
     assert clock.now <= 40.5
@@ -338,14 +344,7 @@ def test_too_little_time_for_any_limit_is_inconclusive(clock):
 
 def test_time_to_spare_makes_a_deadline_cost_nothing_but_error_probability(clock, monkeypatch):
     """Events are chosen from as many outputs as without a deadline."""
-    learned = []
-
-    def learn(x, y, test, **options):
-        learned.append(len(x))
-        clock.now += len(x) / 50_000
-        return select_events(x, y, test, **options)
-
-    monkeypatch.setattr(pair, "select_events", learn)
+    learned = slow_learning(clock, monkeypatch, each=1 / 50_000)
     target, claim = slow(clock, 1.0, 1.0, each=1e-6)
     decide(target, claim, 60.0)
     assert learned[-1] == 200_000

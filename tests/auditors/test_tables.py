@@ -225,6 +225,21 @@ def test_narrow_peaks_among_infinite_and_huge_numbers():
 
 
 @pytest.mark.slow
+def test_narrow_peaks_beside_each_other_are_kept_in_order():
+    """Stretches of numbers of all densities side by side, so that what lies around a peak may be as dense as it is."""
+    rng = np.random.default_rng(1)
+    peaks = 0
+    for _ in range(1000):
+        lengths = 10.0 ** rng.uniform(-4, 0, 200) * rng.choice([1, 1, 1e-3], 200)
+        numbers = np.cumsum(np.repeat(lengths, rng.integers(1, 60, 200))[:1200])
+        table = Table.of_repeats(numbers[::2], numbers[1::2])
+        peaks += len(table.values) > 1
+        assert (np.diff(table.edges) >= 0).all()
+        assert np.isfinite(table(numbers)).all()
+    assert peaks > 500
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("law", ["random", "standard_normal", "standard_cauchy", "exponential", "laplace"])
 def test_smooth_laws_have_no_narrow_peaks(law):
     rng = np.random.default_rng(2)
