@@ -42,6 +42,9 @@ _LEAST_SPARSE, _SUPPORTS, _SPARSER = 64, 12, 1.05
 """Columns from which on a linear score may do without most of them, how many such choices are compared, and how many
 times as far apart the inputs must be by one of these."""
 
+_BEYOND_CHANCE = 40.0
+"""Standard errors that chance does not reach, and whose square is far from the largest number."""
+
 _BLOCK_VALUES = 1 << 15
 """Numbers that are worked on at a time, where all of them would not fit into the cache."""
 
@@ -313,12 +316,13 @@ def _discriminant(within: np.ndarray, shift: np.ndarray, rows: int, columns: int
         return weights
     variance = 2 / rows
     inverse = np.diag(np.linalg.pinv(within, hermitian=True))
-    errors = np.abs(weights) / np.sqrt(np.maximum(inverse * variance, 1e-300))
+    with np.errstate(over="ignore"):
+        errors = np.abs(weights) / np.sqrt(np.maximum(inverse * variance, 1e-300))
     order = np.argsort(-errors, kind="stable")
 
     def apart(found: np.ndarray, which: np.ndarray) -> float:
         square = float(found @ shift[which])
-        least = float(errors[which[-1]]) if len(which) < len(order) else 0.0
+        least = min(float(errors[which[-1]]), _BEYOND_CHANCE) if len(which) < len(order) else 0.0
         beyond = 2 * columns * float(ndtr(-least))
         by_chance = beyond + 2 * columns * least * math.exp(-(least**2) / 2) / math.sqrt(2 * math.pi)
         left = square - variance * (by_chance + max(len(which) - beyond, 0.0))

@@ -198,6 +198,25 @@ def test_a_linear_score_does_without_columns_that_are_noise(shifted, shift, corr
     assert found >= with_all + gained
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("odd", ["scales", "constant", "copies", "certain"])
+def test_a_linear_score_of_odd_columns_is_finite(odd):
+    rng = np.random.default_rng(SEED)
+    for width in (64, 150, 300):
+        scales = 10.0 ** rng.choice([0, 0, -8, -160, -200, 8, 100, 150], width)
+        steps = 0.3 * (rng.random(width) < 0.05)
+        x, y = (scales * (rng.normal(size=(400, width)) + data * steps) for data in (1, 0))
+        if odd == "constant":
+            x[:, :5] = y[:, :5] = 1.0
+        elif odd == "copies":
+            x[:, 5:10], y[:, 5:10] = x[:, :5], y[:, :5]
+        elif odd == "certain":
+            x[:, 3], y[:, 3] = 0.0, 1.0
+        made = learners.learn_linear(IDENTITY, x, y)
+        assert made is not None
+        assert np.isfinite(made.weights).all()
+
+
 def fitted(name):
     fit, sample = SCORES[name]
     rng = np.random.default_rng(SEED)
