@@ -132,6 +132,15 @@ def test_rows_do_not_collide_whatever_their_scale():
 def test_the_sign_of_zero_makes_no_difference():
     for outputs in (np.array([0.0, -0.0]), np.array([[0.0, 1.0], [-0.0, 1.0]]), np.array([0j, -0j, complex(-0.0, 0)])):
         assert len(Coder(outputs).keys) == 1
+    for inside in (
+        lambda zero: (zero, "a"),
+        lambda zero: [1, [zero]],
+        lambda zero: {"a": zero},
+        lambda zero: {zero, 1},
+    ):
+        assert len(Coder(structured([inside(0.0), inside(-0.0)])).keys) == 1
+    records = np.array([(0.0, 1), (-0.0, 1)], dtype=[("a", float), ("b", int)])
+    assert len(Coder(records).keys) == 1
 
 
 def test_outcomes_that_do_not_repeat_get_no_code():
@@ -165,8 +174,16 @@ def test_equal_structures_have_equal_keys_and_others_do_not():
         [{"a": 1, "b": (2,)}, {"b": [2], "a": 1}],
         [{"a": 1, "b": (2.0,)}],
         [(math.nan, 1), (-math.nan, 1)],
-        [(0.0,)],
-        [(-0.0,)],
+        [(0.0,), (-0.0,), np.array([-0.0])],
+        [(0.0, "a"), (-0.0, "a"), [np.float32(-0.0), "a"]],
+        [(0.0, -1j), (-0.0, complex(-0.0, -1))],
+        [Point(0.0, 1), Point(-0.0, 1)],
+        [{"a": 0.0}, {"a": -0.0}],
+        [{0.0: "a"}, {-0.0: "a"}],
+        [{0.0, "a"}, {-0.0, "a"}],
+        [{0j, "b"}, {complex(-0.0, -0.0), "b"}],
+        [(np.longdouble(0), "c"), (np.longdouble("-0"), "c")],
+        [[[0.0], [1.0, 2.0]], [[-0.0], [1.0, 2.0]]],
         [(True, 2.0)],
         [("1", 2.0)],
         [(None, 2.0)],
