@@ -17,6 +17,7 @@ from dpaudit.auditors.columns import Columns
 from dpaudit.auditors.leaves import text_of
 from dpaudit.auditors.outputs import Coder, Outputs, coding_of, joined, outcome_keys
 from dpaudit.auditors.positions import matrix_of_positions
+from dpaudit.auditors.scores import OutcomeScore
 
 
 @dataclass(frozen=True)
@@ -536,3 +537,51 @@ def test_numbers_beside_other_values_stay_in_their_places(make, other):
     for column, place in zip(flat.columns, places, strict=True):
         numbers = {type(value) for value in place} in ({float}, {int})
         assert isinstance(column, np.ndarray) == numbers
+
+
+@pytest.mark.parametrize(
+    "of", [lambda: Outputs(np.arange(10))[2:5], lambda: joined([np.arange(2, 4), np.arange(4, 5)])]
+)
+def test_numbers_outside_of_a_slice_select_none_of_its_neighbours(of):
+    outputs = of()
+    assert outputs[np.array([2, 0])].raw.tolist() == [4, 2]
+    assert outputs[np.array([False, True, False])].raw.tolist() == [3]
+    assert outputs[np.array([])].raw.tolist() == outputs[3:3].raw.tolist() == []
+    for wrong in ([3], [-1], [0, 3], [True], [True] * 4):
+        with pytest.raises(IndexError, match=r"(among|one of) 3"):
+            of()[np.array(wrong)]
+
+
+NO_OUTPUTS = {
+    "whole numbers": np.arange(6) % 3,
+    "numbers": np.arange(6) % 3 / 2,
+    "truth values": np.arange(6) % 2 == 1,
+    "complex numbers": np.arange(6) % 3 * 1j,
+    "rows": np.ones((6, 3)),
+    "rows of one number": np.ones((6, 1)),
+    "an array of texts": np.array(list("ababab")),
+    "bytes": np.array(list("ababab")).astype("S"),
+    "rows of texts": np.array([["a", "b"]] * 6),
+    "texts and numbers": structured(["a", 1] * 3),
+    "tuples": structured([(1, "a"), (2.5, "b")] * 3),
+    "records": np.array([(1.0, 2)] * 6, dtype=[("a", float), ("b", int)]),
+}
+
+
+@pytest.mark.parametrize("kind", NO_OUTPUTS)
+@pytest.mark.parametrize("wrap", [lambda outputs: outputs, Outputs], ids=["arrays", "outputs"])
+def test_no_outputs_have_no_codes(kind, wrap):
+    some = NO_OUTPUTS[kind]
+    none = some[:0]
+    learned_from_none = Coder(wrap(none))
+    assert len(learned_from_none.keys) == len(learned_from_none.codes) == len(learned_from_none.outcomes) == 0
+    assert learned_from_none(wrap(some)).tolist() == [-1] * 6
+    assert learned_from_none(wrap(none)).tolist() == []
+    assert Coder(wrap(some))(wrap(none)).tolist() == []
+    score = OutcomeScore.fit(wrap(some), wrap(some))
+    assert score(wrap(none)).tolist() == []
+    # Keys keep their type beside those of none.
+    coding = coding_of(some)
+    assert joined([none, some]).keys(coding).dtype == outcome_keys(some, coding).dtype
+    columns = Outputs(some).columns_with(Outputs(some))
+    assert Outputs(some)[3:3].rows(columns).shape == (0, columns(some).shape[1])
