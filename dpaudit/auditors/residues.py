@@ -464,6 +464,8 @@ def _higher_digits(summed: Sum, largest: float, x: np.ndarray, y: np.ndarray) ->
 
 
 def _digit(numbers: np.ndarray, divisor: int, base: int) -> np.ndarray:
+    # One input's numbers may be of a narrow type that does not hold the divisor.
+    numbers = numbers.astype(np.uint64 if numbers.dtype.kind == "u" else np.int64, copy=False)
     if base == 2:
         return np.asarray(numbers >> (divisor.bit_length() - 1)).astype(np.int64) & 1
     return _residues(numbers // divisor, base)
