@@ -12,6 +12,9 @@ from dpaudit.auditors.forms import as_objects
 from dpaudit.errors import DataError
 from dpaudit.sources.tables import ArrayTable, Table, form_of, in_order, shared_type
 
+_LOOKED_AT, _DEEPEST = 100, 8
+"""Outputs of either side in which times are searched, and the levels of structures."""
+
 
 def tables_of(a: Any, b: Any, names: tuple[str, str]) -> tuple[Table, Table]:
     """Return outputs of both sides as tables, with whole numbers in one form.
@@ -62,6 +65,7 @@ def type_of_both(tables: tuple[Table, Table]) -> np.dtype[Any]:
             f"{table.name} has {_form(form_of(part))}" for table, part in zip(tables, (first, second), strict=True)
         )
         raise DataError(f"{forms}; give the same columns with the same types")
+    _check_units_inside(tables, first, second)
     try:
         return shared_type(first.dtype, second.dtype)
     except TypeError as error:
@@ -107,6 +111,32 @@ def in_type(chunk: np.ndarray, dtype: np.dtype[Any], name: str) -> np.ndarray:
                 "numbers of another type there; write both as whole numbers of one type"
             )
     return given.view(np.int64) if given.dtype.kind in "mM" else given
+
+
+def _check_units_inside(tables: tuple[Table, Table], *chunks: np.ndarray) -> None:
+    """Check that times inside of structures, which stay in their units, do not have others on each side."""
+    units = [_units_inside(chunk[:_LOOKED_AT]) for chunk in chunks]
+    if all(units) and units[0].isdisjoint(units[1]):
+        held = " and ".join(
+            f"{table.name} holds times of type {', '.join(sorted(each))}"
+            for table, each in zip(tables, units, strict=True)
+        )
+        raise DataError(f"{held}, which are not compared; write both in one unit")
+
+
+def _units_inside(outputs: np.ndarray) -> set[str]:
+    """Types of numpy's times inside of outputs, each with its unit."""
+    found, level = set(), outputs.tolist() if outputs.dtype.kind == "O" else []
+    for _ in range(_DEEPEST):
+        times = [part for part in level if isinstance(part, np.generic | np.ndarray) and part.dtype.kind in "mM"]
+        found |= {str(part.dtype) for part in times}
+        level = [
+            inner
+            for part in level
+            if isinstance(part, list | tuple | dict)
+            for inner in (part.values() if isinstance(part, dict) else part)
+        ]
+    return found
 
 
 def _is_table(given: Any) -> bool:

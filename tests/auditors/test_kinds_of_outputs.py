@@ -226,6 +226,29 @@ def test_times_in_columns():
         dpaudit.bound_from_samples(far, records(TIMES[1], "ns"))
 
 
+@pytest.mark.parametrize("unit", ["us", "ns"])
+def test_times_in_frames(unit):
+    pd = pytest.importorskip("pandas")
+    # Of a column of nanoseconds numpy makes whole numbers, where other units become times of Python.
+    a, b = (
+        pd.DataFrame({"t": side.astype("M8[s]").astype(f"M8[{each}]"), "n": "a"})
+        for side, each in zip(TIMES, ("s", unit), strict=True)
+    )
+    assert dpaudit.bound_from_samples(a, b).epsilon < 0.5
+    assert dpaudit.bound_from_samples(b, a).epsilon < 0.5
+
+
+@pytest.mark.parametrize("wrap", [lambda each: (each, 1), lambda each: {"t": [each]}, lambda each: [np.array([each])]])
+def test_times_inside_of_structures_keep_their_units(wrap):
+    a, b, finer = (
+        [wrap(each) for each in side.astype("m8[s]").astype(f"m8[{unit}]")]
+        for side, unit in zip((*TIMES, TIMES[1]), ("s", "s", "ms"), strict=True)
+    )
+    assert dpaudit.bound_from_samples(a, b).epsilon < 0.5
+    with pytest.raises(dpaudit.DataError, match=r"A holds times of type timedelta64\[s\] and B holds .*\[ms\]"):
+        dpaudit.bound_from_samples(a, finer)
+
+
 def test_texts_are_no_bytes():
     with pytest.raises(dpaudit.DataError, match="A has texts and B has byte strings"):
         dpaudit.bound_from_samples(np.array(["a"] * 50), np.array([b"a"] * 50))
