@@ -226,6 +226,7 @@ def test_times_in_columns():
         dpaudit.bound_from_samples(far, records(TIMES[1], "ns"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["us", "ns"])
 def test_times_in_frames(unit):
     pd = pytest.importorskip("pandas")
