@@ -31,8 +31,8 @@ _LEAST_USUAL = 0.25
 _BEYOND_CHANCE = 3.0
 """Standard errors by which a direction must be farther from equal variances than chance puts the farthest one."""
 
-_MOST = 6
-"""Directions of different variance, at most."""
+_MOST = 32
+"""Directions of different variance, at most: a series has as many as it has frequencies."""
 
 _NEARLY_CANCELLING = 0.01
 """Variance of a direction, in units in which every column has one, below which limits on single columns blur it."""
@@ -90,6 +90,10 @@ def _found(x: np.ndarray, y: np.ndarray) -> np.ndarray | None:
     by_chance = (math.sqrt(len(ratios)) + _BEYOND_CHANCE) / math.sqrt(rows) + len(ratios) / rows / 4
     different = np.argsort(-apart, kind="stable")[:_MOST]
     different = different[apart[different] > by_chance]
+    # Of numbers with far tails, variances vary by chance as their fourth moments are, which are 3 for normal ones.
+    along = whiten @ turned[:, different]
+    fourth = sum(_fourth_moments(side[:, kept] / spread[kept] @ along) for side in (x, y)) / 2
+    different = different[apart[different] > by_chance * np.sqrt(np.maximum(fourth - 1, 2) / 2)]
     shift = whiten.T @ ((x.mean(axis=0) - y.mean(axis=0))[kept] / spread[kept])
     chosen = [turned[:, place] for place in different]
     telling = rows * float(shift @ shift) > len(shift) + 4 * math.sqrt(2 * len(shift))
@@ -100,3 +104,9 @@ def _found(x: np.ndarray, y: np.ndarray) -> np.ndarray | None:
     made = np.zeros((x.shape[1], len(chosen)))
     made[kept] = (whiten @ np.column_stack(chosen)) / spread[kept, None]
     return made
+
+
+def _fourth_moments(rows: np.ndarray) -> np.ndarray:
+    """Fourth moment of every column, in units of its squared variance."""
+    squares = np.square(rows - rows.mean(axis=0))
+    return np.asarray(np.square(squares).mean(axis=0) / np.square(squares.mean(axis=0)))
