@@ -34,6 +34,9 @@ _BEYOND_CHANCE = 3.0
 _MOST = 32
 """Directions of different variance, at most: a series has as many as it has frequencies."""
 
+_TELLING = 4.0
+"""Standard errors by which means must differ, in all columns together, for the sum in which they differ most."""
+
 _NEARLY_CANCELLING = 0.01
 """Variance of a direction, in units in which every column has one, below which limits on single columns blur it."""
 
@@ -94,15 +97,18 @@ def _found(x: np.ndarray, y: np.ndarray) -> np.ndarray | None:
     along = whiten @ turned[:, different]
     fourth = sum(_fourth_moments(side[:, kept] / spread[kept] @ along) for side in (x, y)) / 2
     different = different[apart[different] > by_chance * np.sqrt(np.maximum(fourth - 1, 2) / 2)]
+    chosen = turned[:, different]
     shift = whiten.T @ ((x.mean(axis=0) - y.mean(axis=0))[kept] / spread[kept])
-    chosen = [turned[:, place] for place in different]
-    telling = rows * float(shift @ shift) > len(shift) + 4 * math.sqrt(2 * len(shift))
+    # What the means differ in along the others, these say.
+    shift -= chosen @ (chosen.T @ shift)
+    free = len(shift) - len(different)
+    telling = free > 0 and rows * float(shift @ shift) > free + _TELLING * math.sqrt(2 * free)
     if telling and (len(different) or sizes[0] < _NEARLY_CANCELLING):
-        chosen.append(shift / np.linalg.norm(shift))
-    if not chosen:
+        chosen = np.column_stack([chosen, shift / np.linalg.norm(shift)])
+    if not chosen.shape[1]:
         return None
-    made = np.zeros((x.shape[1], len(chosen)))
-    made[kept] = (whiten @ np.column_stack(chosen)) / spread[kept, None]
+    made = np.zeros((x.shape[1], chosen.shape[1]))
+    made[kept] = (whiten @ chosen) / spread[kept, None]
     return made
 
 
