@@ -22,7 +22,7 @@ from dpaudit.auditors.columnwords import PLAIN, Naming
 from dpaudit.auditors.eventwords import half_line, listed
 from dpaudit.auditors.grids import WHOLE, Grid, grid_from_json
 from dpaudit.auditors.outputs import OutputsLike, as_outputs, joined
-from dpaudit.auditors.rowscores import columns_from_json, places_to_json
+from dpaudit.auditors.transforms import columns_from_json, places_to_json
 
 _GLANCE = 2000
 _LOOKED_AT, _LEAST_LOOKED_AT, _LOOKED_AT_NUMBERS = 50_000, 2000, 320_000
