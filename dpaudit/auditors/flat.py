@@ -54,12 +54,23 @@ _WHOLE: frozenset[type] = frozenset({int, np.int64, np.uint64})
 _EXACT = 1 << 53
 """Whole numbers beyond this are not all numbers of double precision; they become two that are."""
 
-_LONG: Structure = ("whole", (" // 2**32", " % 2**32"), (None, None))
-"""Structure of such a number."""
+_LIMB = 32
+_LIMBS = (2, 4, 8, 16, 32)
+"""Bits of the numbers that they become, and how many these are: of up to 64 bits, two; the most for all above 512."""
+
+
+def _structure_of_long(limbs: int) -> Structure:
+    """Structure of a long whole number: its highest part, with the sign, those in the middle, and the lowest."""
+    middle = (f" // 2**{_LIMB * place} % 2**{_LIMB}" for place in range(limbs - 2, 0, -1))
+    names = (f" // 2**{_LIMB * (limbs - 1)}", *middle, f" % 2**{_LIMB}")
+    return "whole", names, (None,) * limbs
+
+
+_LONG = {limbs: _structure_of_long(limbs) for limbs in _LIMBS}
 
 _LONG_DECIMAL: Structure = ("decimal", DECIMAL_PARTS, (None, None))
 
-_STEPS = frozenset([_LONG[1], DECIMAL_PARTS]) | TIME_NAMES
+_STEPS = frozenset([DECIMAL_PARTS, *(names for _, names, _ in _LONG.values())]) | TIME_NAMES
 """Names of parts that stand behind the name of the whole as they are."""
 
 
@@ -363,8 +374,9 @@ def _transposed(column: Sequence[Any], into: list[Values], *, characters: bool =
 def _leaves(column: Sequence[Any], types: set[type], into: list[Values]) -> Structure:
     """Append single values: those of a position, or the halves of all where they are long whole numbers."""
     if types & _WHOLE and _are_long(column, types):
-        into += [[int(value) >> 32 for value in column], [int(value) & 0xFFFFFFFF for value in column]]
-        return _LONG
+        limbs = _one(map(_limbs, column))
+        into += map(list, zip(*(_parts_of_long(value, limbs) for value in column), strict=True))
+        return _LONG[limbs]
     if Decimal in types and _one(map(is_long_decimal, column)):
         into += [column, list(map(last_digits, column))]
         return _LONG_DECIMAL
@@ -387,6 +399,22 @@ def _are_long(column: Sequence[Any], types: set[type]) -> bool:
     if len(long) > 1:
         raise _VariedError
     return long.pop()
+
+
+def _limbs(value: Any) -> int:
+    """How many numbers a long whole number becomes."""
+    number = int(value)
+    # Without a sign, numbers of 64 bits are as long as with one.
+    bits = max(number.bit_length() if number >= 0 else (~number).bit_length() + 1, 2 * _LIMB)
+    return next((limbs for limbs in _LIMBS if bits <= _LIMB * limbs), _LIMBS[-1])
+
+
+def _parts_of_long(value: Any, limbs: int) -> list[int]:
+    """Numbers that a long whole number becomes, the highest first."""
+    number, lowest = int(value), (1 << _LIMB) - 1
+    if limbs == _LIMBS[0]:
+        return [number >> _LIMB, number & lowest]
+    return [number >> _LIMB * (limbs - 1), *(number >> _LIMB * place & lowest for place in range(limbs - 2, -1, -1))]
 
 
 def _parts(columns: Any, into: list[Values]) -> tuple[Structure, ...]:
@@ -574,8 +602,9 @@ def _flatten(item: Any, into: list[Any], *, characters: bool = False) -> Structu
             into.extend(item)
             return "text", len(item), (None,) * len(item)
         if _is_long(item):
-            into += [int(item) >> 32, int(item) & 0xFFFFFFFF]
-            return _LONG
+            limbs = _limbs(item)
+            into += _parts_of_long(item, limbs)
+            return _LONG[limbs]
         if is_long_decimal(item):
             into += [item, last_digits(item)]
             return _LONG_DECIMAL

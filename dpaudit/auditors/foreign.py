@@ -1,11 +1,15 @@
-"""Values of other libraries as plain Python values, without importing any of these libraries."""
+"""Values of other types as plain Python values: those of libraries, none of which is imported, and of Python's own."""
 
 from __future__ import annotations
 
 from collections import deque
 from functools import cache
+from ipaddress import IPv4Address, IPv6Address
 from itertools import pairwise
+from pathlib import PurePath
+from types import SimpleNamespace
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 
@@ -16,13 +20,17 @@ _BYTES = frozenset({"B", "c"})
 """Formats of a view of memory that is of bytes and not of numbers."""
 
 
+_HOLDING_ONE = bytearray | UUID | IPv4Address | IPv6Address | PurePath | SimpleNamespace
+"""Types of Python's own that hold one plain value, or named ones."""
+
+
 @cache
 def is_foreign(kind: type) -> bool:
-    """Whether a type is a frame, a series, a sparse matrix, or a sequence, not of text, but no list or tuple."""
+    """Whether values of a type are made plain: frames, series, sparse matrices, some sequences, holders of one value."""
     if issubclass(kind, np.ndarray | np.generic):
         return False
     return (
-        issubclass(kind, range | deque | memoryview)
+        issubclass(kind, range | deque | memoryview | _HOLDING_ONE)
         or is_frame(kind)
         or is_series(kind)
         or is_sparse(kind)
@@ -66,6 +74,14 @@ def plain(item: Any) -> Any:
         return values if labels is None else dict(zip(labels, values, strict=True))
     if is_array(kind):
         return np.asarray(item).tolist()
+    if isinstance(item, UUID | IPv4Address | IPv6Address):
+        return int(item)
+    if isinstance(item, PurePath):
+        return str(item)
+    if isinstance(item, SimpleNamespace):
+        return vars(item)
+    if isinstance(item, bytearray):
+        return bytes(item)
     if kind is memoryview:
         return item.tobytes() if item.format in _BYTES else item.tolist()
     return list(item)

@@ -1,6 +1,10 @@
 """Frames, series, sparse matrices and iterators, as single outputs and as all outputs of a call."""
 
 from collections import deque
+from ipaddress import IPv4Address, IPv6Address
+from pathlib import PurePosixPath
+from types import SimpleNamespace
+from uuid import UUID
 
 import numpy as np
 import pytest
@@ -126,3 +130,26 @@ POLARS = {
 def test_polars(form):
     pl = pytest.importorskip("polars")
     bound(lambda rows: POLARS[form](pl, rows), samples=2000)
+
+
+HOLDING_ONE = {
+    "bytes": lambda bit, rest: bytearray([rest % 256, 2 + bit, rest // 256 % 256]),
+    "identifier": lambda bit, rest: UUID(int=rest << 64 | rest * 2 + bit),
+    "address": lambda bit, rest: (IPv4Address(2 * (rest % 2**30) + bit), 0.5),
+    "long address": lambda bit, rest: IPv6Address(rest << 90 | bit << 40 | rest),
+    "path": lambda bit, rest: PurePosixPath(f"/run/{rest % 10**6:06d}/{'ab'[bit]}"),
+    "namespace": lambda bit, rest: SimpleNamespace(rest=rest % 10**6, bit=bit),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("made", HOLDING_ONE.values(), ids=HOLDING_ONE)
+def test_what_holds_one_value_is_looked_into(made):
+    def sample(data, size, rng):
+        bits = ((rng.random(size) < 0.7) ^ bool(data)).astype(int)
+        return [
+            made(bit, rest) for bit, rest in zip(bits.tolist(), rng.integers(2**38, size=size).tolist(), strict=True)
+        ]
+
+    found = dpaudit.epsilon_lower_bound(sample, 0, 1, samples=10_000, seed=2)
+    assert 0.6 < found.epsilon <= np.log(7 / 3)

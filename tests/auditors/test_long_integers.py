@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import dpaudit
+from dpaudit.auditors.flat import _limbs, _parts_of_long
 
 
 class Named(NamedTuple):
@@ -57,3 +58,36 @@ def test_noise_beside_equal_long_integers_shows_nothing():
         return [(2**60 + 1, float(x)) for x in rng.normal(size=size)]
 
     assert dpaudit.epsilon_lower_bound(sample, 0, 1, samples=6000, seed=3).epsilon == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("bits", "place"), [(96, 40), (128, 77), (128, 120), (256, 200), (512, 33)])
+def test_any_bit_of_a_very_long_number_is_seen(bits, place):
+    def sample(data, size, rng):
+        told = (rng.random(size) < 0.7) ^ bool(data)
+        numbers = [int.from_bytes(rng.bytes(bits // 8), "little") for _ in range(size)]
+        return [n & ~(1 << place) | int(bit) << place for n, bit in zip(numbers, told.tolist(), strict=True)]
+
+    found = dpaudit.epsilon_lower_bound(sample, 0, 1, samples=8000, seed=3)
+    assert 0.7 < found.epsilon <= np.log(7 / 3)
+
+
+@pytest.mark.parametrize(
+    "value", [2**60 + 3, -(2**63), 2**64, -(2**100) + 7, 2**127 - 1, -(2**127), 2**300 + 12345, -(2**900)]
+)
+def test_their_parts_are_the_number(value):
+    limbs = _limbs(value)
+    parts = _parts_of_long(value, limbs)
+    assert len(parts) == limbs
+    assert sum(part << 32 * place for place, part in enumerate(reversed(parts))) == value
+    assert -(2**31) <= parts[0] < 2**31
+    assert all(0 <= part < 2**32 for part in parts[1:])
+
+
+@pytest.mark.parametrize("numbers", [[2**60, 2**70], [2**64, -(2**64)], [3, 2**100], [2**2000, 2**2000 + 1]])
+def test_numbers_of_any_length_are_counted_beside_each_other(numbers):
+    def sample(data, size, rng):
+        return [(numbers[bit], 0.5) for bit in ((rng.random(size) < 0.8) ^ bool(data)).astype(int)]
+
+    found = dpaudit.epsilon_lower_bound(sample, 0, 1, samples=4000, seed=3)
+    assert 1.1 < found.epsilon <= np.log(4)
