@@ -26,7 +26,7 @@ _HOLDING_ONE = bytearray | UUID | IPv4Address | IPv6Address | PurePath | SimpleN
 
 @cache
 def is_foreign(kind: type) -> bool:
-    """Whether values of a type are made plain: frames, series, sparse matrices, some sequences, holders of one value."""
+    """Whether values of a type are made plain: frames, series, sparse matrices, sequences, and what holds one value."""
     if issubclass(kind, np.ndarray | np.generic):
         return False
     return (

@@ -73,14 +73,27 @@ def test_any_bit_of_a_very_long_number_is_seen(bits, place):
 
 
 @pytest.mark.parametrize(
-    "value", [2**60 + 3, -(2**63), 2**64, -(2**100) + 7, 2**127 - 1, -(2**127), 2**300 + 12345, -(2**900)]
+    ("value", "count"),
+    [
+        (2**60 + 3, 2),
+        (-(2**63), 2),
+        (2**64 - 1, 2),
+        (2**64, 4),
+        (-(2**100) + 7, 4),
+        (2**128 - 1, 4),
+        (-(2**127), 4),
+        (-(2**127) - 1, 8),
+        (2**300 + 12345, 16),
+        (-(2**900), 32),
+    ],
 )
-def test_their_parts_are_the_number(value):
+def test_their_parts_are_the_number(value, count):
     limbs = _limbs(value)
+    assert limbs == count
     parts = _parts_of_long(value, limbs)
     assert len(parts) == limbs
     assert sum(part << 32 * place for place, part in enumerate(reversed(parts))) == value
-    assert -(2**31) <= parts[0] < 2**31
+    assert -(2**31) <= parts[0] < 2**32
     assert all(0 <= part < 2**32 for part in parts[1:])
 
 
