@@ -332,17 +332,17 @@ def test_numbers_of_numpy_inside_of_structures_are_numbers():
 
 def test_columns_are_finite_whatever_numbers_there_are():
     huge = 10**400
-    outputs = structured([(np.inf, None), (-np.inf, 1), (np.nan, 2), (huge, 3), (-huge, 4)])
+    outputs = structured([(np.inf, None), (-np.inf, 1), (np.nan, 2), (huge, 3), (-huge, 4), (huge**2, 5)])
     columns = Columns.fit(outputs)
     matrix = columns(outputs)
     assert np.isfinite(matrix).all()
     # NaN cannot be compared and is a category.
     assert columns.categories == ("None", "nan")
     found = dict(zip(columns.names, matrix.T.tolist(), strict=True))
-    assert found["output[0]"] == [1e300, -1e300, 0, 0, 0]
+    assert found["output[0]"] == [1e300, -1e300, 0, 0, 0, 0]
     # A category is 0 for a number and -1 where there is no value: the long numbers are elsewhere.
-    assert found["kind of output[0]"] == [0, 0, 2, -1, -1]
-    assert found["output[0] // 2**992"] == [0, 0, 0, 1e300, -1e300]
+    assert found["kind of output[0]"] == [0, 0, 2, -1, -1, -1]
+    assert found["output[0] // 2**992"] == [0, 0, 0, float(huge // 2**992), float(-huge // 2**992), 1e300]
 
 
 @pytest.mark.slow
