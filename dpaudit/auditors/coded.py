@@ -24,11 +24,11 @@ from dpaudit.auditors.tables import Table, just_above
 
 _FIRST = 2000
 """Outputs of either input in which codes are looked for. Chosen by hand: a code that is one in a hundred of all numbers
-comes some 40 times in them, for every column."""
+comes 40 times in them for every column."""
 
 _LOOKED_AT = 20_000
 """Outputs of either input by which columns are cut into cells. Chosen by hand: a cell of a twenty-fourth of them has
-1,700 outputs, so that its quantiles are known to about 2 % of its width."""
+1,700 outputs, give or take 2 %."""
 
 _REPEATED = 0.01
 """Part of all numbers from which on a value is taken for a code, and which the other numbers must be at least. Chosen
