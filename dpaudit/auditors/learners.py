@@ -36,15 +36,15 @@ _FEW_VALUES = 64
 the first thousand numbers, which are nearly all distinct under such a law."""
 
 _MANY = 256
-"""Columns from which on a linear system is solved as one that is positive definite. Chosen for time: least squares take
-many times as long."""
+"""Columns from which on a linear system is solved as one that is positive definite. Chosen by hand, for time: least
+squares take many times as long."""
 
 _MOST_SOLVED = 2000
-"""Columns up to which a linear score weighs all of them. Chosen for time, which is the cube of their number: some 10^10
-operations."""
+"""Columns up to which a linear score weighs all of them. Chosen by hand, for time, which is the cube of their number:
+some 10^10 operations."""
 
 _MOST_LINEAR = 1000
-"""How many columns a linear score weighs of more: those whose means differ most. Chosen for time, some 10^9
+"""How many columns a linear score weighs of more: those whose means differ most. Chosen by hand, for time, some 10^9
 operations."""
 
 _LEAST_SPARSE = 64
@@ -64,24 +64,26 @@ _BEYOND_CHANCE = 40.0
 and squares of larger numbers might overflow."""
 
 _BLOCK_VALUES = 1 << 15
-"""Numbers that are worked on at a time, where all of them would not fit into the cache: 256 KiB. Chosen for time."""
+"""Numbers that are worked on at a time, where all of them would not fit into the cache: 256 KiB. Chosen by hand, for
+time."""
 
 _REPEAT_CELLS = 2_000_000
-"""Numbers of either input, about, among which those that repeat are looked for. Chosen for time, which is mostly that
-of sorting them."""
+"""Numbers of either input, about, among which those that repeat are looked for. Chosen by hand, for time, which is
+mostly that of sorting them."""
 
 _POOLED_CELLS = 2_000_000
-"""Numbers of either input, about, that a function for all columns is learned from. Chosen for time."""
+"""Numbers of either input, about, that a function for all columns is learned from. Chosen by hand, for time."""
 
 _PAIR_ROWS = 100_000
-"""Outputs of either input that pairs of columns, hidden classes and correlations are learned from. Chosen for time."""
+"""Outputs of either input that pairs of columns, hidden classes and correlations are learned from. Chosen by hand, for
+time."""
 
 _PAIR_CELLS = 16
 """Cells of a column where pairs of columns are looked at. Chosen by hand: a pair has 256 cells, and 100,000 outputs
 leave each some 400."""
 
 MOST_PAIR_COLUMNS = 40
-"""Columns up to which those that depend on each other are looked for. Chosen for time: they have 780 pairs."""
+"""Columns up to which those that depend on each other are looked for. Chosen by hand, for time: they have 780 pairs."""
 
 _MOST_PAIRS = 16
 """Pairs of columns in a score, at most. Chosen by hand: each is looked up for every output."""
@@ -95,7 +97,8 @@ _SCREENED_PAIRS = 32
 time: twice as many as are taken."""
 
 _SCREEN_SHARE = 4
-"""One over this part of the rows. Chosen for time: screening then takes a quarter of what looking at all would."""
+"""One over this part of the rows. Chosen by hand, for time: screening then takes a quarter of what looking at all
+would."""
 
 _CORRELATED = 3.0
 """Standard errors by which correlations must be more than chance makes them for columns to predict one another. Chosen
@@ -118,16 +121,16 @@ _ALIGNED = 1.0
 common. Chosen by hand: chance turns few of those that differ, and leaves a third of those that do not."""
 
 _PROBE_ROWS = 10_000
-"""Outputs of either input on which trees are tried before they learn from all. Chosen for time."""
+"""Outputs of either input on which trees are tried before they learn from all. Chosen by hand, for time."""
 
 _PROBE_ROUNDS = 20
-"""Trees of that trial. Chosen for time."""
+"""Trees of that trial. Chosen by hand, for time."""
 
 _BOOSTED_CELLS = 2_000_000
-"""Numbers of either input, about, that trees learn from. Chosen for time."""
+"""Numbers of either input, about, that trees learn from. Chosen by hand, for time."""
 
 _BOOSTED_ROUNDS = 60
-"""Trees of a score. Chosen for time."""
+"""Trees of a score. Chosen by hand, for time."""
 
 _LEAST_BOOSTED_ROWS = 1000
 """Outputs of either input from which on trees are learned. Chosen by hand: fewer teach them mostly luck."""

@@ -25,17 +25,17 @@ _CLASSES = 8
 threshold that all numbers are compared with."""
 
 _ROUNDS = 25
-"""Rounds of expectation-maximisation on a few outputs, at most. Chosen for time."""
+"""Rounds of expectation-maximisation on a few outputs, at most. Chosen by hand, for time."""
 
 _MORE_ROUNDS = 6
-"""Rounds on all outputs, at most, after those. Chosen for time."""
+"""Rounds on all outputs, at most, after those. Chosen by hand, for time."""
 
 _FEW_ROWS = 10_000
 """Outputs of either input that the first rounds learn from; as many others decide whether the classes describe what
-they have not seen. Chosen for time."""
+they have not seen. Chosen by hand, for time."""
 
 _MOST_ROWS = 60_000
-"""Outputs of either input that the last rounds learn from, at most. Chosen for time."""
+"""Outputs of either input that the last rounds learn from, at most. Chosen by hand, for time."""
 
 _MOST_CELLS = 400
 """Cells of all columns together up to which classes are learned. Chosen by hand: each class has a probability for every
