@@ -21,8 +21,9 @@ EARLY_PAIRS = 8
 """Most pairs that are looked at before the search. Chosen by hand."""
 
 _ALPHA_SHARE = 0.25
-"""Part of the error probability that goes to the bets. Chosen by hand: the bound for the whole sample is then 3.17
-standard errors below the estimate at 99.9 % confidence in place of 3.09, and the bets need four times the wealth."""
+"""Part of the error probability that goes to the bets. Chosen by hand: by this alone, the bound for the whole sample is
+3.17 standard errors below the estimate at 99.9 % confidence in place of 3.09, and the bets need four times the
+wealth."""
 
 _FIRST = 50
 """Outputs per input from which the first events are chosen, and the fewest of a round. Chosen by hand: fewer choose
