@@ -73,8 +73,8 @@ _TRIAL_SHARE = 0.01
 """Part of the time left that a call may take that only measures the sampler's speed. Chosen by hand."""
 
 _TRIAL_GROWTH = 8
-"""Factor by which the outputs of such calls grow. Chosen by hand: seven calls reach `CHUNK`, and the last takes most of
-the time."""
+"""Factor by which the outputs of such calls grow. Chosen by hand: six calls reach half of `CHUNK`, and the last takes
+most of the time."""
 
 _TRIALS_SHARE = 0.1
 """Part of the time left that all these calls may take. Chosen by hand."""
@@ -84,8 +84,8 @@ _SPLIT_SHARE = 0.25
 take from what a call takes. Chosen by hand."""
 
 _FEW_CALLS = 7.0
-"""Calls, as long as the last one, within the time left, below which one call at most checks whether outputs come again.
-They are the four that are needed, and three for the comparison."""
+"""Calls, as long as the last one, within the time left, below which one call at most checks whether outputs come again:
+the four that are needed (`_CALLS_NEEDED`), and three that compare."""
 
 _CALLS_NEEDED = 4.0
 """Calls without which there is no bound: choosing an event and bounding it takes one on either input each."""
