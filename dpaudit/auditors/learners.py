@@ -33,7 +33,7 @@ less than half a per cent, and sorting takes milliseconds."""
 
 _FEW_VALUES = 64
 """Distinct numbers, at most, that are not taken for those of a continuous law. Chosen by hand; they are counted among
-the first thousand numbers, which are nearly all distinct under such a law."""
+the first thousand rows, which are nearly all distinct under such a law."""
 
 _MANY = 256
 """Columns from which on a linear system is solved as one that is positive definite. Chosen by hand, for time: least
