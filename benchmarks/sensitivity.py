@@ -107,6 +107,7 @@ NAMES = {
         "SHARE_OF_OTHERS",
         "_SHARE_OF_LUCK",
         "_SHARE_OF_COMMON",
+        "_SHARE_OF_COUNTS",
         "MOST_CANDIDATES",
         "_LEAST_HITS",
     ),

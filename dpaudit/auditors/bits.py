@@ -20,8 +20,8 @@ from dpaudit.auditors.columnwords import PLAIN, Naming
 from dpaudit.auditors.eventwords import Axis, half_line, listed, rule, with_rule
 from dpaudit.auditors.grids import is_short, short_from_json
 from dpaudit.auditors.outputs import OutputsLike, as_outputs
-from dpaudit.auditors.rowscores import columns_from_json, places_to_json
 from dpaudit.auditors.tables import Table
+from dpaudit.auditors.transforms import columns_from_json, places_to_json
 
 _LOOKED_AT = 20_000
 _LOOKED_AT_NUMBERS = 640_000

@@ -25,7 +25,7 @@ def complement(probability: float) -> float:
 
     Confidence and error probability are each the complement of the other, whichever of the two was given.
     """
-    return float(1 - Decimal(repr(probability)))
+    return float(1 - Decimal(repr(float(probability))))
 
 
 def deadline_in(seconds: float | None) -> float | None:

@@ -19,8 +19,9 @@ from scipy.special import expit
 
 from dpaudit.auditors.lookup import Lookup
 from dpaudit.auditors.outputs import OutputsLike, as_outputs
-from dpaudit.auditors.rowscores import AdditiveScore, PairScore, Transform
+from dpaudit.auditors.rowscores import AdditiveScore, PairScore
 from dpaudit.auditors.tables import Table, just_above
+from dpaudit.auditors.transforms import Coded, Identity, Transform
 
 _FIRST = 2000
 """Outputs of either input in which codes are looked for. Chosen by hand: a code that is one in a hundred of all numbers
@@ -84,7 +85,7 @@ def learn_coded(identity: Transform, x: OutputsLike, y: OutputsLike) -> PairScor
     codes = _codes(np.concatenate([identity(side[:_FIRST]) for side in (x, y)]))
     if not codes:
         return None
-    transform = Transform("coded", identity.columns, codes=codes)
+    transform = Coded(identity.columns, codes)
     some = np.concatenate([transform(side[:_LOOKED_AT]) for side in (x, y)])
     width = some.shape[1]
     smallest = width - 2 - len(codes)
@@ -107,7 +108,7 @@ def has_codes(x: OutputsLike, y: OutputsLike) -> bool:
     columns = x.columns_with(y)
     if columns is None:
         return False
-    identity = Transform("identity", columns)
+    identity = Identity(columns)
     return bool(_codes(np.concatenate([identity(side) for side in (x, y)])))
 
 

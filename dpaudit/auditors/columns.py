@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -108,7 +109,7 @@ class Columns:
     def __call__(self, outputs: np.ndarray) -> np.ndarray:
         """Matrix of finite numbers, shape (size, columns)."""
         if self.numeric:
-            rows = outputs.reshape(len(outputs), -1)
+            rows = outputs.reshape(len(outputs), math.prod(outputs.shape[1:]))
             if rows.dtype.kind == "c":
                 rows = np.ascontiguousarray(rows.astype(complex)).view(float)
             return rows

@@ -342,9 +342,12 @@ def privacy_bounds_from_samples(
     ParameterError
         A number is out of range.
     DataError
-        There are too few rows, NaN, or columns of different types on the two sides.
+        There are too few rows, NaN, or columns of different types, or of times without a common unit, on the two sides.
     CheckError
-        The rows are resamples of a few, or ``features`` returns the wrong shape.
+        The rows are resamples of a few; or ``features`` returns the wrong shape or NaN, or does not look at every
+        output on its own.
+    TargetRaisedError
+        ``features`` raises.
 
     Notes
     -----

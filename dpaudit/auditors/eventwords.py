@@ -83,8 +83,31 @@ def _from(edge: float) -> tuple[str, bool]:
         return _in_full(edge), False
     if len(_in_full(before)) <= _LONGEST_NUMBER:
         return _in_full(before), True
-    # Rounded down, so that outputs that equal an edge are still where it says.
-    return f"{float(_DOWN.create_decimal_from_float(edge)):.6g}", False
+    # Outputs that equal an edge are still where it says.
+    return rounded_down(edge), False
+
+
+def rounded_down(value: float) -> str:
+    """Write a number with six digits that is no larger.
+
+    Examples
+    --------
+    >>> rounded_down(2 / 3), rounded_down(-2 / 3), rounded_down(2.0)
+    ('0.666666', '-0.666667', '2')
+    """
+    return f"{float(_DOWN.create_decimal_from_float(float(value))):.6g}"
+
+
+def rounded_up(value: float) -> str:
+    """Write a number with six digits that is no smaller.
+
+    Examples
+    --------
+    >>> rounded_up(2 / 3), rounded_up(-2 / 3), rounded_up(2.0)
+    ('0.666667', '-0.666666', '2')
+    """
+    text = rounded_down(-value)
+    return text[1:] if text.startswith("-") else text if text == "0" else f"-{text}"
 
 
 @dataclass(frozen=True, slots=True)

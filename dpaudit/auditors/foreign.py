@@ -139,13 +139,13 @@ def _column(series: Any) -> np.ndarray:
 
 
 def _frame(raw: Any) -> Any:
-    """A row of a frame is an output: numbers as rows, other values as records with the names of the columns."""
+    """A row of a frame is an output, a record with the names of the columns; numbers and times keep their types."""
     names = [str(name) for name in raw.columns]
     if len(set(names)) < len(names) or not names:
         return raw.to_numpy()
     parts = [_column(raw[name]) for name in raw.columns]
     fields = [
-        (name, part.dtype if part.dtype.kind in "biuf" else object) for name, part in zip(names, parts, strict=True)
+        (name, part.dtype if part.dtype.kind in "biufmM" else object) for name, part in zip(names, parts, strict=True)
     ]
     records = np.empty(len(raw), dtype=fields)
     for name, part in zip(names, parts, strict=True):

@@ -20,11 +20,12 @@ from dpaudit.auditors.rowscores import (
     ExtremeScore,
     LinearScore,
     PairScore,
-    Transform,
+    QuadraticScore,
     cell_numbers,
 )
 from dpaudit.auditors.scores import ColumnScore, Score
 from dpaudit.auditors.tables import Table
+from dpaudit.auditors.transforms import Differences, Identity, Innovations, Ordered, Places, Transform
 from dpaudit.auditors.trees import BoostedScore
 
 _LOOKED_AT = 20_000
@@ -196,22 +197,27 @@ MakeTransform = Callable[[Columns, OutputsLike, OutputsLike], Transform | None]
 
 def identity_transform(columns: Columns, x: OutputsLike, y: OutputsLike) -> Transform:
     """Leave the columns as they are."""
-    return Transform("identity", columns)
+    return Identity(columns)
 
 
 def differences_transform(columns: Columns, x: OutputsLike, y: OutputsLike) -> Transform:
     """Make of every number its difference to the one before it."""
-    return Transform("differences", columns)
+    return Differences(columns)
+
+
+def places_transform(columns: Columns, x: OutputsLike, y: OutputsLike) -> Places:
+    """Say in which order the numbers are, or where the largest and the smallest of many are."""
+    return Places(columns)
 
 
 def ordered_transform(columns: Columns, x: OutputsLike, y: OutputsLike) -> Transform:
     """Put the numbers in ascending order, with the gaps between them."""
-    return Transform("ordered", columns)
+    return Ordered(columns)
 
 
 def innovations_transform(columns: Columns, x: OutputsLike, y: OutputsLike) -> Transform | None:
     """Leave of every number what the numbers before it do not predict linearly; None where they predict nothing."""
-    rows = Transform("identity", columns)(joined([x[:_PAIR_ROWS], y[:_PAIR_ROWS]])).astype(float, copy=False)
+    rows = Identity(columns)(joined([x[:_PAIR_ROWS], y[:_PAIR_ROWS]])).astype(float, copy=False)
     low, high = _quantiles(rows[: 2 * _LOOKED_AT], [0.001, 0.999])
     some = min(len(x), _PAIR_ROWS)
     if not _maybe_correlated(rows, low, high, some):
@@ -231,7 +237,7 @@ def innovations_transform(columns: Columns, x: OutputsLike, y: OutputsLike) -> T
         return None
     # Every number keeps its own scale.
     matrix = np.asarray((inverse / np.diag(inverse)[:, None]).T)
-    return Transform("innovations", columns, matrix) if np.isfinite(matrix).all() else None
+    return Innovations(columns, matrix) if np.isfinite(matrix).all() else None
 
 
 def _maybe_correlated(rows: np.ndarray, low: np.ndarray, high: np.ndarray, some: int) -> bool:
@@ -412,6 +418,24 @@ def _solved(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
                 return found
     weights: np.ndarray = np.linalg.lstsq(matrix, right, rcond=1e-12)[0]
     return weights
+
+
+def learn_quadratic(make: MakeTransform, columns: Columns, x: OutputsLike, y: OutputsLike) -> QuadraticScore | None:
+    """Quadratic discriminant along the directions of a transform."""
+    transform = make(columns, x, y)
+    if transform is None:
+        return None
+    sides = [transform(side) for side in (x, y)]
+    low, high = _quantiles(np.concatenate([side[:_LOOKED_AT] for side in sides]), [0.001, 0.999])
+    limited = [_limited(side, low, high) for side in sides]
+    means, variances = ([getattr(side, what)(axis=0) for side in limited] for what in ("mean", "var"))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        precisions = [1 / each for each in variances]
+        weights = means[0] * precisions[0] - means[1] * precisions[1]
+        squares = (precisions[1] - precisions[0]) / 2
+    if not (np.isfinite(weights).all() and np.isfinite(squares).all()):
+        return None
+    return QuadraticScore(transform, weights, squares)
 
 
 def learn_extreme(transform: Transform, x: OutputsLike, y: OutputsLike) -> ExtremeScore:

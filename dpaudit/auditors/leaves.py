@@ -91,10 +91,17 @@ def canonical(item: Any) -> Any:
     if isinstance(item, list | tuple):
         return [canonical(part) for part in item]
     if isinstance(item, np.generic):
-        return item.item()
+        return _with_one_zero(item.item())
     if not _says_its_value(kind) and _holds_address(item):
         raise _unidentified(kind)
-    return item
+    return _with_one_zero(item)
+
+
+def _with_one_zero(item: Any) -> Any:
+    """Return a value with 0.0 for -0.0, which is equal but has another text and other bits."""
+    if type(item) is complex:
+        return complex(item.real + 0.0, item.imag + 0.0)
+    return item + 0.0 if type(item) in (float, np.longdouble) else item
 
 
 def _unidentified(kind: type) -> CheckError:
@@ -243,7 +250,8 @@ def _words_of_type(kind: type, group: Sequence[Any]) -> np.ndarray:
 
 
 def _float_words(numbers: np.ndarray) -> np.ndarray:
-    bits = numbers.view(np.uint64)
+    # -0.0 and 0.0 are equal but differ in their bits.
+    bits = (numbers + 0.0).view(np.uint64)
     odd = np.isnan(numbers)
     return mixed((np.where(odd, _NAN_BITS, bits) if odd.any() else bits) ^ _FLOAT_TAG)
 

@@ -208,7 +208,7 @@ def epsilon_lower_bound(
     task = PairTask(
         guarantee=ApproximateDP(float(claimed), float(delta)),
         samples=samples,
-        alpha=1 - confidence,
+        alpha=budget.alpha,
         stop_early=stop_early,
         timed=deadline is not None,
         asked=samples,

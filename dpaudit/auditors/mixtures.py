@@ -17,8 +17,9 @@ from dpaudit.auditors.columnwords import PLAIN, Naming
 from dpaudit.auditors.eventwords import half_line, rule, with_rule
 from dpaudit.auditors.lookup import Lookup
 from dpaudit.auditors.outputs import OutputsLike
-from dpaudit.auditors.rowscores import Transform, of_some
+from dpaudit.auditors.rowscores import of_some
 from dpaudit.auditors.tables import Table
+from dpaudit.auditors.transforms import Transform
 
 _CLASSES = 8
 """Hidden classes of either input. Chosen by hand: enough for the levels of one hidden quantity, such as a noisy
@@ -98,14 +99,15 @@ class MixtureScore:
         sides = [cells.numbers(side[:_MOST_ROWS]) for side in (x, y)]
         numbers = np.concatenate([side[:_FEW_ROWS] for side in sides])
         some = cells.counted(numbers)
-        weights, laws = _improved(some, _first_parts(numbers), _ROUNDS)
+        sizes = np.concatenate([np.full(len(edges[i]) + 1, len(edges[i]) + 1) for i in columns])
+        weights, laws = _improved(some, _first_parts(numbers), sizes, _ROUNDS)
         if len(sides[0]) >= 2 * _FEW_ROWS:
             others = cells.counted(np.concatenate([side[_FEW_ROWS : 2 * _FEW_ROWS] for side in sides]))
-            independent = np.log(some.sum(axis=0) + _SMOOTHED)[:, None] - np.log(some.shape[0] + 1)
+            independent = np.log((some.sum(axis=0) + _SMOOTHED) / (some.shape[0] + _SMOOTHED * sizes))[:, None]
             if _parts(others, weights, laws)[1] <= _parts(others, np.zeros(1), independent)[1]:
                 return None
         every = cells.counted(np.concatenate(sides))
-        weights, laws = _improved(every, _parts(every, weights, laws)[0], _MORE_ROUNDS)
+        weights, laws = _improved(every, _parts(every, weights, laws)[0], sizes, _MORE_ROUNDS)
         counted = [every[: len(sides[0])], every[len(sides[0]) :]]
         return cls(transform, edges, columns, *_differences(counted, weights, laws, _column_of(edges, columns)))
 
@@ -211,13 +213,16 @@ def _first_parts(cells: np.ndarray) -> np.ndarray:
     return parts
 
 
-def _improved(cells: csr_array, parts: np.ndarray, rounds: int) -> tuple[np.ndarray, np.ndarray]:
-    """Weights and laws of the classes, after so many rounds of expectation-maximisation."""
+def _improved(cells: csr_array, parts: np.ndarray, sizes: np.ndarray, rounds: int) -> tuple[np.ndarray, np.ndarray]:
+    """Weights and laws of the classes, after so many rounds of expectation-maximisation.
+
+    ``sizes`` are the cells of the column that each cell is of: what every count is raised by adds up to that many.
+    """
     before = -np.inf
     weights = laws = np.empty(0)
     for _ in range(rounds):
         weights = np.log(parts.mean(axis=0))
-        laws = np.log(cells.T @ parts + _SMOOTHED) - np.log(parts.sum(axis=0) + 1)
+        laws = np.log(cells.T @ parts + _SMOOTHED) - np.log(parts.sum(axis=0) + _SMOOTHED * sizes[:, None])
         parts, likelihood = _parts(cells, weights, laws)
         if likelihood - before < _CONVERGED:
             break

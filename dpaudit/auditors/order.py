@@ -65,6 +65,8 @@ def _columns(rows: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
             yield label, np.unique(np.array(texts), return_inverse=True)[1].astype(np.int64)
         elif values.dtype.kind in "biuf":
             yield label, values
+        elif values.dtype.kind in "mM":
+            yield label, values.astype(np.int64)
 
 
 def _counts_up(values: np.ndarray) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any, Literal
@@ -91,7 +92,13 @@ class Outputs:
         return sum(_length(at) for at in self._at)
 
     def __getitem__(self, which: slice | np.ndarray) -> Outputs:
-        """Select outputs by a slice, by their numbers or by a mask."""
+        """Select outputs by a slice, by their numbers, from 0 on, or by a mask of as many.
+
+        Raises
+        ------
+        IndexError
+            There are no outputs of these numbers.
+        """
         made = object.__new__(Outputs)
         made._raw, made._stores, made._at, made._fitted = None, [], [], None
         if isinstance(which, slice):
@@ -107,12 +114,22 @@ class Outputs:
             if len(made._stores) > 1 and not _length(made._at[0]):
                 del made._stores[0], made._at[0]
             return made
-        places = np.flatnonzero(which) if which.dtype == bool else np.asarray(which)
+        places = self._numbered(which)
         store = self._stores[0] if len(self._stores) == 1 else _Store.joined(self)
         at = self._at[0] if len(self._stores) == 1 else slice(0, len(self))
         made._stores = [store]
         made._at = [places + at.start if isinstance(at, slice) else at[places]]
         return made
+
+    def _numbered(self, which: np.ndarray) -> np.ndarray:
+        """Numbers of outputs, checked: beyond a slice lie other outputs, which are not to be taken for its own."""
+        if which.dtype == bool:
+            if len(which) != len(self):
+                raise IndexError(f"a mask of {len(which)} outputs is not one of {len(self)}")
+            return np.flatnonzero(which)
+        if len(which) and (int(which.min()) < 0 or int(which.max()) >= len(self)):
+            raise IndexError(f"outputs {which.min()} to {which.max()} are not among {len(self)}, numbered from 0 on")
+        return which if len(which) else np.empty(0, dtype=np.intp)
 
     def columns_with(self, other: Outputs) -> Columns | None:
         """Columns that suit these outputs and others; None where they have too many parts, or none."""
@@ -268,6 +285,9 @@ class _Known:
         self.values: np.ndarray = np.empty(0)
 
     def get(self, at: slice | np.ndarray, work_out: Callable[[slice | np.ndarray], np.ndarray]) -> np.ndarray:
+        if not _length(at):
+            # Which has the type and the shape of values that are not known yet.
+            return work_out(at)
         missing = ~self.done[at]
         if missing.any():
             places: slice | np.ndarray = at
@@ -297,7 +317,7 @@ def coding_of(outputs: OutputsLike) -> Coding:
     if isinstance(outputs, Outputs):
         return outputs.coding()
     if outputs.dtype.kind in "biufc":
-        return "number" if outputs.dtype.kind != "c" and outputs[:1].size == 1 else "row"
+        return "number" if outputs.dtype.kind != "c" and math.prod(outputs.shape[1:]) == 1 else "row"
     if outputs.ndim > 1 or outputs.dtype.names:
         return "values"
     return "text" if outputs.dtype.kind != "O" or set(map(type, outputs.tolist())) <= _TEXTS else "values"
@@ -316,15 +336,14 @@ def outcome_keys(outputs: OutputsLike, coding: Coding) -> np.ndarray:
     if coding == "text":
         if outputs.dtype.kind == "U" and outputs.ndim == 1:
             return outputs.astype(str)
-        items = (
-            outputs if outputs.ndim == 1 and outputs.dtype.kind == "O" else outputs.reshape(len(outputs), -1).tolist()
-        )
-        return np.array([text_of(item) for item in items])
-    rows = outputs.reshape(len(outputs), -1)
+        is_list = outputs.ndim == 1 and outputs.dtype.kind == "O"
+        items = outputs if is_list else outputs.reshape(len(outputs), math.prod(outputs.shape[1:])).tolist()
+        return np.array([text_of(item) for item in items], dtype=str)
+    rows = outputs.reshape(len(outputs), math.prod(outputs.shape[1:]))
     if coding == "number":
         return rows[:, 0] if outputs.dtype.kind != "b" else rows[:, 0].view(np.uint8)
     block = max(_LEAST_BLOCK, _BLOCK_VALUES // rows.shape[1])
-    return np.concatenate([_hashed(rows[start : start + block]) for start in range(0, len(rows), block)])
+    return np.concatenate([_hashed(rows[start : start + block]) for start in range(0, max(len(rows), 1), block)])
 
 
 def _keys_of_blocks(apart: Iterable[Flat]) -> np.ndarray:
@@ -425,7 +444,7 @@ class Coder:
 
 def find_keys(known: np.ndarray, keys: np.ndarray, direct: np.ndarray | None = None) -> np.ndarray:
     """Position of every key among the ``known`` ones, ascending; -1 where it is not among them."""
-    if not len(known):
+    if not len(known) or not len(keys):
         return np.full(len(keys), -1)
     if direct is not None and keys.dtype.kind in "iu":
         low = int(known[0])

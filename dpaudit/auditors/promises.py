@@ -10,9 +10,9 @@ from scipy.special import expit
 
 from dpaudit.auditors.coded import learn_coded
 from dpaudit.auditors.outputs import OutputsLike, as_outputs, joined
-from dpaudit.auditors.rowscores import Transform
 from dpaudit.auditors.selection import Choice, Counts, FinalTest, compete, fits
 from dpaudit.auditors.threads import one_thread
+from dpaudit.auditors.transforms import Identity
 
 _CAUTION = 1.25
 """Standard errors of caution where pairs are compared by their counts. Chosen by hand (as `selection._TO_COMPARE`):
@@ -65,7 +65,7 @@ def modelled_bound(x: OutputsLike, y: OutputsLike, test: FinalTest) -> float:
     """
     x, y = as_outputs(x), as_outputs(y)
     columns = x.columns_with(y)
-    score = None if columns is None else learn_coded(Transform("identity", columns), x, y)
+    score = None if columns is None else learn_coded(Identity(columns), x, y)
     if score is None:
         return float("-inf")
     with np.errstate(over="ignore", invalid="ignore"):

@@ -22,7 +22,7 @@ from dpaudit.auditors.columnwords import PLAIN, Naming
 from dpaudit.auditors.eventwords import half_line, listed
 from dpaudit.auditors.grids import WHOLE, Grid, grid_from_json
 from dpaudit.auditors.outputs import OutputsLike, as_outputs, joined
-from dpaudit.auditors.rowscores import columns_from_json, places_to_json
+from dpaudit.auditors.transforms import columns_from_json, places_to_json
 
 _GLANCE = 2000
 _LOOKED_AT, _LEAST_LOOKED_AT, _LOOKED_AT_NUMBERS = 50_000, 2000, 320_000
@@ -464,6 +464,8 @@ def _higher_digits(summed: Sum, largest: float, x: np.ndarray, y: np.ndarray) ->
 
 
 def _digit(numbers: np.ndarray, divisor: int, base: int) -> np.ndarray:
+    # One input's numbers may be of a narrow type that does not hold the divisor.
+    numbers = numbers.astype(np.uint64 if numbers.dtype.kind == "u" else np.int64, copy=False)
     if base == 2:
         return np.asarray(numbers >> (divisor.bit_length() - 1)).astype(np.int64) & 1
     return _residues(numbers // divisor, base)

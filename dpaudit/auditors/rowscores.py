@@ -6,236 +6,36 @@ Structured outputs are taken apart into rows of numbers first.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
 from dpaudit.auditors import columnwords
-from dpaudit.auditors.columns import Columns
 from dpaudit.auditors.columnwords import PLAIN, Naming
 from dpaudit.auditors.eventwords import (
     LONGEST_RULE,
     MOST_NAMED,
-    Axis,
     added,
     half_line,
-    listed,
     number,
+    rounded_down,
+    rounded_up,
     rule,
     with_rule,
 )
 from dpaudit.auditors.lookup import Lookup
-from dpaudit.auditors.outputs import OutputsLike, as_outputs
+from dpaudit.auditors.outputs import OutputsLike
 from dpaudit.auditors.tables import Table
-
-_OCCURRENCES = "occurrences of"
-
-_TRANSFORMS = ("identity", "differences", "ordered", "innovations", "coded")
+from dpaudit.auditors.transforms import Coded, Identity, Transform, weighted
 
 _STEPS = 8
 _BLOCK_VALUES = 1 << 15
-"""Numbers that are put in order at a time, so that they stay in the cache."""
+"""Numbers that are scored at a time, so that they stay in the cache."""
 
-_LARGEST = 1e300
 _EXACT_INTEGERS = 1 << 53
 _DOUBLE = 8
 """Bytes of a number in double precision."""
-
-
-@dataclass(frozen=True, slots=True)
-class Transform:
-    """Linear change of coordinates, after structured outputs have been taken apart.
-
-    Attributes
-    ----------
-    name
-        ``identity``, ``differences`` (of every number to the one before it), ``ordered`` (the numbers in ascending
-        order, and the gaps between them), ``innovations`` (what a linear prediction from the numbers before it
-        leaves) or ``coded`` (the numbers, the smallest and the largest that are no codes, or the first code where all
-        are, and how often each code occurs).
-    matrix
-        Of innovations: the transform is ``numbers @ matrix``.
-    codes
-        Of coded numbers: the values that stand for something else than their size, ascending.
-    """
-
-    name: str
-    columns: Columns
-    matrix: np.ndarray | None = None
-    codes: tuple[float, ...] = ()
-
-    def __call__(self, outputs: OutputsLike, first: int | None = None) -> np.ndarray:
-        """Numbers of every output, shape (size, width); at least the first so many columns where that is given."""
-        rows = as_outputs(outputs).rows(self.columns)
-        # What becomes of a number must not depend on those beside it. A finite sum of squares leaves none to limit.
-        if rows.dtype.kind == "f" and (rows.dtype.itemsize > 8 or not np.isfinite(np.vdot(rows, rows))):
-            rows = np.clip(rows.astype(float), -_LARGEST, _LARGEST)
-        if self.name == "differences":
-            return np.diff(rows.astype(float, copy=False), axis=1, prepend=0.0)
-        if self.name == "ordered":
-            return _ordered(rows, gaps=first is None or first > rows.shape[1])
-        if self.name == "coded":
-            return _coded(rows.astype(float, copy=False), self.codes)
-        return rows if self.matrix is None else rows.astype(float, copy=False) @ self.matrix
-
-    def to_json(self) -> dict[str, Any]:
-        """Name and numbers."""
-        return {
-            "name": self.name,
-            "positions": self.columns.positions,
-            "categories": list(self.columns.categories),
-            "matrix": None if self.matrix is None else self.matrix.tolist(),
-            **({"codes": list(self.codes)} if self.codes else {}),
-            **places_to_json(self.columns),
-        }
-
-    @classmethod
-    def from_json(cls, raw: dict[str, Any]) -> Transform:
-        """Make the transform again."""
-        if raw["name"] not in _TRANSFORMS:
-            raise ValueError(f"'name' of a transform must be one of {', '.join(_TRANSFORMS)}")
-        matrix = None if raw["matrix"] is None else np.array(raw["matrix"], dtype=float)
-        return cls(raw["name"], columns_from_json(raw), matrix, tuple(map(float, raw.get("codes", ()))))
-
-    def named(self, column: int, width: int, naming: Naming = PLAIN) -> str:
-        """Return what a column is, in words; ``width`` is the number of columns."""
-        own = self._own(width)
-        if self.name == "ordered":
-            if column < own:
-                return _rank(column, own)
-            return f"{_rank(column - own + 1, own)} less {_rank(column - own, own)}"
-        if self.name == "coded" and column >= own:
-            return ("smallest number", "largest number", *map(self._occurrences, self.codes))[column - own]
-        if self.name in ("identity", "coded"):
-            return columnwords.part(self.columns, column, own, naming)
-        what = columnwords.named(self.columns, column, own, naming)
-        if self.name == "differences":
-            return f"{what} - {columnwords.named(self.columns, column - 1, own, naming)}" if column else what
-        if self.matrix is None:
-            return what
-        before = [(float(self.matrix[i, column]), i) for i in range(column) if self.matrix[i, column]]
-        if len(before) > _MOST_TERMS:
-            return f"{what} less what the numbers before it predict"
-        return weighted(
-            [(1.0, what), *((weight, columnwords.named(self.columns, i, own, naming)) for weight, i in before)]
-        )
-
-    def listed(self, columns: Sequence[int], width: int, naming: Naming, weights: Sequence[float] | None = None) -> str:
-        """List columns in words, those of the largest weights where there are many."""
-        if self.name == "identity" and len(columns) > MOST_NAMED and self.columns.numeric and not naming.supported:
-            first, last = columns[0], columns[-1]
-            if list(columns) == list(range(first, last + 1)):
-                return f"{naming.of(first, width)} to {naming.of(last, width)}"
-        return listed([self.named(column, width, naming) for column in columns], weights)
-
-    def _numbers(self, own: int, naming: Naming) -> str:
-        """List the numbers of an output."""
-        if self.columns.numeric:
-            return replace(self, name="identity").listed(range(own), own, naming)
-        return listed([columnwords.named(self.columns, column, own, naming) for column in range(own)])
-
-    def explained(self, columns: Sequence[int], width: int, naming: Naming) -> dict[str, Any]:
-        """Say what the words are about that `named` has for these columns."""
-        own = self._own(width)
-        every = range(own)
-        if self.name == "ordered":
-            return {"the numbers in order are": self._numbers(own, naming), **columnwords.legend(self.columns, every)}
-        if self.name in ("differences", "innovations"):
-            before = {column - 1 for column in columns if column}
-            return columnwords.legend(self.columns, every if self.name == "innovations" else [*columns, *before])
-        return self._extremes(own, naming) if self.name == "coded" and max(columns, default=0) >= own else {}
-
-    def coded_sum(self, columns: Sequence[int], width: int, naming: Naming, side: str) -> dict[str, str]:
-        """Describe a sum over numbers, extremes and counts of codes that crosses the smallest with the counts."""
-        own = self._own(width)
-        numbers = replace(self, name="identity").listed([column for column in columns if column < own], own, naming)
-        counts = listed([self._occurrences(code) for code in self.codes]).replace(f"{_OCCURRENCES} ", "")
-        each = "each of " if len(self.codes) > 1 else ""
-        what = f"{numbers}, of the smallest and the largest number, of how often {each}{counts} occurs"
-        return {
-            f"sum of step functions of {what}, and of the smallest number with each of these counts": side,
-            **self._extremes(own, naming),
-        }
-
-    def _extremes(self, own: int, naming: Naming) -> dict[str, str]:
-        """Say which numbers the smallest and the largest are looked for among, and codes are counted in."""
-        codes = listed([f"{code:g}" for code in self.codes])
-        return {
-            "codes are counted in": self._numbers(own, naming),
-            "smallest and largest": f"of these that are not {codes}",
-        }
-
-    def axis(self, column: int, width: int, edges: np.ndarray, naming: Naming) -> Axis:
-        """Return a column cut into cells."""
-        own = self._own(width)
-        if self.name in ("identity", "coded") and column < own:
-            return columnwords.axis(self.columns, column, own, edges, naming)
-        return Axis.of_numbers(self.named(column, width, naming), edges)
-
-    def _own(self, width: int) -> int:
-        """Numbers of an output, of which so many columns are made."""
-        if self.name == "ordered":
-            return (width + 1) // 2
-        return width - 2 - len(self.codes) if self.name == "coded" else width
-
-    def _occurrences(self, code: float) -> str:
-        """Say what is counted: a code, and what it stands for where an output has other values than numbers."""
-        own = len(columnwords.names_of(self.columns))
-        kinds = [column for column in range(own) if columnwords.value_of(self.columns, column, 0) is not None]
-        if not kinds or not code.is_integer() or not -1 <= code <= len(self.columns.categories) + 1:
-            return f"{_OCCURRENCES} {code:g}"
-        text = columnwords.value_of(self.columns, kinds[0], code)
-        return f"{_OCCURRENCES} {text}" + (f" (or {code:g})" if len(kinds) < own else "")
-
-
-def _ordered(rows: np.ndarray, *, gaps: bool) -> np.ndarray:
-    """Numbers of every row in ascending order, and the gaps between them where these are wanted."""
-    width = rows.shape[1]
-    if not gaps:
-        return np.sort(rows.astype(float, copy=False), axis=1)
-    made = np.empty((len(rows), 2 * width - 1))
-    step = max(1, _BLOCK_VALUES // width)
-    for start in range(0, len(rows), step):
-        block = made[start : start + step]
-        block[:, :width] = np.sort(rows[start : start + step].astype(float, copy=False), axis=1)
-        np.subtract(block[:, 1:width], block[:, : width - 1], out=block[:, width:])
-    return made
-
-
-def _coded(rows: np.ndarray, codes: tuple[float, ...]) -> np.ndarray:
-    """Numbers of every row; the smallest and the largest that are no codes; how often each code occurs."""
-    width = rows.shape[1]
-    made = np.empty((len(rows), width + 2 + len(codes)))
-    step = max(1, _BLOCK_VALUES // width)
-    for start in range(0, len(rows), step):
-        block = rows[start : start + step]
-        to = made[start : start + step]
-        to[:, :width] = block
-        # A reduction along a short axis is slow.
-        turned = np.ascontiguousarray(block.T)
-        is_code = np.zeros(turned.shape, dtype=bool)
-        for place, code in enumerate(codes):
-            equal = turned == code
-            is_code |= equal
-            to[:, width + 2 + place] = equal.sum(axis=0)
-        for place, (reduction, none) in enumerate(((np.minimum, np.inf), (np.maximum, -np.inf))):
-            found = reduction.reduce(np.where(is_code, none, turned), axis=0)
-            to[:, width + place] = np.where(np.isinf(found), codes[0], found)
-    return made
-
-
-def places_to_json(columns: Columns) -> dict[str, Any]:
-    """Columns of structured outputs as data; nothing for others."""
-    return {} if columns.paths is None else {"paths": list(columns.paths), "kept": list(columns.kept)}
-
-
-def columns_from_json(raw: dict[str, Any]) -> Columns:
-    """Make columns again."""
-    paths = raw.get("paths")
-    if paths is None:
-        return Columns(raw["positions"], tuple(raw["categories"]))
-    return Columns(None, tuple(raw["categories"]), tuple(map(str, paths)), tuple(map(int, raw["kept"])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,34 +126,6 @@ _FEW_NAMES, _FEW_LIMITS = 8, 4
 _PLAIN_RULE = 120
 """Characters from which on conditions are harder to read than a sum of what every number adds."""
 
-_MOST_TERMS = 3
-"""Numbers before one from which it is predicted that are written out, at most."""
-
-
-def weighted(terms: Sequence[tuple[float, str]]) -> str:
-    """Write a weighted sum.
-
-    Examples
-    --------
-    >>> weighted([(1.0, "output[1]"), (-0.25, "output[0]")])
-    'output[1] - 0.25 output[0]'
-    """
-    text = ""
-    for weight, name in terms:
-        size = "" if abs(weight) == 1 else f"{abs(weight):.4g} "
-        sign = (" - " if weight < 0 else " + ") if text else "-" if weight < 0 else ""
-        text += f"{sign}{size}{name}"
-    return text
-
-
-def _rank(place: int, of: int) -> str:
-    """Say which of so many numbers one is, counted from the smallest or the largest."""
-    if of == 1:
-        return "the number"
-    side, count = ("smallest", place + 1) if 2 * place < of else ("largest", of - place)
-    ending = "th" if 10 < count % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(count % 10, "th")
-    return f"the {side}" if count == 1 else f"the {count}{ending} {side}"
-
 
 def of_some(score: Callable[[np.ndarray], np.ndarray], columns: Sequence[int], width: int) -> Any:
     """Score of rows of some of the columns, of whose others it says the same whatever they are."""
@@ -422,7 +194,7 @@ class LinearScore:
         transform, width = self.transform, len(self.weights)
         chosen = np.flatnonzero(self.weights).tolist() or list(range(width))
         names = [columnwords.named(transform.columns, column, width, naming) for column in chosen]
-        if transform.name != "identity" or len(chosen) > _FEW_NAMES:
+        if not isinstance(transform, Identity) or len(chosen) > _FEW_NAMES:
             size = np.abs(self.weights) * (self.high - self.low)
             what = f"weighted sum of {transform.listed(chosen, width, naming, size[chosen].tolist())}"
         else:
@@ -433,7 +205,7 @@ class LinearScore:
             limits = f" ({', '.join(ranges)})"
         return {
             f"{what}, each limited to its usual range{limits}": half_line(threshold, above=above),
-            **(columnwords.legend(transform.columns, chosen) if transform.name == "identity" else {}),
+            **(columnwords.legend(transform.columns, chosen) if isinstance(transform, Identity) else {}),
             **transform.explained(chosen, width, naming),
         }
 
@@ -452,6 +224,54 @@ class LinearScore:
         """Make the score again."""
         low, high, weights = (np.array(raw[name], dtype=float) for name in ("low", "high", "weights"))
         return cls(Transform.from_json(raw["transform"]), low, high, weights)
+
+
+@dataclass(frozen=True, slots=True)
+class QuadraticScore:
+    """Weighted sum of the columns and of their squares: the log-ratio of independent normal laws."""
+
+    cost: ClassVar[int] = 2
+    log_ratio: ClassVar[bool] = True
+
+    transform: Transform
+    weights: np.ndarray
+    squares: np.ndarray
+
+    def __call__(self, outputs: OutputsLike) -> np.ndarray:
+        numbers = self.transform(outputs)
+        with np.errstate(over="ignore", invalid="ignore"):
+            score = numbers @ self.weights + np.square(numbers) @ self.squares
+        # Squares of opposite signs that are both infinite say nothing.
+        return np.where(np.isnan(score), 0.0, score)
+
+    def describe(self, threshold: float, *, above: bool, naming: Naming = PLAIN) -> Any:
+        """Side of a quadric."""
+        width = len(self.weights)
+        names = [f"({self.transform.named(column, width, naming)})" for column in range(width)]
+        terms = [
+            term
+            for weight, square, name in zip(self.weights.tolist(), self.squares.tolist(), names, strict=True)
+            for term in ((weight, name), (square, f"{name}**2"))
+        ]
+        return {
+            weighted(terms): half_line(threshold, above=above),
+            **self.transform.explained(range(width), width, naming),
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Transform and weights."""
+        return {
+            "kind": "quadratic",
+            "transform": self.transform.to_json(),
+            "weights": self.weights.tolist(),
+            "squares": self.squares.tolist(),
+        }
+
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> QuadraticScore:
+        """Make the score again."""
+        weights, squares = (np.array(raw[name], dtype=float) for name in ("weights", "squares"))
+        return cls(Transform.from_json(raw["transform"]), weights, squares)
 
 
 @dataclass(frozen=True, slots=True)
@@ -498,8 +318,8 @@ class PairScore:
         pairs = [", ".join(transform.named(i, width, naming) for i in pair) for pair in self.pairs.tolist()]
         if len(pairs) > MOST_NAMED:
             pairs[MOST_NAMED:] = [f"and {len(pairs) - MOST_NAMED} more"]
-        if transform.name == "coded" and self._crosses_counts(width):
-            event: dict[str, Any] = transform.coded_sum(columns, width, naming, half_line(threshold, above=above))
+        if isinstance(transform, Coded) and self._crosses_counts(transform, width):
+            event: dict[str, Any] = transform.crossed_sum(columns, width, naming, half_line(threshold, above=above))
         else:
             what = transform.listed(columns, width, naming, [weights[column] for column in columns])
             event = {
@@ -515,9 +335,9 @@ class PairScore:
             axes.append(transform.axis(column, width, edges, naming))
         return with_rule(event, rule(axes, of_some(self.of_rows, columns, width), threshold, above=above))
 
-    def _crosses_counts(self, width: int) -> bool:
+    def _crosses_counts(self, transform: Coded, width: int) -> bool:
         """Whether the pairs are the smallest number with each count of a code, as `learn_coded` makes them."""
-        counts = range(width - len(self.additive.transform.codes), width)
+        counts = range(width - len(transform.codes), width)
         return bool(self.pairs.tolist() == [[counts.start - 2, count] for count in counts])
 
     def to_json(self) -> dict[str, Any]:
@@ -543,9 +363,14 @@ class PairScore:
 
 def cell_numbers(edges: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     """Number of edges that each number reaches."""
-    exact = numbers.dtype.kind in "biu" and len(edges) and abs(edges[0]) <= _EXACT_INTEGERS
+    if numbers.dtype.kind == "b":
+        numbers = numbers.astype(np.int8)
+    exact = numbers.dtype.kind in "iu" and len(edges) and abs(edges[0]) <= _EXACT_INTEGERS
     if exact and np.array_equal(edges, edges[0] + np.arange(len(edges))):
-        return np.clip(numbers.astype(np.int64) - int(edges[0]) + 1, 0, len(edges))
+        first, last, limits = int(edges[0]) - 1, int(edges[-1]), np.iinfo(numbers.dtype)
+        if limits.min <= first and last <= limits.max:
+            # Limited first: the difference of two whole numbers may be too large for one.
+            return np.asarray(np.clip(numbers, first, last).astype(np.int64) - first)
     return np.searchsorted(edges, numbers, side="right")
 
 
@@ -580,9 +405,9 @@ class ExtremeScore:
             sides = zip(self.centre - threshold * self.scale, self.centre + threshold * self.scale, strict=True)
             named = [columnwords.named(self.transform.columns, column, width, naming) for column in columns]
             text = (" or " if above else " and ").join(
-                f"{name} <= {number(low)} or {name} >= {number(high)}"
+                f"{name} <= {rounded_up(low)} or {name} >= {rounded_down(high)}"
                 if above
-                else f"{number(low)} <= {name} <= {number(high)}"
+                else f"{rounded_down(low)} <= {name} <= {rounded_up(high)}"
                 for name, (low, high) in zip(named, sides, strict=True)
             )
         return with_rule(event, text if len(text) <= LONGEST_RULE else "")

@@ -7,18 +7,26 @@ import inspect
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpaudit.auditors.checked_outputs import (
+    ALONE,
+    COMPARED,
+    RAISED,
+    as_numbers,
+    check_alone,
+    checked,
+    features_of,
+    objects,
+)
 from dpaudit.auditors.features import FeatureMap
 from dpaudit.auditors.flat import value_count
 from dpaudit.auditors.foreign import listed
-from dpaudit.auditors.forms import Form, Forms, alike, concatenated, end_to_end, form_of
+from dpaudit.auditors.forms import Form, Forms, concatenated, end_to_end
 from dpaudit.auditors.outputs import coding_of, outcome_keys
 from dpaudit.auditors.pace import Pace, clock
-from dpaudit.auditors.packed import Packed
 from dpaudit.auditors.streams import Streams
 from dpaudit.auditors.work import Recipe, State, Work
 from dpaudit.claims.inputs import error_text, input_key, short_repr
@@ -50,20 +58,12 @@ take 256 MiB; before this limit, 200,000 vectors of 1,000 numbers of either inpu
 _MOST_OBJECT_VALUES = 30_000_000
 """Values in structured outputs that choose an event. Chosen by hand, for memory: each takes some 30 bytes or more."""
 
-_COMPARED = 64
-"""Outputs of a call that only serves to compare it with another. Chosen by hand: two calls hardly agree in 64 varied
-outputs by chance."""
-
 _FEWEST_SORTED = 20
 """Distinct numbers from which on an order is not chance: these come in order with probability 2 / 20!, below 1e-18."""
 
-_ALONE = 8
-"""Outputs that a function which must look at every output on its own is given one by one. Chosen by hand: a function
-that looks at the whole batch mostly shows it in the first one."""
-
 _TIMED = 320
 """Outputs of a call that only serves to tell what calls take from what outputs take: five times as many as of the call
-before it (`_COMPARED`). Chosen by hand."""
+before it (`COMPARED`). Chosen by hand."""
 
 _CHECK_SHARE = 0.005
 """Part of the time left that a call of the comparison may take on the first input where there is a deadline; on the
@@ -95,19 +95,6 @@ _LEAST_SECONDS = 1e-9
 
 _SLOW = 2.0
 """Seconds of a call from which on an input is compared less thoroughly, if it is not the first. Chosen by hand."""
-
-_NUMBERS = {bool, int, float}
-"""Types of Python that are numbers as they are."""
-
-_DEEPEST = 32
-"""Axes of an array, at most, into which lists within lists are made: as many as numpy had until its version 2."""
-
-_CLOSE = 1e-6
-"""Part of the largest number by which features of an output may differ between batches: matrix products round otherwise
-in other batches, by about 1e-7 in single precision. Chosen by hand."""
-
-_RAISED = (Exception, SystemExit, GeneratorExit)
-"""What a function of the user's may raise that does not ask the whole run to end."""
 
 SupportFunction = Callable[[np.ndarray, Any], np.ndarray | None]
 
@@ -372,14 +359,14 @@ class Sampler:
     def _compare(self, data: Any, key: Any) -> None:
         is_first = not self._compared
         self._compared.add(key)
-        size = _COMPARED
+        size = COMPARED
         if self.pace.timed:
             if is_first:
                 self._measure_speed(data)
             if self._few_calls:
                 return
             share = _CHECK_SHARE / len(self._compared)
-            size = max(1, int(min(_COMPARED, self.pace.outputs_in_call(share, key))))
+            size = max(1, int(min(COMPARED, self.pace.outputs_in_call(share, key))))
         first = self._keys(data, "one", size)
         if is_first:
             form = self.form
@@ -390,7 +377,7 @@ class Sampler:
             return
         if not np.array_equal(first, self._keys(data, "one", size)):
             raise CheckError(self._other_randomness)
-        if size < _COMPARED or (self._seconds > _SLOW and not is_first):
+        if size < COMPARED or (self._seconds > _SLOW and not is_first):
             return  # few outputs may agree by chance; a generator of its own would have shown on the first input
         varied, differs = bool((first != first[0]).any()), False
         for i in range(4):
@@ -401,7 +388,7 @@ class Sampler:
                 return
         if differs:
             raise CheckError(
-                f"{self._name}: `sample` gave {_COMPARED} equal outputs in one call and others in the next; "
+                f"{self._name}: `sample` gave {COMPARED} equal outputs in one call and others in the next; "
                 "draw `size` independent outputs"
             )
         # Varied outputs come again with probability 0.006 at most, so four times over by chance at 1.1e-9 at most.
@@ -421,11 +408,11 @@ class Sampler:
     def _time_calls(self, data: Any) -> None:
         """Tell a slow call from slow outputs, where it makes a difference that the user should know of."""
         if self._supports is not None and self.pace.announce is not None and not self.pace.timed:
-            self._look(data, _COMPARED, self._streams.generator("time", _COMPARED), supports=True)
+            self._look(data, COMPARED, self._streams.generator("time", COMPARED), supports=True)
         seconds = self._seconds
-        if self.pace.is_doubtful(_COMPARED, seconds):
+        if self.pace.is_doubtful(COMPARED, seconds):
             self._look(data, _TIMED, self._streams.generator("time"), supports=True)
-            self.pace.compare_calls((_COMPARED, seconds), (_TIMED, self._seconds))
+            self.pace.compare_calls((COMPARED, seconds), (_TIMED, self._seconds))
 
     def _measure_speed(self, data: Any) -> None:
         """Call with more and more outputs, until their time, or that of the calls, is a part of the time left."""
@@ -469,15 +456,7 @@ class Sampler:
                     "independent outputs and do not sort them, or no bound holds"
                 )
             if self._features is not None and len(outputs) > 1:
-                half = len(outputs) // 2
-                parts = [self._mapped(part.copy()) for part in (outputs[:half], outputs[half:])]
-                alone = [self._mapped(outputs[i : i + 1].copy()) for i in range(min(_ALONE, len(outputs)))]
-                among_others = [concatenated(parts), concatenated([*alone, mapped[len(alone) :]])]
-                if not all(_close(*alike(mapped, each)) for each in among_others):
-                    raise CheckError(
-                        "`features` gave an output other features among other outputs; "
-                        "look at every output on its own, or no bound holds"
-                    )
+                check_alone(self._mapped, outputs, mapped)
             if mapped.dtype.kind not in "biufc":
                 self._width = max(self._width, value_count(mapped.ravel()[0]))
             return outcome_keys(mapped, coding_of(mapped))
@@ -492,7 +471,7 @@ class Sampler:
             count = left if sized else self.pace.call_size(left, key)
             outputs = self._outputs(data, count, rng)
             begun = clock()
-            mapped = self._looked_at.as_kept(outputs if self._features is None else self._mapped(outputs), _as_numbers)
+            mapped = self._looked_at.as_kept(outputs if self._features is None else self._mapped(outputs), as_numbers)
             parts.append(mapped if self._pair is None else self._with_support(outputs, mapped))
             self._note(data, count, max(0.0, clock() - begun) if self._looks else 0.0)
             self.pace.end_call(count, self._seconds)
@@ -508,7 +487,7 @@ class Sampler:
             return mapped
         if mapped.dtype.kind in "biufc":
             return np.column_stack([mapped.reshape(len(mapped), -1), x, y])
-        return _objects([Supported(*parts) for parts in zip(mapped.tolist(), x.tolist(), y.tolist(), strict=True)])
+        return objects([Supported(*parts) for parts in zip(mapped.tolist(), x.tolist(), y.tolist(), strict=True)])
 
     def _support(self, outputs: np.ndarray, data: Any) -> np.ndarray | None:
         where = f"{self._name}: `supports`"
@@ -520,9 +499,9 @@ class Sampler:
                 )
             return None
         self._supports_known = True
-        compared, alone = _COMPARED, _ALONE
+        compared, alone = COMPARED, ALONE
         if self.pace.timed:  # that is a small part of the time that looking at all of them takes
-            compared, alone = min(compared, len(outputs) // _ALONE), min(alone, len(outputs) // _COMPARED)
+            compared, alone = min(compared, len(outputs) // ALONE), min(alone, len(outputs) // COMPARED)
         tail = max(len(outputs) - compared, 0)
         among_others = [
             (slice(tail, None), found[tail:]),
@@ -545,7 +524,7 @@ class Sampler:
             found = None if raw is None else np.asarray(raw)
         except DpauditError:
             raise
-        except _RAISED as error:
+        except RAISED as error:
             raise TargetRaisedError(
                 f"{where} raised {error_text(error)} (input {short_repr(data)}); it was given "
                 f"{len(outputs)} outputs at once, {_in_words(outputs)}, and returns an array with a bool for each"
@@ -575,7 +554,7 @@ class Sampler:
             raw = listed(answer, size)
         except DpauditError:
             raise
-        except _RAISED as error:
+        except RAISED as error:
             raise TargetRaisedError(
                 f"{self._name}: `sample` raised {error_text(error)} (input {short_repr(data)}, size {size})"
             ) from error
@@ -588,7 +567,7 @@ class Sampler:
         if hasattr(type(answer), "__next__") and isinstance(raw, list) and len(raw) != size:
             number = f"{len(raw)} outputs" if len(raw) < size else f"more than {size} outputs"
             raise CheckError(f"{where} yielded {number}; yield {size} of them, or return {size} outputs along axis 0")
-        outputs = _checked(raw, size, where, self._forms[0])
+        outputs = checked(raw, size, where, self._forms[0])
         self._taken = max(0.0, clock() - begun)
         return outputs
 
@@ -616,13 +595,7 @@ class Sampler:
 
     def _mapped(self, outputs: np.ndarray) -> np.ndarray:
         assert self._features is not None
-        try:
-            mapped = listed(self._features(outputs), len(outputs))
-        except DpauditError:
-            raise
-        except _RAISED as error:
-            raise TargetRaisedError(f"{self._name}: `features` raised {error_text(error)}") from error
-        return _checked(mapped, len(outputs), f"{self._name}: `features`", self._forms[1])
+        return features_of(self._features, outputs, f"{self._name}: `features`", self._forms[1])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -662,113 +635,9 @@ class Draw:
         return sampler.draw_once(self.data, self.size, *self.purpose)
 
 
-def _of_masked_arrays(raw: Any) -> bool:
-    return (
-        isinstance(raw, list | tuple) or (isinstance(raw, np.ndarray) and raw.dtype.kind == "O" and raw.ndim == 1)
-    ) and any(isinstance(each, np.ma.MaskedArray) for each in raw[:100])
-
-
-def _checked(raw: Any, size: int, where: str, forms: Forms) -> np.ndarray:
-    """Outputs as an array, if they are `size` values without NaN in the form seen before."""
-    if isinstance(raw, np.ma.MaskedArray) or _of_masked_arrays(raw):
-        raise CheckError(
-            f"{where} returned a masked array, whose mask would go unseen; return its `.filled(value)`, or an array of "
-            "dtype object with None for what is masked"
-        )
-    outputs = _as_array(raw, size)
-    if outputs is None or outputs.ndim == 0 or len(outputs) != size:
-        shape = "no array" if outputs is None else f"an array of shape {outputs.shape}"
-        raise CheckError(f"{where} returned {shape}; return {size} outputs along axis 0")
-    if outputs.size == 0:
-        raise CheckError(f"{where} returned outputs without any values; return at least one number in each")
-    if _has_nan(outputs):
-        what = "NaT" if outputs.dtype.kind in "mM" else "NaN"
-        raise CheckError(
-            f"{where} returned {what} among its outputs; return a value that can be compared in its place, such as "
-            "None in a list"
-        )
-    form, seen = form_of(outputs), forms.seen
-    if not forms.admits(form, listed=not isinstance(raw, np.ndarray)):
-        assert seen is not None
-        raise CheckError(
-            f"{where} returned outputs of dtype kind {form[0]!r} and shape {form[1]} after others of "
-            f"{seen[0]!r} and {seen[1]}; return one form for every input, and outputs of varying form "
-            "(lists of different lengths, numbers or None) in an array of dtype object"
-        )
-    return outputs.view(np.int64) if outputs.dtype.kind in "mM" else forms.in_form(outputs)
-
-
 def _in_words(outputs: np.ndarray) -> str:
     of_objects = "of objects " if outputs.dtype.kind == "O" else ""
     return f"an array {of_objects}of shape {outputs.shape}"
-
-
-def _has_nan(outputs: np.ndarray) -> bool:
-    if outputs.dtype.kind in "fc":
-        return bool(np.isnan(outputs).any())
-    if outputs.dtype.kind in "mM":
-        return bool(np.isnat(outputs).any())
-    # Deeper inside an output it is a value like others, told apart by its text.
-    if outputs.dtype.kind != "O":
-        return False
-    items = outputs.ravel().tolist()
-    return any(issubclass(kind, float) for kind in set(map(type, items))) and any(
-        isinstance(item, float) and item != item for item in items
-    )
-
-
-def _as_array(raw: Any, size: int) -> np.ndarray | None:
-    """Outputs as an array, without making different outputs equal (as numpy does of 1 and '1' in one list)."""
-    if isinstance(raw, np.ndarray):
-        # A copy, because a sampler may fill one buffer again and again; and of no subclass, whose shapes may differ.
-        return np.array(raw, order="K", subok=False)
-    if not isinstance(raw, list | tuple):
-        return None
-    array = _as_numbers(raw)
-    if array is not None and len(array) == size:
-        return array
-    return _objects(raw)
-
-
-def _objects(items: Sequence[Any]) -> np.ndarray:
-    made = np.empty(len(items), dtype=object)
-    made[:] = items
-    return made
-
-
-def _as_numbers(raw: Sequence[Any]) -> np.ndarray | None:
-    """Nested lists and tuples of one shape as an array, where they hold numbers of one type."""
-    if (packed := Packed.of_rows(raw)) is not None:
-        return packed.table()
-    shape: tuple[int, ...] = (len(raw),)
-    level: Any = raw
-    kinds = set(map(type, level))
-    while kinds and kinds <= {list, tuple} and len(shape) < _DEEPEST:
-        inside = set(map(type, level[0]))
-        if len(inside) > 1 and not inside <= {list, tuple}:
-            return None
-        lengths = set(map(len, level))
-        if len(lengths) > 1:
-            return None
-        shape += (lengths.pop(),)
-        level = list(chain.from_iterable(level))
-        kinds = set(map(type, level))
-    if kinds == {np.ndarray}:
-        if len({(part.dtype, part.shape) for part in level}) > 1:
-            return None
-        stacked = np.stack(level)
-        return stacked.reshape(*shape, *stacked.shape[1:]) if stacked.dtype.kind in "biuf" else None
-    if len(kinds) != 1:
-        return None
-    kind = kinds.pop()
-    if kind not in _NUMBERS and not issubclass(kind, np.number | np.bool_):
-        return None
-    try:
-        array = np.fromiter(level, float, len(level)) if kind is float else np.array(level)
-    except (ValueError, OverflowError):
-        return None
-    rounded = kind is int and array.dtype.kind == "f"  # integers too large for one integer type
-    return array.reshape(shape) if array.dtype.kind in "biuf" and not rounded else None
 
 
 def _is_sorted(outputs: np.ndarray) -> bool:
@@ -777,14 +646,6 @@ def _is_sorted(outputs: np.ndarray) -> bool:
         return False
     numbers = outputs.ravel()
     return bool((numbers[1:] > numbers[:-1]).all() or (numbers[1:] < numbers[:-1]).all())
-
-
-def _close(a: np.ndarray, b: np.ndarray) -> bool:
-    """Whether two arrays are equal, but for rounding."""
-    if a.dtype.kind in "fc":
-        scale = float(np.abs(a[np.isfinite(a)]).max(initial=0.0))
-        return bool(np.allclose(a, b, rtol=_CLOSE, atol=_CLOSE * scale))
-    return bool(np.array_equal(outcome_keys(a, coding_of(a)), outcome_keys(b, coding_of(b))))
 
 
 def _equal(a: Any, b: Any) -> bool:

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from dpaudit.auditors.again import drawn_again
 from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, complement
+from dpaudit.auditors.checked_outputs import COMPARED, as_numbers, check_alone, features_of
 from dpaudit.auditors.columnwords import Naming
+from dpaudit.auditors.drawn import in_type, tables_of, type_of_both
 from dpaudit.auditors.features import FEATURES, FeatureMap
-from dpaudit.auditors.foreign import listed
+from dpaudit.auditors.forms import Forms, alike
 from dpaudit.auditors.order import order_notes
 from dpaudit.auditors.outputs import Outputs
 from dpaudit.auditors.pair import PairTask
 from dpaudit.auditors.selection import Choice, FinalTest, select_events
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee
-from dpaudit.errors import CheckError, DataError, DpauditError, ParameterError, TargetRaisedError
-from dpaudit.sources.tables import ArrayTable, Table, form_of, in_order, shared_type
+from dpaudit.errors import CheckError, DataError, ParameterError
+from dpaudit.sources.tables import Table
 from dpaudit.statistics import BY_RATIO, detection_limit, forced_lower
 from dpaudit.statistics.finite import (
     SPILL,
@@ -159,12 +161,17 @@ def bound_from_samples(
     ParameterError
         A number is out of range.
     DataError
-        There are too few rows, the columns differ, or there is a NaN.
+        There are too few rows, the columns differ, their units of time have none in common, or there is a NaN.
     CheckError
-        Rows come again as if they had been drawn from a smaller array.
+        Rows come again as if they had been drawn from a smaller array; or ``features`` returns something else than a
+        row for each output, returns NaN, or does not look at every output on its own.
+    TargetRaisedError
+        ``features`` raises.
 
     Notes
     -----
+    Datetimes and durations are taken as whole numbers of their unit, the finer of the two sides' where these differ.
+
     **Guarantee.** With probability at least ``confidence`` the bound is not above the true value, provided that the
     rows are independent outputs. Where the guarantee is decided by the ratio of two probabilities, coins decide how
     many of the rows to use, which makes the split of the event's occurrences binomial; should they ask for more rows
@@ -209,7 +216,7 @@ def split_samples(
     if isinstance(features, str) and features not in FEATURES:
         raise ParameterError(f"features must be a function or one of {', '.join(FEATURES)}, got {features!r}")
     look = FEATURES[features] if isinstance(features, str) else features
-    tables = _table(a, names[0]), _table(b, names[1])
+    tables = tables_of(a, b, names)
     for table in tables:
         if table.rows < FEWEST_ROWS:
             raise DataError(
@@ -230,6 +237,7 @@ class SplitSamples:
     streams: Streams
     learned: int = 0
     _type: np.dtype[Any] | None = None
+    _forms: Forms = field(default_factory=Forms)
 
     @property
     def rows(self) -> tuple[int, int]:
@@ -242,12 +250,27 @@ class SplitSamples:
         return self.rows[0] - self.learned, self.rows[1] - self.learned
 
     def learning(self) -> tuple[Outputs, Outputs]:
-        """Rows of either side that choose events, in random order: they are split again, by their place."""
+        """Rows of either side that choose events, in random order: they are split again, by their place.
+
+        Raises
+        ------
+        CheckError
+            The feature map does not look at every output on its own.
+        """
         sides = []
         for side in (0, 1):
             rows = np.concatenate([chunk[chosen == 0] for chunk, chosen in self.chunks(side, (self.learned, 0))])
-            sides.append(self.mapped(rows[self.streams.generator("order", side).permutation(len(rows))]))
-        return Outputs(sides[0]), Outputs(sides[1])
+            rows = rows[self.streams.generator("order", side).permutation(len(rows))]
+            if self.features is None:
+                sides.append(rows)
+                continue
+            some = rows[:COMPARED].copy()
+            sides.append(self.mapped(rows))
+            check_alone(self.mapped, some, sides[-1][:COMPARED])
+        x, y = alike(*sides)
+        # An event knows features of one form, and those of rows that judge come in it.
+        self._forms.keep()
+        return Outputs(x), Outputs(y)
 
     def choosing(self, task: PairTask) -> tuple[Outputs, Outputs]:
         """Decide how many rows choose events, and return them.
@@ -301,41 +324,11 @@ class SplitSamples:
         Raises
         ------
         DataError
-            It has other columns than the rest, or a NaN.
+            The sides differ in form, there is a NaN, or the type does not hold the values.
         """
         if self._type is None:
-            one, other = (set(table.columns) for table in self.tables)
-            if one and other and one != other:
-                raise DataError(
-                    f"{self.tables[0].name} has the columns {', '.join(self.tables[0].columns)}, and "
-                    f"{self.tables[1].name} has {', '.join(self.tables[1].columns)}; give the same columns"
-                )
-            first, second = (next(iter(table.chunks())) for table in self.tables)
-            second = in_order(second, first.dtype.names)
-            if form_of(first) != form_of(second):
-                forms = " and ".join(
-                    f"{table.name} has {_form(form_of(part))}"
-                    for table, part in zip(self.tables, (first, second), strict=True)
-                )
-                raise DataError(f"{forms}; give the same columns with the same types")
-            self._type = shared_type(first.dtype, second.dtype)
-        for part in [chunk[name_] for name_ in chunk.dtype.names] if chunk.dtype.names else [chunk]:
-            if part.dtype.kind in "fc" and np.isnan(part).any():
-                raise DataError(f"{name} has NaN among its outputs; write a value that can be compared")
-        ordered = in_order(chunk, self._type.names)
-        given = ordered.astype(self._type, copy=False)
-        for column in self._type.names or (None,):
-            before, after = (ordered, given) if column is None else (ordered[column], given[column])
-            if before.dtype.kind in "iu" and after.dtype.kind == "f" and before.dtype.itemsize > 4:
-                with np.errstate(invalid="ignore"):
-                    kept = (after.astype(before.dtype) == before) & (np.abs(after) < 2.0**63)
-                if not (kept | (np.abs(after) <= 2.0**53)).all():
-                    where = name if column is None else f"{name}, column {column}"
-                    raise DataError(
-                        f"{where}: has whole numbers above 2^53 that would be rounded, because the other side has "
-                        "numbers of another type there; write both as whole numbers of one type"
-                    )
-        return given
+            self._type = type_of_both(self.tables)
+        return in_type(chunk, self._type, name)
 
     def naming(self, outputs: Outputs) -> Naming:
         """What the numbers of outputs, as features show them, are called in words."""
@@ -346,17 +339,7 @@ class SplitSamples:
         """Outputs as features show them."""
         if self.features is None:
             return outputs
-        try:
-            mapped = np.asarray(self.features(outputs))
-        except DpauditError:
-            raise
-        except Exception as error:
-            raise TargetRaisedError(f"`features` raised {type(error).__name__}: {error}") from error
-        if mapped.ndim == 0 or len(mapped) != len(outputs):
-            raise CheckError(
-                f"`features` returned shape {mapped.shape} for {len(outputs)} outputs; return a row for each"
-            )
-        return mapped
+        return self._forms.as_kept(features_of(self.features, outputs, "`features`", self._forms), as_numbers)
 
 
 def _bound(samples: SplitSamples, guarantee: Guarantee, alpha: float) -> SamplesBound:
@@ -376,10 +359,11 @@ def _bound(samples: SplitSamples, guarantee: Guarantee, alpha: float) -> Samples
     for side in (0, 1):
         for chunk, chosen in samples.chunks(side, (samples.learned, sizes[side])):
             judged = chosen > 0
+            if not judged.any():
+                continue
             outputs = Outputs(samples.mapped(chunk[judged]))
             for count in counts:
-                if len(outputs):
-                    count.add(side, count.choice.event.contains(outputs), chosen[judged] == 1)
+                count.add(side, count.choice.event.contains(outputs), chosen[judged] == 1)
     bounds = [count.bound() for count in counts]
     best = counts[bounds.index(max(bounds))]
     hits, trials = best.counted()
@@ -486,51 +470,3 @@ class _Count:
 
     def _turned(self, sides: tuple[int, int]) -> tuple[int, int]:
         return (sides[1], sides[0]) if self.choice.reverse else sides
-
-
-def _table(given: Any, name: str) -> Table:
-    """Return outputs as a table."""
-    if hasattr(given, "chunks") and hasattr(given, "rows"):
-        table: Table = given
-        return table
-    raw = list(given) if hasattr(type(given), "__next__") else listed(given, -1)
-    if isinstance(raw, np.ma.MaskedArray):
-        raise DataError(f"{name} is a masked array, whose mask would go unseen; fill it")
-    if isinstance(raw, list | tuple):
-        raw = _array(list(raw))
-    if not isinstance(raw, np.ndarray) or raw.ndim == 0:
-        raise DataError(f"{name} is {type(given).__name__}; give an array, a list or a frame with an output a row")
-    if raw.size == 0 and len(raw):
-        raise DataError(f"{name} has rows without any values; give at least one number in each")
-    if raw.dtype.kind in "mM":
-        if np.isnat(raw).any():
-            raise DataError(f"{name} has NaT among its outputs; write a value that can be compared")
-        raw = raw.view(np.int64)
-    if raw.dtype.kind == "O" and any(isinstance(item, float) and item != item for item in raw.ravel().tolist()):
-        raise DataError(f"{name} has NaN among its outputs; write a value that can be compared")
-    return ArrayTable(raw, name)
-
-
-def _array(items: list[Any]) -> np.ndarray:
-    """Items of a list as an array, without making different ones equal, as numpy does of 1 and '1'."""
-    level = items
-    while level and {type(item) for item in level} <= {list, tuple}:
-        level = [inner for item in level for inner in item]
-    kinds = {type(item) for item in level}
-    if kinds <= {int} or kinds <= {float} or kinds <= {bool}:
-        try:
-            made = np.array(items)
-            if made.dtype.kind in "bif":
-                return made
-        except (ValueError, OverflowError):
-            pass
-    objects = np.empty(len(items), dtype=object)
-    objects[:] = items
-    return objects
-
-
-def _form(form: Any) -> str:
-    if form and isinstance(form[0], tuple):
-        return "the columns " + ", ".join(f"{name} ({kind}s)" for name, kind in form)
-    kind, shape = form
-    return f"{kind}s" + (f" in rows of shape {shape}" if shape else "")

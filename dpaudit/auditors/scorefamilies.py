@@ -12,11 +12,13 @@ from dpaudit.auditors import learners
 from dpaudit.auditors.bits import BitsScore
 from dpaudit.auditors.coded import learn_coded
 from dpaudit.auditors.columns import Columns
+from dpaudit.auditors.directions import directions_transform
 from dpaudit.auditors.outputs import Outputs, OutputsLike, coding_of, joined, outcome_keys
 from dpaudit.auditors.pace import clock
+from dpaudit.auditors.periods import MOST_PERIODIC, phases_transform
 from dpaudit.auditors.residues import ResidueScore
-from dpaudit.auditors.rowscores import Transform
 from dpaudit.auditors.scores import ColumnScore, OutcomeScore, Score
+from dpaudit.auditors.transforms import Identity, Transform
 
 _FEW_NUMBERS = 16
 """Distinct outputs, at most, for which counting them is all that there is to do, where they are single numbers. Chosen
@@ -82,10 +84,10 @@ class Form:
         return cls(kind, flat, columns, width, thorough)
 
     @property
-    def identity(self) -> Transform:
+    def identity(self) -> Identity:
         """The columns as they are."""
         assert self.columns is not None
-        return Transform("identity", self.columns)
+        return Identity(self.columns)
 
     @property
     def column(self) -> ColumnScore:
@@ -163,6 +165,10 @@ def _narrow(form: Form) -> bool:
     return _thorough(form) and form.width <= _WIDE
 
 
+def _few(form: Form) -> bool:
+    return _number(form) or (_thorough(form) and form.width <= MOST_PERIODIC)
+
+
 def _fractions(form: Form) -> bool:
     """Whether there may be floating-point numbers."""
     return form.kind not in "biuc" and (_number(form) or _thorough(form))
@@ -172,14 +178,22 @@ def _passes(number: float, by_width: float = 0.0) -> Callable[[int], float]:
     return lambda width: number + by_width * width
 
 
-def _coordinates(
-    what: str, make: learners.MakeTransform, suits: Callable[[Form], bool], alone: float, together: float
-) -> tuple[Family, Family]:
-    """Make the sum of a function of each column, and of one function of all, in changed coordinates."""
+def _sum_of_steps(
+    what: str, make: learners.MakeTransform, suits: Callable[[Form], bool], passes: float, by_width: float = 0.0
+) -> Family:
+    """Make the sum of a function of each column in changed coordinates."""
 
     def additive(form: Form, x: OutputsLike, y: OutputsLike) -> Score | None:
         assert form.columns is not None
         return learners.learn_additive(form.once(make), form.columns, x, y)
+
+    return Family(name=f"step functions of {what}", suits=suits, fit=additive, passes=_passes(passes, by_width))
+
+
+def _coordinates(
+    what: str, make: learners.MakeTransform, suits: Callable[[Form], bool], alone: float, together: float
+) -> tuple[Family, Family]:
+    """Make the sum of a function of each column, and of one function of all, in changed coordinates."""
 
     def pooled(form: Form, x: OutputsLike, y: OutputsLike) -> Score | None:
         assert form.columns is not None
@@ -187,7 +201,7 @@ def _coordinates(
 
     by_width = 0.004 if make is learners.innovations_transform else 0.0
     return (
-        Family(name=f"step functions of {what}", suits=suits, fit=additive, passes=_passes(alone, by_width)),
+        _sum_of_steps(what, make, suits, alone, by_width),
         Family(
             name=f"one function for all {what}",
             suits=lambda form: suits(form) and form.thorough,
@@ -250,6 +264,15 @@ FAMILIES: tuple[Family, ...] = (
     *_coordinates("differences", learners.differences_transform, _narrow, 1.4, 1.8),
     *_coordinates("numbers in order", learners.ordered_transform, _narrow, 3.0, 4.0),
     *_coordinates("innovations", learners.innovations_transform, _narrow, 2.5, 3.0),
+    _sum_of_steps("weighted sums of different variance", directions_transform, _narrow, 1.0, 0.02),
+    Family(
+        name="squares of weighted sums of different variance",
+        suits=_narrow,
+        fit=lambda form, x, y: learners.learn_quadratic(form.once(directions_transform), form.columns, x, y),
+        passes=_passes(0.3),
+    ),
+    _sum_of_steps("places of numbers", learners.places_transform, _narrow, 1.0),
+    _sum_of_steps("phases", phases_transform, _few, 3.0),
     Family(
         name="a weighted sum",
         suits=_rows,

@@ -26,9 +26,9 @@ from dpaudit.auditors.rowscores import (
     ExtremeScore,
     LinearScore,
     PairScore,
-    columns_from_json,
-    places_to_json,
+    QuadraticScore,
 )
+from dpaudit.auditors.transforms import columns_from_json, places_to_json
 
 _LISTED = 24
 _BLOCK_VALUES = 1 << 16
@@ -211,6 +211,7 @@ _KINDS: dict[str, Any] = {
     "additive": AdditiveScore,
     "extreme": ExtremeScore,
     "linear": LinearScore,
+    "quadratic": QuadraticScore,
     "mixture": MixtureScore,
     "pairs": PairScore,
     "bits": BitsScore,

@@ -178,6 +178,9 @@ _MOST_PLANTED = 3.0
 """Epsilon of a planted difference, at most: as claimed between these. Chosen by hand: a larger one would show where the
 claimed one is hidden."""
 
+_SHARE_OF_COUNTS = 0.25
+"""Part of the error probability of an event that stands out by its counts, beside a rarer one by a smooth log-ratio."""
+
 SHARE_OF_OTHERS = 0.12
 """Part of the error probability of each event that is tested because it promises more than the main one. Chosen by
 hand; it was 0.15 while there were two such events in place of three. With 0.06 or 0.24, the mean in
@@ -458,7 +461,10 @@ def _standing_out(choice: Choice, tables: Sequence[Counts], test: FinalTest, cau
         advice = smooth
     estimate = _of_estimates(tables, test)
     if estimate is not None and estimate.promised > advice.promised * (1 + _CHEAP_ENOUGH):
-        advice = smooth = estimate
+        by_counts, advice, smooth = advice, estimate, estimate
+        if by_counts.choices[0].occurrences > estimate.choices[0].occurrences:
+            # The best of several estimates promises too much by luck, which commoner events do hardly.
+            advice = smooth = estimate.alone().beside(by_counts.alone(), _SHARE_OF_COUNTS)
     common = _of_weak_effect(tables, test).alone()
     (event,) = common.choices
     main = advice.choices[0]
@@ -578,7 +584,9 @@ def _is_blind(x: Outputs, y: Outputs, test: FinalTest, until: float | None) -> b
         contest = _Contest(*copies, pure, thorough=True, until=until)
         # All families count as looked at, although the first that notices the difference is enough.
         caution = _caution_for([len(copies[0])] * len(contest.families))
-        return all(table.best(pure, caution).predicted <= 0 for _, table in contest.tables())
+        unnoticed = all(table.best(pure, caution).predicted <= 0 for _, table in contest.tables())
+    # Families that there was no time for might have noticed it.
+    return unnoticed and not (until is not None and contest.allowance.left_out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -745,7 +753,8 @@ def _finalists(form: Form, competing: list[Family], few: Sides, quick: Sides, te
         score = family.fit(form, *few)
         if score is not None:
             apart = [scores_of(score, side) for side in quick]
-            shift = apart[0].mean() - apart[1].mean()
+            # Some scores do not say which input is likelier.
+            shift = abs(apart[0].mean() - apart[1].mean())
             spread = np.sqrt((apart[0].var() + apart[1].var()) / len(quick[0]))
             promised = Counts.counted(score, (apart[0], apart[1])).best(test, _TO_COMPARE).predicted
             marks.append((promised, shift / spread if spread > 0 else 0.0, i))

@@ -12,8 +12,8 @@ from dpaudit.auditors.columns import Columns
 from dpaudit.auditors.columnwords import PLAIN, Naming
 from dpaudit.auditors.eventwords import half_line
 from dpaudit.auditors.outputs import OutputsLike, as_outputs
-from dpaudit.auditors.rowscores import Transform
 from dpaudit.auditors.threads import one_thread
+from dpaudit.auditors.transforms import Identity
 
 if TYPE_CHECKING:
     from dpaudit.auditors.scores import Score
@@ -60,7 +60,7 @@ class BoostedScore:
     def describe(self, threshold: float, *, above: bool, naming: Naming = PLAIN) -> Any:
         """Threshold on the learned score; a re-run with the same seed learns the same one."""
         width = int(self.model.n_features_in_) - len(self.others)
-        what = Transform("identity", self.columns).listed(range(width), width, naming)
+        what = Identity(self.columns).listed(range(width), width, naming)
         return {f"log-odds learned from {what} (the same seed learns them again)": half_line(threshold, above=above)}
 
     def to_json(self) -> None:

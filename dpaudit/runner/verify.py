@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -176,7 +176,7 @@ def verify_here(
     changed: bool = False,
 ) -> Verification:
     """Check a witness file in this process, which its target may end; see `verify`."""
-    Budget(samples=samples, confidence=confidence)
+    budget = Budget(samples=samples, confidence=confidence)
     check_run(None, seed, 1)
     witness = read_witness(path)
     inputs = _decoded(path, "inputs", witness.inputs)
@@ -207,7 +207,7 @@ def verify_here(
             notes.append("the target has randomness that no seed fixes, so that another run gives other samples")
         known = _known(witness)
         if samples is None:
-            samples = enough_samples(known, guarantee, alpha=1 - confidence)
+            samples = enough_samples(known, guarantee, alpha=budget.alpha)
         described = described_parameters(mechanism, data)
         key = json.dumps(described, sort_keys=True)
         try:
@@ -218,7 +218,7 @@ def verify_here(
                 event,
                 reverse=reverse,
                 known=known,
-                budget=Budget(samples=samples, confidence=confidence, features=witness.features),
+                budget=replace(budget, samples=samples, features=witness.features),
                 # The first name of an audit's streams is the target's, and a claim is no JSON object.
                 streams=Streams(seed, ("verify", witness.target, witness.claim, key)),
                 raw_outputs=witness.method != "black-box",

@@ -92,9 +92,17 @@ def in_order(outputs: np.ndarray, names: tuple[str, ...] | None) -> np.ndarray:
 
 
 def shared_type(first: Any, second: Any) -> np.dtype[Any]:
-    """Return the type of array that holds outputs of both types, which have one form."""
+    """Return the type of array that holds outputs of both types, which have one form.
+
+    Raises
+    ------
+    TypeError
+        They are times of units that have none in common; the message names both.
+    """
     if first.names:
         return np.dtype([(name, shared_type(first[name], second[name])) for name in first.names])
+    if first.kind in "mM":
+        return _shared_unit(first, second)
     if first.kind == second.kind and first.kind != "U":
         return np.promote_types(first, second)
     both = {first.kind, second.kind}
@@ -103,5 +111,26 @@ def shared_type(first: Any, second: Any) -> np.dtype[Any]:
     return np.dtype(object)
 
 
+def _shared_unit(first: Any, second: Any) -> np.dtype[Any]:
+    """Return times in the finer of two units, or in one that divides both."""
+    generic = [np.datetime_data(dtype)[0] == "generic" for dtype in (first, second)]
+    if generic[0] == generic[1]:
+        try:
+            return np.promote_types(first, second)
+        except (TypeError, OverflowError):
+            pass
+    raise TypeError(f"{first} and {second}")
+
+
+_KINDS: Final = {
+    **dict.fromkeys("biuf", "number"),
+    "c": "complex number",
+    "M": "datetime",
+    "m": "duration",
+    "S": "byte string",
+}
+"""What values are called in the singular, by the kind of their type; all others are texts."""
+
+
 def _kind(dtype: Any) -> str:
-    return "number" if dtype.kind in "biuf" else "text"
+    return _KINDS.get(dtype.kind, "text")

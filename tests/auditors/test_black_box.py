@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import binom
 
 import dpaudit
-from dpaudit.auditors import Budget, Streams
+from dpaudit.auditors import Budget, Streams, lower_bound
 from dpaudit.auditors.blackbox import audit_black_box
 from dpaudit.auditors.outputs import Coder, Outputs
 from dpaudit.auditors.pair import PairTask, Scored, bound_pair, choose_for_pair
@@ -228,6 +228,20 @@ def test_equal_outputs_get_equal_codes(rows):
     longer = np.concatenate([array, array[:1]])
     expected = [0 if row == array[0].tolist() else -1 for row in longer.tolist()]
     assert coder(longer).tolist() == expected
+
+
+@pytest.mark.parametrize("confidence", [0.999, np.float64(0.999)], ids=["Python's", "numpy's"])
+def test_the_error_probability_is_not_above_the_one_stated(confidence, monkeypatch):
+    # In floating point 1 - 0.999 is above 0.001.
+    tasks = []
+
+    def remember(sampler, x, y, task):
+        tasks.append(task)
+        return bound_pair(sampler, x, y, task)
+
+    monkeypatch.setattr(lower_bound, "bound_pair", remember)
+    dpaudit.epsilon_lower_bound(lambda x, size, rng: rng.random(size), 0, 1, samples=1000, confidence=confidence)
+    assert [task.alpha for task in tasks] == [0.001]
 
 
 def test_equal_seeds_give_equal_bounds():

@@ -7,9 +7,9 @@ from scipy import stats
 from dpaudit.auditors.coded import learn_coded
 from dpaudit.auditors.learners import identity_transform, learn_additive
 from dpaudit.auditors.outputs import as_outputs
-from dpaudit.auditors.rowscores import Transform
 from dpaudit.auditors.scores import score_from_json
 from dpaudit.auditors.selection import FinalTest, select_events
+from dpaudit.auditors.transforms import Coded, Identity
 from dpaudit.claims.guarantees import ApproximateDP
 
 CODE, STOPPED = -1000.0, -2000.0
@@ -34,7 +34,7 @@ def log_ratio(rows, shift):
 
 
 def identity_of(x, y):
-    return Transform("identity", as_outputs(x).columns_with(as_outputs(y)))
+    return Identity(as_outputs(x).columns_with(as_outputs(y)))
 
 
 @pytest.mark.slow
@@ -58,7 +58,7 @@ def test_extremes_and_counts_are_of_the_numbers_and_codes_of_each_row():
     rng = np.random.default_rng(1)
     rows = rows_of(0.0, 500, rng)
     rows[0] = CODE
-    transform = Transform("coded", identity_of(rows, rows).columns, codes=(STOPPED, CODE))
+    transform = Coded(identity_of(rows, rows).columns, (STOPPED, CODE))
     made = transform(as_outputs(rows))
     for row, new in zip(rows, made, strict=True):
         numbers = [value for value in row if value not in (CODE, STOPPED)]

@@ -14,13 +14,14 @@ from dpaudit.auditors.columnwords import Naming
 from dpaudit.auditors.eventwords import LONGEST_RULE, Axis, added, listed, rule
 from dpaudit.auditors.mixtures import MixtureScore
 from dpaudit.auditors.outputs import as_outputs
-from dpaudit.auditors.rowscores import AdditiveScore, ExtremeScore, PairScore, Transform
+from dpaudit.auditors.rowscores import AdditiveScore, ExtremeScore, PairScore
 from dpaudit.auditors.scores import ColumnScore, score_from_json
 from dpaudit.auditors.selection import ThresholdEvent
 from dpaudit.auditors.tables import Table
+from dpaudit.auditors.transforms import Differences, Identity, Innovations, Ordered
 
 SEED = 20261123
-IDENTITY = Transform("identity", Columns())
+IDENTITY = Identity(Columns())
 NOTHING = Table(np.empty(0), np.zeros(1))
 
 
@@ -114,12 +115,12 @@ def test_values_that_are_no_numbers_are_called_what_they_are():
     code = columns.categories.index("'north'") + 1
     values = np.where(np.arange(-1, 5) == code, 1.0, 0.0)
     by_group = Table(np.arange(0.0, 5.0), values)
-    score = AdditiveScore(Transform("identity", columns), (table([2.0], [0, 1]), by_group))
+    score = AdditiveScore(Identity(columns), (table([2.0], [0, 1]), by_group))
     assert told(score, 1.5)["in short"] == "output['count'] >= 2 and output['group'] is 'north'"
     assert told(score, 0.5, above=False)["in short"] == "output['count'] < 2 and output['group'] is not 'north'"
     inside = ThresholdEvent(score, 1.5, True).contains(outputs)
     assert inside.tolist() == [item["count"] >= 2 and item["group"] == "north" for item in outputs]
-    only = AdditiveScore(Transform("identity", columns), (NOTHING, by_group))
+    only = AdditiveScore(Identity(columns), (NOTHING, by_group))
     assert told(only, 0.5) == {"output['group'] is any of": ["'north'"]}
 
 
@@ -134,7 +135,7 @@ def test_codes_are_called_what_they_stand_for():
 
     x, y = draw(1), draw(0)
     columns = Columns.fit(np.concatenate([x, y]))
-    score = learn_coded(Transform("identity", columns), as_outputs(x), as_outputs(y))
+    score = learn_coded(Identity(columns), as_outputs(x), as_outputs(y))
     (what, _), *rest = told(score, 0.5).items()
     for code, text in enumerate(columns.categories, 1):
         assert f"{text} (or {code})" in what
@@ -159,7 +160,7 @@ def test_numbers_in_order_say_which_and_of_which_numbers():
     columns = Columns.fit(outputs)
     width = 2 * len(columns.names) - 1
     tables = [table([1.0], [0, 1]) if i in (0, 1, width - 1) else NOTHING for i in range(width)]
-    event = told(AdditiveScore(Transform("ordered", columns), tuple(tables)), 0.5)
+    event = told(AdditiveScore(Ordered(columns), tuple(tables)), 0.5)
     assert "the smallest, the 2nd smallest and the largest less" in str(event)
     assert event["the numbers in order are"] == listed(columns.names)
     assert event["kinds are"] == "-1 for nothing, 0 for a number, 1 for None and 2 for another value"
@@ -167,10 +168,10 @@ def test_numbers_in_order_say_which_and_of_which_numbers():
 
 def test_differences_and_predictions_are_written_out():
     tables = (NOTHING, NOTHING, table([1.0], [0, 1]))
-    (what,) = told(AdditiveScore(Transform("differences", Columns()), tables), 0.5)
+    (what,) = told(AdditiveScore(Differences(Columns()), tables), 0.5)
     assert what == "output[2] - output[1] in [from, to)"
     matrix = np.array([[1, 0, 0.5], [0, 1, -0.25], [0, 0, 1]])
-    score = AdditiveScore(Transform("innovations", Columns(), matrix), tables)
+    score = AdditiveScore(Innovations(Columns(), matrix), tables)
     assert told(score, 0.5) == {"output[2] + 0.5 output[0] - 0.25 output[1] in [from, to)": [[1.0, math.inf]]}
     row = np.array([[3.0, 4.0, 0.2]])
     assert score.transform(row)[0, 2] == pytest.approx(0.2 + 0.5 * 3 - 0.25 * 4)

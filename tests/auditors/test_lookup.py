@@ -6,8 +6,9 @@ import pytest
 from dpaudit.auditors.columns import Columns
 from dpaudit.auditors.lookup import Lookup
 from dpaudit.auditors.mixtures import MixtureScore
-from dpaudit.auditors.rowscores import AdditiveScore, Transform
+from dpaudit.auditors.rowscores import AdditiveScore
 from dpaudit.auditors.tables import Table
+from dpaudit.auditors.transforms import Identity, Ordered
 
 LARGEST = np.finfo(float).max
 
@@ -90,7 +91,7 @@ def test_scores_of_numbers_in_order_leave_out_gaps_that_say_nothing(varying, edg
     tables = [Table(np.empty(0), np.array([0.5])) for _ in range(7)]
     for column in varying:
         tables[column] = Table(np.sort(rng.normal(size=edges)), rng.normal(size=edges + 1))
-    score = AdditiveScore(Transform("ordered", Columns()), tuple(tables))
+    score = AdditiveScore(Ordered(Columns()), tuple(tables))
     rows = rng.normal(size=(500, 4))
     ordered = np.sort(rows, axis=1)
     expected = searched(tables, np.column_stack([ordered, np.diff(ordered, axis=1)]))
@@ -111,7 +112,7 @@ def test_a_mixture_is_the_log_ratio_of_two_sums_of_products():
     edges = (np.array([0.0]), np.empty(0), np.array([-1.0, 1.0]))
     weights = np.log(rng.dirichlet(np.ones(3), size=2))
     laws = np.log(np.stack([np.r_[rng.dirichlet([1, 1], 3).T, rng.dirichlet([1, 1, 1], 3).T] for _ in range(2)]))
-    score = MixtureScore(Transform("identity", Columns()), edges, np.array([0, 2]), weights, laws)
+    score = MixtureScore(Identity(Columns()), edges, np.array([0, 2]), weights, laws)
     rows = np.array([[-0.5, 0.0, 1.0], [0.0, 9.0, -2.0], [3.0, 1.0, 0.5]])
     cells = [(0, 2 + 2), (1, 2 + 0), (1, 2 + 1)]
     of_x, of_y = (
@@ -131,7 +132,7 @@ def test_hidden_classes_that_move_all_columns_are_found():
 
     x, y = draw(0.4), draw(0.0)
     edges = tuple(np.linspace(-0.6, 3.9, 15) for _ in range(4))
-    score = MixtureScore.fit(Transform("identity", Columns()), edges, x, y)
+    score = MixtureScore.fit(Identity(Columns()), edges, x, y)
     # Given the hidden number, the first column alone decides: its two laws are normal, 0.4 / 0.3 standard errors apart.
     fresh_x, fresh_y = draw(0.4), draw(0.0)
     right = (np.mean(score(fresh_x) > 0) + np.mean(score(fresh_y) < 0)) / 2

@@ -17,6 +17,7 @@ from dpaudit.auditors.columns import Columns
 from dpaudit.auditors.leaves import text_of
 from dpaudit.auditors.outputs import Coder, Outputs, coding_of, joined, outcome_keys
 from dpaudit.auditors.positions import matrix_of_positions
+from dpaudit.auditors.scores import OutcomeScore
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,15 @@ def test_rows_do_not_collide_whatever_their_scale():
 def test_the_sign_of_zero_makes_no_difference():
     for outputs in (np.array([0.0, -0.0]), np.array([[0.0, 1.0], [-0.0, 1.0]]), np.array([0j, -0j, complex(-0.0, 0)])):
         assert len(Coder(outputs).keys) == 1
+    for inside in (
+        lambda zero: (zero, "a"),
+        lambda zero: [1, [zero]],
+        lambda zero: {"a": zero},
+        lambda zero: {zero, 1},
+    ):
+        assert len(Coder(structured([inside(0.0), inside(-0.0)])).keys) == 1
+    records = np.array([(0.0, 1), (-0.0, 1)], dtype=[("a", float), ("b", int)])
+    assert len(Coder(records).keys) == 1
 
 
 def test_outcomes_that_do_not_repeat_get_no_code():
@@ -165,8 +175,16 @@ def test_equal_structures_have_equal_keys_and_others_do_not():
         [{"a": 1, "b": (2,)}, {"b": [2], "a": 1}],
         [{"a": 1, "b": (2.0,)}],
         [(math.nan, 1), (-math.nan, 1)],
-        [(0.0,)],
-        [(-0.0,)],
+        [(0.0,), (-0.0,), np.array([-0.0])],
+        [(0.0, "a"), (-0.0, "a"), [np.float32(-0.0), "a"]],
+        [(0.0, -1j), (-0.0, complex(-0.0, -1))],
+        [Point(0.0, 1), Point(-0.0, 1)],
+        [{"a": 0.0}, {"a": -0.0}],
+        [{0.0: "a"}, {-0.0: "a"}],
+        [{0.0, "a"}, {-0.0, "a"}],
+        [{0j, "b"}, {complex(-0.0, -0.0), "b"}],
+        [(np.longdouble(0), "c"), (np.longdouble("-0"), "c")],
+        [[[0.0], [1.0, 2.0]], [[-0.0], [1.0, 2.0]]],
         [(True, 2.0)],
         [("1", 2.0)],
         [(None, 2.0)],
@@ -519,3 +537,51 @@ def test_numbers_beside_other_values_stay_in_their_places(make, other):
     for column, place in zip(flat.columns, places, strict=True):
         numbers = {type(value) for value in place} in ({float}, {int})
         assert isinstance(column, np.ndarray) == numbers
+
+
+@pytest.mark.parametrize(
+    "of", [lambda: Outputs(np.arange(10))[2:5], lambda: joined([np.arange(2, 4), np.arange(4, 5)])]
+)
+def test_numbers_outside_of_a_slice_select_none_of_its_neighbours(of):
+    outputs = of()
+    assert outputs[np.array([2, 0])].raw.tolist() == [4, 2]
+    assert outputs[np.array([False, True, False])].raw.tolist() == [3]
+    assert outputs[np.array([])].raw.tolist() == outputs[3:3].raw.tolist() == []
+    for wrong in ([3], [-1], [0, 3], [True], [True] * 4):
+        with pytest.raises(IndexError, match=r"(among|one of) 3"):
+            of()[np.array(wrong)]
+
+
+NO_OUTPUTS = {
+    "whole numbers": np.arange(6) % 3,
+    "numbers": np.arange(6) % 3 / 2,
+    "truth values": np.arange(6) % 2 == 1,
+    "complex numbers": np.arange(6) % 3 * 1j,
+    "rows": np.ones((6, 3)),
+    "rows of one number": np.ones((6, 1)),
+    "an array of texts": np.array(list("ababab")),
+    "bytes": np.array(list("ababab")).astype("S"),
+    "rows of texts": np.array([["a", "b"]] * 6),
+    "texts and numbers": structured(["a", 1] * 3),
+    "tuples": structured([(1, "a"), (2.5, "b")] * 3),
+    "records": np.array([(1.0, 2)] * 6, dtype=[("a", float), ("b", int)]),
+}
+
+
+@pytest.mark.parametrize("kind", NO_OUTPUTS)
+@pytest.mark.parametrize("wrap", [lambda outputs: outputs, Outputs], ids=["arrays", "outputs"])
+def test_no_outputs_have_no_codes(kind, wrap):
+    some = NO_OUTPUTS[kind]
+    none = some[:0]
+    learned_from_none = Coder(wrap(none))
+    assert len(learned_from_none.keys) == len(learned_from_none.codes) == len(learned_from_none.outcomes) == 0
+    assert learned_from_none(wrap(some)).tolist() == [-1] * 6
+    assert learned_from_none(wrap(none)).tolist() == []
+    assert Coder(wrap(some))(wrap(none)).tolist() == []
+    score = OutcomeScore.fit(wrap(some), wrap(some))
+    assert score(wrap(none)).tolist() == []
+    # Keys keep their type beside those of none.
+    coding = coding_of(some)
+    assert joined([none, some]).keys(coding).dtype == outcome_keys(some, coding).dtype
+    columns = Outputs(some).columns_with(Outputs(some))
+    assert Outputs(some)[3:3].rows(columns).shape == (0, columns(some).shape[1])

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpaudit.auditors.checked_outputs import as_numbers
 from dpaudit.auditors.flat import Uniform, Varied, blocks
 from dpaudit.auditors.packed import Packed
-from dpaudit.auditors.sampler import _as_numbers
 
 Point = namedtuple("Point", "a b")
 
@@ -70,8 +70,8 @@ def test_other_rows_are_left_to_others(rows):
 
 
 def test_numbers_of_several_types_are_no_array():
-    assert _as_numbers([(1.0, 2)] * 3) is None
-    assert _as_numbers([(1, 2)] * 3).dtype.kind == "i"
+    assert as_numbers([(1.0, 2)] * 3) is None
+    assert as_numbers([(1, 2)] * 3).dtype.kind == "i"
 
 
 def test_dicts_of_other_orders_are_one_structure():

@@ -32,6 +32,13 @@ def objects(items):
     return made
 
 
+def test_one_input_may_have_narrow_numbers_and_the_other_long_ones():
+    def sample(data, size, rng):
+        return [(number, "a") for number in rng.integers(0, 2 ** (50 if data else 31) - 1, size).tolist()]
+
+    assert dpaudit.epsilon_lower_bound(sample, 0, 1, samples=2000).epsilon > 3
+
+
 def noise(size, rng, scale=1e4):
     return np.rint(rng.laplace(scale=scale, size=size)).astype(np.int64)
 

@@ -148,7 +148,7 @@ def test_new_outputs_are_not_taken_for_old_ones(sample):
         ([0.0] * 50, [0.0] * 50, {"seed": -1}, "seed"),
         ([0.0] * 50, [0.0] * 50, {"claimed": -1.0}, "epsilon"),
         ([0.0] * 50, [0.0] * 50, {"features": "bits"}, "features"),
-        ([0.0] * 50, [0.0] * 50, {"features": lambda outputs: outputs[:3]}, "a row for each"),
+        ([0.0] * 50, [0.0] * 50, {"features": lambda outputs: outputs[:3]}, "return 25 outputs along axis 0"),
         (np.zeros((50, 0)), np.zeros((50, 0)), {}, "without any values"),
         (np.ma.masked_array(np.zeros(50), mask=True), np.zeros(50), {}, "masked"),
     ],

@@ -14,9 +14,10 @@ from dpaudit.auditors.columns import Columns
 from dpaudit.auditors.mixtures import MixtureScore
 from dpaudit.auditors.outputs import Outputs
 from dpaudit.auditors.residues import ResidueScore
-from dpaudit.auditors.rowscores import AdditiveScore, Transform
+from dpaudit.auditors.rowscores import AdditiveScore
 from dpaudit.auditors.scores import ColumnScore, OutcomeScore, score_from_json, scores_of
 from dpaudit.auditors.selection import FinalTest, ThresholdEvent, select_events
+from dpaudit.auditors.transforms import Differences, Identity
 from dpaudit.auditors.trees import BoostedScore
 
 pytestmark = pytest.mark.slow
@@ -91,7 +92,7 @@ def last_digit(data, size, rng):
     return 10 * np.rint(rng.laplace(scale=1e4, size=size)).astype(int) + digits
 
 
-IDENTITY = Transform("identity", Columns())
+IDENTITY = Identity(Columns())
 SCORES = {
     "bits": (OutcomeScore.fit, lambda d, s, r: r.random(s) < 0.3 + 0.4 * d),
     **{f"outcomes {t}": (OutcomeScore.fit, whole(t)) for t in ("int64", "int8", "uint64")},
@@ -115,7 +116,7 @@ SCORES = {
     "innovations": (partial(learners.learn_additive, learners.innovations_transform, Columns()), sums),
     "repeats": (partial(learners.learn_repeats, IDENTITY), lambda d, s, r: np.round(numbers(d, s, r), 1)),
     "repeats structured": (
-        lambda x, y: learners.learn_repeats(Transform("identity", Columns.fit(np.r_[x, y])), x, y),
+        lambda x, y: learners.learn_repeats(Identity(Columns.fit(np.r_[x, y])), x, y),
         lambda d, s, r: structured([(round(v, 1), None) for v in laplace(d, s, r).tolist()]),
     ),
     "pooled": (partial(learners.learn_pooled, learners.identity_transform, Columns()), numbers),
@@ -145,7 +146,7 @@ SCORES = {
         mixed,
     ),
     "pairs structured": (
-        lambda x, y: learners.learn_pairs(Transform("identity", Columns.fit(np.r_[x, y])), x, y),
+        lambda x, y: learners.learn_pairs(Identity(Columns.fit(np.r_[x, y])), x, y),
         lambda d, s, r: structured([(float(a), float(b), None) for a, b in xor(d, s, r)]),
     ),
 }
@@ -427,7 +428,7 @@ def test_innovations_are_what_the_numbers_before_do_not_predict():
 
 def test_differences_are_those_of_numpy():
     rows = np.random.default_rng(SEED).normal(size=(10, 3))
-    assert np.array_equal(Transform("differences", Columns())(rows), np.c_[rows[:, 0], rows[:, 1:] - rows[:, :-1]])
+    assert np.array_equal(Differences(Columns())(rows), np.c_[rows[:, 0], rows[:, 1:] - rows[:, :-1]])
 
 
 def test_trees_are_learned_again_and_alike():
@@ -443,7 +444,7 @@ def test_trees_are_learned_again_and_alike():
 def test_trees_take_scores_that_are_known():
     rng = np.random.default_rng(SEED)
     x, y = xor(0, 4000, rng), xor(1, 4000, rng)
-    others = (learners.learn_linear(Transform("identity", Columns()), x, y), ColumnScore(0))
+    others = (learners.learn_linear(Identity(Columns()), x, y), ColumnScore(0))
     score = BoostedScore.fit(x, y, Columns(), others, rounds=5)
     assert np.array_equal(score.of_features(y, [other(y) for other in others]), score(y))
     assert not np.array_equal(score.of_features(y, [other(x) for other in others]), score(y))
@@ -493,7 +494,7 @@ def test_a_mixture_finds_the_classes_that_outputs_hide():
     rng = np.random.default_rng(SEED)
     sides = [hidden_threshold(np.array(shifts), 40_000, rng) for shifts in ([1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1])]
     columns = Columns.fit(sides[0][:100])
-    transform = Transform("identity", columns)
+    transform = Identity(columns)
     score = MixtureScore.fit(transform, tuple(np.array([1.0]) for _ in range(6)), *(transform(side) for side in sides))
     fresh = [hidden_threshold(np.array(shifts), 200_000, rng) for shifts in ([1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1])]
     outcomes = [side @ (1 << np.arange(6)) for side in fresh]

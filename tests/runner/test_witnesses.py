@@ -371,6 +371,20 @@ def test_a_claim_that_holds_with_equality_is_rarely_confirmed(refuted, delta, mo
     assert confirmed <= binom.isf(FALSE_ALARM, runs, 0.1)
 
 
+def test_samples_are_planned_for_the_error_probability_that_is_stated(refuted, monkeypatch):
+    # In floating point 1 - 0.999 is above 0.001.
+    planned = []
+
+    def remember(known, guarantee, *, alpha):
+        planned.append(alpha)
+        return 1000
+
+    monkeypatch.setattr(sys.modules["dpaudit.runner.verify"], "enough_samples", remember)
+    _, file = refuted("Number")
+    assert verify(file, confidence=0.999).samples == 1000
+    assert planned == [0.001]
+
+
 def test_an_infinite_loss(refuted):
     result, file = refuted("Certain")
     assert result.method == "exact"
