@@ -179,7 +179,8 @@ _MOST_PLANTED = 3.0
 claimed one is hidden."""
 
 _SHARE_OF_COUNTS = 0.25
-"""Part of the error probability of an event that stands out by its counts, beside a rarer one by a smooth log-ratio."""
+"""Part of the error probability of an event that stands out by its counts, beside a rarer one by a smooth log-ratio.
+Chosen by hand: the best of several smooth log-ratios promises too much by luck, which commoner events hardly do."""
 
 SHARE_OF_OTHERS = 0.12
 """Part of the error probability of each event that is tested because it promises more than the main one. Chosen by
