@@ -23,30 +23,61 @@ from dpaudit.auditors.rowscores import AdditiveScore, PairScore
 from dpaudit.auditors.tables import Table, just_above
 from dpaudit.auditors.transforms import Coded, Identity, Transform
 
-_FIRST, _LOOKED_AT = 2000, 20_000
-"""Outputs of either input by which codes are found, and by which columns are cut into cells."""
+_FIRST = 2000
+"""Outputs of either input in which codes are looked for. Chosen by hand: a code that is one in a hundred of all numbers
+comes 40 times in them for every column."""
 
-_REPEATED, _MOST_CODES = 0.01, 4
-"""Part of all numbers from which on a value is taken for a code, and how many codes there are at most."""
+_LOOKED_AT = 20_000
+"""Outputs of either input by which columns are cut into cells. Chosen by hand: a cell of a twenty-fourth of them has
+1,700 outputs, give or take 2 %."""
+
+_REPEATED = 0.01
+"""Part of all numbers from which on a value is taken for a code, and which the other numbers must be at least. Chosen
+by hand: numbers with noise hardly repeat at all."""
+
+_MOST_CODES = 4
+"""Codes, at most; outputs with more values that repeat are not taken for codes beside numbers. Chosen by hand: refused,
+not asked, stopped and the like."""
 
 _DISTINCT = 0.5
-"""Part of the other numbers that are distinct, at least: whole numbers repeat although they are no codes."""
+"""Part of the other numbers that are distinct, at least: whole numbers repeat although they are no codes. Chosen by
+hand, between the parts near 1 of continuous noise and near 0 of counts."""
 
-_CELLS, _LEAST_CELLS, _ALL_CELLS, _CROSSED = 24, 8, 480, 16
-"""Cells of a column, at most, and at least where all of them are to be no more than so many; and cells of the smallest
-number where it is crossed with counts. What the priors take is the cube of all cells."""
+_CELLS = 24
+"""Cells of a column, at most. Chosen by hand."""
 
-_MOST_VALUES, _BLOCK_VALUES = 1 << 24, 1 << 20
-"""Numbers of either input that are learned from, at most, and that are made at a time."""
+_ALL_CELLS = 480
+"""Cells of all columns together, about: wider rows get fewer cells each. Chosen by hand; choosing the standard
+deviations of the priors takes the cube of all cells. Rows of `MOST_PAIR_COLUMNS` numbers with `_MOST_CODES` codes still
+have ten cells a column."""
+
+_CROSSED = 16
+"""Cells of the smallest number where it is crossed with how often each code occurs. Chosen by hand: fewer than of the
+column alone, since every count multiplies them."""
+
+_MOST_VALUES = 1 << 24
+"""Numbers of either input that are learned from, at most: 16 million cell numbers of four bytes each, which are held in
+memory, take 64 MiB."""
+
+_BLOCK_VALUES = 1 << 20
+"""Numbers that are cut into cells at a time: 8 MiB, beside the cells of all. Chosen by hand."""
 
 _COMMON = 0.005
-"""Part of a column from which on a value has a cell of its own there."""
+"""Part of a column from which on a value has a cell of its own there. Chosen by hand, below `_REPEATED`, since a code
+may be rare in one column."""
 
 _PRIORS = (0.01, 0.03, 0.1, 0.3, 1.0)
-"""Standard deviations of what a cell adds, before any output is seen: of a column, and of a pair of them."""
+"""Standard deviations that what a cell adds to the log-ratio may have before any output is seen, of a column and of a
+pair of them; the likeliest are taken. Steps of about a factor of three, from effects that a cell of 40,000 outputs
+hardly shows to those that four show: the standard error is two over the root of the outputs."""
 
 _ROWS_OF_INFORMATION = 50_000
+"""Outputs of either input from which the curvature of the log-likelihood is taken. Chosen by hand: it only chooses the
+priors and the coordinates, not the fit itself, and takes the square of the columns for every output."""
+
 _ROUNDS = 40
+"""Rounds of the fit (L-BFGS), at most. Chosen by hand: in its coordinates the posterior is nearly a sphere, for which
+few rounds do."""
 
 
 def learn_coded(identity: Transform, x: OutputsLike, y: OutputsLike) -> PairScore | None:
@@ -58,7 +89,7 @@ def learn_coded(identity: Transform, x: OutputsLike, y: OutputsLike) -> PairScor
     some = np.concatenate([transform(side[:_LOOKED_AT]) for side in (x, y)])
     width = some.shape[1]
     smallest = width - 2 - len(codes)
-    most = max(_LEAST_CELLS, min(_CELLS, _ALL_CELLS // width))
+    most = min(_CELLS, _ALL_CELLS // width)
     columns = [_Column.cut(column, most) for column in some.T]
     crossed = _Column.cut(some[:, smallest], _CROSSED)
     pairs = [(smallest, smallest + 2 + place) for place in range(len(codes))]

@@ -40,7 +40,7 @@ def half_line(threshold: float, *, above: bool) -> str:
     return f"{'>=' if above else '<='} {threshold:.17g}"
 
 
-def listed(names: Sequence[str], weights: Sequence[float] | None = None, *, last: str = "and") -> str:
+def listed(names: Sequence[str], weights: Sequence[float] | None = None) -> str:
     """Write a list of parts in their order, each once; of many, those of the largest weights and how many others.
 
     Examples
@@ -57,7 +57,7 @@ def listed(names: Sequence[str], weights: Sequence[float] | None = None, *, last
     words = [name for name in heaviest if name in chosen]
     if len(words) < len(heaviest):
         words.append(f"{len(heaviest) - len(words)} more")
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def number(value: float) -> str:

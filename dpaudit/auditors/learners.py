@@ -29,52 +29,112 @@ from dpaudit.auditors.transforms import Differences, Identity, Innovations, Orde
 from dpaudit.auditors.trees import BoostedScore
 
 _LOOKED_AT = 20_000
+"""Outputs of either input from which medians, quantiles and ranks are taken. Chosen by hand: a rank is then known to
+less than half a per cent, and sorting takes milliseconds."""
+
 _FEW_VALUES = 64
-"""Distinct numbers, at most, that are not taken for those of a continuous law."""
+"""Distinct numbers, at most, that are not taken for those of a continuous law. Chosen by hand; they are counted among
+the first thousand rows, which are nearly all distinct under such a law."""
 
 _MANY = 256
-"""Columns from which on a linear system is solved as one that is positive definite."""
+"""Columns from which on a linear system is solved as one that is positive definite. Chosen by hand, for time: least
+squares take many times as long."""
 
-_MOST_SOLVED, _MOST_LINEAR = 2000, 1000
-"""Columns up to which a linear score weighs all of them, since that takes the cube of their number; and how many it
-weighs of more: those whose means differ most."""
+_MOST_SOLVED = 2000
+"""Columns up to which a linear score weighs all of them. Chosen by hand, for time, which is the cube of their number:
+some 10^10 operations."""
 
-_LEAST_SPARSE, _SUPPORTS, _SPARSER = 64, 12, 1.05
-"""Columns from which on a linear score may do without most of them, how many such choices are compared, and how many
-times as far apart the inputs must be by one of these."""
+_MOST_LINEAR = 1000
+"""How many columns a linear score weighs of more: those whose means differ most. Chosen by hand, for time, some 10^9
+operations."""
+
+_LEAST_SPARSE = 64
+"""Columns from which on a linear score may do without most of them. Chosen by hand: the noise of fewer weights takes
+little from the score."""
+
+_SUPPORTS = 12
+"""Choices of a few columns that are compared, from one to half of them, as numbers of columns that grow by equal
+factors. Chosen by hand: of 1,000 columns, each has not quite twice as many as the one before."""
+
+_SPARSER = 1.05
+"""How many times as far apart the inputs must be by a few columns for these to be preferred to all. Chosen by hand: the
+best of several estimates is too large by luck."""
 
 _BEYOND_CHANCE = 40.0
-"""Standard errors that chance does not reach, and whose square is far from the largest number."""
+"""Standard errors that stand for more, as chance reaches neither: the density there, e^-800, is 0 in double precision,
+and squares of larger numbers might overflow."""
 
 _BLOCK_VALUES = 1 << 15
-"""Numbers that are worked on at a time, where all of them would not fit into the cache."""
+"""Numbers that are worked on at a time, where all of them would not fit into the cache: 256 KiB. Chosen by hand, for
+time."""
 
 _REPEAT_CELLS = 2_000_000
+"""Numbers of either input, about, among which those that repeat are looked for. Chosen by hand, for time, which is
+mostly that of sorting them."""
+
 _POOLED_CELLS = 2_000_000
-"""Numbers of either input, about, that a function for all columns is learned from."""
+"""Numbers of either input, about, that a function for all columns is learned from. Chosen by hand, for time."""
 
 _PAIR_ROWS = 100_000
+"""Outputs of either input that pairs of columns, hidden classes and correlations are learned from. Chosen by hand, for
+time."""
+
 _PAIR_CELLS = 16
+"""Cells of a column where pairs of columns are looked at. Chosen by hand: a pair has 256 cells, and 100,000 outputs
+leave each some 400."""
+
 MOST_PAIR_COLUMNS = 40
+"""Columns up to which those that depend on each other are looked for. Chosen by hand, for time: they have 780 pairs."""
+
 _MOST_PAIRS = 16
+"""Pairs of columns in a score, at most. Chosen by hand: each is looked up for every output."""
+
 _SURPRISING_PAIR = 5.0
-_SCREENED_PAIRS, _SCREEN_SHARE = 32, 4
-"""Pairs that are looked at in all rows, where there are more: those that look best in one of so many parts of them."""
+"""Standard deviations of chance from which on a pair of columns says something beyond the two alone. Of 780 pairs of
+which none does, chance lets one through in about 5,000 scores, if what they say is nearly normal."""
+
+_SCREENED_PAIRS = 32
+"""Pairs that are looked at in all rows, where there are more: those that look best in a part of the rows. Chosen for
+time: twice as many as are taken."""
+
+_SCREEN_SHARE = 4
+"""One over this part of the rows. Chosen by hand, for time: screening then takes a quarter of what looking at all
+would."""
 
 _CORRELATED = 3.0
-"""Standard errors by which correlations must be more than chance makes them for columns to predict one another."""
+"""Standard errors by which correlations must be more than chance makes them for columns to predict one another. Chosen
+by hand: chance does that once in 700 times."""
 
-_NEARLY, _DOUBTFUL = 0.99, 1e-6
-"""Part of these standard errors from which on they are worked out to all digits, and the part of a column's range, both
-squared, below which its variance is."""
+_NEARLY = 0.99
+"""Part of these standard errors from which on the correlations are worked out to all digits, since those from sums of
+products are rounded. Chosen by hand; 163 audits gave the same bounds to the last digit (benchmarks/README.md)."""
 
-_COMMON, _ALIGNED = 2.0, 1.0
-"""Standard errors by which all columns' means must differ in common to be pooled as they are, or else each column's
-own to be pooled with its sign."""
+_DOUBTFUL = 1e-6
+"""Part of a column's range, both squared, below which its variance from sums of products is not trusted: rounding takes
+some 1e-16 times the number of rows. Chosen by hand, like `_NEARLY`."""
 
-_PROBE_ROWS, _PROBE_ROUNDS = 10_000, 20
-_BOOSTED_CELLS, _BOOSTED_ROUNDS = 2_000_000, 60
+_COMMON = 2.0
+"""Standard errors by which all columns' means must differ in common to be pooled as they are. Chosen by hand: chance
+does that once in 22 times."""
+
+_ALIGNED = 1.0
+"""Standard errors by which the mean of a column must differ to be pooled with its own sign, where all do not differ in
+common. Chosen by hand: chance turns few of those that differ, and leaves a third of those that do not."""
+
+_PROBE_ROWS = 10_000
+"""Outputs of either input on which trees are tried before they learn from all. Chosen by hand, for time."""
+
+_PROBE_ROUNDS = 20
+"""Trees of that trial. Chosen by hand, for time."""
+
+_BOOSTED_CELLS = 2_000_000
+"""Numbers of either input, about, that trees learn from. Chosen by hand, for time."""
+
+_BOOSTED_ROUNDS = 60
+"""Trees of a score. Chosen by hand, for time."""
+
 _LEAST_BOOSTED_ROWS = 1000
+"""Outputs of either input from which on trees are learned. Chosen by hand: fewer teach them mostly luck."""
 
 
 def learn_distance(column: ColumnScore, x: OutputsLike, y: OutputsLike) -> Score | None:

@@ -22,18 +22,33 @@ from dpaudit.auditors.tables import Table
 from dpaudit.auditors.transforms import Transform
 
 _CLASSES = 8
-_ROUNDS, _MORE_ROUNDS = 25, 6
-"""Rounds on a few outputs, and on all."""
+"""Hidden classes of either input. Chosen by hand: enough for the levels of one hidden quantity, such as a noisy
+threshold that all numbers are compared with."""
 
-_FEW_ROWS, _MOST_ROWS = 10_000, 60_000
-"""Outputs of either input."""
+_ROUNDS = 25
+"""Rounds of expectation-maximisation on a few outputs, at most. Chosen by hand, for time."""
+
+_MORE_ROUNDS = 6
+"""Rounds on all outputs, at most, after those. Chosen by hand, for time."""
+
+_FEW_ROWS = 10_000
+"""Outputs of either input that the first rounds learn from; as many others decide whether the classes describe what
+they have not seen. Chosen by hand, for time."""
+
+_MOST_ROWS = 60_000
+"""Outputs of either input that the last rounds learn from, at most. Chosen by hand, for time."""
 
 _MOST_CELLS = 400
-"""Cells of all columns together."""
+"""Cells of all columns together up to which classes are learned. Chosen by hand: each class has a probability for every
+cell."""
 
 _SMOOTHED = 0.5
+"""Occurrences that are added to those in every cell, so that no probability is 0; also how far the first classes
+overlap. One half is Jeffreys' prior for a proportion."""
+
 _CONVERGED = 1e-5
-"""Mean gain of the log-likelihood of an output from which on another round is not worth its time."""
+"""Mean gain of the log-likelihood of an output from which on another round is not worth its time: e^0.1 for 10,000
+outputs. Chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)

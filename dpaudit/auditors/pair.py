@@ -25,59 +25,106 @@ from dpaudit.errors import ParameterError, TargetRaisedError
 from dpaudit.statistics import anytime_bound, best_share, bound_from_counts, detection_limit
 
 LEAST_SAMPLES = 1000
-"""Fewest samples per input that an audit may be asked for."""
+"""Fewest samples per input that an audit may be asked for. Chosen by hand: a fifth of them, 200, choose the event, and
+fewer say next to nothing about one."""
 
 _SELECTION_SHARE = 0.2
-_MANY, _MANY_POWER = 1_000_000, 0.75
-"""Samples from which on the part that chooses the event falls, and the power of the samples with which it grows."""
+"""Part of the samples that chooses the event, of up to `_MANY` samples. Measured: where the effect is weak, 0.2 reached
+0.974 of the oracle's bound, 0.3 reached 0.948 and 0.4 reached 0.899 (Laplace noise, epsilon 0.01, 40 seeds;
+benchmarks/README.md)."""
+
+_MANY = 1_000_000
+"""Samples per input from which on that part falls. Chosen by hand: an event is then chosen from 200,000 or more."""
+
+_MANY_POWER = 0.75
+"""Power of the samples with which the selection sample grows beyond `_MANY`. Chosen by hand: at 10^7 samples a ninth
+chooses the event, and nearly all of them bound it."""
 
 _DIGITS = 4
-"""Digits after the point of a bound in words."""
+"""Digits after the point of a bound in a message. Chosen by hand; the bound is rounded down."""
 
 _MOST_SELECTED = 4_000_000
+"""Samples per input that choose the event, at most: they are held in memory, which this bounds. An audit of Laplace
+noise takes about 480 MiB from 10^8 samples on (benchmarks/README.md)."""
+
 _FIRST_ROUND = 1000
-"""Outputs per input of the first round of a final sample that may stop early; each round doubles them all."""
+"""Outputs per input of the first round of a final sample that may stop early; each round doubles all outputs so far.
+Chosen by hand: as few as a whole audit may have (`LEAST_SAMPLES`)."""
 
 _SAMPLING_SHARE = 0.8
-"""Part of the time until the deadline that sampling is planned for; the rest is for learning."""
+"""Part of the time until the deadline that sampling is planned for; the rest is for learning. Chosen by hand."""
 
 _FEWEST = 20
-"""Fewest samples per input that are planned, however little time there is."""
+"""Fewest samples per input that are planned, however little time there is: half of them are the `_LEAST_SELECTED` that
+choose an event."""
 
 _FINAL_SHARE = 0.9
-"""Part of the time left that the final sample is planned for, so that it ends in time and its own bound holds."""
+"""Part of the time left that the final sample is planned for, so that it ends in time and its own bound holds. Chosen
+by hand; 0.95 before a time limit alone could decide how many samples there are."""
 
 _SELECTION_TIME = 0.35
-"""Part of the time left that drawing the selection sample may take, whatever it was planned to take."""
+"""Part of the time left after which no further selection samples are drawn, whatever was planned. Chosen by hand:
+sampling may turn out slower than planned, and the final sample should still have most of the time."""
 
 _LEAST_SELECTED = 10
-"""Outputs per input without which no event is chosen."""
+"""Outputs per input without which no event is chosen, even after the time for them is over. Chosen by hand."""
 
-_LEARNING_SHARE, _LATEST_SHARE = 0.15, 0.4
-_LEARNING_SPARE, _LATEST_SPARE = 0.6, 0.8
+_LEARNING_SHARE = 0.15
+"""Part of the time left at which choosing events from more outputs ends, where there is a deadline. Chosen by hand."""
+
+_LATEST_SHARE = 0.4
+"""Part of the time left after which no more scores are learned, where what was begun took longer. Chosen by hand."""
+
+_LEARNING_SPARE = 0.6
+"""As `_LEARNING_SHARE`, of the time that all samples asked for would leave unused, where that is later: such time goes
+to choosing the event. Chosen by hand."""
+
+_LATEST_SPARE = 0.8
+"""As `_LATEST_SHARE`, of that unused time. Chosen by hand."""
+
 _LEARNING_ROWS = 1000
-_LEARNING_GROWTH, _LEARNING_CAUTION = 4, 2
-"""Parts of the time left that choosing events may take where there is a deadline, and after which no more scores are
-learned, and the same of what the final sample leaves of that time, where that is more; the outputs from which events
-are chosen first, to see what that takes, and the steps to more, each of whose outputs may take twice as long as those
-before."""
+"""Outputs per input from which events are chosen first, to measure how long that takes. They also time the counting of
+events. Chosen by hand."""
 
-_LOOKING_ROWS, _LOOKING_SHARE = 16_000, 0.01
-"""Outputs, at most, that show what counting events takes, and the part of the time left that this may take."""
+_LEARNING_GROWTH = 4
+"""Factor, at most, by which the outputs that events are chosen from grow at a time. Chosen by hand: the last step takes
+most of the time, and a larger one is harder to foresee."""
+
+_LEARNING_CAUTION = 2
+"""How many times longer than before an output is expected to take in a larger step, at most. Chosen by hand: sorting
+takes longer, and more outputs let scores take part that fewer do not."""
+
+_LOOKING_ROWS = 16_000
+"""Outputs per input, at most, that are counted to measure what one more takes. Chosen by hand: what a call takes
+however few its outputs are then hardly counts."""
+
+_LOOKING_SHARE = 0.01
+"""Part of the time left, at most, that this measurement may take. Chosen by hand."""
 
 _AHEAD = 8
-"""Rounds that are asked for at a time where sampling may stop after each of them."""
+"""Rounds that are given to workers at a time where sampling may stop after each of them. Chosen by hand: more keep more
+workers busy, and at most seven of them are drawn in vain."""
 
 _MOST_DOUBLINGS = 20
-"""A part of the final sample has at most half of two to this power of rounds."""
+"""Number of sizes that a task of counting may have: 1, 2, 4 rounds and so on, up to two to the power of 19. So many
+rounds of `CHUNK` outputs, 3 * 10^10 altogether, take longer than the seconds that a task is meant to take."""
 
-_SEQUENTIAL_SHARE, _TIMED_SHARE, _RESERVE = 0.5, 0.2, 0.05
-"""Part of the error probability that goes to the bound that holds at whatever time sampling stops: where it is meant to
-stop, and where it only may, because a deadline may pass although the samples are planned for it, or because the target
-may fail."""
+_SEQUENTIAL_SHARE = 0.5
+"""Part of the error probability of the bound that holds whenever sampling stops, where it is meant to stop early.
+Chosen by hand: the bound for the whole sample gets as much. At 99.9 % confidence that bound is then 3.29 standard
+errors below the estimate in place of 3.09, 6 % more."""
+
+_TIMED_SHARE = 0.2
+"""The same where a deadline may pass, although the samples are planned for it. Chosen by hand: 3.16 standard errors at
+99.9 % confidence, 2 % more."""
+
+_RESERVE = 0.05
+"""The same where only a failure of the target would end sampling early. Chosen by hand: 3.11 standard errors at 99.9 %
+confidence, 0.5 % more."""
 
 _ROUNDS = 8
-"""Rounds of the final sample, about, of a target that may fail: those that it does not finish count for nothing."""
+"""Rounds, about, of the final sample of a target that may fail. A round that fails counts for nothing, an eighth of the
+sample. Chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,7 +309,7 @@ def _choose_in_time(
         begun = clock()
         selection = select_events(sides[0][:rows], sides[1][:rows], test, until=latest)
         ended = clock()
-        pace.extra = _counting(selection, sides, pace.left)
+        pace.extra = _seconds_per_counted_output(selection, sides, pace.left)
         spare = pace.left * max(0.0, 1 - final / max(pace.outputs_within(_FINAL_SHARE, *keys), 1.0))
         until = max(until, ended + _LEARNING_SPARE * spare)
         latest = max(latest, ended + _LATEST_SPARE * spare)
@@ -272,7 +319,7 @@ def _choose_in_time(
         rows = int(min(affordable, _LEARNING_GROWTH * rows, most))
 
 
-def _counting(selection: Selection, sides: tuple[Outputs, Outputs], left: float) -> float:
+def _seconds_per_counted_output(selection: Selection, sides: tuple[Outputs, Outputs], left: float) -> float:
     """Seconds that it takes to look for the events in one more output."""
     few, many = (min(rows, len(sides[0])) for rows in (_LEARNING_ROWS, _LOOKING_ROWS))
     seconds = _looking(selection, sides, few)
@@ -338,7 +385,7 @@ class Scored:
 
 
 @dataclass(slots=True)
-class _Count:
+class _EventCount:
     """Occurrences of one event in the final sample so far, on its likelier input and on the other."""
 
     choice: Choice
@@ -346,7 +393,7 @@ class _Count:
     hits: tuple[int, int] = (0, 0)
     trials: tuple[int, int] = (0, 0)
 
-    def add(self, place: int, found: tuple[_Counted, _Counted]) -> None:
+    def add(self, place: int, found: tuple[_RoundCounts, _RoundCounts]) -> None:
         """Add what was found on the first and on the second input, where this is the event at that place."""
         counts = [side.hits[place] for side in found]
         sizes = [side.trials for side in found]
@@ -390,13 +437,13 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
     """
     for data in (x, y):
         sampler.check_deterministic(data)
-    wanted = task.selection
+    planned = task.selection
     task = replace(task, most_selected=sampler.selection_limit)
-    fewer = sampler.selection_limit == sampler.memory_limit and task.selection < wanted
+    fewer = sampler.selection_limit == sampler.memory_limit and task.selection < planned
     sampler = sampler.about(x, y)
     selection, selected, kept = _chosen(sampler, x, y, task)
     chosen = zip(selection.choices, selection.shares, strict=True)
-    counts = [_Count(choice, task.alpha * share) for choice, share in chosen]
+    counts = [_EventCount(choice, task.alpha * share) for choice, share in chosen]
     at_any_time, stopped, late = task.sequential_share, False, False
     failure: TargetRaisedError | None = None
     final = task.final
@@ -428,8 +475,8 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
                 break
     except OutOfTimeError:
         late = True
-    except WantedError as wanted:
-        wanted.found = _found_so_far(rounds, events, kept, selection, task)
+    except WantedError as error:
+        error.found = _found_so_far(rounds, events, kept, selection, task)
         raise
     except TargetRaisedError as error:
         if not task.may_fail or not any(counts[0].trials):
@@ -459,7 +506,7 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
 
 
 def _with_what_was_shown(
-    failure: TargetRaisedError, best: _Count, bound: float, guarantee: Guarantee
+    failure: TargetRaisedError, best: _EventCount, bound: float, guarantee: Guarantee
 ) -> TargetRaisedError:
     """Return the failure with what the outputs before it say: too little to refute, and failing is no pass."""
     digits = 10**_DIGITS
@@ -474,7 +521,7 @@ def _found_so_far(
 ) -> str:
     """What the rounds that are known by now bound, in words; nothing before the first."""
     chosen = zip(selection.choices, selection.shares, strict=True)
-    counts = [_Count(choice, task.alpha * share) for choice, share in chosen]
+    counts = [_EventCount(choice, task.alpha * share) for choice, share in chosen]
     for found in rounds.known(kept):
         for place in range(len(events)):
             counts[place].add(place, found)
@@ -484,7 +531,7 @@ def _found_so_far(
     return f"{task.guarantee.forced} at least {bound:.4g} so far"
 
 
-def _best(counts: list[_Count], task: PairTask, share: float, *, whole: bool) -> tuple[float, _Count]:
+def _best(counts: list[_EventCount], task: PairTask, share: float, *, whole: bool) -> tuple[float, _EventCount]:
     """Return the largest bound, with that part of the error probability, and its event."""
     bounds = [(count.bound if whole else count.anytime_bound)(task.guarantee, count.alpha * share) for count in counts]
     return max(bounds), counts[bounds.index(max(bounds))]
@@ -518,7 +565,7 @@ def bound_event(
         sampler.check_deterministic(data)
     if is_of_numbers(choice.event.score):
         sampler.keep_form()
-    count = _Count(choice, alpha)
+    count = _EventCount(choice, alpha)
     sampler = sampler.about(x, y)
     for found in _Rounds(sampler, x, y, samples, guarantee, growing=False).counts([choice.event]):
         count.add(0, found)
@@ -526,7 +573,7 @@ def bound_event(
     return EventBound(hits=count.hits, trials=count.trials, value=value, naming=naming_of(sampler))
 
 
-class _Counted(NamedTuple):
+class _RoundCounts(NamedTuple):
     """How many outputs on one input were drawn, and how many of them are in each event."""
 
     hits: list[int]
@@ -534,7 +581,7 @@ class _Counted(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Counting:
+class _CountRounds:
     """The task of counting events in rounds of the final sample on one input.
 
     Attributes
@@ -568,11 +615,11 @@ class _Counting:
     def outputs(self) -> int:
         return sum(self.sizes)
 
-    def run(self, sampler: Sampler, shared: bytes) -> _Counted:
+    def run(self, sampler: Sampler, shared: bytes) -> _RoundCounts:
         selection, _, state = pickle.loads(shared)  # noqa: S301 - what an audit of the same target wrote
         return self.count(sampler.at(state), [choice.event for choice in selection.choices])
 
-    def count(self, sampler: Sampler, events: Sequence[ThresholdEvent]) -> _Counted:
+    def count(self, sampler: Sampler, events: Sequence[ThresholdEvent]) -> _RoundCounts:
         """Count events."""
         hits = [0] * len(events)
         for number, size in enumerate(self.sizes, start=self.first):
@@ -581,7 +628,7 @@ class _Counting:
                 hits = [before + scored.occurrences(event) for before, event in zip(hits, events, strict=True)]
                 # The next outputs may then take their place in memory.
                 del scored
-        return _Counted(hits, sum(self.sizes))
+        return _RoundCounts(hits, sum(self.sizes))
 
 
 @dataclass(slots=True)
@@ -596,7 +643,9 @@ class _Rounds:
     growing: bool = False
     most: int = CHUNK
 
-    def counts(self, events: Sequence[ThresholdEvent], kept: bytes = b"") -> Iterator[tuple[_Counted, _Counted]]:
+    def counts(
+        self, events: Sequence[ThresholdEvent], kept: bytes = b""
+    ) -> Iterator[tuple[_RoundCounts, _RoundCounts]]:
         """Yield what is found on the two inputs, in one round or several at a time.
 
         Parameters
@@ -620,7 +669,7 @@ class _Rounds:
                 x, y = self.sampler.work.do(self.sampler, tasks)
                 yield x, y
 
-    def known(self, kept: bytes) -> Iterator[tuple[_Counted, _Counted]]:
+    def known(self, kept: bytes) -> Iterator[tuple[_RoundCounts, _RoundCounts]]:
         """Yield what is known of both inputs, in any rounds."""
         work, rounds = self.sampler.work, list(self._sizes())
         assert work is not None
@@ -631,7 +680,7 @@ class _Rounds:
 
     def _groups(
         self, rounds: list[tuple[int, int]], begin: int, end: int, kept: bytes
-    ) -> Iterator[tuple[_Counting, _Counting]]:
+    ) -> Iterator[tuple[_CountRounds, _CountRounds]]:
         """Tasks for groups of rounds: as they were formed before, or else as many rounds as take some seconds.
 
         A group of 2**k rounds begins at a multiple of 2**k, so that those of another run fit between those known.
@@ -651,9 +700,9 @@ class _Rounds:
 
     def _tasks(
         self, first: int, sizes: Sequence[tuple[int, int]], kept: bytes = b"", events: str = ""
-    ) -> tuple[_Counting, _Counting]:
+    ) -> tuple[_CountRounds, _CountRounds]:
         on_x, on_y = (
-            _Counting(
+            _CountRounds(
                 data=data, side=side, first=first, sizes=tuple(both[side] for both in sizes), events=events, shared=kept
             )
             for side, data in enumerate((self.x, self.y))
@@ -681,7 +730,7 @@ class _Rounds:
 
 
 def _pair_bound(
-    best: _Count, bound: float, task: PairTask, selected: int, final: int, fixed: float, naming: Naming
+    best: _EventCount, bound: float, task: PairTask, selected: int, final: int, fixed: float, naming: Naming
 ) -> PairBound:
     choice, guarantee = best.choice, task.guarantee
     rate = max(choice.q_hits, 1) / choice.rows

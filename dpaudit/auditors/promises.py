@@ -14,11 +14,21 @@ from dpaudit.auditors.selection import Choice, Counts, FinalTest, compete, fits
 from dpaudit.auditors.threads import one_thread
 from dpaudit.auditors.transforms import Identity
 
-_CAUTION, _MORE_CAUTION = 1.25, 3.0
-"""Standard errors of caution where pairs are compared, and where what counts promise stands beside a model."""
+_CAUTION = 1.25
+"""Standard errors of caution where pairs are compared by their counts. Chosen by hand (as `selection._TO_COMPARE`):
+with the 3 to 4 standard errors of the band that chooses an event, pairs of weak effects would promise nothing and be
+alike."""
 
-_LEAST_OCCURRENCES, _THRESHOLDS = 5, 300
-"""Outputs, at least, that a model extrapolates from, and thresholds that it compares."""
+_MORE_CAUTION = 3.0
+"""The same for a second ranking by what luck hardly explains, beside that by a model. Chosen by hand."""
+
+_LEAST_OCCURRENCES = 5
+"""Outputs, at least, in an event whose bound a model extrapolates. Chosen by hand: of fewer, the largest log-ratios are
+luck."""
+
+_THRESHOLDS = 300
+"""Thresholds that a model compares, evenly spread by the logarithm of the outputs beyond them. Chosen by hand:
+neighbours differ by a few per cent of the outputs beyond them."""
 
 
 class Promise(NamedTuple):

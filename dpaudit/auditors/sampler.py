@@ -33,43 +33,68 @@ from dpaudit.claims.inputs import error_text, input_key, short_repr
 from dpaudit.errors import CheckError, DpauditError, TargetRaisedError
 
 CHUNK = 1 << 16
-"""Samples drawn in one call; fixed, because it decides which random numbers go into which sample."""
+"""Samples drawn in one call; fixed, because it decides which random numbers go into which sample. Chosen by hand: what
+a call takes is then little beside what its outputs take, and these fit into memory."""
 
 _MOST_SELECTED = 4_000_000
+"""Single numbers per input that are worth choosing an event from, at most. Chosen by hand, for memory: an audit of
+Laplace noise takes about 480 MiB from 10^8 samples on (benchmarks/README.md)."""
+
 _MOST_SELECTED_VALUES = 8_000_000
-_MOST_OBJECTS, _LEAST_OBJECTS = 200_000, 10_000
+"""The same of rows of numbers, counted in numbers; there are `_MOST_OBJECTS` rows at least. Chosen by hand, for time
+and memory."""
+
+_MOST_OBJECTS = 200_000
+"""Structured outputs per input that choose an event, at most, and rows that are worth it, however wide. Chosen by hand,
+for time: each is taken apart in Python."""
+
+_LEAST_OBJECTS = 10_000
+"""Outputs per input that choose an event, where there are as many, whatever memory they take. Chosen by hand."""
+
 _MOST_HELD_VALUES = 1 << 25
-"""Numbers of one input that are held in memory, however many an output has; `_LEAST_OBJECTS` outputs at least."""
+"""Numbers of one input that are held in memory, however many an output has; `_LEAST_OBJECTS` outputs at least. They
+take 256 MiB; before this limit, 200,000 vectors of 1,000 numbers of either input took 3.2 GB."""
 
 _MOST_OBJECT_VALUES = 30_000_000
-"""Values in structured outputs, which take much memory each."""
+"""Values in structured outputs that choose an event. Chosen by hand, for memory: each takes some 30 bytes or more."""
 
 _FEWEST_SORTED = 20
-"""Distinct numbers from which on an order is not chance: these come in order with probability 1e-18."""
+"""Distinct numbers from which on an order is not chance: these come in order with probability 2 / 20!, below 1e-18."""
 
 _TIMED = 320
-"""Outputs of a call that only serves to tell what calls take from what outputs take."""
+"""Outputs of a call that only serves to tell what calls take from what outputs take: five times as many as of the call
+before it (`COMPARED`). Chosen by hand."""
 
 _CHECK_SHARE = 0.005
 """Part of the time left that a call of the comparison may take on the first input where there is a deadline; on the
-second it is half of that, and so on."""
+second it is half of that, and so on. Chosen by hand."""
 
 _TRIAL_SHARE = 0.01
+"""Part of the time left that a call may take that only measures the sampler's speed. Chosen by hand."""
+
 _TRIAL_GROWTH = 8
-"""Part of the time left that a call may take that only measures the sampler's speed, and the steps to its size."""
+"""Factor by which the outputs of such calls grow. Chosen by hand: six calls reach half of `CHUNK`, and the last takes
+most of the time."""
 
-_TRIALS_SHARE, _SPLIT_SHARE = 0.1, 0.25
-"""Part of the time left that all these calls may take, and that the second one may take by what the first has taken: it
-tells what outputs take from what a call takes."""
+_TRIALS_SHARE = 0.1
+"""Part of the time left that all these calls may take. Chosen by hand."""
 
-_FEW_CALLS, _CALLS_NEEDED = 7.0, 4.0
-"""Calls, as long as the last one, within the time left: where there are fewer, one call at most checks whether outputs
-come again, and none where choosing an event and bounding it, with a call on either input each, need them all."""
+_SPLIT_SHARE = 0.25
+"""Part of the time left that the second of them may take by what the first has taken: only two calls tell what outputs
+take from what a call takes. Chosen by hand."""
+
+_FEW_CALLS = 7.0
+"""Calls, as long as the last one, within the time left, below which one call at most checks whether outputs come again:
+the four that are needed (`_CALLS_NEEDED`), and three that compare."""
+
+_CALLS_NEEDED = 4.0
+"""Calls without which there is no bound: choosing an event and bounding it takes one on either input each."""
 
 _LEAST_SECONDS = 1e-9
+"""Seconds that a call takes at least, so that nothing is divided by 0. A clock tells no smaller times."""
 
 _SLOW = 2.0
-"""Seconds of a call from which on an input is compared less thoroughly, if it is not the first."""
+"""Seconds of a call from which on an input is compared less thoroughly, if it is not the first. Chosen by hand."""
 
 SupportFunction = Callable[[np.ndarray, Any], np.ndarray | None]
 

@@ -96,11 +96,6 @@ class OutcomeScore:
         ratios = np.log(counts[0] + 0.5) - np.log(counts[1] + 0.5) + np.log(len(y) / len(x))
         return cls(coder.coding, coder.keys, ratios, coder.outcomes, coder)
 
-    @property
-    def known(self) -> float:
-        """Share of the samples that it was learned from whose outcome it knows."""
-        return 0.0 if self.coder is None else float(np.mean(self.coder.codes >= 0))
-
     def __call__(self, outputs: OutputsLike) -> np.ndarray:
         if self.coder is not None:
             codes = self.coder(outputs)

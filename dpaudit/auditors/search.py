@@ -43,43 +43,86 @@ class Guide(Protocol):
 
 
 _LEAST = 500
-"""Fewest pilot samples of a pair in a round; fewer say next to nothing about a bound."""
+"""Fewest pilot samples of a pair in a round where the budget allows them. Chosen by hand: fewer say next to nothing
+about a bound."""
+
 _LEAST_OF_ALL = 100
+"""Fewest pilot samples of a pair in a round with any budget. Chosen by hand."""
+
 _FEW_PAIRS = 8
-"""Pairs that a small budget is spread over before their samples fall below ``_LEAST``."""
+"""Pairs that a small budget is spread over before their samples fall below ``_LEAST``. Chosen by hand: with 4000 pilot
+samples or more, a pair gets 500."""
+
 _PATTERN_SHARE = 0.75
+"""Share of the places of the first round for patterns; random pairs have the others, in case no pattern shows the
+fault. Chosen by hand."""
+
 _FIRST_SHARE = 0.6
+"""Share of the places for patterns and random pairs in the first round of a search that varies the best ones; the
+others are for variations. Chosen by hand."""
+
 _KEPT_SHARE = 0.4
-"""Shares of the places for pairs that are no variations, in the first round of a guided search and in later ones."""
-_PROPOSED_SHARE, _MOST_PROPOSED = 0.5, 12
-"""Share of the places for variations that a model proposes, and their number at most."""
+"""Share of the places of later rounds for pairs of the round before; the others are for variations. Chosen by hand."""
+
+_PROPOSED_SHARE = 0.5
+"""Share of the places for variations that a model proposes. Chosen by hand: the model and the samples lead to half of
+them each."""
+
+_MOST_PROPOSED = 12
+"""Variations that a model proposes in a round, at most. Chosen by hand: each takes `_BATCH` times `_STEPS` valuations
+of the model (surrogate.py)."""
 
 _MORE_CLIMBS = 4
-"""Pairs that a model may propose in vain, because they were compared before."""
+"""Climbs of a model in a round beyond the pairs asked for, because some end at pairs that were compared before. Chosen
+by hand."""
 
-_GLANCES, _GLANCE_SHARE = 256, 0.125
-_STANDING_OUT, _COMPARED_WITH = 2.0, 16
+_GLANCES = 256
+"""Pairs that are glanced at before a search that compares few, at most. Chosen by hand: as many as a search without
+models compares (`blackbox._MOST_PAIRS`)."""
+
+_GLANCE_SHARE = 0.125
+"""Part of the pilot samples for these glances, at most. Chosen by hand; glances themselves are measured: a fault of one
+input in 71 was missed by 5 of 12 audits without them and by none with them, at 10^6 samples (benchmarks/README.md)."""
+
+_STANDING_OUT = 2.0
+"""How many times as much as the sixteenth pair (`_COMPARED_WITH`) one has to promise at a glance to come into the
+search. Chosen by hand; variants of the glances made no difference beyond luck in sparse vectors
+(benchmarks/README.md)."""
+
+_COMPARED_WITH = 16
+"""Rank of the pair that others are compared with at a glance. Chosen by hand: up to 15 faulty pairs do not hide one
+another."""
+
 _OUTSTANDING_SHARE = 0.25
-"""Pairs that are glanced at, at most, and the part of the samples for that; how many times as much as the sixteenth of
-them one has to promise to stand out; and the part of the first round's places, at most, for those that do."""
+"""Part of the places of the first round for pairs that stood out at a glance, at most, so that luck in few samples
+leaves the others their places. Chosen by hand."""
 
 _UNCERTAIN = 0.25
-"""Part of the largest prediction by which another one may fall short of it and its pair be as good, but for luck."""
+"""Part of the largest promise by which another pair may fall short of it, and still be as good, but for luck, so that
+the model may decide between them. Chosen by hand."""
 
 _TRUST = 8.0
-"""How much more a guide, which knows of all outputs, counts than what was predicted of the pair alone, at most."""
+"""Weight of what a model of all outputs promises of a pair, relative to what the pair's own samples promise, at most.
+Measured: chosen on seeds 30 to 37 of sparse vectors 1 and 2; with 4, the second had 0.920 of the oracle's bound in
+place of 0.959 (benchmarks/README.md)."""
 
 _LEAST_PROMISE = -1e6
+"""Promise of a model below which all count alike, so that minus infinity can be added up. Any number below all promises
+would do."""
 
 _BEFORE_ALL = -1
-"""Number of the round in which pairs are glanced at."""
+"""Number, in the names of random streams, of the round in which pairs are glanced at: the one before round 0."""
 
 _TRIES = 20
+"""Variations and random pairs that are drawn for a place before it is left free, as all were seen before. Chosen by
+hand."""
+
 _MOST_REPEATS = 100_000
-"""Pairs in a row that have been seen before, after which no others are expected."""
+"""Pairs in a row that have been seen before, after which no others are expected: domains whose pairs go on and on end.
+Chosen by hand."""
 
 _MOST_LISTED = 200_000
-"""Most pairs of a list, which need not end, that a search chooses from."""
+"""Most pairs of a list, which need not end, that a search chooses from: they are held in memory. Chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

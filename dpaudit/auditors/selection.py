@@ -25,85 +25,180 @@ from dpaudit.errors import CheckError
 from dpaudit.statistics import bound_from_counts
 
 _THRESHOLDS = 1000
-_FINALISTS = 3
-_CELLS, _FEW_CELLS = 4_000_000, 1_000_000
-"""Numbers, per input, that a score is fitted and judged on in the end, and to compete with others."""
+"""Ranks from either end at which the thresholds of a score are looked at, evenly by their logarithm, and half as many
+evenly by rank. Chosen by hand, for time: neighbours differ by one or two per cent of the outputs beyond them. With 500
+or 2,000, the mean in benchmarks/sensitivity.md changes by 0.002 of the oracle's bound at most, one row by up to
+0.090."""
 
-_LEAST_ROWS, _MOST_ROWS = 10_000, 200_000
-"""Limits of the outputs that these numbers make. What looks for rare outputs has no limit."""
+_FINALISTS = 3
+"""Families that learn from all rows where there are many, of those that did best on few: so many by their bound, and so
+many by how far they tell the inputs apart; and scores that trees build on. Chosen by hand, for time; it was 2 until
+weak effects were looked for in common events."""
+
+_CELLS = 4_000_000
+"""Numbers, per input, that a score is fitted and judged on in the end. Chosen by hand, for time."""
+
+_FEW_CELLS = 1_000_000
+"""Numbers, per input, that a score is fitted and judged on to compete with others. Measured: with 200,000, weak effects
+were lost; with a fifth of the rows, one of three bounds for Laplace noise shifted in 5 of 20 columns fell from 0.116 to
+0.047 (benchmarks/README.md)."""
+
+_LEAST_ROWS = 10_000
+"""Outputs that these numbers make, at least, however wide they are. Chosen by hand; it was 20,000 before."""
+
+_MOST_ROWS = 200_000
+"""Outputs that they make, at most. What looks for rare outputs has no limit. Chosen by hand, for time."""
 
 _BAND_ERROR = 0.05
-"""Probability, about, with which the lower bound of some event looked at is above the truth (see `_caution`)."""
+"""Probability, about, with which the lower bound of some event looked at is above the truth (see `_caution`). The usual
+level of a test, chosen by hand. With 0.025 or 0.1, the mean in benchmarks/sensitivity.md changes by 0.003 of the
+oracle's bound at most, one row by up to 0.171."""
 
 _SIDES = 4
-"""Events of a threshold: above or below it, and likelier on the first or on the second input."""
+"""Events of a threshold: above or below it, and likelier on the first or on the second input. Not a matter of
+choice."""
 
 _RARE = 0.7
-"""Standard errors of caution for a rare event, which is tested beside the main one."""
+"""Standard errors of caution for a rare event, which is tested beside the main one. Chosen by hand, far below those of
+the band: it takes no more than a share of the error probability. With 0.35 or 1.4, the mean in
+benchmarks/sensitivity.md changes by 0.004 of the oracle's bound at most, one row by up to 0.133."""
 
-_LITTLE_CAUTION, _COMMON_SHARE = 1.0, 0.2
-"""Where no event stands out: standard errors of caution, and the least part of the outputs that an event and its
-complement have."""
+_LITTLE_CAUTION = 1.0
+"""Standard errors of caution where no event stands out, and no smooth log-ratio says which is best. Chosen by hand.
+With 0.5 or 2, the mean in benchmarks/sensitivity.md changes by 0.003 of the oracle's bound at most, one row by up to
+0.098."""
 
-_LEAST_THRESHOLDS, _LEAST_COMMON, _MOST_TOGETHER = 16, 0.1, 3
-"""Where thresholds are compared by a smooth log-ratio: the least number of thresholds; the least part of the outputs
-that are in an event where no event stands out; and the most events of one score that are tested together."""
+_COMMON_SHARE = 0.2
+"""Least part of the outputs that an event and its complement have there. Chosen by hand: a weak effect shows in common
+events. With 0.1 or 0.4, the mean in benchmarks/sensitivity.md changes by 0.003 of the oracle's bound at most, one row
+by up to 0.098."""
 
-_LEAST_SMOOTHED, _LEAST_LEARNED = 50.0, 0.7
-"""The least occurrences of such an event, as the shapes say little of what is rarer; and, times the root of the
-outputs and `_COMMON` at most, where the score is no number of the output but learned: its extremes are the luck of
-those that taught it."""
+_LEAST_THRESHOLDS = 16
+"""Thresholds that a score must have for a smooth log-ratio along it. Chosen by hand: a curve through fewer says little
+beyond their counts. With 8 or 32, the mean in benchmarks/sensitivity.md changes by 0.002 of the oracle's bound at most,
+one row by up to 0.031."""
 
-_LEAST_CLEAR, _LITTLE_AMISS = 100, 0.05
-"""Where an event stands out: the least occurrences of one that a smooth log-ratio advises, of a learned score; and the
-part of a log-ratio by which the smooth one may be off, besides luck, as many outputs tell it from any smooth one."""
+_LEAST_COMMON = 0.1
+"""Least part of the outputs that are in an event which a smooth log-ratio advises, where no event stands out. Measured:
+with 0.3, Laplace and geometric noise gained up to 0.05 of the oracle's bound, and Gaussian and Gumbel noise lost 0.11
+to 0.16 (benchmarks/README.md). With 0.05 or 0.2, the mean in benchmarks/sensitivity.md changes by 0.004 of the oracle's
+bound at most, one row by up to 0.066."""
 
-_AGAINST_LEARNED, _LEAST_SHARE = 4.0, 0.15
+_MOST_TOGETHER = 3
+"""Events of one score that are tested together, at most. Chosen by hand: a half-line, that of the other direction, and
+one farther out in the tail. Neither 2 nor 4 changes a bound of benchmarks/sensitivity.md by 0.1 %."""
+
+_LEAST_SMOOTHED = 50.0
+"""Occurrences, at least, of an event that a smooth log-ratio advises, as its shapes say little of what is rarer. Tuned
+on seeds 0 to 39 of Laplace, geometric and Gaussian noise (benchmarks/README.md). With 25 or 100, the mean in
+benchmarks/sensitivity.md changes by 0.002 of the oracle's bound at most, one row by up to 0.134."""
+
+_LEAST_LEARNED = 0.7
+"""The same where the score is learned, in units of the root of the outputs, `_COMMON` at most: its extremes are the
+luck of those that taught it. Chosen by hand. With 0.35 or 1.4, the mean in benchmarks/sensitivity.md changes by 0.003
+of the oracle's bound at most, one row by up to 0.059."""
+
+_LEAST_CLEAR = 100
+"""The same, at most, where an event stands out. Measured: with 400, counts alone decided in sparse vector 6, which had
+0.88 to 0.99 of the oracle's bound (`git log -S _LEAST_CLEAR`). With 50 or 200, the mean in benchmarks/sensitivity.md
+changes by 0.001 of the oracle's bound at most, one row by up to 0.029."""
+
+_LITTLE_AMISS = 0.05
+"""Part of a log-ratio by which the smooth one may be off, besides luck, where an event stands out: many outputs tell it
+from any smooth one. Chosen by hand; no error was allowed before (see `_LEAST_CLEAR`). With 0.025 or 0.1, the mean in
+benchmarks/sensitivity.md changes by 0.006 of the oracle's bound at most, one row by up to 0.171."""
+
+_AGAINST_LEARNED = 4.0
 """Where no event stands out: how many times likelier the counts must be by a learned score than by one that is not, for
-both to get as much of the error probability; and the share below which an event gets none."""
+both to get as much of the error probability. Chosen by hand; it was 5 before. Neither 2 nor 8 changes a bound of
+benchmarks/sensitivity.md by 0.1 %."""
 
-_MORE_CAUTION, _MUCH_COMMONER = 1.0, 2.0
-"""Standard errors by which an event must stand out more for no common one to be tested beside it; and how many times
-commoner that must be, where it is of the same score."""
+_LEAST_SHARE = 0.15
+"""Share of the error probability below which an event gets none there. Chosen by hand: it would cost the other event
+more than it may gain. Neither 0.075 nor 0.3 changes a bound of benchmarks/sensitivity.md by 0.1 %."""
 
-_WORTH_ITS_COST, _WORTH_TESTING = 3.0, 0.02
-"""What another event must promise above the main one: times what testing it takes from the bound of the main one, and
-as a part of that bound."""
+_MORE_CAUTION = 1.0
+"""Standard errors by which an event must stand out more for no common one to be tested beside it. Chosen by hand. With
+0.5 or 2, the mean in benchmarks/sensitivity.md stays, and one row changes by up to 0.011 of the oracle's bound."""
+
+_MUCH_COMMONER = 2.0
+"""How many times commoner that one must be, where it is of the same score. Chosen by hand: events that differ by less
+say nearly the same. Neither 1 nor 4 changes a bound of benchmarks/sensitivity.md by 0.1 %."""
+
+_WORTH_ITS_COST = 3.0
+"""What another event must promise above the main one, times what testing it takes from the bound of the main one.
+Chosen by hand: of several promises the largest is too large by luck. With 1.5 or 6, the mean in
+benchmarks/sensitivity.md changes by 0.003 of the oracle's bound at most, one row by up to 0.097."""
+
+_WORTH_TESTING = 0.02
+"""The same as a part of the bound of the main one. Chosen by hand. With 0.01 or 0.04, the mean in
+benchmarks/sensitivity.md stays, and one row changes by up to 0.002 of the oracle's bound."""
 
 _HALF_A_HIT = 0.5
-"""What stands for the occurrences on the other input of an event that never occurred there."""
+"""What stands for the occurrences on the other input of an event that never occurred there: Jeffreys' prior. With 0.25
+or 1, the mean in benchmarks/sensitivity.md stays, and one row changes by up to 0.006 of the oracle's bound."""
 
 _LEAST_SEEN = 3
-"""Occurrences from which on another event is tested; and, on the other input, from which on a log-ratio is fitted."""
+"""Occurrences from which on another event is tested; and, on the other input, from which on a smooth log-ratio may take
+the place of the counts. Chosen by hand. With 2 or 4, the mean in benchmarks/sensitivity.md stays, and one row changes
+by up to 0.002 of the oracle's bound."""
 
 _LEAST_DECISIVE = 6
-"""Occurrences from which on luck hardly explains that an event never occurred on the other input."""
+"""Occurrences from which on luck hardly explains that an event never occurred on the other input: of an event as likely
+on both, none of six is there with probability 1/64. Neither 5 nor 7 changes a bound of benchmarks/sensitivity.md by 0.1
+%."""
 
 _TO_COMPARE = 1.25
-"""Standard errors of caution where pairs of inputs are compared by a few samples each."""
+"""Standard errors of caution by which families of scores are ranked that have learned from few rows. Chosen by hand:
+the band of all events would leave nothing to rank where effects are weak."""
 
 _CHEAP_ENOUGH = 0.01
+"""Part of the largest promise by which another may fall short of it and count as equal, so that the score that costs
+less is taken. Chosen by hand. With 0.005 or 0.02, the mean in benchmarks/sensitivity.md stays, and one row changes by
+up to 0.005 of the oracle's bound."""
+
 _AS_GOOD = 0.003
+"""The same for thresholds of one score, of which the strictest is taken: what was not seen yet may be inside the
+others. Chosen by hand. With 0.0015 or 0.006, the mean in benchmarks/sensitivity.md changes by 0.003 of the oracle's
+bound at most, one row by up to 0.098."""
+
 _COMMON = 400
-"""Occurrences on both inputs from which on a fitted line may be trusted instead of the counts."""
+"""Occurrences on both inputs from which on a fitted line may be trusted instead of the counts; and those that events of
+learned scores need at most. Chosen by hand: counts are then known to 5 %. With 200 or 800, the mean in
+benchmarks/sensitivity.md stays, and one row changes by up to 0.002 of the oracle's bound."""
 
 _CLOSE = 2.0
-"""Standard errors of a count by which it may be off a fitted line."""
+"""Standard errors of a count by which it may be off a fitted line. Chosen by hand: chance exceeds it once in 22 times.
+With 1 or 4, the mean in benchmarks/sensitivity.md stays, and one row changes by up to 0.005 of the oracle's bound."""
 
-_LEAST_PLANTED, _MOST_PLANTED = 1.0, 3.0
-"""Epsilon of a planted difference: as claimed within these limits, so that a few thousand outputs show it."""
+_LEAST_PLANTED = 1.0
+"""Epsilon of a planted difference, at least. Chosen by hand, so that a few thousand outputs show it."""
+
+_MOST_PLANTED = 3.0
+"""Epsilon of a planted difference, at most: as claimed between these. Chosen by hand: a larger one would show where the
+claimed one is hidden."""
 
 _SHARE_OF_COUNTS = 0.25
-"""Part of the error probability of an event that stands out by its counts, beside a rarer one by a smooth log-ratio."""
+"""Part of the error probability of an event that stands out by its counts, beside a rarer one by a smooth log-ratio.
+Chosen by hand: the best of several smooth log-ratios promises too much by luck, which commoner events hardly do."""
 
-SHARE_OF_OTHERS, _SHARE_OF_LUCK, _SHARE_OF_COMMON = 0.12, 0.03, 0.5
-"""Parts of the error probability: of each event that is tested because it promises more than the main one; the same
-where no event stands out, so that luck explains what it promises; and of a common event beside one that stands out by
-little."""
+SHARE_OF_OTHERS = 0.12
+"""Part of the error probability of each event that is tested because it promises more than the main one. Chosen by
+hand; it was 0.15 while there were two such events in place of three. With 0.06 or 0.24, the mean in
+benchmarks/sensitivity.md changes by 0.004 of the oracle's bound at most, one row by up to 0.133."""
 
+_SHARE_OF_LUCK = 0.03
+"""The same where no event stands out, so that luck explains what it promises. Chosen by hand. With 0.015 or 0.06, the
+mean in benchmarks/sensitivity.md stays, and one row changes by up to 0.009 of the oracle's bound."""
+
+_SHARE_OF_COMMON = 0.5
+"""Part of a common event beside one that stands out by little. Chosen by hand: either may be the better one. With 0.25
+or 0.9, the mean in benchmarks/sensitivity.md changes by 0.005 of the oracle's bound at most, one row by up to 0.062."""
 
 MOST_CANDIDATES = 5
-"""Events, at most, that are tested: the main one, those beside it, and three others at most."""
+"""Events, at most, that are tested: the main one, those beside it, and three others at most. Witness files name
+candidates up to this number. With 4 or 6, the mean in benchmarks/sensitivity.md stays, and one row changes by up to
+0.002 of the oracle's bound."""
 
 Sides = tuple[Outputs, Outputs]
 """Samples of the first and of the second input."""
@@ -903,6 +998,8 @@ def _predicted(p_hits: np.ndarray, q_hits: np.ndarray, rows: int, test: FinalTes
 
 
 _LEAST_HITS = 1e-3
+"""Occurrences that stand for none where a bound is worked out from expected counts, so that no logarithm is infinite.
+Any number far below one would do. Neither 0.0005 nor 0.002 changes a bound of benchmarks/sensitivity.md by 0.1 %."""
 
 
 def _expected_of(choice: Choice, test: FinalTest, caution: float) -> float:

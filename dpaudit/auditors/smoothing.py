@@ -10,7 +10,9 @@ import numpy as np
 from scipy.special import expit, ndtri
 
 _SCALES = 4.0 ** np.arange(-1, 8)
-"""Standard deviations that the weights of the shapes may have, in units of one over the root of the outputs."""
+"""Standard deviations that the weights of the shapes may have beforehand, in units of one over the root of the outputs.
+The standard error of a weight is about two of these units, so that they reach from no visible difference to weights of
+5 in eight million outputs, in steps of a factor of four. Chosen by hand."""
 
 _SETS = {
     (1,): 1.0,
@@ -24,34 +26,57 @@ _SETS = {
     (1, 2, 3, 4, 5): 0.1,
     (7, 8, 9, 10, 11, 12, 13, 14): 0.1,
 }
-"""Shapes that are fitted together, beside the constant, and how likely each set is, before anything is counted."""
+"""Shapes that are fitted together, beside the constant, and how likely each set is before anything is counted. The
+numbers of the shapes are those of their order in `fitted_curve`. Tuned on seeds 0 to 39 of Laplace, geometric and
+Gaussian noise (benchmarks/README.md)."""
 
 _BENDS = (0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999)
-"""Ranks at which the slope of an estimate of the log-ratio may change: learned scores promise too much in the tails."""
+"""Ranks at which the slope of an estimate of the log-ratio may change: learned scores promise too much in the tails.
+Chosen by hand: the middle, and three powers of ten on either side."""
 
 _RAMP = 0.16
-"""Ranks to either side of the middle between which the log-ratio of Laplace noise shifted by its scale rises."""
+"""Ranks to either side of the middle between which the log-ratio of Laplace noise shifted by its scale rises. It rises
+between the two centres, whose ranks in both samples together are (1 - 1/e) / 4 = 0.158 from the middle. With 0.08 or
+0.32, the mean in benchmarks/sensitivity.md changes by 0.004 of the oracle's bound at most, one row by up to 0.140."""
 
 _LITTLE = 1e-6
-"""Precision of the weight of the constant, which the counts decide alone."""
+"""Precision of the weight of the constant beforehand, which the counts decide alone: a quarter of the outputs is added
+to it. Neither 5e-07 nor 2e-06 changes a bound of benchmarks/sensitivity.md by 0.1 %."""
 
 _MOST = 300.0
-"""Size of a log-ratio beyond which it might not be told from an infinite one."""
+"""Size of a log-ratio beyond which it might not be told from an infinite one. Double precision ends at exponentials of
+709, which leaves room to multiply two of them. Neither 150 nor 600 changes a bound of benchmarks/sensitivity.md by 0.1
+%."""
 
 _UNLIKELY = 1e-3
-"""How much less likely than the likeliest a fit is that is left out."""
+"""How much less likely than the likeliest a fit is that is left out of the average. Chosen by hand, for time. With
+0.0005 or 0.002, the mean in benchmarks/sensitivity.md stays, and one row changes by up to 0.005 of the oracle's
+bound."""
 
 _MOST_CELLS = 250
-"""Cells that weights are fitted to, at most: more of them change little."""
+"""Cells that weights are fitted to, at most: more of them change little. Chosen by hand, for time. With 125 or 500, the
+mean in benchmarks/sensitivity.md changes by 0.003 of the oracle's bound at most, one row by up to 0.127."""
 
 _OUTERMOST = 8
-"""Cells on either side that are never joined: of scores with few values, they are events of their own."""
+"""Cells on either side that are never joined: of scores with few values, they are events of their own. Chosen by hand,
+when the best event of sparse vector 6 was its most extreme value and never among the thresholds. Neither 7 nor 9
+changes a bound of benchmarks/sensitivity.md by 0.1 %."""
 
 _DRAWS = 8
-"""Draws from the posterior of each fit."""
+"""Draws from the posterior of each fit, half of them mirror images of the others. Chosen for time alone
+(benchmarks/README.md)."""
 
-_STEPS, _BALANCING_STEPS = 30, 4
+_STEPS = 30
+"""Steps of Newton's method, at most, and of the iteration that solves g^(d + 1) = g + 1. A fit that needs more is left
+out. Chosen by hand: both gain digits with every step."""
+
+_BALANCING_STEPS = 4
+"""Steps of Newton's method for the constant that makes both samples equally large. Chosen by hand: the fit begins close
+to it. Neither 3 nor 5 changes a bound of benchmarks/sensitivity.md by 0.1 %."""
+
 _CLOSE_ENOUGH = 1e-8
+"""Largest step of a weight at which Newton's method has converged: the root of the precision of double numbers, as the
+next step would be about its square."""
 
 
 @dataclass(frozen=True, slots=True)

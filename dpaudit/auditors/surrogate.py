@@ -23,51 +23,102 @@ from dpaudit.auditors.tables import just_above
 from dpaudit.auditors.threads import one_thread
 from dpaudit.claims.inputs import Pair, input_key
 
-_MOST_COLUMNS, _MOST_CELLS = 128, 256
-"""Columns of outputs that the model looks at, at most, and cells that they are cut into altogether, about."""
+_MOST_COLUMNS = 128
+"""Columns of outputs up to which there is a model of all inputs; outputs with more are compared by themselves alone.
+Chosen by hand: even two cells of each are then `_MOST_CELLS`."""
 
-_CELLS, _LEAST_CELLS = 8, 2
-"""Cells of a column, at most and at least."""
+_MOST_CELLS = 256
+"""Cells that all columns are cut into together, about. Chosen by hand: a fit takes the cube of their number, some 2 *
+10^7 operations."""
+
+_CELLS = 8
+"""Cells of a column, at most. Chosen by hand."""
+
+_LEAST_CELLS = 2
+"""Cells of a column, at least: with one it would say nothing."""
 
 _REPEATED = 0.01
-"""Part of the outputs from which on a value has a cell of its own."""
+"""Part of the outputs from which on a value has a cell of its own. Chosen by hand."""
 
-_MOST_COORDINATES, _MOST_VALUES = 64, 16
-"""Coordinates of an input, and distinct values among its parts, up to which inputs are described by them."""
+_MOST_COORDINATES = 64
+"""Coordinates of an input up to which it is described by them and their squares. Chosen by hand: the slopes of every
+cell have as many numbers."""
+
+_MOST_VALUES = 16
+"""Distinct values among the parts of inputs up to which inputs are also described by how often each occurs. Chosen by
+hand: the slopes of every cell have as many numbers."""
 
 _LARGEST = 1e100
-"""Size of a coordinate up to which squares, and their sums, are finite."""
+"""Size of a coordinate up to which an input is described by them: squares of such numbers, and sums of squares, are
+finite in double precision, which ends at 1e308."""
 
-_KEPT, _KEPT_VALUES = 2000, 1 << 14
-"""Distinct outputs on either input of a comparison that the model learns from, at most, and values in them."""
+_KEPT = 2000
+"""Distinct outputs on either input of a comparison that the model learns from, at most. Chosen for time; it was 4000
+before. Where few are distinct, all outputs are counted."""
+
+_KEPT_VALUES = 1 << 14
+"""Numbers in these outputs, at most: fewer outputs are kept of wide ones. Chosen for time; it was twice as much
+before."""
 
 _REPEATING = 0.25
-"""Part of some outputs that are distinct, up to which all outputs are counted."""
+"""Part of some outputs that are distinct, up to which all outputs are counted. Chosen by hand: a table of them is then
+a quarter as long as they are, or shorter still with more outputs."""
 
-_MOST_ROWS, _ROWS_OF_COVARIANCE = 1024, 20_000
-"""Distinct outputs by which pairs are valued, and outputs from which the covariance of cells is taken."""
+_MOST_ROWS = 1024
+"""Distinct outputs by which pairs are valued, at most. Chosen by hand: valuing a pair takes time in proportion."""
+
+_ROWS_OF_COVARIANCE = 20_000
+"""Outputs from which the covariance of the cells is taken. Chosen by hand: its entries are then known to less than a
+hundredth."""
 
 _PRIORS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
-"""Standard deviations, before any output is seen, of what a step does to the log-probability of a cell."""
+"""Standard deviations, before any output is seen, of what a step of the inputs does to the log-probability of a cell.
+The likeliest is taken: one fixed in advance let noise propose pairs where few inputs had been seen. Steps of about a
+factor of three, chosen by hand."""
 
 _DEVIATIONS = (0.01, 0.03, 0.1)
-"""Standard deviations that the slope of one output may have around the sum over its cells."""
+"""Standard deviations that the slope of one output may have around the sum over its cells; the likeliest is taken.
+Chosen by hand; for time, there were five of them before."""
 
-_MOST_CORRECTED, _LEAST_COUNT = 256, 10
-"""Outputs, or patterns, whose slopes are corrected, at most, and how often each has come."""
+_MOST_CORRECTED = 256
+"""Outputs, or patterns of them, whose slopes are corrected by their own counts, at most. Chosen by hand. That such
+corrections are made is measured: without them, the pair found for sparse vector 2 at 10^7 samples had 0.88 of the
+oracle's bound in place of 0.93 (benchmarks/README.md)."""
+
+_LEAST_COUNT = 10
+"""How often each of these has come, at least. Chosen by hand: rarer ones say little beside the prior."""
 
 _LEAST_INFORMATION = 1e-9
+"""Part of the largest information of a direction below which another one counts as not seen at all. Rounding makes
+about 1e-15 of nothing; chosen by hand, far above that."""
+
 _NEWTON_STEPS = 3
+"""Steps of Newton's method for the corrected slopes. Chosen by hand: it begins at the sum over the cells, which is
+close."""
+
 _MOST_LOG = 50.0
+"""Size of a logarithm of a probability beyond which it is cut off, so that no exponential overflows. No sample holds
+events of probability e^-50."""
 
 _CAUTION = 1.0
-"""Standard errors of a slope by which a pair is valued lower."""
+"""Standard errors of a slope by which a pair is valued lower. Chosen by hand."""
 
 _THRESHOLDS = 64
-_BATCH, _STEPS, _PATIENCE = 16, 10, 2
-"""Variations of a pair among which the best is taken, how often in a row, and how often in vain."""
+"""Thresholds by which a pair is valued, evenly spread by the logarithm of the outputs beyond them. Chosen by hand, for
+time."""
+
+_BATCH = 16
+"""Variations of a pair of which the best is taken in a step of a climb. Chosen by hand."""
+
+_STEPS = 10
+"""Steps of a climb, at most. Chosen for time, 12 before; longer climbs found no better pairs (benchmarks/README.md)."""
+
+_PATIENCE = 2
+"""Steps in a row without gain after which a climb ends. Chosen for time, 3 before."""
 
 _LEAST_HITS = 1e-3
+"""Occurrences that stand for none where a bound is worked out from expected counts, so that no logarithm is infinite.
+Any number far below one would do."""
 
 
 @dataclass(frozen=True, slots=True)

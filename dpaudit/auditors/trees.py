@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from dpaudit.auditors.scores import Score
 
 _LARGEST = 1e300
+"""Size to which numbers are limited before trees look at them: scikit-learn takes no infinite ones, and differences of
+these are finite."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -252,7 +252,7 @@ def test_a_conditional_bound_on_trials_that_no_coins_assigned_is_visible(monkeyp
 
 def test_alpha_not_split_between_two_events_is_visible(monkeypatch, record_property):
     """Two outcomes that both meet the claim with equality, one of which is taken for a gamble."""
-    alpha, count = 0.2, pair._Count
+    alpha, count = 0.2, pair._EventCount
     laws = np.array([[0.4, 0.4, 0.2], [0.4 / math.e, 0.4 / math.e, 1 - 0.8 / math.e]])
 
     def sample(data, size, rng):
@@ -279,7 +279,7 @@ def test_alpha_not_split_between_two_events_is_visible(monkeypatch, record_prope
         return dpaudit.epsilon_lower_bound(sample, 0, 1, samples=2000, confidence=1 - alpha, seed=seed).epsilon > 1
 
     def plant():
-        monkeypatch.setattr(pair, "_Count", lambda choice, share_of_alpha: count(choice, alpha))
+        monkeypatch.setattr(pair, "_EventCount", lambda choice, share_of_alpha: count(choice, alpha))
 
     rate_check(record_property, "alpha not split between two events", is_wrong, plant, 600, alpha)
 
@@ -298,6 +298,8 @@ def test_a_bound_for_one_time_at_every_look_is_visible(monkeypatch, record_prope
         return bound.epsilon > 1
 
     def plant():
-        monkeypatch.setattr(pair._Count, "anytime_bound", lambda self, guarantee, _: self.bound(guarantee, self.alpha))
+        monkeypatch.setattr(
+            pair._EventCount, "anytime_bound", lambda self, guarantee, _: self.bound(guarantee, self.alpha)
+        )
 
     rate_check(record_property, "a fixed bound at every look", is_wrong, plant, 150, alpha)
