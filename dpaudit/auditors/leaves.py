@@ -55,7 +55,8 @@ def text_of(item: Any) -> str:
         The outcome has no text, or one that says only where in memory it lies.
     """
     try:
-        text = repr(canonical(item))
+        # Most texts are asked for of strings, which need no other form.
+        text = repr(item if type(item) is str else canonical(item))
     except CheckError:
         raise
     except Exception as error:
