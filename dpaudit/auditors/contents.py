@@ -440,9 +440,9 @@ def contents_of(firsts: Sequence[Flat]) -> Found:
         The first outputs of every part that they come in, taken apart.
     """
     rows = max(_LEAST_LOOKED_AT, _LOOKED_AT // max(1, len(firsts)))
-    flats = [each for flat in firsts for each in _first(flat, rows) if not _only_fractions(each)]
+    flats = [each for flat in firsts for each in _first(flat, rows)]
     size = sum(map(len, flats))
-    if size < _LEAST_LOOKED_AT:
+    if size < _LEAST_LOOKED_AT or all(map(_only_fractions, flats)):
         return Found()
     look = _Look(flats, size)
     found: list[Content] = []
@@ -459,7 +459,7 @@ def contents_of(firsts: Sequence[Flat]) -> Found:
         made, complete = look.set_members(held)
         found += made
         replaced += [held] * complete
-    if look.texts() > 1:
+    if look.has_equal_texts():
         found.append(Content("texts"))
     return Found(tuple(content.path for content in found), frozenset(replaced))
 
@@ -475,9 +475,9 @@ def _first(flat: Flat, rows: int) -> list[Uniform | Varied]:
 
 def _only_fractions(flat: Uniform | Varied) -> bool:
     """Whether there are no values but floating-point numbers, at the same places in each output."""
-    return isinstance(flat, Uniform) and all(
-        isinstance(values, np.ndarray) and values.dtype.kind == "f" for values in flat.columns
-    )
+    if not isinstance(flat, Uniform) or not flat.columns:
+        return False
+    return all(isinstance(values, np.ndarray) and values.dtype.kind == "f" for values in flat.columns)
 
 
 @dataclass(slots=True)
@@ -518,11 +518,18 @@ class _Look:
         }
         return list(found)[:_MOST_LISTS]
 
-    def texts(self) -> int:
-        """Texts in an output, at most."""
-        return max(
-            0 if _is_text(structure) else sum(map(_holds_text, values)) for structure, values in self.structures()
+    def has_equal_texts(self) -> bool:
+        """Whether outputs hold several texts each, too many different ones to be categories."""
+        several = any(
+            sum(map(_holds_text, values)) > 1 for structure, values in self.structures() if not _is_text(structure)
         )
+        every = chain.from_iterable(
+            chain.from_iterable(values for values in flat.columns if not isinstance(values, np.ndarray))
+            if isinstance(flat, Uniform)
+            else flat.values
+            for flat in self.flats
+        )
+        return several and len(set(filter(_holds_text, every))) > _MOST_VALUES
 
     def code(self, text: str) -> int:
         """Code of a text."""
