@@ -199,8 +199,12 @@ class Columns:
                     yield int(at), values
 
     def _varying(self, parts: Sequence[Apart], rows: int) -> tuple[int, ...]:
-        """Columns that are not the same for all of the first outputs; the first number if all are."""
+        """Columns that are not the same for all of the first outputs; the first number if all are.
+
+        A kind is left out, too, that says only whether there is a number, where all are above 0: none counts as 0.
+        """
         low = high = np.empty(0)
+        says_more = np.zeros(len(self.paths or ()), dtype=bool)
         for flat in chain.from_iterable(parts):
             if rows <= 0:
                 break
@@ -209,7 +213,13 @@ class Columns:
             lowest, highest = matrix.min(axis=0), matrix.max(axis=0)
             low = np.minimum(low, lowest) if len(low) else lowest
             high = np.maximum(high, highest) if len(high) else highest
-        varying = tuple(np.flatnonzero(low < high).tolist())
+            least, most = lowest[2::2], highest[2::2]
+            says_more |= (most > 0) | ((least == 0) & (lowest[1::2] <= 0))
+            for place in np.flatnonzero((least < 0) & (most == 0) & ~says_more).tolist():
+                says_more[place] = (matrix[matrix[:, 2 + 2 * place] == 0, 1 + 2 * place] <= 0).any()
+        varies = low < high
+        varies[2::2] &= says_more
+        varying = tuple(np.flatnonzero(varies).tolist())
         return varying or (min(1, len(self.kept) - 1),)
 
 
