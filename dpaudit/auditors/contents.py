@@ -144,6 +144,37 @@ def _is_text(structure: Structure) -> bool:
     return what == "text" or (what == "list" and len(parts) == 1 and _is_text(parts[0]))
 
 
+def _with_whole_texts(flat: Uniform | Varied) -> Uniform | Varied:
+    """Put texts together again that were taken apart because each is alone in a list: one member among others."""
+    if isinstance(flat, Uniform):
+        if not _is_list_of_text(flat.structure):
+            return flat
+        columns = flat.columns or [[""] * flat.size]
+        return Uniform(flat.size, 1, [list(map(_put_together, zip(*columns, strict=True)))])
+    if not any(map(_is_list_of_text, flat.structures)):
+        return flat
+    structures: list[Structure] = []
+    values: list[Any] = []
+    start = 0
+    for structure, count in zip(flat.structures, flat.counts.tolist(), strict=True):
+        own = flat.values[start : start + count]
+        apart = _is_list_of_text(structure)
+        structures.append(1 if apart else structure)
+        values += [_put_together(own)] if apart else own
+        start += count
+    counts = np.where(list(map(_is_list_of_text, flat.structures)), 1, flat.counts)
+    return Varied(structures, counts, values)
+
+
+def _is_list_of_text(structure: Structure) -> bool:
+    return _is_text(structure) and structure[0] == "list" and structure[2][0][0] == "text"
+
+
+def _put_together(characters: Sequence[Any]) -> str | bytes:
+    of_bytes = bool(characters) and not isinstance(characters[0], str)
+    return bytes(characters) if of_bytes else "".join(characters)
+
+
 @dataclass(frozen=True, slots=True)
 class _Entries:
     """Values in a list, in the order of their places.
@@ -230,11 +261,19 @@ def _sets(flat: Uniform | Varied, held: str) -> tuple[np.ndarray, list[Any]]:
     return rows[np.array(are, dtype=bool)], [value for value, is_set in zip(values, are, strict=True) if is_set]
 
 
-def _members(flat: Uniform | Varied, held: str, code: Callable[[str], int]) -> _Entries:
-    rows, sets = _sets(flat, held)
-    rows = np.repeat(rows, np.fromiter(map(len, sets), int, len(sets)))
-    nowhere = np.zeros(len(rows), dtype=int)
-    return _Entries(rows, nowhere, nowhere, *_numbers(list(chain.from_iterable(sets)), code))
+def _single_values(flat: Uniform | Varied, held: str, code: Callable[[str], int], *, sets: bool) -> _Entries:
+    """Values of the lists at a path, and of the sets there: an output has one or the other."""
+    found = _entries(flat, held, ("",), code)
+    if not sets:
+        return found
+    rows, members = _sets(flat, held)
+    rows = np.repeat(rows, np.fromiter(map(len, members), int, len(members)))
+    nowhere = np.full(len(rows), -1)
+    return _joined(found, _Entries(rows, nowhere, nowhere, *_numbers(list(chain.from_iterable(members)), code)))
+
+
+def _joined(*several: _Entries) -> _Entries:
+    return _Entries(*(np.concatenate([getattr(each, name) for each in several]) for name in _Entries.__slots__))
 
 
 # What contents are.
@@ -295,6 +334,7 @@ def readings(
     categories
         Texts of the categories of columns.
     """
+    flat = _with_whole_texts(flat)
     lists, texts = _by_list(known, wanted)
     if texts is not None:
         yield texts, _distinct_texts(flat), np.zeros(len(flat))
@@ -310,7 +350,7 @@ def readings(
         if held.key is not None:
             yield from _records(flat, path, held, code, codes, len(categories))
         else:
-            found = _members(flat, path, code) if held.is_set else _entries(flat, path, ("",), code)
+            found = _single_values(flat, path, code, sets=held.is_set)
             yield from _occurrences(len(flat), held, found.rows, _which(found, held.values, codes))
 
 
@@ -352,12 +392,13 @@ def _records(
     keys = found.of(0)
     which = _which(keys, held.values, codes)
     yield from _occurrences(size, held, keys.rows, which)
-    # Of records of one key, the first counts: it is written last.
+    # Of records of one key, the first counts.
     keys, which = keys.at(which < several), which[which < several]
-    places: np.ndarray = np.full((size, several), -1)
-    places[keys.rows[::-1], which[::-1]] = keys.places[::-1]
+    nowhere = int(found.places.max(initial=-1)) + 1
+    places: np.ndarray = np.full((size, several), nowhere)
+    np.minimum.at(places, (keys.rows, which), keys.places)
     first = places[keys.rows, which] == keys.places
-    record = np.full((size, int(found.places.max(initial=-1)) + 1), -1)
+    record = np.full((size, nowhere), -1)
     record[keys.rows[first], keys.places[first]] = which[first]
     parts = found.at(found.rests > 0)
     of_key = record[parts.rows, parts.places]
@@ -371,7 +412,8 @@ def _records(
             continue
         at = held.values[content.value]
         if content.kind == "place":
-            yield slot, np.maximum(places[:, at], 0), np.minimum(places[:, at], 0)
+            absent = places[:, at] == nowhere
+            yield slot, np.where(absent, 0, places[:, at]), np.where(absent, -1, 0)
         elif content.kind == "part" and content.part is not None:
             yield slot, numbers[held.parts[content.part], at], categories[held.parts[content.part], at]
 
@@ -440,23 +482,22 @@ def contents_of(firsts: Sequence[Flat]) -> Found:
         The first outputs of every part that they come in, taken apart.
     """
     rows = max(_LEAST_LOOKED_AT, _LOOKED_AT // max(1, len(firsts)))
-    flats = [each for flat in firsts for each in _first(flat, rows)]
+    flats = [_with_whole_texts(each) for flat in firsts for each in _first(flat, rows)]
     size = sum(map(len, flats))
     if size < _LEAST_LOOKED_AT or all(map(_only_fractions, flats)):
         return Found()
     look = _Look(flats, size)
     found: list[Content] = []
     replaced: list[str] = []
-    for held, rests in look.lists():
-        if any(held.startswith(other) for other in replaced):
+    sets = look.set_paths()
+    lists = dict(look.lists())
+    for held in dict.fromkeys([*lists, *sets]):
+        if any(held.startswith(f"{other}[") for other in replaced):
             continue
-        made, complete = look.single_values(held) if "" in rests else ([], False)
+        rests = lists.get(held, [])
+        made, complete = look.single_values(held, sets=held in sets) if "" in rests or held in sets else ([], False)
         if not made:
             made, complete = look.records(held, [rest for rest in rests if rest])
-        found += made
-        replaced += [held] * complete
-    for held in look.set_paths():
-        made, complete = look.set_members(held)
         found += made
         replaced += [held] * complete
     if look.has_equal_texts():
@@ -542,8 +583,7 @@ class _Look:
             each = read(flat)
             made.append(_Entries(each.rows + before, each.places, each.rests, each.numbers, each.categories))
             before += len(flat)
-        joined = (np.concatenate([getattr(each, name) for each in made]) for name in _Entries.__slots__)
-        return _Entries(*joined)
+        return _joined(*made)
 
     def common(self, found: _Entries) -> tuple[list[Value], np.ndarray]:
         """Values that come often, the most frequent first, and which of them every one is; their number for others."""
@@ -558,27 +598,23 @@ class _Look:
         index = {value: i for i, value in enumerate(often)}
         return often, np.array([index.get(value, len(often)) for value in values], dtype=int)
 
-    def single_values(self, held: str) -> tuple[list[Content], bool]:
-        """Contents of a list of varying length, or in which the same texts come at several places in one order."""
-        found = self.entries(lambda flat: _entries(flat, held, ("",), self.code))
+    def single_values(self, held: str, *, sets: bool) -> tuple[list[Content], bool]:
+        """Contents of a set, of a list of varying length, or of one with texts at several places each but in one order."""
+        found = self.entries(lambda flat: _single_values(flat, held, self.code, sets=sets))
         counts = np.bincount(found.rows, minlength=self.size)
-        varies = bool(counts.min() < counts.max())
+        varies = sets or bool(counts.min() < counts.max())
         if not varies and not found.categories.all():
             return [], False
         often, which = self.common(found)
-        in_order = _in_one_order(found, which)
-        if not often or not (varies or (in_order and _at_several_places(found, which))):
+        # Members of sets have no places.
+        placed = found.places >= 0
+        in_order = _in_one_order(found.at(placed), which[placed])
+        if not sets and (not often or not (varies or (in_order and _at_several_places(found, which)))):
             return [], False
-        complete = in_order and float(np.mean(which < len(often))) >= _NEARLY_ALL
-        return [*(Content("occurrences", held, None, value) for value in often), Content("others", held)], complete
-
-    def set_members(self, held: str) -> tuple[list[Content], bool]:
-        """Contents of a set."""
-        found = self.entries(lambda flat: _members(flat, held, self.code))
-        often, which = self.common(found)
-        made = [Content("occurrences", held, None, value) for value in often]
-        complete = bool(often) and float(np.mean(which < len(often))) >= _NEARLY_ALL
-        return [Content("members", held), *made, Content("others", held)], complete
+        complete = bool(often) and in_order and float(np.mean(which < len(often))) >= _NEARLY_ALL
+        made = [Content("members", held)] if sets else []
+        made += [Content("occurrences", held, None, value) for value in often]
+        return [*made, Content("others", held)], complete
 
     def records(self, held: str, rests: list[str]) -> tuple[list[Content], bool]:
         """Contents of a list of records, by the key with the fewest values that comes once in an output."""
