@@ -11,7 +11,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from dpaudit.auditors.contents import Content, Found, contents_of, readings
+from dpaudit.auditors.contentchoice import Found, contents_of
+from dpaudit.auditors.contents import Content, readings
 from dpaudit.auditors.flat import Apart, Flat, Grouped, Uniform, Varied, paths, structures_of
 from dpaudit.auditors.leaves import Values, count_texts, numbers_and_categories
 from dpaudit.auditors.positions import matrix_of_positions
