@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, compress, islice
+from itertools import chain, islice
 from typing import Any, Self
 
 import numpy as np
@@ -79,7 +79,7 @@ class Columns:
             for values in _values_of(flat, contents):
                 texts.update(count_texts(values))
             for structure in structures_of(flat):
-                found.update(dict.fromkeys(compress(paths(structure), contents.left(structure))))
+                found.update(dict.fromkeys(contents.left(paths(structure))))
             if len(found) > _MOST_PATHS:
                 return None
         # Of very many, those that come once are names of outputs, and which of them come first is luck.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import chain
 from typing import Any
 
@@ -13,6 +15,7 @@ import numpy as np
 from dpaudit.auditors.contents import Content, Value
 from dpaudit.auditors.flat import Flat, Grouped, Structure, Uniform, Varied, paths
 from dpaudit.auditors.held import (
+    STEP,
     TEXTS,
     Entries,
     entries_of,
@@ -44,8 +47,9 @@ least, that are the only one of their key in an output."""
 _MOST_KEYS = 16
 """Parts of a record that are considered as its key, at most; the first ones."""
 
-_MOST_PARTS = 256
-"""Parts of records, over all values of the key, at most: as many numbers as all ways to look at outputs deal with."""
+_MOST_CONTENTS = 256
+"""Contents, at most: as many numbers as all ways to look at outputs deal with. From half of them on, no more lists are
+looked into."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +67,17 @@ class Found:
     contents: tuple[str, ...] = ()
     replaced: frozenset[str] = frozenset()
 
-    def left(self, structure: Structure) -> list[bool]:
-        """Say which values of a structure are still looked at in their places."""
+    def left(self, known: Sequence[str]) -> list[str]:
+        """Paths that are still looked at in their places."""
         if not self.replaced:
-            return [True] * len(paths(structure))
-        return [
-            path not in self.replaced and self.replaced.isdisjoint(held for held, _, _ in holders)
-            for path, holders in zip(paths(structure), lists_around(structure), strict=True)
-        ]
+            return list(known)
+        inside = _inside(self.replaced)
+        return [path for path in known if path not in self.replaced and not inside.match(path)]
+
+
+@lru_cache(maxsize=64)
+def _inside(replaced: frozenset[str]) -> re.Pattern[str]:
+    return re.compile(f"(?:{'|'.join(map(re.escape, sorted(replaced)))}){STEP}")
 
 
 def contents_of(firsts: Sequence[Flat]) -> Found:
@@ -92,14 +99,16 @@ def contents_of(firsts: Sequence[Flat]) -> Found:
     sets = look.set_paths()
     lists = dict(look.lists())
     for held in dict.fromkeys([*lists, *sets]):
-        if any(held.startswith(f"{other}[") for other in replaced):
+        if any(held.startswith(f"{other}[") for other in replaced) or len(found) >= _MOST_CONTENTS // 2:
             continue
         rests = lists.get(held, [])
         made, complete = look.single_values(held, sets=held in sets) if "" in rests or held in sets else ([], False)
         if not made:
             made, complete = look.records(held, [rest for rest in rests if rest])
-        found += made
-        replaced += [held] * complete
+        # Lists in lists may be many: their contents take the place of their places, or nothing.
+        if len(found) + len(made) <= _MOST_CONTENTS and (complete or not re.search(STEP, held)):
+            found += made
+            replaced += [held] * complete
     if look.has_equal_texts():
         found.append(Content("texts"))
     return Found(tuple(content.path for content in found), frozenset(replaced))
@@ -237,7 +246,7 @@ class _Look:
             return [], False
         _, key, often, in_order = best
         parts = [rest for rest in rests if rest != key]
-        kept = often[: max(1, _MOST_PARTS // max(1, len(parts)))]
+        kept = often[: max(1, (_MOST_CONTENTS - 1) // (len(parts) + 1))]
         made = [Content("part", held, key, value, part) for value in kept for part in parts]
         made += [Content("occurrences", held, key, value) for value in kept if not parts]
         made += [Content("place", held, key, value) for value in kept if not in_order]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,6 +15,10 @@ from dpaudit.auditors.flat import Structure, Uniform, Varied, paths, steps
 from dpaudit.auditors.leaves import Values, numbers_and_categories
 
 _REMEMBERED = 1024
+
+STEP = r"\[(\d+)\]"
+"""How the way from a list to one of its places is written."""
+
 TEXTS = (str, bytes)
 """Types of texts."""
 
@@ -102,36 +107,41 @@ class Entries:
         return Entries(*(getattr(self, name)[which] for name in self.__slots__))
 
 
-@lru_cache(maxsize=_REMEMBERED)
-def _placed(structure: Structure, held: str, rests: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Place of every value in a list, and which of the wanted paths leads to it from there; -1 for others."""
-    places, found = (np.full(len(lists_around(structure)), -1) for _ in range(2))
-    for i, holders in enumerate(lists_around(structure)):
-        for path, place, rest in holders:
-            if path == held and rest in rests:
-                places[i], found[i] = place, rests.index(rest)
-    return places, found
+class _Placed(dict[str, tuple[int, int]]):
+    """Place of a path in a list, and which of the wanted paths leads to it from there; -1 for others."""
+
+    def __init__(self, held: str, rests: tuple[str, ...]) -> None:
+        super().__init__()
+        self._inside = re.compile(re.escape(held) + STEP + "(.*)", re.DOTALL)
+        self._rests = {rest: i for i, rest in enumerate(rests)}
+
+    def __missing__(self, path: str) -> tuple[int, int]:
+        inside = self._inside.fullmatch(path)
+        found = (int(inside[1]), self._rests[inside[2]]) if inside and inside[2] in self._rests else (-1, -1)
+        self[path] = found
+        return found
+
+
+_placed = lru_cache(maxsize=_REMEMBERED)(_Placed)
 
 
 def entries_of(flat: Uniform | Varied, held: str, rests: tuple[str, ...], code: Callable[[str], int]) -> Entries:
     """Values that are found in a list on some paths from its places; ``code`` numbers texts."""
+    where = _placed(held, rests)
+    known = paths(flat.structure) if isinstance(flat, Uniform) else chain.from_iterable(map(paths, flat.structures))
+    # Structures may be as many as outputs, but paths are few.
+    places, found = np.array([where[path] for path in known], dtype=int).reshape(-1, 2).T
+    wanted = np.flatnonzero(found >= 0)
+    places, found = places[wanted], found[wanted]
     if isinstance(flat, Uniform):
-        places, found = _placed(flat.structure, held, rests)
-        wanted = np.flatnonzero(found >= 0)
         read = [_numbers(flat.columns[slot], code) for slot in wanted.tolist()]
         nothing = _numbers([], code)
         numbers, categories = (np.concatenate([nothing[which], *(each[which] for each in read)]) for which in range(2))
         rows = np.tile(np.arange(flat.size), len(wanted))
-        places, found = (np.repeat(each[wanted], flat.size) for each in (places, found))
+        places, found = np.repeat(places, flat.size), np.repeat(found, flat.size)
     else:
-        each_placed = [_placed(structure, held, rests) for structure in flat.structures]
-        places, found = (
-            np.concatenate([np.empty(0, dtype=int), *(each[which] for each in each_placed)]) for which in range(2)
-        )
-        wanted = np.flatnonzero(found >= 0)
         numbers, categories = _numbers([flat.values[i] for i in wanted.tolist()], code)
         rows = np.repeat(np.arange(len(flat)), flat.counts)[wanted]
-        places, found = places[wanted], found[wanted]
     return Entries(rows, places, found, numbers, categories)
 
 
