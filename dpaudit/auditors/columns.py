@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Self
 
 import numpy as np
 
+from dpaudit.auditors.contentchoice import Found, contents_of
+from dpaudit.auditors.contents import Content, readings
 from dpaudit.auditors.flat import Apart, Flat, Grouped, Uniform, Varied, paths, structures_of
 from dpaudit.auditors.leaves import Values, count_texts, numbers_and_categories
 from dpaudit.auditors.positions import matrix_of_positions
@@ -36,8 +38,8 @@ class Columns:
     """Outputs as rows of numbers: numeric ones as they are, structured ones taken apart place by place.
 
     A structured output becomes the number of its values and, for every place where a value may be, the number there
-    (0 if none) and a category (0 for a number, -1 for nothing, otherwise which other value). Columns that never vary
-    are left out.
+    (0 if none) and a category (0 for a number, -1 for nothing, otherwise which other value). What lists and sets hold
+    wherever it stands in them (`contents`) has columns like a place. Columns that never vary are left out.
 
     Attributes
     ----------
@@ -46,7 +48,8 @@ class Columns:
     categories
         The other values, by their text.
     paths
-        Places in structured outputs, as Python writes them (``["count"]``, ``[0].x``); None for arrays of numbers.
+        Places in structured outputs, as Python writes them (``["count"]``, ``[0].x``), and contents of lists and sets;
+        None for arrays of numbers.
     kept
         Which of those columns there are.
     """
@@ -66,6 +69,7 @@ class Columns:
     @classmethod
     def fit_apart(cls, parts: Sequence[Apart]) -> Self | None:
         """As :meth:`fit`, of structured outputs in several parts."""
+        contents = contents_of([flat for part in parts for flat in islice(part, 1)])
         found: dict[str, None] = {}
         texts: Counter[str] = Counter()
         seen = 0
@@ -73,16 +77,17 @@ class Columns:
             if not isinstance(flat, Uniform) and seen >= _LOOKED_AT:
                 break
             seen += len(flat)
-            for values in _values_of(flat):
+            for values in _values_of(flat, contents):
                 texts.update(count_texts(values))
             for structure in structures_of(flat):
-                found.update(dict.fromkeys(paths(structure)))
+                found.update(dict.fromkeys(contents.left(paths(structure))))
             if len(found) > _MOST_PATHS:
                 return None
         # Of very many, those that come once are names of outputs, and which of them come first is luck.
         many = len(texts) > _MOST_CATEGORIES
         again = [text for text, count in texts.items() if count > 1 or not many]
         common = sorted(again, key=lambda text: (-texts[text], text))[:_MOST_CATEGORIES]
+        found.update(dict.fromkeys(contents.contents))
         everything = cls(None, tuple(common), tuple(found), tuple(range(1 + 2 * len(found))))
         return cls(None, tuple(common), tuple(found), everything._varying(parts, seen))
 
@@ -159,6 +164,8 @@ class Columns:
             turned[place[0]] = len(flat.columns)
         missing = place[2::2][absent[2::2]]
         turned[missing[missing >= 0]] = -1
+        for at, numbers in self._contents(flat, place):
+            turned[at] = numbers
         return np.ascontiguousarray(turned.T)
 
     def _varied(self, flat: Varied, place: np.ndarray, code: Any) -> np.ndarray:
@@ -178,11 +185,28 @@ class Columns:
             rows, slots = rows[known], slots[known]
             matrix[rows, place[1 + 2 * slots]] = numbers[known]
             matrix[rows, place[2 + 2 * slots]] = 0 if categories is None else categories[known]
+        for at, numbers in self._contents(flat, place):
+            matrix[:, at] = numbers
         return matrix[:, :-1]
 
+    def _contents(self, flat: Uniform | Varied, place: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+        """Yield the columns of what lists and sets hold, and where they are."""
+        assert self.paths is not None
+        wanted = _contents_kept(self.paths, self.kept)
+        if wanted is None:
+            return
+        for slot, numbers, categories in readings(flat, self.paths, wanted, self.categories):
+            for at, values in ((place[1 + 2 * slot], numbers), (place[2 + 2 * slot], categories)):
+                if at >= 0:
+                    yield int(at), values
+
     def _varying(self, parts: Sequence[Apart], rows: int) -> tuple[int, ...]:
-        """Columns that are not the same for all of the first outputs; the first number if all are."""
+        """Columns that are not the same for all of the first outputs; the first number if all are.
+
+        A kind is left out, too, that says only whether there is a number, where all are above 0: none counts as 0.
+        """
         low = high = np.empty(0)
+        says_more = np.zeros(len(self.paths or ()), dtype=bool)
         for flat in chain.from_iterable(parts):
             if rows <= 0:
                 break
@@ -191,23 +215,36 @@ class Columns:
             lowest, highest = matrix.min(axis=0), matrix.max(axis=0)
             low = np.minimum(low, lowest) if len(low) else lowest
             high = np.maximum(high, highest) if len(high) else highest
-        varying = tuple(np.flatnonzero(low < high).tolist())
+            least, most = lowest[2::2], highest[2::2]
+            says_more |= (most > 0) | ((least == 0) & (lowest[1::2] <= 0))
+            for place in np.flatnonzero((least < 0) & (most == 0) & ~says_more).tolist():
+                says_more[place] = (matrix[matrix[:, 2 + 2 * place] == 0, 1 + 2 * place] <= 0).any()
+        varies = low < high
+        varies[2::2] &= says_more
+        varying = tuple(np.flatnonzero(varies).tolist())
         return varying or (min(1, len(self.kept) - 1),)
 
 
-def _values_of(flat: Flat) -> list[Values]:
-    """All values inside of outputs, in several sequences."""
+def _values_of(flat: Flat, contents: Found) -> list[Values]:
+    """All values inside of outputs, in several sequences; of sets that are looked into, none."""
     if isinstance(flat, Varied):
         return [flat.values]
-    return (
-        flat.columns if isinstance(flat, Uniform) else [values for _, group in flat.groups for values in group.columns]
-    )
+    groups = [flat] if isinstance(flat, Uniform) else [group for _, group in flat.groups]
+    return [
+        values
+        for group in groups
+        for path, values in zip(paths(group.structure), group.columns, strict=True)
+        if path not in contents.replaced
+    ]
 
 
 def _name(places: tuple[str, ...], column: int) -> str:
     if column == 0:
         return "number of values in the output"
     place = places[(column - 1) // 2]
+    content = Content.of(place)
+    if content is not None:
+        return content.name if column % 2 else f"kind of {content.name}"
     if column % 2 == 0 and place in _SUPPORTED and _SUPPORTED.keys() <= set(places):
         return _SUPPORTED[place]
     what = f"output{place}"
@@ -219,6 +256,14 @@ def _slots(known: tuple[str, ...], structure: Any) -> np.ndarray:
     """Which of the places each value of a structure has; -1 for one that is not among them."""
     index = _index(known)
     return np.array([index.get(path, -1) for path in paths(structure)], dtype=int)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _contents_kept(known: tuple[str, ...], kept: tuple[int, ...]) -> tuple[bool, ...] | None:
+    """Which of the places are contents of which there is a column; None where none is."""
+    places = {(column - 1) // 2 for column in kept if column}
+    wanted = tuple(i in places and Content.of(path) is not None for i, path in enumerate(known))
+    return wanted if any(wanted) else None
 
 
 @lru_cache(maxsize=_REMEMBERED)

@@ -137,7 +137,10 @@ def blocks(items: np.ndarray, *, characters: bool) -> Iterator[tuple[slice, Flat
     """
     if not len(items):
         return
-    rows = max(_LEAST_BLOCK, _BLOCK_VALUES // max(1, value_count(_items(items[:1])[0])))
+    first = _items(items[:1])[0]
+    # Members of sets are looked at together, too.
+    values = len(first) if isinstance(first, set | frozenset) else value_count(first)
+    rows = max(_LEAST_BLOCK, _BLOCK_VALUES // max(1, values))
     for start in range(0, len(items), rows):
         at = slice(start, min(start + rows, len(items)))
         try:
@@ -660,21 +663,25 @@ def _is_set_of_reals(item: Any) -> bool:
     return bool(item) and all(isinstance(part, float) for part in item)
 
 
+def steps(structure: Structure) -> list[tuple[str, Structure]]:
+    """Parts of a structure that has any: how each is reached, as Python writes it, and its own structure."""
+    if isinstance(structure, int):
+        return [(f"[{i}]", None) for i in range(structure)]
+    what, names, parts = structure
+    if names in _STEPS:
+        found = names
+    elif what in ("dict", "record"):
+        found = tuple(f"[{name}]" for name in names)
+    elif isinstance(names, tuple):
+        found = tuple(f".{name}" for name in names)
+    else:
+        found = tuple(f"[{i}]" for i in range(len(parts)))
+    return list(zip(found, parts, strict=True))
+
+
 def _paths(structure: Structure, path: str) -> Iterator[str]:
     if structure is None:
         yield path
         return
-    if isinstance(structure, int):
-        yield from (f"{path}[{i}]" for i in range(structure))
-        return
-    what, names, parts = structure
-    for i, part in enumerate(parts):
-        if names in _STEPS:
-            step = names[i]
-        elif what in ("dict", "record"):
-            step = f"[{names[i]}]"
-        elif isinstance(names, tuple):
-            step = f".{names[i]}"
-        else:
-            step = f"[{i}]"
+    for step, part in steps(structure):
         yield from _paths(part, path + step)

@@ -86,7 +86,7 @@ def canonical(item: Any) -> Any:
     if isinstance(item, np.ndarray):
         return canonical(item.tolist())
     if isinstance(item, set | frozenset):
-        return ("set", sorted(repr(canonical(part)) for part in item))
+        return ("set", sorted(repr(part if type(part) in (str, bytes) else canonical(part)) for part in item))
     if isinstance(item, dict):
         return ("dict", sorted((repr(canonical(key)), repr(canonical(value))) for key, value in item.items()))
     if isinstance(item, list | tuple):

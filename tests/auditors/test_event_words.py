@@ -156,7 +156,7 @@ def test_hidden_classes_name_their_columns_and_say_a_short_rule():
 
 
 def test_numbers_in_order_say_which_and_of_which_numbers():
-    outputs = structured([[None if v is None else {"v": v}] for v in (None, 0.5, 1.5, None, 2.5)])
+    outputs = structured([[None if v is None else {"v": v}] for v in (None, -0.5, 1.5, None, 2.5)])
     columns = Columns.fit(outputs)
     width = 2 * len(columns.names) - 1
     tables = [table([1.0], [0, 1]) if i in (0, 1, width - 1) else NOTHING for i in range(width)]

@@ -1,0 +1,247 @@
+"""What lists and sets hold is seen wherever it stands in them."""
+
+import collections
+import json
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import dpaudit
+from dpaudit.auditors import columnwords
+from dpaudit.auditors.columns import Columns
+from dpaudit.auditors.contents import Content
+from dpaudit.auditors.outputs import Outputs
+from dpaudit.auditors.rowscores import Transform
+from dpaudit.auditors.scores import score_from_json
+
+THINGS = ["zebra", "apple", "moon", "kite", "tree"]
+CITIES = [f"city{i}" for i in range(6)]
+Row = collections.namedtuple("Row", "city count")
+
+
+@dataclass(frozen=True)
+class Entry:
+    city: str
+    count: int
+
+
+def as_array(items):
+    made = np.empty(len(items), dtype=object)
+    made[:] = items
+    return made
+
+
+def subsets(size=400, seed=1, members=5, share=0.5):
+    chosen = np.random.default_rng(seed).random((size, members)) < share
+    return [np.flatnonzero(row).tolist() for row in chosen]
+
+
+def shuffled(make, size=400, seed=1, repeats=False):
+    """Records of all cities in random order; with repeats, one output in 200 has the first city twice."""
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(-9, 10, (size, len(CITIES))).tolist()
+    made = []
+    for number, row in enumerate(counts):
+        records = [make(CITIES[i], row[i]) for i in rng.permutation(len(CITIES))]
+        made.append([*records, make(CITIES[0], 99)] if repeats and number % 200 == 0 else records)
+    return made
+
+
+def by_name(items):
+    """Columns that fit outputs, by their names."""
+    outputs = as_array(items)
+    columns = Columns.fit(outputs)
+    return dict(zip(columnwords.names_of(columns), columns(outputs).T, strict=True))
+
+
+SETS = {
+    "frozensets of texts": (lambda items: frozenset(f"m{i}" for i in items), "'m{}'"),
+    "sets of whole numbers": (set, "{}"),
+    "sorted lists of texts": (lambda items: [f"m{i}" for i in items], "'m{}'"),
+    "sorted tuples of whole numbers": (tuple, "{}"),
+    "lists in a fixed order that is none of texts": (lambda items: [THINGS[i] for i in items], None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", SETS)
+def test_members_have_columns_of_their_own(form):
+    make, text = SETS[form]
+    found = by_name([make(items) for items in subsets()])
+    for i in range(5):
+        name = text.format(i) if text else repr(THINGS[i])
+        assert found[f"occurrences of {name} in output"].tolist() == [i in items for items in subsets()]
+    # Members say all that there is, but for their number.
+    assert len(found) == 6
+
+
+def test_members_of_sets_inside_of_outputs_and_other_ones():
+    items = [{"n": 1.5, "tags": frozenset([*(f"m{i}" for i in chosen), *(["rare"] * (k == 7))])}
+             for k, chosen in enumerate(subsets())]  # fmt: skip
+    found = by_name(items)
+    assert found["occurrences of 'm3' in output['tags']"].tolist() == ["m3" in item["tags"] for item in items]
+    assert found["number of members of output['tags']"].tolist() == [len(item["tags"]) for item in items]
+    assert found["number of other values in output['tags']"].tolist() == [k == 7 for k in range(400)]
+    assert not any("kind" in name for name in found)
+
+
+RECORDS = {
+    "named tuples": (Row, "output[where city = '{}'].count"),
+    "dicts": (lambda city, count: {"city": city, "count": count}, "output[where city = '{}']['count']"),
+    "tuples": (lambda city, count: (city, count), "output[where [0] = '{}'][1]"),
+    "dataclasses": (Entry, "output[where city = '{}'].count"),
+}
+
+
+@pytest.mark.parametrize("repeats", [False, True])
+@pytest.mark.parametrize("form", RECORDS)
+def test_records_in_random_order_have_columns_by_their_key(form, repeats):
+    make, name = RECORDS[form]
+    outputs = shuffled(make, repeats=repeats)
+    found = by_name(outputs)
+    plain = shuffled(Row, repeats=repeats)
+    for city in CITIES:
+        # Of records of one key, the first counts.
+        first = [next((place, row.count) for place, row in enumerate(rows) if row.city == city) for rows in plain]
+        assert found[name.format(city)].tolist() == [count for _, count in first]
+        key = "[0]" if form == "tuples" else "city"
+        assert found[f"place where {key} = '{city}' in output"].tolist() == [place for place, _ in first]
+    assert not any(each.startswith(("output[0]", "kind of output[0]")) for each in found)
+
+
+def test_records_that_may_be_absent_in_their_usual_order():
+    rows = [[Row(CITIES[i], -1 - i) for i in items] for items in subsets()]
+    found = by_name(rows)
+    assert not any(name.startswith("place") for name in found)
+    for i in range(5):
+        there = [i in items for items in subsets()]
+        assert found[f"output[where city = 'city{i}'].count"].tolist() == [(-1 - i) * each for each in there]
+        assert found[f"kind of output[where city = 'city{i}'].count"].tolist() == [each - 1 for each in there]
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_equal_texts_are_counted(several):
+    tokens = np.random.default_rng(1).integers(0, 10**9, (400, 4)).astype(str).tolist()
+    items = [[*row, row[2]] if number % 3 == 0 else [*row, "other"] for number, row in enumerate(tokens)]
+    items = [{"ids": item, "n": None} if several and number % 2 else item for number, item in enumerate(items)]
+    found = by_name(items)
+    assert found["number of distinct texts in output"].tolist() == [4 + (number % 3 > 0) for number in range(400)]
+
+
+def drawn(make, size=300):
+    rng = np.random.default_rng(1)
+    return [make(rng) for _ in range(size)]
+
+
+WITHOUT = {
+    "a table in one order": [[Row(city, i * k % 7) for i, city in enumerate(CITIES)] for k in range(300)],
+    "fields": drawn(lambda rng: (str(rng.choice(["m", "f"])), str(rng.choice(["yes", "no"])), int(rng.integers(9)))),
+    "answers": drawn(lambda rng: rng.choice(["a", "b", "c"], 5).tolist()),
+    "a ranking": drawn(lambda rng: rng.permutation(5).tolist()),
+    "matrices": drawn(lambda rng: rng.integers(0, 9, (3, 3)).tolist()),
+    "lists of fractions": drawn(lambda rng: rng.random(rng.integers(1, 5)).tolist()),
+    "texts": drawn(lambda rng: "".join(rng.choice(list("abc"), rng.integers(2, 6)))),
+    "few": [["a"], ["a", "b"]] * 20,
+    "keys that hardly come again": drawn(lambda rng: [Row(str(rng.random()), 1), Row(str(rng.random()), 2)]),
+}
+
+
+@pytest.mark.parametrize("form", WITHOUT)
+def test_other_outputs_are_looked_at_in_their_places_alone(form):
+    columns = Columns.fit(as_array(WITHOUT[form]))
+    assert [path for path in columns.paths if Content.of(path) is not None and "texts" not in path] == []
+
+
+MIXED = {
+    **{form: [make(items) for items in subsets()] for form, (make, _) in SETS.items()},
+    **{form: shuffled(make, repeats=True) for form, (make, _) in RECORDS.items()},
+    "odd": [*subsets(200), *(set(items) for items in subsets(200)), None, "text", [], set(), [["a"]], {1.5},
+            [Row("city0", "x")], ["m1"], [b"m1"], [""], [1, "m", None], *shuffled(Row, 200), {"tags": {1, "a"}}, 7],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", MIXED)
+def test_contents_of_an_output_are_its_own_and_are_written_down(form):
+    outputs = as_array(MIXED[form])
+    columns = Columns.fit(outputs)
+    whole = columns(outputs)
+    for size, until in ((1, 40), (29, len(outputs))):
+        parts = [columns(outputs[start : start + size]) for start in range(0, until, size)]
+        assert np.array_equal(np.concatenate(parts), whole[:until])
+    again = Transform.from_json(json.loads(json.dumps(Transform("identity", columns).to_json())))
+    assert again.columns == columns
+    assert np.array_equal(again(Outputs(outputs)), whole)
+
+
+def test_paths_that_cannot_be_read_are_of_nothing():
+    for path in (
+        '{"kind": "another"}',
+        '{"kind": "part", "held": 3}',
+        '{"more": 1}',
+        "{",
+        '{"kind": "place", "value": []}',
+    ):
+        assert Content.of(path) is None
+        assert Columns(None, (), (path,), (0, 1, 2))(as_array([("a", 1)])).tolist() == [[2, 0, -1]]
+
+
+# Audits.
+
+
+def group_by(data, size, rng):
+    counts = (30 + data * (np.arange(6) == 2) + rng.geometric(0.4, (size, 6)) - rng.geometric(0.4, (size, 6))).tolist()
+    orders = rng.permuted(np.tile(np.arange(6), (size, 1)), axis=1).tolist()
+    return [[Row(CITIES[i], row[i]) for i in order] for row, order in zip(counts, orders, strict=True)]
+
+
+def members(form, member=0.2, both=0.5):
+    """Sets in which m3 is more often in the first input's, or m2 and m7 more often together."""
+
+    def sample(data, size, rng):
+        chosen = rng.random((size, 20)) < 0.5
+        chosen[:, 3] = rng.random(size) < (0.5, 0.5 - member)[data]
+        chosen[:, 7] = chosen[:, 2] ^ (rng.random(size) >= (both, 0.5)[data])
+        return [form(f"m{i:02d}" for i in np.flatnonzero(row)) for row in chosen]
+
+    return sample
+
+
+def repeated_tokens(data, size, rng):
+    tokens = rng.integers(0, 1 << 32, (size, 5))
+    same = rng.random(size) < (0.3, 0.1)[data]
+    tokens[same, 4] = tokens[same, 1]
+    return [tuple(f"{token:08x}" for token in row) for row in tokens.tolist()]
+
+
+AUDITS = {
+    "records in random order": (group_by, 0.4),
+    "frozensets": (members(frozenset), 0.35),
+    "sorted lists": (members(list), 0.35),
+    "two members": (members(list, 0.0, 0.75), 0.4),
+    "equal tokens": (repeated_tokens, 0.9),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", AUDITS)
+def test_what_is_nowhere_in_particular_is_found(name):
+    sample, least = AUDITS[name]
+    bound = dpaudit.epsilon_lower_bound(sample, 0, 1, samples=10_000, confidence=0.95, seed=1)
+    assert bound.epsilon > least
+    words = json.dumps(bound.event)
+    assert "where city = 'city2'" in words or "occurrences of 'm" in words or "number of distinct texts" in words
+    if bound.recipe is not None:
+        score = score_from_json(json.loads(json.dumps(bound.recipe))["score"])
+        outputs = as_array(sample(0, 500, np.random.default_rng(5)))
+        assert np.array_equal(score(outputs), np.concatenate([score(outputs[:100]), score(outputs[100:])]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", AUDITS)
+def test_equal_laws_are_not_refuted(name):
+    sample, _ = AUDITS[name]
+    bounds = [
+        dpaudit.epsilon_lower_bound(lambda data, size, rng: sample(0, size, rng), 0, 1, samples=1000, seed=seed)
+        for seed in range(6)
+    ]
+    assert [bound.epsilon for bound in bounds] == [0] * 6
