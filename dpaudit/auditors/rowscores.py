@@ -230,7 +230,7 @@ class LinearScore:
 class QuadraticScore:
     """Weighted sum of the columns and of their squares: the log-ratio of independent normal laws."""
 
-    cost: ClassVar[int] = 2
+    cost: ClassVar[int] = 3
     log_ratio: ClassVar[bool] = True
 
     transform: Transform
