@@ -12,8 +12,8 @@ from dpaudit.auditors import columnwords
 from dpaudit.auditors.columns import Columns
 from dpaudit.auditors.contents import Content
 from dpaudit.auditors.outputs import Outputs
-from dpaudit.auditors.rowscores import Transform
 from dpaudit.auditors.scores import score_from_json
+from dpaudit.auditors.transforms import Identity, Transform
 
 THINGS = ["zebra", "apple", "moon", "kite", "tree"]
 CITIES = [f"city{i}" for i in range(6)]
@@ -168,7 +168,7 @@ def test_contents_of_an_output_are_its_own_and_are_written_down(form):
     for size, until in ((1, 40), (29, len(outputs))):
         parts = [columns(outputs[start : start + size]) for start in range(0, until, size)]
         assert np.array_equal(np.concatenate(parts), whole[:until])
-    again = Transform.from_json(json.loads(json.dumps(Transform("identity", columns).to_json())))
+    again = Transform.from_json(json.loads(json.dumps(Identity(columns).to_json())))
     assert again.columns == columns
     assert np.array_equal(again(Outputs(outputs)), whole)
 
