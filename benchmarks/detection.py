@@ -25,9 +25,9 @@ from tables import aligned, markdown, versions
 
 from dpaudit.auditors.blackbox import sampler_of
 from dpaudit.auditors.budget import Budget
+from dpaudit.auditors.counts import Choice
 from dpaudit.auditors.outputs import Outputs
 from dpaudit.auditors.pair import EventBound, PairTask, bound_event, choose_for_pair
-from dpaudit.auditors.selection import Choice
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.guarantees import ApproximateDP
 from dpaudit.statistics import best_share, clopper_pearson, detection_limit

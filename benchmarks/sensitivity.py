@@ -28,14 +28,16 @@ from suite.laws import laplace_masses
 from suite.oracle import best_bound
 from tables import aligned, markdown, versions
 
-from dpaudit.auditors import allotment, selection, smoothing
+from dpaudit.auditors import allotment, counts, selection, smoothing
 from dpaudit.auditors.blackbox import sampler_of
 from dpaudit.auditors.budget import Budget
+from dpaudit.auditors.contest import compete
+from dpaudit.auditors.counts import Counts, FinalTest
 from dpaudit.auditors.forms import alike
 from dpaudit.auditors.outputs import Outputs
 from dpaudit.auditors.pair import PairTask
 from dpaudit.auditors.scores import scores_of
-from dpaudit.auditors.selection import Counts, FinalTest, choose_from, compete
+from dpaudit.auditors.selection import choose_from
 from dpaudit.auditors.streams import Streams
 from dpaudit.auditors.threads import one_thread
 from dpaudit.statistics import best_share, bound_from_counts
@@ -78,38 +80,40 @@ MOST_SHARE = 0.9
 """Parts of a whole are doubled up to this."""
 
 NAMES = {
-    selection: (
+    counts: (
         "_THRESHOLDS",
         "_BAND_ERROR",
-        "_RARE",
-        "_LITTLE_CAUTION",
-        "_COMMON_SHARE",
         "_LEAST_THRESHOLDS",
-        "_LEAST_COMMON",
         "_MOST_TOGETHER",
         "_LEAST_SMOOTHED",
         "_LEAST_LEARNED",
         "_LEAST_CLEAR",
         "_LITTLE_AMISS",
+        "_HALF_A_HIT",
+        "_AS_GOOD",
+        "_COMMON",
+        "_CLOSE",
+        "_LEAST_HITS",
+    ),
+    selection: (
+        "_RARE",
+        "_LITTLE_CAUTION",
+        "_COMMON_SHARE",
+        "_LEAST_COMMON",
         "_AGAINST_LEARNED",
         "_LEAST_SHARE",
         "_MORE_CAUTION",
         "_MUCH_COMMONER",
         "_WORTH_ITS_COST",
         "_WORTH_TESTING",
-        "_HALF_A_HIT",
         "_LEAST_SEEN",
         "_LEAST_DECISIVE",
-        "_CHEAP_ENOUGH",
-        "_AS_GOOD",
-        "_COMMON",
-        "_CLOSE",
+        "CHEAP_ENOUGH",
         "SHARE_OF_OTHERS",
         "_SHARE_OF_LUCK",
         "_SHARE_OF_COMMON",
         "_SHARE_OF_COUNTS",
         "MOST_CANDIDATES",
-        "_LEAST_HITS",
     ),
     allotment: ("_PLACES", "_WORTH", "_LEAST_HITS"),
     smoothing: ("_RAMP", "_LITTLE", "_MOST", "_UNLIKELY", "_MOST_CELLS", "_OUTERMOST", "_BALANCING_STEPS"),
@@ -250,9 +254,9 @@ class Remembered:
 
     def __init__(self):
         self._known = {}
-        self._own = {"fitted_curve": selection.fitted_curve, "allotted": selection.allotted, "line": Counts.line}
-        selection.fitted_curve = self._curve
-        selection.allotted = self._allotted
+        self._own = {"fitted_curve": counts.fitted_curve, "allotted": counts.allotted, "line": Counts.line}
+        counts.fitted_curve = self._curve
+        counts.allotted = self._allotted
         Counts.line = lambda table: self._get(("line", id(table)), table, lambda: self._own["line"](table))
 
     def forget(self):
@@ -304,7 +308,7 @@ def measured(subject, samples, confidence, seed, pool, remembered):
         for module, names in NAMES.items():
             for name in names:
                 for place, value in enumerate(variants(module, name)):
-                    if module is not selection:
+                    if module not in (counts, selection):
                         remembered.forget()
                     with changed(module, name, value):
                         again = made.recounted() if name == "_THRESHOLDS" else made

@@ -13,7 +13,7 @@ from unittest.mock import patch
 import numpy as np
 import torch
 
-from dpaudit.auditors import selection
+from dpaudit.auditors import contest
 from dpaudit.auditors.columnwords import PLAIN, Naming
 from dpaudit.auditors.outputs import as_outputs
 from dpaudit.auditors.scorefamilies import FAMILIES, Family
@@ -125,5 +125,5 @@ def with_network():
         fit=lambda form, x, y: NeuralScore.fit(x, y),
         passes=lambda width: 100.0,
     )
-    with patch.object(selection, "FAMILIES", (*FAMILIES, network)):
+    with patch.object(contest, "FAMILIES", (*FAMILIES, network)):
         yield

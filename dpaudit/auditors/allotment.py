@@ -12,7 +12,7 @@ from scipy.special import expit
 from dpaudit.auditors.smoothing import Curve, starts_of_groups
 
 if TYPE_CHECKING:
-    from dpaudit.auditors.selection import FinalTest
+    from dpaudit.auditors.counts import FinalTest
 
 _PLACES = 60
 """Thresholds, about, that are compared on either side: neighbours of these say nearly the same. Chosen for time alone

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpaudit.auditors.budget import DEFAULT_SAMPLES, Budget, Features
-from dpaudit.auditors.coded import has_codes
+from dpaudit.auditors.codedscore import has_codes
 from dpaudit.auditors.codes import codes
+from dpaudit.auditors.counts import FinalTest
 from dpaudit.auditors.features import FEATURES, FeatureMap
 from dpaudit.auditors.forms import alike
 from dpaudit.auditors.learners import MOST_PAIR_COLUMNS
@@ -22,7 +23,6 @@ from dpaudit.auditors.pair import PairBound, PairTask, bound_pair, check_samples
 from dpaudit.auditors.promises import modelled_bound, promised_bound
 from dpaudit.auditors.sampler import Sampler
 from dpaudit.auditors.search import ChosenPair, find_pair
-from dpaudit.auditors.selection import FinalTest
 from dpaudit.auditors.sequential import EARLY_PAIRS, EarlyTest
 from dpaudit.auditors.streams import Streams
 from dpaudit.auditors.surrogate import Counted, Surrogate, counted

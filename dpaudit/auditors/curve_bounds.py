@@ -12,6 +12,7 @@ import numpy as np
 
 from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget, complement
 from dpaudit.auditors.columnwords import Naming
+from dpaudit.auditors.counts import FinalTest
 from dpaudit.auditors.families import FamilyEvent, choose_family
 from dpaudit.auditors.features import FEATURES, FeatureMap
 from dpaudit.auditors.forms import alike
@@ -20,7 +21,6 @@ from dpaudit.auditors.pair import PairTask, check_samples, naming_of
 from dpaudit.auditors.sampler import CHUNK, SampleFunction, Sampler
 from dpaudit.auditors.samples import split_samples
 from dpaudit.auditors.scores import Score, scores_of
-from dpaudit.auditors.selection import FinalTest
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.evidence import Curves
 from dpaudit.claims.guarantees import ApproximateDP, GaussianDP, Guarantee, RenyiDP, ZeroConcentratedDP

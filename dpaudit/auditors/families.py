@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpaudit.auditors.contest import compete
+from dpaudit.auditors.counts import Counts, FinalTest, ThresholdEvent
 from dpaudit.auditors.outputs import OutputsLike, as_outputs
-from dpaudit.auditors.selection import Counts, FinalTest, ThresholdEvent, choose_from, compete
+from dpaudit.auditors.selection import choose_from
 
 _POINTS = 20
 """Epsilons, in each direction, for which an event is chosen."""

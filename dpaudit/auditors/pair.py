@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpaudit.auditors.columnwords import PLAIN, Naming
+from dpaudit.auditors.counts import Choice, FinalTest, ThresholdEvent
 from dpaudit.auditors.forms import alike, concatenated
 from dpaudit.auditors.outputs import Outputs
 from dpaudit.auditors.pace import OutOfTimeError, Pace, clock, duration
 from dpaudit.auditors.sampler import CHUNK, Sampler
 from dpaudit.auditors.scores import Score, is_of_numbers
-from dpaudit.auditors.selection import Choice, FinalTest, Selection, ThresholdEvent, select_events
+from dpaudit.auditors.selection import Selection, select_events
 from dpaudit.auditors.work import PART_SECONDS, State, WantedError
 from dpaudit.claims.guarantees import Guarantee
 from dpaudit.claims.inputs import input_key

@@ -8,14 +8,15 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from dpaudit.auditors.coded import learn_coded
+from dpaudit.auditors.codedscore import learn_coded
+from dpaudit.auditors.contest import compete
+from dpaudit.auditors.counts import Choice, Counts, FinalTest, fits
 from dpaudit.auditors.outputs import OutputsLike, as_outputs, joined
-from dpaudit.auditors.selection import Choice, Counts, FinalTest, compete, fits
 from dpaudit.auditors.threads import one_thread
 from dpaudit.auditors.transforms import Identity
 
 _CAUTION = 1.25
-"""Standard errors of caution where pairs are compared by their counts. Chosen by hand (as `selection._TO_COMPARE`):
+"""Standard errors of caution where pairs are compared by their counts. Chosen by hand (as `contest._TO_COMPARE`):
 with the 3 to 4 standard errors of the band that chooses an event, pairs of weak effects would promise nothing and be
 alike."""
 

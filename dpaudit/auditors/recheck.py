@@ -16,12 +16,12 @@ import numpy as np
 from dpaudit.auditors.blackbox import sampler_of
 from dpaudit.auditors.budget import Budget
 from dpaudit.auditors.columnwords import PLAIN, Naming
+from dpaudit.auditors.counts import Choice, ThresholdEvent
 from dpaudit.auditors.losses import LossScore
 from dpaudit.auditors.misfit import outcome_keyer
 from dpaudit.auditors.outputs import Coder, OutputsLike, raw_of
 from dpaudit.auditors.pair import EventBound, PairTask, bound_event, choose_for_pair
 from dpaudit.auditors.sampler import Sampler
-from dpaudit.auditors.selection import Choice, ThresholdEvent
 from dpaudit.auditors.sequential import alpha_after
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.guarantees import Guarantee

@@ -13,13 +13,14 @@ from dpaudit.auditors.again import drawn_again
 from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, complement
 from dpaudit.auditors.checked_outputs import COMPARED, as_numbers, check_alone, features_of
 from dpaudit.auditors.columnwords import Naming
+from dpaudit.auditors.counts import Choice, FinalTest
 from dpaudit.auditors.drawn import in_type, tables_of, type_of_both
 from dpaudit.auditors.features import FEATURES, FeatureMap
 from dpaudit.auditors.forms import Forms, alike
 from dpaudit.auditors.order import order_notes
 from dpaudit.auditors.outputs import Outputs
 from dpaudit.auditors.pair import PairTask
-from dpaudit.auditors.selection import Choice, FinalTest, select_events
+from dpaudit.auditors.selection import select_events
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee
 from dpaudit.errors import CheckError, DataError, ParameterError

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpaudit.auditors import learners
 from dpaudit.auditors.bits import BitsScore
-from dpaudit.auditors.coded import learn_coded
+from dpaudit.auditors.codedscore import learn_coded
 from dpaudit.auditors.columns import Columns
 from dpaudit.auditors.directions import directions_transform
 from dpaudit.auditors.outputs import Outputs, OutputsLike, coding_of, joined, outcome_keys

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from dpaudit.auditors.columnwords import PLAIN
+from dpaudit.auditors.counts import Choice, FinalTest
 from dpaudit.auditors.forms import alike, concatenated
 from dpaudit.auditors.pair import PairBound, PairTask, naming_of
 from dpaudit.auditors.sampler import Sampler
-from dpaudit.auditors.selection import Choice, FinalTest, select_events
+from dpaudit.auditors.selection import select_events
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee
 from dpaudit.claims.inputs import Pair
 from dpaudit.statistics import best_bets, detection_limit, lines_above

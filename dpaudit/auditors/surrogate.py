@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpaudit.auditors.columns import Columns
+from dpaudit.auditors.counts import FinalTest
 from dpaudit.auditors.forms import concatenated
 from dpaudit.auditors.outputs import Outputs, outcome_keys
-from dpaudit.auditors.selection import FinalTest
 from dpaudit.auditors.tables import just_above
 from dpaudit.auditors.threads import one_thread
 from dpaudit.claims.inputs import Pair, input_key

@@ -14,9 +14,9 @@ from typing import Any, Literal
 from dpaudit.auditors.audit import view_of
 from dpaudit.auditors.blackbox import search_pair
 from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, Budget
+from dpaudit.auditors.counts import ThresholdEvent
 from dpaudit.auditors.pair import EventBound
 from dpaudit.auditors.recheck import counted, enough_samples, event_from_data, learn_event, recheck
-from dpaudit.auditors.selection import ThresholdEvent
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.claims import PrivacyClaim
 from dpaudit.claims.guarantees import Guarantee

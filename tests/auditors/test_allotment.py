@@ -7,8 +7,9 @@ from scipy.special import expit
 
 import dpaudit
 from dpaudit.auditors.allotment import allotted
+from dpaudit.auditors.counts import FinalTest
 from dpaudit.auditors.scores import ColumnScore
-from dpaudit.auditors.selection import FinalTest, select_events
+from dpaudit.auditors.selection import select_events
 from dpaudit.auditors.smoothing import fitted_curve
 
 EDGES = np.concatenate([[-np.inf], np.linspace(-4, 4, 81), [np.inf]])

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.auditors import directions, scorefamilies, selection
+from dpaudit.auditors import directions, scorefamilies
 from dpaudit.auditors.columns import Columns
+from dpaudit.auditors.contest import Contest
+from dpaudit.auditors.counts import FinalTest, ThresholdEvent
 from dpaudit.auditors.directions import directions_transform
 from dpaudit.auditors.learners import learn_quadratic
 from dpaudit.auditors.mixtures import MixtureScore
@@ -18,7 +20,7 @@ from dpaudit.auditors.outputs import Outputs, as_outputs
 from dpaudit.auditors.periods import phases_transform
 from dpaudit.auditors.rowscores import ExtremeScore, QuadraticScore, cell_numbers
 from dpaudit.auditors.scores import score_from_json, scores_of
-from dpaudit.auditors.selection import FinalTest, ThresholdEvent, select_events
+from dpaudit.auditors.selection import select_events
 from dpaudit.auditors.transforms import Directions, Identity, Phases, Places, Transform, phase
 
 COLUMNS = Columns()
@@ -284,7 +286,7 @@ def test_the_order_of_the_inputs_does_not_decide_which_families_are_left():
     x, y = (sample(data, 60_000, np.random.default_rng(5 + data)) for data in (0, 1))
     test = FinalTest(dpaudit.ApproximateDP(0.0), 60_000, 0.05)
     kept = [
-        {f.name for f in selection._Contest(Outputs(a), Outputs(b), test, thorough=True, until=None)._entrants()}
+        {f.name for f in Contest(Outputs(a), Outputs(b), test, thorough=True, until=None)._entrants()}
         for a, b in ((x, y), (y, x))
     ]
     assert kept[0] == kept[1]

@@ -10,8 +10,8 @@ import pytest
 from rates import counted, most
 
 import dpaudit
+from dpaudit.auditors.counts import FinalTest
 from dpaudit.auditors.families import choose_family
-from dpaudit.auditors.selection import FinalTest
 from dpaudit.errors import DataError, ParameterError
 
 

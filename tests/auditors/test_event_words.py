@@ -8,15 +8,15 @@ import pytest
 
 import dpaudit
 from dpaudit.auditors.bits import BitsScore
-from dpaudit.auditors.coded import learn_coded
+from dpaudit.auditors.codedscore import learn_coded
 from dpaudit.auditors.columns import Columns
 from dpaudit.auditors.columnwords import Naming
+from dpaudit.auditors.counts import ThresholdEvent
 from dpaudit.auditors.eventwords import LONGEST_RULE, Axis, added, listed, rule
 from dpaudit.auditors.mixtures import MixtureScore
 from dpaudit.auditors.outputs import as_outputs
 from dpaudit.auditors.rowscores import AdditiveScore, ExtremeScore, PairScore
 from dpaudit.auditors.scores import ColumnScore, score_from_json
-from dpaudit.auditors.selection import ThresholdEvent
 from dpaudit.auditors.tables import Table
 from dpaudit.auditors.transforms import Differences, Identity, Innovations, Ordered
 

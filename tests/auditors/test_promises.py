@@ -8,8 +8,8 @@ import dpaudit
 from dpaudit.auditors import blackbox
 from dpaudit.auditors.blackbox import search_pair
 from dpaudit.auditors.budget import Budget
+from dpaudit.auditors.counts import FinalTest
 from dpaudit.auditors.promises import modelled_bound, promised_bound
-from dpaudit.auditors.selection import FinalTest
 from dpaudit.auditors.streams import Streams
 from dpaudit.claims.guarantees import ApproximateDP
 

@@ -15,10 +15,10 @@ from scipy.stats import binom, chi2_contingency
 import dpaudit
 from dpaudit.auditors.again import drawn_again
 from dpaudit.auditors.columns import Columns
+from dpaudit.auditors.counts import ThresholdEvent
 from dpaudit.auditors.grids import Grid
 from dpaudit.auditors.residues import ResidueScore, _luck
 from dpaudit.auditors.scores import score_from_json
-from dpaudit.auditors.selection import ThresholdEvent
 
 SEED = 16
 KEPT = 0.95

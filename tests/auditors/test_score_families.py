@@ -8,12 +8,13 @@ from scipy import stats
 from scipy.special import ndtri
 
 import dpaudit
-from dpaudit.auditors import learners, scorefamilies, selection
+from dpaudit.auditors import contest, learners, scorefamilies
 from dpaudit.auditors.columns import Columns
+from dpaudit.auditors.counts import FinalTest
 from dpaudit.auditors.outputs import Outputs
 from dpaudit.auditors.scorefamilies import FAMILIES, Allowance, Form
 from dpaudit.auditors.scores import ColumnScore
-from dpaudit.auditors.selection import FinalTest, select_events
+from dpaudit.auditors.selection import select_events
 
 
 def coin(data, size, rng):
@@ -43,7 +44,7 @@ def tried(monkeypatch, x, y, **options):
 
         return replace(family, fit=fit)
 
-    monkeypatch.setattr(selection, "FAMILIES", tuple(map(noted, FAMILIES)))
+    monkeypatch.setattr(contest, "FAMILIES", tuple(map(noted, FAMILIES)))
     return names, select_events(x, y, TEST, **options)
 
 

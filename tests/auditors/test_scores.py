@@ -11,12 +11,13 @@ import dpaudit
 from dpaudit.auditors import learners
 from dpaudit.auditors.bits import BitsScore
 from dpaudit.auditors.columns import Columns
+from dpaudit.auditors.counts import FinalTest, ThresholdEvent
 from dpaudit.auditors.mixtures import MixtureScore
 from dpaudit.auditors.outputs import Outputs
 from dpaudit.auditors.residues import ResidueScore
 from dpaudit.auditors.rowscores import AdditiveScore
 from dpaudit.auditors.scores import ColumnScore, OutcomeScore, score_from_json, scores_of
-from dpaudit.auditors.selection import FinalTest, ThresholdEvent, select_events
+from dpaudit.auditors.selection import select_events
 from dpaudit.auditors.transforms import Differences, Identity
 from dpaudit.auditors.trees import BoostedScore
 

@@ -9,8 +9,8 @@ import pytest
 
 import dpaudit
 from dpaudit.auditors import Streams
+from dpaudit.auditors.counts import FinalTest
 from dpaudit.auditors.search import find_pair
-from dpaudit.auditors.selection import FinalTest
 from dpaudit.auditors.surrogate import Counted, Surrogate, counted
 from dpaudit.claims.guarantees import ApproximateDP
 from dpaudit.claims.inputs import pair_key

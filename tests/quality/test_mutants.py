@@ -10,10 +10,11 @@ from scipy.stats import binom, binomtest
 
 import dpaudit
 from dpaudit import randomizers
-from dpaudit.auditors import Budget, Streams, audit, lower_bound, pair, selection
+from dpaudit.auditors import Budget, Streams, audit, counts, lower_bound, pair
+from dpaudit.auditors.counts import Choice, ThresholdEvent
 from dpaudit.auditors.sampler import Sampler
 from dpaudit.auditors.scores import ColumnScore
-from dpaudit.auditors.selection import Choice, Selection, ThresholdEvent
+from dpaudit.auditors.selection import Selection
 from dpaudit.claims.guarantees import ApproximateDP
 from dpaudit.statistics import forced_lower, log_ratio_lower
 
@@ -163,7 +164,7 @@ def is_refuted(seed):
 def test_judging_on_the_sample_that_chose_the_event_is_visible(monkeypatch, record_property):
     """The selection sample reused as the final one: the rate of false refutations leaves what alpha allows."""
     # A threshold that a smooth log-ratio advises hardly follows the luck of one sample.
-    monkeypatch.setattr(selection, "fitted_curve", lambda cells, scores, estimates: None)
+    monkeypatch.setattr(counts, "fitted_curve", lambda cells, scores, estimates: None)
     fresh = Sampler.draw_once
 
     def reused(self, data, size, *purpose, **options):

@@ -15,6 +15,8 @@ from scipy.stats import binom
 
 import dpaudit
 from dpaudit.auditors import pair, selection
+from dpaudit.auditors.contest import Competition
+from dpaudit.auditors.counts import Counts, ThresholdEvent
 from dpaudit.auditors.learners import boosted_score
 from dpaudit.auditors.pair import EventBound
 from dpaudit.auditors.recheck import counted, enough_samples
@@ -412,7 +414,7 @@ def test_an_event_that_is_no_data_is_learned_again(refuted, monkeypatch):
         return chosen[-1]
 
     monkeypatch.setattr(pair, "select_events", remember)
-    monkeypatch.setattr(selection.ThresholdEvent, "to_json", lambda self: None)
+    monkeypatch.setattr(ThresholdEvent, "to_json", lambda self: None)
     _, file = refuted("Rows")
     assert read_witness(file).event is None
     found = verify(file)
@@ -433,7 +435,7 @@ def test_trees_are_learned_again(refuted, monkeypatch):
         half = len(x) // 2
         learn, judge = (x[:half], y[:half]), (x[half:], y[half:])
         trees = boosted_score(*learn, (tried.tables[0].score,), probe=False)
-        return selection.Competition([selection.Counts.of(trees, judge)], tried.form)
+        return Competition([Counts.of(trees, judge)], tried.form)
 
     monkeypatch.setattr(selection, "compete", trees_only)
     _, file = refuted("Rows")

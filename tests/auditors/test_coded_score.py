@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpaudit.auditors.coded import learn_coded
+from dpaudit.auditors.codedscore import learn_coded
+from dpaudit.auditors.counts import FinalTest
 from dpaudit.auditors.learners import identity_transform, learn_additive
 from dpaudit.auditors.outputs import as_outputs
 from dpaudit.auditors.scores import score_from_json
-from dpaudit.auditors.selection import FinalTest, select_events
+from dpaudit.auditors.selection import select_events
 from dpaudit.auditors.transforms import Coded, Identity
 from dpaudit.claims.guarantees import ApproximateDP
 
