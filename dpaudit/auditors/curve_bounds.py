@@ -13,7 +13,7 @@ import numpy as np
 from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget, complement
 from dpaudit.auditors.columnwords import Naming
 from dpaudit.auditors.counts import FinalTest
-from dpaudit.auditors.families import FamilyEvent, choose_family
+from dpaudit.auditors.eventfamilies import FamilyEvent, choose_family
 from dpaudit.auditors.features import FEATURES, FeatureMap
 from dpaudit.auditors.forms import alike
 from dpaudit.auditors.outputs import Outputs

@@ -11,7 +11,7 @@ from rates import counted, most
 
 import dpaudit
 from dpaudit.auditors.counts import FinalTest
-from dpaudit.auditors.families import choose_family
+from dpaudit.auditors.eventfamilies import choose_family
 from dpaudit.errors import DataError, ParameterError
 
 
