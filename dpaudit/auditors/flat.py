@@ -348,7 +348,7 @@ def _holds_text(item: Any) -> bool:
     return _is_text(kind)
 
 
-# Many outputs of one structure. What becomes of an output must not depend on the others: :func:`_flatten` decides.
+# Many outputs of one structure. Each output is taken apart independently of the others: :func:`_flatten` decides how.
 
 
 def _transposed(column: Sequence[Any], into: list[Values], *, characters: bool = False) -> Structure:

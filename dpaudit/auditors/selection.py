@@ -123,7 +123,7 @@ class Selection:
     Attributes
     ----------
     main
-        The event that all samples speak for.
+        The event that promises most.
     beside
         Events that share the error probability with it, because the counts leave open which of them is better: others
         of its score, and a common event of another score.

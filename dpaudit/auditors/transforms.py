@@ -48,7 +48,7 @@ class Transform:
     def __call__(self, outputs: OutputsLike, first: int | None = None) -> np.ndarray:
         """Numbers of every output, shape (size, width); at least the first so many columns where that is given."""
         rows = as_outputs(outputs).rows(self.columns)
-        # A row has to come out the same whichever rows it is among. A finite sum of squares leaves none to limit.
+        # Each row is transformed independently of the others. A finite sum of squares leaves no number to limit.
         if rows.dtype.kind == "f" and (rows.dtype.itemsize > 8 or not np.isfinite(np.vdot(rows, rows))):
             rows = np.clip(rows.astype(float), -_LARGEST, _LARGEST)
         return self.of_rows(rows, first)
