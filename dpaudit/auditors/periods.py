@@ -35,7 +35,7 @@ _CELLS = 1 << 17
 _LEAST_PERIODS = 48
 """Periods in the usual range, at least: step functions and residues show what goes through fewer."""
 
-_ERROR = 0.01
+_ERROR = 0.001
 """Probability, about, with which some frequency seems to tell the inputs apart where none does."""
 
 _MULTIPLES = (1, 2, 3, 4)
@@ -67,7 +67,7 @@ def _period(x: np.ndarray, y: np.ndarray, *, width: int) -> float | None:
     if len(np.unique(some)) < _DISTINCT * len(some):
         return None
     low, high = np.quantile(some.astype(float), _USUAL)
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         factor = _CELLS / (high - low)
     if not 0 < factor < math.inf:
         return None
