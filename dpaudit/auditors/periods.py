@@ -22,10 +22,14 @@ MOST_PERIODIC = 8
 """Columns up to which each is looked at: a transform of so many numbers takes as long as putting them in order does."""
 
 _LEAST_ROWS = 500
+"""Outputs of either input, at least; fewer show a peak only where a single period tells nearly all of them apart."""
+
 _DISTINCT = 0.25
 """Part of some numbers, at least, that are distinct: others are counted one by one."""
 
 _LOOKED_AT = 2000
+"""Outputs of either input by which it is decided whether numbers are distinct, and which are usual."""
+
 _USUAL = (0.002, 0.998)
 """Quantiles of a number between which it is usual: a few far ones would leave few cells for all others."""
 

@@ -291,9 +291,6 @@ class Places(Transform):
             return {"places": "count from 0 along the numbers of the output"}
         return {"order": "how many of the numbers after it each number exceeds, read as a number in factorial base"}
 
-    def axis(self, column: int, width: int, edges: np.ndarray, naming: Naming) -> Axis:
-        return Axis.of_numbers(self.named(column, width, naming), edges)
-
 
 @dataclass(frozen=True, slots=True)
 class Phases(Transform):
