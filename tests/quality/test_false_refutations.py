@@ -79,7 +79,7 @@ def local_hashing(epsilon, values, buckets):
 GRR, GEOMETRIC, DISCRETE = grr(1.0, 8), geometric(1.0, 6, (2, 3)), discrete_gaussian(1.5, (0, 1))
 CHOICE = np.exp([[1.5, 1.0, 0.0, 0.5], [1.0, 1.5, 0.5, 0.0]])
 CHOICE /= CHOICE.sum(axis=1, keepdims=True)
-AUDITS, SAMPLES = 1000, 2000
+AUDITS, SAMPLES = 400, 2000
 
 # Sampler, the two inputs, the exact epsilon, delta.
 MECHANISMS = {
@@ -146,7 +146,7 @@ def test_false_refutations_when_stopping_early(name, record_property, monkeypatc
 @pytest.mark.slow
 def test_false_refutations_with_learned_events_when_stopping_early(record_property, monkeypatch):
     monkeypatch.setattr(pair, "CHUNK", 800)
-    audits = AUDITS // 4
+    audits = AUDITS // 2
     wrong = false_refutations("laplace in 3 columns", audits, claimed=1.0, stop_early=True)
     check_rate(record_property, "laplace in 3 columns, stopping early", *wrong)
 
@@ -164,7 +164,7 @@ def test_false_refutations_with_the_bits_of_floating_point_numbers(record_proper
     def noisy(data, size, rng):
         return np.round(rng.laplace(size=size) * 64) / 64 + data
 
-    audits = AUDITS // 4
+    audits = AUDITS // 2
     wrong = false_refutations("laplace", audits, sample=noisy, features="float-bits")
     check_rate(record_property, "laplace on a grid, float-bits", *wrong)
 
@@ -240,7 +240,7 @@ class Sum(AnyTwoValues):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("target", "audits"), [(AnyTwoValues(), AUDITS // 2), (Sum(), AUDITS // 4)])
+@pytest.mark.parametrize(("target", "audits"), [(AnyTwoValues(), AUDITS // 2), (Sum(), AUDITS // 2)])
 @pytest.mark.parametrize("stop_early", [False, True])
 def test_false_refutations_of_a_search_over_pairs(target, audits, stop_early, record_property, monkeypatch):
     monkeypatch.setattr(pair, "CHUNK", 1000)
@@ -261,7 +261,7 @@ def test_false_refutations_of_a_whole_check(record_property):
         record = dpaudit.check(AnyTwoValues(), samples=2000, confidence=1 - ALPHA, seed=seed)
         return record.results[0].verdict == "refuted"
 
-    wrong = counted(is_wrong, AUDITS // 4, alpha=ALPHA)
+    wrong = counted(is_wrong, AUDITS // 2, alpha=ALPHA)
     check_rate(record_property, "dpaudit.check, search over pairs", *wrong)
 
 
@@ -274,7 +274,7 @@ def test_coverage_of_measured_means(name, record_property):
         "two points": (lambda r: np.where(r.random(60) < 0.3, 0.9, 0.1), 0.34),
         "spike": (lambda r: np.where(r.random(60) < 0.02, 1.0, 0.0), 0.02),
     }[name]
-    audits, missed = 2000, 0
+    audits, missed = 1000, 0
     for seed in range(audits):
         lower, _, upper = mean_interval(draw(np.random.default_rng(seed)), support=(0.0, 1.0), confidence=1 - ALPHA)
         missed += not lower <= mean <= upper
@@ -304,7 +304,7 @@ def at_limit(kind, epsilon):
 )
 def test_power_at_the_stated_detection_limit(kind, record_property):
     """A mechanism whose true epsilon is the limit stated for one that meets its claim is refuted."""
-    claimed, samples, audits = 1.0, 20_000, 200
+    claimed, samples, audits = 1.0, 20_000, 100
 
     def bound(epsilon, seed):
         sample, delta = at_limit(kind, epsilon)
