@@ -365,7 +365,7 @@ def test_a_clock_that_runs_out_whenever_it_looks_bad(monkeypatch, clock):
 
     Were that bound reported, more than half of these runs would refute a claim that is true.
     """
-    p, q, confidence, runs = 0.5, 0.1, 0.8, 200
+    p, q, confidence, runs = 0.5, 0.1, 0.8, 80
     alpha = 0.7 * (1 - confidence)  # what a rarer event leaves
     claim = dpaudit.PrivacyClaim(id="c", statement="", epsilon=math.log(p / q))
     monkeypatch.setattr(pair, "CHUNK", 15)
