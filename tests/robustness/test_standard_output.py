@@ -119,7 +119,7 @@ def test_the_status_stands(words, status):
     ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else str(value),
 )
 def test_the_status_of_every_command_stands(words, status):
-    # How a command writes is its own matter; what is made of a failure is common to all, and quick commands try each way.
+    # What is made of a failure is common to all commands: those that are quick try each way.
     ways = ["full"] if words[:1] in (["list"], ["show"]) else WAYS
     if status is None:
         status = run(words)[0]

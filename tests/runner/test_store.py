@@ -230,8 +230,8 @@ def test_a_run_that_is_killed_goes_on_where_it_was(slow, tmp_path):
     for workers in (1, 2):
         chance = random.Random(workers)
         killed = tmp_path / f"killed{workers}"
-        # Moments that any machine reaches: so many calls of the sampler, of which a cell makes ten. At the first, nothing
-        # is kept as yet; at the second, some results are, and others are not.
+        # Moments that any machine reaches: so many calls of the sampler, of which a cell makes ten. At the first,
+        # nothing is kept as yet; at the second, some results are, and others are not.
         for calls in (workers * chance.randrange(1, 10), workers * chance.randrange(15, 30)):
             log.write_text("")
             process = slow(killed.name, workers)
