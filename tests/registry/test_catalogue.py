@@ -136,6 +136,18 @@ CHECK_OWN = """
 """
 
 
+CHECK_EACH = """
+    import sys
+    from dpaudit.cli import main
+    for asked in sys.argv[1:]:
+        sys.argv = ["dpaudit", "check", asked, "--workers", "1"]
+        try:
+            main()
+        except SystemExit as left:
+            print("ended", left.code)
+"""
+
+
 @pytest.mark.slow
 def test_checking_ones_own_file_imports_no_paper(tmp_path):
     (tmp_path / "mine.py").write_text(dedent(OWN))
@@ -210,7 +222,7 @@ def test_an_installed_package_may_announce_papers_of_its_own(tmp_path):
         'set = {}\nexpect = "proved"\nreason = "the coin ignores its input"\n'
     )
     path = f"{ROOT}{os.pathsep}{tmp_path}"
-    for asked in ("mine2026", "mine", "mine2026.theorem1"):
-        done = run("-m", "dpaudit", "check", asked, folder=tmp_path, PYTHONPATH=path)
-        assert done.returncode == 0, done.stderr
-        assert "1 result" in done.stdout
+    asked = ("mine2026", "mine", "mine2026.theorem1")
+    done = run("-c", dedent(CHECK_EACH), *asked, folder=tmp_path, PYTHONPATH=path)
+    assert [line for line in done.stdout.splitlines() if line.startswith("ended")] == ["ended 0"] * len(asked), done
+    assert done.stdout.count("1 result") == len(asked)

@@ -290,19 +290,19 @@ def originals(tmp_path_factory):
 
 
 KINDS = {
-    "plan": ("plan", 2000, False),
-    "record": ("record", 1500, True),
-    "lemmas": ("record", 600, True),
-    "rates": ("record", 300, True),
-    "figures": ("record", 300, True),
-    "first record": ("record", 1000, True),
-    "witness": ("witness", 1500, True),
-    "soc": ("soc", 1000, False),
-    "toi": ("toi", 1000, False),
-    "target": ("target", 400, False),
-    "store": ("store", 400, False),
+    "plan": ("plan", 500, False),
+    "record": ("record", 375, True),
+    "lemmas": ("record", 150, True),
+    "rates": ("record", 75, True),
+    "figures": ("record", 75, True),
+    "first record": ("record", 250, True),
+    "witness": ("witness", 375, True),
+    "soc": ("soc", 250, False),
+    "toi": ("toi", 250, False),
+    "target": ("target", 100, False),
+    "store": ("store", 100, False),
 }
-"""Reader, damaged files of the long test, and whether the file is JSON; 10,000 in all."""
+"""Reader, damaged files of the long test, and whether the file is JSON; 2,500 in all."""
 
 SAMPLE = 30
 

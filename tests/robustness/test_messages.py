@@ -694,8 +694,8 @@ def _name(value):
     return type(value).__name__ if isinstance(value, dpaudit.Mechanism) else None
 
 
-def _seen_by_the_audit(mutant, claim):
-    (result,) = dpaudit.check(mutant, claims=[claim], seed=SEED, samples=20_000).results
+def _seen_by_the_audit(mutant, claim, samples):
+    (result,) = dpaudit.check(mutant, claims=[claim], seed=SEED, samples=samples).results
     assert result.verdict == "error", result.note
     return result.note
 
@@ -707,21 +707,22 @@ def test_a_recorded_run_shows_another_budget(mutant, claim, found):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("mutant", "claim", "found"),
-    [case for case in MUTANTS if type(case[0]).__name__ in SURVIVORS] + IN_VIEWS[:1],
-    ids=_name,
-)
-def test_it_ends_the_privacy_audit(mutant, claim, found):
-    note = _seen_by_the_audit(mutant, claim)
+@pytest.mark.parametrize(("mutant", "claim", "found"), MUTANTS, ids=_name)
+def test_every_one_ends_the_privacy_audit(mutant, claim, found):
+    # What runs send is seen in any number of outputs.
+    note = _seen_by_the_audit(mutant, claim, samples=1000)
     assert found in note
-    assert "mend whichever is wrong" in note
+    if type(mutant).__name__ in SURVIVORS:
+        assert "mend whichever is wrong" in note
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("mutant", "claim", "found"), MUTANTS + IN_VIEWS, ids=_name)
-def test_every_one_ends_the_privacy_audit(mutant, claim, found):
-    assert found in _seen_by_the_audit(mutant, claim)
+@pytest.mark.parametrize(("mutant", "claim", "found"), IN_VIEWS, ids=_name)
+def test_every_one_in_a_view_ends_the_privacy_audit(mutant, claim, found):
+    note = _seen_by_the_audit(mutant, claim, samples=20_000)
+    assert found in note
+    if isinstance(mutant, LessNoiseInTheView):
+        assert "mend whichever is wrong" in note
 
 
 @pytest.mark.parametrize("target", RIGHT, ids=_name)
@@ -749,6 +750,7 @@ def test_every_planned_privacy_claim_sends_what_its_view_declares():
     """One cell of each; `make check` looks at all. The bugs of the controls are what they send."""
     checked = 0
     known = set()
+    run = set()
     for cell in build_cells(Request()):
         if cell.kind != "privacy" or cell.data or cell.claim.startswith("control."):
             continue
@@ -759,7 +761,10 @@ def test_every_planned_privacy_claim_sends_what_its_view_declares():
         claim = cell.declaration().bind(target)
         if not claim.inapplicable:
             view, neighbouring = view_of(target, claim)
-            assert find_deviation(target, Streams(SEED)) == ""
+            # Several claims are about the same runs.
+            if repr(target) not in run:
+                assert find_deviation(target, Streams(SEED)) == ""
+                run.add(repr(target))
             assert find_view_deviation(view, neighbouring, Streams(SEED)) == ""
             checked += 1
     assert checked > 40

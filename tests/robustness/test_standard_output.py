@@ -29,6 +29,10 @@ class Count(dpaudit.Mechanism):
 '''
 
 
+WAYS = ("gone", "full", "closed")
+"""What may be the matter with standard output: its reader has gone, its disk is full, it is closed."""
+
+
 def run(words, *, stdout=None, closed=(), **options):
     """Status and standard error of the command line; standard output and the descriptors that are closed are given."""
 
@@ -59,22 +63,24 @@ def gone(words, **options):
         os.close(writer)
 
 
-def assert_status_stands(words, status, **options):
-    found, err = gone(words, **options)
-    assert found == status
-    assert "Traceback" not in err
-    assert "Broken pipe" not in err
-    if Path("/dev/full").exists():
+def assert_status_stands(words, status, ways=WAYS, **options):
+    if "gone" in ways:
+        found, err = gone(words, **options)
+        assert found == status
+        assert "Traceback" not in err
+        assert "Broken pipe" not in err
+    if "full" in ways and Path("/dev/full").exists():
         with open("/dev/full", "w") as full:
             found, err = run(words, stdout=full, **options)
         # A verdict that is not as expected, or a record that differs, is worse.
         assert found == (1 if status == 1 else 2)
         assert "Traceback" not in err
         assert err.count("standard output cannot be written (") == 1
-    found, err = run(words, closed=(1,), **options)
-    assert found == status
-    assert err.count("standard output is closed") == 1
-    assert "Traceback" not in err
+    if "closed" in ways:
+        found, err = run(words, closed=(1,), **options)
+        assert found == status
+        assert err.count("standard output is closed") == 1
+        assert "Traceback" not in err
 
 
 def committed(key):
@@ -113,7 +119,12 @@ def test_the_status_stands(words, status):
     ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else str(value),
 )
 def test_the_status_of_every_command_stands(words, status):
-    assert_status_stands(words, run(words)[0] if status is None else status)
+    # What is made of a failure is common to all commands: those that are quick try each way.
+    ways = ["full"] if words[:1] in (["list"], ["show"]) else WAYS
+    if status is None:
+        status = run(words)[0]
+        ways = ["full"]
+    assert_status_stands(words, status, ways)
 
 
 @pytest.mark.slow
@@ -121,13 +132,13 @@ def test_the_status_of_an_audit_and_of_its_witness_stands(tmp_path):
     (tmp_path / "count.py").write_text(TARGET, encoding="utf-8")
     audit = ["check", "count.py", "--workers", 1, "--samples", 2000]
     assert_status_stands(audit, 1, cwd=tmp_path)
-    assert_status_stands([*audit, "--format", "junit", "--output", "out"], 1, cwd=tmp_path)
+    assert_status_stands([*audit, "--format", "junit", "--output", "out"], 1, ["full"], cwd=tmp_path)
     assert (tmp_path / "out" / "junit.xml").stat().st_size
     (witness,) = (tmp_path / "out" / "witnesses").iterdir()
-    assert_status_stands(["verify", witness.relative_to(tmp_path)], 0, cwd=tmp_path)
+    assert_status_stands(["verify", witness.relative_to(tmp_path)], 0, ["gone"], cwd=tmp_path)
     for name in ("a", "b"):
         (tmp_path / f"{name}.csv").write_text("0\n1\n" * 500, encoding="utf-8")
-    assert_status_stands(["bound", "a.csv", "b.csv"], 0, cwd=tmp_path)
+    assert_status_stands(["bound", "a.csv", "b.csv"], 0, ["closed"], cwd=tmp_path)
     (tmp_path / "new").mkdir()
     for name in ("gone", "closed"):
         (tmp_path / "new" / name).mkdir()

@@ -176,9 +176,15 @@ def audited(*words, numbers="0,1", workers=1):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_target_that_ends_its_process_is_an_error_of_its_cell_alone(bit, workers):
-    deeds = {**ENDS, **RAISES, **LOSES}
+@pytest.mark.parametrize(
+    ("workers", "deeds"),
+    [
+        (2, {**ENDS, **RAISES, **LOSES}),
+        (1, {key: {**ENDS, **RAISES, **LOSES}[key] for key in ("leave", "odd", "junk")}),
+    ],
+    ids=["2", "1"],
+)
+def test_a_target_that_ends_its_process_is_an_error_of_its_cell_alone(bit, workers, deeds):
     status, results = audited("--set", f"deed={','.join(deeds)}", workers=workers)
     assert status == 4
     for (number, deed), result in results.items():
