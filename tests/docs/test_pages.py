@@ -38,9 +38,6 @@ ELSEWHERE = {
 LONG = {"README.md", "docs/files.md", "docs/handbook.md", "docs/scale.md"}
 """Pages whose commands are parsed here and run elsewhere: they take minutes, or need files of a user's, or Dask."""
 
-SMALLER = {"docs/privacy-bounds.md": ("0_000", "_000")}
-"""Of pages that draw many samples, what makes them a tenth here; the page shows what more of them give."""
-
 
 def _pages(blocks):
     return [pytest.param(page, id=_name(page)) for page in PAGES if _name(page) not in ELSEWHERE and blocks(page)]
@@ -60,8 +57,7 @@ def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {"__name__": "page", **(_composed() if page.name == "composition.md" else {})}
     ran = 0
-    for key, value, kind, written in _blocks(page):
-        text = written.replace(*SMALLER.get(_name(page), ("", "")))
+    for key, value, kind, text in _blocks(page):
         if key == "file":
             Path(value).write_text(text, encoding="utf-8")
         elif kind == "python":

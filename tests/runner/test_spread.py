@@ -202,9 +202,9 @@ def test_without_others_nothing_is_asked_of_them(slow):
 
 
 def test_progress_has_speed_time_left_and_the_bound_so_far(slow, capfd, monkeypatch):
-    monkeypatch.setattr("dpaudit.runner.parts.FIRST_WORD", 0.4)
-    monkeypatch.setattr("dpaudit.runner.parts.NEXT_WORD", 0.4)
-    wanted = Request(targets=[slow], claims=["slow.true"], samples=700_000, set={"seconds": ["1e-5"]})
+    monkeypatch.setattr("dpaudit.runner.parts.FIRST_WORD", 2.0)
+    monkeypatch.setattr("dpaudit.runner.parts.NEXT_WORD", 2.0)
+    wanted = Request(targets=[slow], claims=["slow.true"], samples=700_000, set={"seconds": ["2e-5"]})
     run_request(wanted, workers=2, announce=True)
     told = [line for line in capfd.readouterr().err.splitlines() if "per second" in line]
     assert told
