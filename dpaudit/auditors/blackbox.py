@@ -443,7 +443,7 @@ def _evidence(
             remedy = Remedy.FEATURES
             note = (
                 f"{what_was_planted(bound.value, name, 'the inputs')}; return numbers or coarser outputs without "
-                "identifiers, `sorted(output)` in place of a set, or define `features` or `supports`"
+                "identifiers, `sorted(output)` in place of a set of numbers, or define `features` or `supports`"
             )
     else:
         verdict = Verdict.CONSISTENT
