@@ -426,18 +426,18 @@ def test_guarantees_of_repeated_discrete_gaussian_noise():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("count", [2, 13])
-def test_rho_of_repeated_parts_is_decided_on_both_sides(count):
-    truth = {Answer(): math.log(1.5) * 0.2, LaplaceAnswer(): math.exp(-1)}
-    for part, rho in truth.items():
-        target = dpaudit.Repeated(part, count)
-        assert decide(target, dpaudit.ZeroConcentratedDP(count * rho * (1 + 1e-8))).verdict == Verdict.PROVED
-        evidence = decide(target, dpaudit.ZeroConcentratedDP(count * rho * (1 - 1e-6)))
-        assert evidence.verdict == Verdict.REFUTED
-        # Not an event of almost all outputs, of whose complement rounding leaves nothing.
-        witness = evidence.witness
-        assert witness.p > witness.q
-        assert 0.3 * count * rho < dpaudit.ZeroConcentratedDP(1.0).forces(witness.p, witness.q) <= count * rho
+@pytest.mark.parametrize(
+    ("part", "rho", "count"), [(Answer(), math.log(1.5) * 0.2, 13), (LaplaceAnswer(), math.exp(-1), 2)]
+)
+def test_rho_of_repeated_parts_is_decided_on_both_sides(part, rho, count):
+    target = dpaudit.Repeated(part, count)
+    assert decide(target, dpaudit.ZeroConcentratedDP(count * rho * (1 + 1e-8))).verdict == Verdict.PROVED
+    evidence = decide(target, dpaudit.ZeroConcentratedDP(count * rho * (1 - 1e-6)))
+    assert evidence.verdict == Verdict.REFUTED
+    # Not an event of almost all outputs, of whose complement rounding leaves nothing.
+    witness = evidence.witness
+    assert witness.p > witness.q
+    assert 0.3 * count * rho < dpaudit.ZeroConcentratedDP(1.0).forces(witness.p, witness.q) <= count * rho
 
 
 class Unknown(Law):

@@ -158,13 +158,13 @@ def test_false_refutations_with_the_bits_of_floating_point_numbers(record_proper
     def floats(data, size, rng):
         return (table(GEOMETRIC)(data, size, rng) - 2) / 8
 
-    wrong = false_refutations("truncated geometric", sample=floats, features="float-bits")
+    audits = AUDITS // 2
+    wrong = false_refutations("truncated geometric", audits, sample=floats, features="float-bits")
     check_rate(record_property, "truncated geometric, float-bits", *wrong)
 
     def noisy(data, size, rng):
         return np.round(rng.laplace(size=size) * 64) / 64 + data
 
-    audits = AUDITS // 2
     wrong = false_refutations("laplace", audits, sample=noisy, features="float-bits")
     check_rate(record_property, "laplace on a grid, float-bits", *wrong)
 

@@ -279,8 +279,8 @@ FILL = "dd if=/dev/zero of=ballast bs=1k count=1000 2>/dev/null"
 def test_a_good_report_survives_a_full_disk(folder):
     small = "head -c 20000 /dev/zero > room"
     script = f"""
-        {small} && "$PYTHON" -m dpaudit check ldp-kwiksort-rr --claim yan2020.theorem1-rr --set epsilon=1 --quiet \
-            --output out --format json > /dev/null; echo "first $?"
+        {small} && "$PYTHON" -m dpaudit check ldp-kwiksort-rr --claim yan2020.theorem1-rr --quiet \
+            --set epsilon=1 --set queries=1 --set alternatives=3 --output out --format json > /dev/null; echo "first $?"
         cp -r out /dev/shm/before.$$ ; rm -f out/results.sqlite* /dev/shm/before.$$/results.sqlite*; {FILL}; rm room
         "$PYTHON" -m dpaudit report out --output out > /dev/null; echo "again $?"
         diff -r out /dev/shm/before.$$ > /dev/null; echo "changed $?"; rm -r /dev/shm/before.$$

@@ -232,7 +232,7 @@ def test_a_run_that_is_killed_goes_on_where_it_was(slow, tmp_path):
         killed = tmp_path / f"killed{workers}"
         # Moments that any machine reaches: so many calls of the sampler, of which a cell makes ten. At the first,
         # nothing is kept as yet; at the second, some results are, and others are not.
-        for calls in (workers * chance.randrange(1, 10), workers * chance.randrange(15, 30)):
+        for calls in (workers * chance.randrange(1, 10), workers * chance.randrange(24, 30)):
             log.write_text("")
             process = slow(killed.name, workers)
             while process.poll() is None and len(log.read_text().split()) < calls:
