@@ -23,12 +23,12 @@ from suite import SUITES, cases
 from suite.given import Given, given
 from tables import aligned, markdown, versions
 
-from dpaudit.auditors.blackbox import sampler_of
-from dpaudit.auditors.budget import Budget
-from dpaudit.auditors.counts import Choice
-from dpaudit.auditors.outputs import Outputs
-from dpaudit.auditors.pair import EventBound, PairTask, bound_event, choose_for_pair
-from dpaudit.auditors.streams import Streams
+from dpaudit.auditors.blackbox.audit import sampler_of
+from dpaudit.auditors.blackbox.pair import EventBound, PairTask, bound_event, choose_for_pair
+from dpaudit.auditors.learning.counts import Choice
+from dpaudit.auditors.outputs.outputs import Outputs
+from dpaudit.auditors.sampling.budget import Budget
+from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.claims.guarantees import ApproximateDP
 from dpaudit.statistics import best_share, clopper_pearson, detection_limit
 

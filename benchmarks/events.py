@@ -14,10 +14,10 @@ import numpy as np
 from scipy import stats
 from suite.oracle import clopper_pearson_bound
 
-from dpaudit.auditors.counts import FinalTest
-from dpaudit.auditors.pair import PairTask
-from dpaudit.auditors.scores import ColumnScore
-from dpaudit.auditors.selection import select_events
+from dpaudit.auditors.blackbox.pair import PairTask
+from dpaudit.auditors.learning.counts import FinalTest
+from dpaudit.auditors.learning.scores import ColumnScore
+from dpaudit.auditors.learning.selection import select_events
 from dpaudit.claims.guarantees import ApproximateDP
 
 CELLS = 400_000

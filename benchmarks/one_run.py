@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 import dpaudit
-from dpaudit.auditors.one_run import numbers_of_guesses
+from dpaudit.auditors.blackbox.one_run import numbers_of_guesses
 from dpaudit.statistics import epsilon_of_guesses, mu_of_guesses
 
 SPLIT = 0.2

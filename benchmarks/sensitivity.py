@@ -28,18 +28,18 @@ from suite.laws import laplace_masses
 from suite.oracle import best_bound
 from tables import aligned, markdown, versions
 
-from dpaudit.auditors import allotment, counts, selection, smoothing
-from dpaudit.auditors.blackbox import sampler_of
-from dpaudit.auditors.budget import Budget
-from dpaudit.auditors.contest import compete
-from dpaudit.auditors.counts import Counts, FinalTest
-from dpaudit.auditors.forms import alike
-from dpaudit.auditors.outputs import Outputs
-from dpaudit.auditors.pair import PairTask
-from dpaudit.auditors.scores import scores_of
-from dpaudit.auditors.selection import choose_from
-from dpaudit.auditors.streams import Streams
-from dpaudit.auditors.threads import one_thread
+from dpaudit.auditors.blackbox.audit import sampler_of
+from dpaudit.auditors.blackbox.pair import PairTask
+from dpaudit.auditors.learning import allotment, counts, selection, smoothing
+from dpaudit.auditors.learning.contest import compete
+from dpaudit.auditors.learning.counts import Counts, FinalTest
+from dpaudit.auditors.learning.scores import scores_of
+from dpaudit.auditors.learning.selection import choose_from
+from dpaudit.auditors.learning.threads import one_thread
+from dpaudit.auditors.outputs.forms import alike
+from dpaudit.auditors.outputs.outputs import Outputs
+from dpaudit.auditors.sampling.budget import Budget
+from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.statistics import best_share, bound_from_counts
 
 SUITE = (

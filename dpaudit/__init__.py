@@ -21,8 +21,8 @@ if _typing.TYPE_CHECKING:
         privacy_bounds,
         privacy_bounds_from_samples,
     )
-    from dpaudit.auditors.derived import DerivedPairs
-    from dpaudit.auditors.features import float_bits
+    from dpaudit.auditors.counterexamples.derived import DerivedPairs
+    from dpaudit.auditors.outputs.features import float_bits
     from dpaudit.claims.claims import (
         Claim,
         FigureClaim,
@@ -241,8 +241,8 @@ _HOMES = {
             "privacy_bounds",
             "privacy_bounds_from_samples",
         ),
-        "dpaudit.auditors.derived": ("DerivedPairs",),
-        "dpaudit.auditors.features": ("float_bits",),
+        "dpaudit.auditors.counterexamples.derived": ("DerivedPairs",),
+        "dpaudit.auditors.outputs.features": ("float_bits",),
         "dpaudit.registry": ("load",),
         "dpaudit.claims.claims": (
             "Claim",

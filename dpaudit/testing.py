@@ -25,10 +25,10 @@ from typing import Any
 
 from dpaudit.auditors.agreement import ALPHA as AGREEMENT_ALPHA
 from dpaudit.auditors.audit import audit, view_of
-from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget, Features, Method, deadline_in
-from dpaudit.auditors.sampler import SampleFunction, SupportFunction, sampled
-from dpaudit.auditors.samples import bound_from_samples
-from dpaudit.auditors.streams import Streams
+from dpaudit.auditors.blackbox.samples import bound_from_samples
+from dpaudit.auditors.sampling.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget, Features, Method, deadline_in
+from dpaudit.auditors.sampling.sampler import SampleFunction, SupportFunction, sampled
+from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.claims.claims import PrivacyClaim
 from dpaudit.claims.evidence import Evidence, Interval, Violation
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee

@@ -14,7 +14,7 @@ import pytest
 
 import dpaudit
 from dpaudit import pytest_plugin
-from dpaudit.auditors import pair
+from dpaudit.auditors.blackbox import pair
 
 pytestmark = pytest.mark.slow
 

@@ -8,11 +8,11 @@ from typing import Self
 import numpy as np
 from suite.given import Given
 
-from dpaudit.auditors.blackbox import sampler_of
-from dpaudit.auditors.budget import Budget
-from dpaudit.auditors.columns import Columns
-from dpaudit.auditors.outputs import Outputs
-from dpaudit.auditors.streams import Streams
+from dpaudit.auditors.blackbox.audit import sampler_of
+from dpaudit.auditors.outputs.columns import Columns
+from dpaudit.auditors.outputs.outputs import Outputs
+from dpaudit.auditors.sampling.budget import Budget
+from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.statistics.proportions import proportion_lower, proportion_upper
 
 MOST_CATEGORIES = 16

@@ -13,10 +13,10 @@ from unittest.mock import patch
 import numpy as np
 import torch
 
-from dpaudit.auditors import contest
-from dpaudit.auditors.columnwords import PLAIN, Naming
-from dpaudit.auditors.outputs import as_outputs
-from dpaudit.auditors.scorefamilies import FAMILIES, Family
+from dpaudit.auditors.learning import contest
+from dpaudit.auditors.learning.score_families import FAMILIES, Family
+from dpaudit.auditors.outputs.column_words import PLAIN, Naming
+from dpaudit.auditors.outputs.outputs import as_outputs
 from peers.common import Rows
 
 HIDDEN = (64, 64)

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dpaudit.auditors.blackbox import a_value, audit_black_box
-from dpaudit.auditors.budget import Budget
+from dpaudit.auditors.blackbox.audit import a_value, audit_black_box
 from dpaudit.auditors.misfit import Fit, held_against, width_of
-from dpaudit.auditors.pace import OutOfTimeError
-from dpaudit.auditors.sampler import Sampler
-from dpaudit.auditors.streams import Streams
+from dpaudit.auditors.sampling.budget import Budget
+from dpaudit.auditors.sampling.pace import OutOfTimeError
+from dpaudit.auditors.sampling.sampler import Sampler
+from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.claims.claims import PrivacyClaim
 from dpaudit.claims.evidence import Evidence, Interval, Role
 from dpaudit.claims.guarantees import exceeds

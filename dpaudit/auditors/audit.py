@@ -6,21 +6,21 @@ from dataclasses import replace
 from typing import Any
 
 from dpaudit.auditors.agreement import find_disagreement, find_violation
-from dpaudit.auditors.blackbox import audit_black_box
-from dpaudit.auditors.budget import Budget, Method
+from dpaudit.auditors.blackbox.audit import audit_black_box
+from dpaudit.auditors.counterexamples.lemma import audit_lemma
+from dpaudit.auditors.counterexamples.stability import audit_stability
 from dpaudit.auditors.exact import UndecidedError, audit_exact
-from dpaudit.auditors.figures import audit_figure
-from dpaudit.auditors.lemma import audit_lemma
-from dpaudit.auditors.likelihood import audit_likelihood
-from dpaudit.auditors.likelihood_bounds import audit_by_likelihood_bounds, serves
-from dpaudit.auditors.losses import knows_likelihood
-from dpaudit.auditors.noise import audit_noise
-from dpaudit.auditors.pace import OutOfTimeError, Pace
-from dpaudit.auditors.rates import audit_rate
+from dpaudit.auditors.likelihood.audit import audit_likelihood
+from dpaudit.auditors.likelihood.bounds import audit_by_likelihood_bounds, serves
+from dpaudit.auditors.likelihood.losses import knows_likelihood
+from dpaudit.auditors.measures.figures import audit_figure
+from dpaudit.auditors.measures.rates import audit_rate
+from dpaudit.auditors.measures.utility import audit_utility
+from dpaudit.auditors.noise.audit import audit_noise
 from dpaudit.auditors.recorded import find_deviation, find_view_deviation
-from dpaudit.auditors.stability import audit_stability
-from dpaudit.auditors.streams import Streams
-from dpaudit.auditors.utility import audit_utility
+from dpaudit.auditors.sampling.budget import Budget, Method
+from dpaudit.auditors.sampling.pace import OutOfTimeError, Pace
+from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.claims.claims import (
     Claim,
     FigureClaim,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.auditors.outputs import Coder
+from dpaudit.auditors.outputs.outputs import Coder
 from dpaudit.laws import FiniteLaw, GaussianLaw, LaplaceLaw, Law, ProductLaw, PublicMixtureLaw
 from dpaudit.laws.finite import outcome_key
 from dpaudit.laws.joint import flattened

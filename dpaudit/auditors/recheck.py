@@ -13,17 +13,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.auditors.blackbox import sampler_of
-from dpaudit.auditors.budget import Budget
-from dpaudit.auditors.columnwords import PLAIN, Naming
-from dpaudit.auditors.counts import Choice, ThresholdEvent
-from dpaudit.auditors.losses import LossScore
+from dpaudit.auditors.blackbox.audit import sampler_of
+from dpaudit.auditors.blackbox.pair import EventBound, PairTask, bound_event, choose_for_pair
+from dpaudit.auditors.blackbox.sequential import alpha_after
+from dpaudit.auditors.learning.counts import Choice, ThresholdEvent
+from dpaudit.auditors.likelihood.losses import LossScore
 from dpaudit.auditors.misfit import outcome_keyer
-from dpaudit.auditors.outputs import Coder, OutputsLike, raw_of
-from dpaudit.auditors.pair import EventBound, PairTask, bound_event, choose_for_pair
-from dpaudit.auditors.sampler import Sampler
-from dpaudit.auditors.sequential import alpha_after
-from dpaudit.auditors.streams import Streams
+from dpaudit.auditors.outputs.column_words import PLAIN, Naming
+from dpaudit.auditors.outputs.outputs import Coder, OutputsLike, raw_of
+from dpaudit.auditors.sampling.budget import Budget
+from dpaudit.auditors.sampling.sampler import Sampler
+from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.claims.guarantees import Guarantee
 from dpaudit.claims.inputs import Pair
 from dpaudit.errors import CheckError

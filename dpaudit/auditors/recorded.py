@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.auditors.pace import Pace
-from dpaudit.auditors.sampler import Sampler
-from dpaudit.auditors.streams import Streams
+from dpaudit.auditors.sampling.pace import Pace
+from dpaudit.auditors.sampling.sampler import Sampler
+from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.claims.inputs import short_repr
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.errors import CheckError, TargetRaisedError

@@ -27,22 +27,26 @@ ENTRIES: Final = {
         ("dpaudit.auditors.agreement", "find_violation"),
     ),
     "likelihood": (
-        ("dpaudit.auditors.likelihood", "audit_likelihood"),
-        ("dpaudit.auditors.likelihood_bounds", "audit_by_likelihood_bounds"),
+        ("dpaudit.auditors.likelihood.audit", "audit_likelihood"),
+        ("dpaudit.auditors.likelihood.bounds", "audit_by_likelihood_bounds"),
         _APPROXIMATE,
     ),
-    "black-box": (("dpaudit.auditors.blackbox", "audit_black_box"), _APPROXIMATE),
+    "black-box": (("dpaudit.auditors.blackbox.audit", "audit_black_box"), _APPROXIMATE),
     "messages": (
         ("dpaudit.auditors.recorded", "find_deviation"),
         ("dpaudit.auditors.recorded", "find_view_deviation"),
     ),
-    "utility": (("dpaudit.auditors.utility", "audit_utility"),),
-    "measurement": (("dpaudit.auditors.measure", "measured_intervals"),),
-    "figure": (("dpaudit.auditors.figures", "audit_figure"),),
-    "rate": (("dpaudit.auditors.rates", "audit_rate"),),
-    "lemma": (("dpaudit.auditors.lemma", "audit_lemma"),),
-    "stability": (("dpaudit.auditors.stability", "audit_stability"),),
-    "noise": (("dpaudit.auditors.noise", "audit_noise"), ("dpaudit.laws.decisions", "LawDecisions"), _APPROXIMATE),
+    "utility": (("dpaudit.auditors.measures.utility", "audit_utility"),),
+    "measurement": (("dpaudit.auditors.measures.measurement", "measured_intervals"),),
+    "figure": (("dpaudit.auditors.measures.figures", "audit_figure"),),
+    "rate": (("dpaudit.auditors.measures.rates", "audit_rate"),),
+    "lemma": (("dpaudit.auditors.counterexamples.lemma", "audit_lemma"),),
+    "stability": (("dpaudit.auditors.counterexamples.stability", "audit_stability"),),
+    "noise": (
+        ("dpaudit.auditors.noise.audit", "audit_noise"),
+        ("dpaudit.laws.decisions", "LawDecisions"),
+        _APPROXIMATE,
+    ),
 }
 """Where each auditor begins, by module and name."""
 

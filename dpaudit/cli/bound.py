@@ -15,7 +15,7 @@ from dpaudit.cli.output import write, write_out
 from dpaudit.errors import ParameterError
 
 if TYPE_CHECKING:
-    from dpaudit.auditors.one_run import OneRunBound
+    from dpaudit.auditors.blackbox.one_run import OneRunBound
     from dpaudit.claims.evidence import Evidence
     from dpaudit.runner.bounds import Claimed
 
@@ -104,7 +104,7 @@ def bound(
 
     Rows must be independent outputs. They are split once at random: a part chooses an event, the others bound it.
     """
-    from dpaudit.auditors.budget import DEFAULT_CONFIDENCE
+    from dpaudit.auditors.sampling.budget import DEFAULT_CONFIDENCE
     from dpaudit.claims.guarantees.named import NUMBERS, bounded_number, kind_claimed, named_guarantee
     from dpaudit.cli.bound_files import bound_files
     from dpaudit.reporting import check_writable
@@ -166,7 +166,7 @@ def bound_one_run(
     output: Path | None,
 ) -> int:
     """Bound from one run, print what was found and write its record; return the exit status."""
-    from dpaudit.auditors.one_run import CoinsError, one_run_bound
+    from dpaudit.auditors.blackbox.one_run import CoinsError, one_run_bound
     from dpaudit.claims.verdicts import status_of
     from dpaudit.errors import DataError
     from dpaudit.runner.bounds import bound_result, bounds_record, judge_run
@@ -209,7 +209,7 @@ def bound_one_run(
 
 
 def _text(found: OneRunBound, claimed: Claimed | None, evidence: Evidence | None) -> str:
-    from dpaudit.auditors.one_run import MORE
+    from dpaudit.auditors.blackbox.one_run import MORE
 
     number = sum(found.guesses)
     guessed = f"the {found.guesses[0]} highest scores in, the {found.guesses[1]} lowest out"

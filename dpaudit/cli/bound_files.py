@@ -16,8 +16,8 @@ from dpaudit.cli.output import say, write, write_out
 from dpaudit.errors import DataError, DpauditError, ParameterError
 
 if TYPE_CHECKING:
-    from dpaudit.auditors.curve_bounds import PrivacyBounds
-    from dpaudit.auditors.samples import SamplesBound
+    from dpaudit.auditors.blackbox.curve_bounds import PrivacyBounds
+    from dpaudit.auditors.blackbox.samples import SamplesBound
     from dpaudit.claims.evidence import Evidence
     from dpaudit.claims.guarantees import Guarantee
     from dpaudit.runner.bounds import Claimed
@@ -62,9 +62,9 @@ def bound_files(
     Where there are many pairs, one that cannot be used is an error of its own, and the others go on. With ``curve`` the
     bound and the whole curve have half of the error probability each.
     """
-    from dpaudit.auditors.budget import complement
-    from dpaudit.auditors.curve_bounds import privacy_bounds_from_samples
-    from dpaudit.auditors.samples import bound_from_samples
+    from dpaudit.auditors.blackbox.curve_bounds import privacy_bounds_from_samples
+    from dpaudit.auditors.blackbox.samples import bound_from_samples
+    from dpaudit.auditors.sampling.budget import complement
     from dpaudit.claims.verdicts import status_of, status_of_error, worst_status
     from dpaudit.runner.bounds import bound_result, bounds_record, judge_samples
     from dpaudit.runner.outcome import failure
@@ -129,7 +129,7 @@ def bound_files(
 
 def _summed_up(verdicts: list[str], confidence: float) -> str:
     """Return the last line on many pairs: how many there are of each verdict, and the error probability of all."""
-    from dpaudit.auditors.budget import complement
+    from dpaudit.auditors.sampling.budget import complement
 
     counts = ", ".join(f"{number} {verdict}" for verdict, number in Counter(verdicts).items())
     # As decimals, so that 3 times 0.001 remains 0.003.
@@ -173,8 +173,8 @@ def _text(
     *,
     many: bool,
 ) -> str:
-    from dpaudit.auditors.budget import complement
-    from dpaudit.auditors.samples import MORE_ROWS
+    from dpaudit.auditors.blackbox.samples import MORE_ROWS
+    from dpaudit.auditors.sampling.budget import complement
     from dpaudit.claims.record import plain
 
     others = {name: value for name, value in found.guarantee.parameters.items() if name != found.parameter}

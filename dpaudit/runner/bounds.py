@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dpaudit.auditors.blackbox import a_value, what_was_left_out, what_was_planted
-from dpaudit.auditors.budget import complement
-from dpaudit.auditors.curve_bounds import PrivacyBounds
-from dpaudit.auditors.one_run import OneRunBound
-from dpaudit.auditors.samples import SamplesBound
+from dpaudit.auditors.blackbox.audit import a_value, what_was_left_out, what_was_planted
+from dpaudit.auditors.blackbox.curve_bounds import PrivacyBounds
+from dpaudit.auditors.blackbox.one_run import OneRunBound
+from dpaudit.auditors.blackbox.samples import SamplesBound
+from dpaudit.auditors.sampling.budget import complement
 from dpaudit.claims.evidence import Counterexample, Evidence, Interval, Remedy, Violation
 from dpaudit.claims.guarantees import Guarantee, exceeds
 from dpaudit.claims.record import Record, Result

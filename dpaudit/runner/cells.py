@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cache, lru_cache
 from typing import Any
 
-from dpaudit.auditors.budget import Features, Method, complement, sees_features
+from dpaudit.auditors.sampling.budget import Features, Method, complement, sees_features
 from dpaudit.claims.claims import Claim, FigureClaim
 from dpaudit.claims.declarations import Declaration
 from dpaudit.claims.record import plain

@@ -14,8 +14,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, Budget, Features, Method, complement
-from dpaudit.auditors.work import Part
+from dpaudit.auditors.sampling.budget import DEFAULT_CONFIDENCE, Budget, Features, Method, complement
+from dpaudit.auditors.sampling.work import Part
 from dpaudit.claims.kept import kept
 from dpaudit.claims.record import Partial, Record, Result, Shard, summarise, summed_errors
 from dpaudit.errors import ParameterError, TargetError

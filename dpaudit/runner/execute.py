@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from dpaudit.auditors.pace import Announce
-from dpaudit.auditors.work import Part
+from dpaudit.auditors.sampling.pace import Announce
+from dpaudit.auditors.sampling.work import Part
 from dpaudit.claims.kept import Keep
 from dpaudit.claims.record import Result
 from dpaudit.errors import OutputError

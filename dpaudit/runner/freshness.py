@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from dpaudit.auditors.budget import Features, Method
+from dpaudit.auditors.sampling.budget import Features, Method
 from dpaudit.catalog import ROOT
 from dpaudit.claims.record import Record, Result, read_record
 from dpaudit.errors import DpauditError, RecordError

@@ -14,14 +14,14 @@ from typing import Any, Final
 
 from dpaudit.auditors import Budget, Streams, audit
 from dpaudit.auditors.audit import view_of
-from dpaudit.auditors.blackbox import sampler_again
-from dpaudit.auditors.budget import DEFAULT_SAMPLES, complement
-from dpaudit.auditors.lemma import DEFAULT_DRAWS
-from dpaudit.auditors.noise import DEFAULT_PAIRS as DEFAULT_NOISE_PAIRS
-from dpaudit.auditors.pace import Announce
-from dpaudit.auditors.pair import LEAST_SAMPLES
-from dpaudit.auditors.stability import DEFAULT_PAIRS
-from dpaudit.auditors.work import FAILED, Part, WantedError, Work, perform
+from dpaudit.auditors.blackbox.audit import sampler_again
+from dpaudit.auditors.blackbox.pair import LEAST_SAMPLES
+from dpaudit.auditors.counterexamples.lemma import DEFAULT_DRAWS
+from dpaudit.auditors.counterexamples.stability import DEFAULT_PAIRS
+from dpaudit.auditors.noise.audit import DEFAULT_PAIRS as DEFAULT_NOISE_PAIRS
+from dpaudit.auditors.sampling.budget import DEFAULT_SAMPLES, complement
+from dpaudit.auditors.sampling.pace import Announce
+from dpaudit.auditors.sampling.work import FAILED, Part, WantedError, Work, perform
 from dpaudit.claims.claims import (
     Claim,
     FigureClaim,

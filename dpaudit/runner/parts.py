@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from dpaudit.auditors.pace import FIRST_WORD, NEXT_WORD, duration
-from dpaudit.auditors.work import FAILED, Part, needless
+from dpaudit.auditors.sampling.pace import FIRST_WORD, NEXT_WORD, duration
+from dpaudit.auditors.sampling.work import FAILED, Part, needless
 from dpaudit.errors import OutputError
 from dpaudit.runner.outcome import Pending
 from dpaudit.runner.processes import Answer, Ended, Finished, Raised, Request

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, get_args
 
-from dpaudit.auditors.budget import Features, Method
+from dpaudit.auditors.sampling.budget import Features, Method
 from dpaudit.errors import ParameterError, RecordError
 from dpaudit.plan import Scalar
 from dpaudit.sources.declarations import PREFIX, command_target, declaration_of

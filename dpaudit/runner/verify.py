@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dpaudit.auditors.audit import view_of
-from dpaudit.auditors.blackbox import search_pair
-from dpaudit.auditors.budget import DEFAULT_CONFIDENCE, Budget
-from dpaudit.auditors.counts import ThresholdEvent
-from dpaudit.auditors.pair import EventBound
+from dpaudit.auditors.blackbox.audit import search_pair
+from dpaudit.auditors.blackbox.pair import EventBound
+from dpaudit.auditors.learning.counts import ThresholdEvent
 from dpaudit.auditors.recheck import counted, enough_samples, event_from_data, learn_event, recheck
-from dpaudit.auditors.streams import Streams
+from dpaudit.auditors.sampling.budget import DEFAULT_CONFIDENCE, Budget
+from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.claims.claims import PrivacyClaim
 from dpaudit.claims.guarantees import Guarantee
 from dpaudit.claims.inputs import Pair, pair_key

@@ -15,10 +15,10 @@ from functools import cache
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from dpaudit.auditors.budget import Budget, Features
-from dpaudit.auditors.pair import LEAST_SAMPLES
-from dpaudit.auditors.selection import MOST_CANDIDATES
-from dpaudit.auditors.streams import Streams
+from dpaudit.auditors.blackbox.pair import LEAST_SAMPLES
+from dpaudit.auditors.learning.selection import MOST_CANDIDATES
+from dpaudit.auditors.sampling.budget import Budget, Features
+from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.claims.claims import PrivacyClaim
 from dpaudit.claims.evidence import Evidence, Violation
 from dpaudit.claims.guarantees import ApproximateDP

@@ -6,11 +6,11 @@ from scipy import stats
 from scipy.special import expit
 
 import dpaudit
-from dpaudit.auditors.allotment import allotted
-from dpaudit.auditors.counts import FinalTest
-from dpaudit.auditors.scores import ColumnScore
-from dpaudit.auditors.selection import select_events
-from dpaudit.auditors.smoothing import fitted_curve
+from dpaudit.auditors.learning.allotment import allotted
+from dpaudit.auditors.learning.counts import FinalTest
+from dpaudit.auditors.learning.scores import ColumnScore
+from dpaudit.auditors.learning.selection import select_events
+from dpaudit.auditors.learning.smoothing import fitted_curve
 
 EDGES = np.concatenate([[-np.inf], np.linspace(-4, 4, 81), [np.inf]])
 SCORES = np.concatenate([[-4.2], (EDGES[1:-2] + EDGES[2:-1]) / 2, [4.2]])

@@ -8,12 +8,13 @@ import pytest
 from scipy.stats import binom
 
 import dpaudit
-from dpaudit.auditors import Budget, Streams, lower_bound
-from dpaudit.auditors.blackbox import audit_black_box
-from dpaudit.auditors.counts import ThresholdEvent
-from dpaudit.auditors.outputs import Coder, Outputs
-from dpaudit.auditors.pair import PairTask, Scored, bound_pair, choose_for_pair
-from dpaudit.auditors.sampler import Sampler
+from dpaudit.auditors import Budget, Streams
+from dpaudit.auditors.blackbox import lower_bound
+from dpaudit.auditors.blackbox.audit import audit_black_box
+from dpaudit.auditors.blackbox.pair import PairTask, Scored, bound_pair, choose_for_pair
+from dpaudit.auditors.learning.counts import ThresholdEvent
+from dpaudit.auditors.outputs.outputs import Coder, Outputs
+from dpaudit.auditors.sampling.sampler import Sampler
 from dpaudit.statistics import best_share, detection_limit
 
 FALSE_ALARM = 1e-6

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpaudit.auditors.codedscore import learn_coded
-from dpaudit.auditors.counts import FinalTest
-from dpaudit.auditors.learners import identity_transform, learn_additive
-from dpaudit.auditors.outputs import as_outputs
-from dpaudit.auditors.scores import score_from_json
-from dpaudit.auditors.selection import select_events
-from dpaudit.auditors.transforms import Coded, Identity
+from dpaudit.auditors.learning.coded_score import learn_coded
+from dpaudit.auditors.learning.counts import FinalTest
+from dpaudit.auditors.learning.learners import identity_transform, learn_additive
+from dpaudit.auditors.learning.scores import score_from_json
+from dpaudit.auditors.learning.selection import select_events
+from dpaudit.auditors.learning.transforms import Coded, Identity
+from dpaudit.auditors.outputs.outputs import as_outputs
 from dpaudit.claims.guarantees import ApproximateDP
 
 CODE, STOPPED = -1000.0, -2000.0

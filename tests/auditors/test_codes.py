@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dpaudit.auditors.codes import codes
+from dpaudit.auditors.blackbox.codes import codes
 
 
 def mixed(size, seed):

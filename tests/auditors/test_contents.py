@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.auditors import columnwords
-from dpaudit.auditors.columns import Columns
-from dpaudit.auditors.contents import Content
-from dpaudit.auditors.outputs import Outputs
-from dpaudit.auditors.scores import score_from_json
-from dpaudit.auditors.transforms import Identity, Transform
+from dpaudit.auditors.learning.scores import score_from_json
+from dpaudit.auditors.learning.transforms import Identity, Transform
+from dpaudit.auditors.outputs import column_words as columnwords
+from dpaudit.auditors.outputs.columns import Columns
+from dpaudit.auditors.outputs.contents import Content
+from dpaudit.auditors.outputs.outputs import Outputs
 
 THINGS = ["zebra", "apple", "moon", "kite", "tree"]
 CITIES = [f"city{i}" for i in range(6)]

@@ -9,19 +9,20 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.auditors import directions, scorefamilies
-from dpaudit.auditors.columns import Columns
-from dpaudit.auditors.contest import Contest
-from dpaudit.auditors.counts import FinalTest, ThresholdEvent
-from dpaudit.auditors.directions import directions_transform
-from dpaudit.auditors.learners import learn_quadratic
-from dpaudit.auditors.mixtures import MixtureScore
-from dpaudit.auditors.outputs import Outputs, as_outputs
-from dpaudit.auditors.periods import phases_transform
-from dpaudit.auditors.rowscores import ExtremeScore, QuadraticScore, cell_numbers
-from dpaudit.auditors.scores import score_from_json, scores_of
-from dpaudit.auditors.selection import select_events
-from dpaudit.auditors.transforms import Directions, Identity, Phases, Places, Transform, phase
+from dpaudit.auditors.learning import directions
+from dpaudit.auditors.learning import score_families as scorefamilies
+from dpaudit.auditors.learning.contest import Contest
+from dpaudit.auditors.learning.counts import FinalTest, ThresholdEvent
+from dpaudit.auditors.learning.directions import directions_transform
+from dpaudit.auditors.learning.learners import learn_quadratic
+from dpaudit.auditors.learning.mixtures import MixtureScore
+from dpaudit.auditors.learning.periods import phases_transform
+from dpaudit.auditors.learning.row_scores import ExtremeScore, QuadraticScore, cell_numbers
+from dpaudit.auditors.learning.scores import score_from_json, scores_of
+from dpaudit.auditors.learning.selection import select_events
+from dpaudit.auditors.learning.transforms import Directions, Identity, Phases, Places, Transform, phase
+from dpaudit.auditors.outputs.columns import Columns
+from dpaudit.auditors.outputs.outputs import Outputs, as_outputs
 
 COLUMNS = Columns()
 

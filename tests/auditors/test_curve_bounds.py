@@ -10,8 +10,8 @@ import pytest
 from rates import counted, most
 
 import dpaudit
-from dpaudit.auditors.counts import FinalTest
-from dpaudit.auditors.eventfamilies import choose_family
+from dpaudit.auditors.learning.counts import FinalTest
+from dpaudit.auditors.learning.event_families import choose_family
 from dpaudit.errors import DataError, ParameterError
 
 

@@ -11,10 +11,12 @@ import pytest
 from scipy.stats import binom
 
 import dpaudit
-from dpaudit.auditors import Budget, Streams, audit, pace, pair
-from dpaudit.auditors.pace import Pace
-from dpaudit.auditors.sampler import Sampler
-from dpaudit.auditors.selection import select_events
+from dpaudit.auditors import Budget, Streams, audit
+from dpaudit.auditors.blackbox import pair
+from dpaudit.auditors.learning.selection import select_events
+from dpaudit.auditors.sampling import pace
+from dpaudit.auditors.sampling.pace import Pace
+from dpaudit.auditors.sampling.sampler import Sampler
 from dpaudit.claims.evidence import Remedy
 from dpaudit.statistics import log_ratio_lower
 from dpaudit.testing import assert_private

@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.auditors.bits import BitsScore
-from dpaudit.auditors.codedscore import learn_coded
-from dpaudit.auditors.columns import Columns
-from dpaudit.auditors.columnwords import Naming
-from dpaudit.auditors.counts import ThresholdEvent
-from dpaudit.auditors.eventwords import LONGEST_RULE, Axis, added, listed, rule
-from dpaudit.auditors.mixtures import MixtureScore
-from dpaudit.auditors.outputs import as_outputs
-from dpaudit.auditors.rowscores import AdditiveScore, ExtremeScore, PairScore
-from dpaudit.auditors.scores import ColumnScore, score_from_json
-from dpaudit.auditors.tables import Table
-from dpaudit.auditors.transforms import Differences, Identity, Innovations, Ordered
+from dpaudit.auditors.learning.bits import BitsScore
+from dpaudit.auditors.learning.coded_score import learn_coded
+from dpaudit.auditors.learning.counts import ThresholdEvent
+from dpaudit.auditors.learning.mixtures import MixtureScore
+from dpaudit.auditors.learning.row_scores import AdditiveScore, ExtremeScore, PairScore
+from dpaudit.auditors.learning.scores import ColumnScore, score_from_json
+from dpaudit.auditors.learning.tables import Table
+from dpaudit.auditors.learning.transforms import Differences, Identity, Innovations, Ordered
+from dpaudit.auditors.outputs.column_words import Naming
+from dpaudit.auditors.outputs.columns import Columns
+from dpaudit.auditors.outputs.event_words import LONGEST_RULE, Axis, added, listed, rule
+from dpaudit.auditors.outputs.outputs import as_outputs
 
 SEED = 20261123
 IDENTITY = Identity(Columns())

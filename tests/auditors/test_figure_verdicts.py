@@ -6,7 +6,7 @@ from scipy.stats import binom
 
 import dpaudit
 from dpaudit.auditors import Budget, Streams
-from dpaudit.auditors.figures import audit_figure
+from dpaudit.auditors.measures.figures import audit_figure
 
 FALSE_ALARM = 1e-6
 

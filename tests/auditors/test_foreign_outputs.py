@@ -11,8 +11,8 @@ import pytest
 import scipy.sparse
 
 import dpaudit
-from dpaudit.auditors.columns import Columns
-from dpaudit.auditors.outputs import Coder
+from dpaudit.auditors.outputs.columns import Columns
+from dpaudit.auditors.outputs.outputs import Coder
 
 SEED = 20260401
 

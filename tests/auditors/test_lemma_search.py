@@ -8,7 +8,7 @@ import pytest
 
 import dpaudit
 from dpaudit.auditors import Streams
-from dpaudit.auditors.lemma import audit_lemma
+from dpaudit.auditors.counterexamples.lemma import audit_lemma
 
 
 def lemma(**fields):

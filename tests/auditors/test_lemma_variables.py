@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.auditors.variables import draw_value, simpler_values, simplest, vary_value
+from dpaudit.auditors.counterexamples.variables import draw_value, simpler_values, simplest, vary_value
 
 NUMBERS = [
     dpaudit.Integers(0, 0),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.auditors.flat import _limbs, _parts_of_long
+from dpaudit.auditors.outputs.flat import _limbs, _parts_of_long
 
 
 class Named(NamedTuple):

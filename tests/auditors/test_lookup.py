@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from dpaudit.auditors.columns import Columns
-from dpaudit.auditors.lookup import Lookup
-from dpaudit.auditors.mixtures import MixtureScore
-from dpaudit.auditors.rowscores import AdditiveScore
-from dpaudit.auditors.tables import Table
-from dpaudit.auditors.transforms import Identity, Ordered
+from dpaudit.auditors.learning.lookup import Lookup
+from dpaudit.auditors.learning.mixtures import MixtureScore
+from dpaudit.auditors.learning.row_scores import AdditiveScore
+from dpaudit.auditors.learning.tables import Table
+from dpaudit.auditors.learning.transforms import Identity, Ordered
+from dpaudit.auditors.outputs.columns import Columns
 
 LARGEST = np.finfo(float).max
 

@@ -9,7 +9,7 @@ from hypothesis import strategies
 
 import dpaudit
 from dpaudit.auditors import Streams
-from dpaudit.auditors.search import ChosenPair, find_pair
+from dpaudit.auditors.blackbox.search import ChosenPair, find_pair
 from dpaudit.claims.inputs import pair_key
 
 pytestmark = pytest.mark.slow

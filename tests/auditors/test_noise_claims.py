@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.auditors.noise import audit_noise
-from dpaudit.auditors.streams import Streams
+from dpaudit.auditors.noise.audit import audit_noise
+from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.claims.guarantees import ROUNDING
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.auditors.outputs import Coder
+from dpaudit.auditors.outputs.outputs import Coder
 from dpaudit.claims.record import Record
 
 EPSILON = 1.0

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import beta, binom, norm
 
 import dpaudit
-from dpaudit.auditors.one_run import numbers_of_guesses
+from dpaudit.auditors.blackbox.one_run import numbers_of_guesses
 from dpaudit.statistics import epsilon_of_guesses, mu_of_guesses
 
 RUNS, CONFIDENCE = 1000, 0.95

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.auditors.order import order_notes
+from dpaudit.auditors.sampling.order import order_notes
 from dpaudit.runner.bounds import judge_samples
 
 

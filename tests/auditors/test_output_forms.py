@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.auditors.budget import Budget
-from dpaudit.auditors.columns import Columns
-from dpaudit.auditors.forms import Forms, as_objects, concatenated, end_to_end
-from dpaudit.auditors.outputs import outcome_keys
-from dpaudit.auditors.sampler import Sampler
-from dpaudit.auditors.scores import ColumnScore, OutcomeScore, is_of_numbers
-from dpaudit.auditors.streams import Streams
+from dpaudit.auditors.learning.scores import ColumnScore, OutcomeScore, is_of_numbers
+from dpaudit.auditors.outputs.columns import Columns
+from dpaudit.auditors.outputs.forms import Forms, as_objects, concatenated, end_to_end
+from dpaudit.auditors.outputs.outputs import outcome_keys
+from dpaudit.auditors.sampling.budget import Budget
+from dpaudit.auditors.sampling.sampler import Sampler
+from dpaudit.auditors.sampling.streams import Streams
 
 
 class Colour(str, Enum):  # noqa: UP042

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpaudit
-from dpaudit.auditors import flat as flat_module
-from dpaudit.auditors import outputs as outputs_module
-from dpaudit.auditors.columns import Columns
-from dpaudit.auditors.leaves import text_of
-from dpaudit.auditors.outputs import Coder, Outputs, coding_of, joined, outcome_keys
-from dpaudit.auditors.positions import matrix_of_positions
-from dpaudit.auditors.scores import OutcomeScore
+from dpaudit.auditors.learning.scores import OutcomeScore
+from dpaudit.auditors.outputs import flat as flat_module
+from dpaudit.auditors.outputs import outputs as outputs_module
+from dpaudit.auditors.outputs.columns import Columns
+from dpaudit.auditors.outputs.leaves import text_of
+from dpaudit.auditors.outputs.outputs import Coder, Outputs, coding_of, joined, outcome_keys
+from dpaudit.auditors.outputs.positions import matrix_of_positions
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpaudit.auditors.checked_outputs import as_numbers
-from dpaudit.auditors.flat import Uniform, Varied, blocks
-from dpaudit.auditors.packed import Packed
+from dpaudit.auditors.outputs.checked_outputs import as_numbers
+from dpaudit.auditors.outputs.flat import Uniform, Varied, blocks
+from dpaudit.auditors.outputs.packed import Packed
 
 Point = namedtuple("Point", "a b")
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.auditors.outputs import Outputs
-from dpaudit.auditors.planted import identifies, planted
+from dpaudit.auditors.learning.planted import identifies, planted
+from dpaudit.auditors.outputs.outputs import Outputs
 
 SEED = 20261122
 LARGEST = np.finfo(float).max

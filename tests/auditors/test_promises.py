@@ -5,12 +5,12 @@ import pytest
 from scipy import stats
 
 import dpaudit
-from dpaudit.auditors import blackbox
-from dpaudit.auditors.blackbox import search_pair
-from dpaudit.auditors.budget import Budget
-from dpaudit.auditors.counts import FinalTest
-from dpaudit.auditors.promises import modelled_bound, promised_bound
-from dpaudit.auditors.streams import Streams
+from dpaudit.auditors.blackbox import audit as blackbox
+from dpaudit.auditors.blackbox.audit import search_pair
+from dpaudit.auditors.blackbox.promises import modelled_bound, promised_bound
+from dpaudit.auditors.learning.counts import FinalTest
+from dpaudit.auditors.sampling.budget import Budget
+from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.claims.guarantees import ApproximateDP
 
 CODE = -1000.0

@@ -9,7 +9,7 @@ from scipy.stats import binom
 
 import dpaudit
 from dpaudit.auditors import Budget, Streams
-from dpaudit.auditors.rates import audit_rate
+from dpaudit.auditors.measures.rates import audit_rate
 
 POINTS = (5, 8, 13, 20, 32, 50)
 WIDE = tuple(np.geomspace(100, 100_000, 7))

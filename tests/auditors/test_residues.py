@@ -13,12 +13,12 @@ from rates import counted, most
 from scipy.stats import binom, chi2_contingency
 
 import dpaudit
-from dpaudit.auditors.again import drawn_again
-from dpaudit.auditors.columns import Columns
-from dpaudit.auditors.counts import ThresholdEvent
-from dpaudit.auditors.grids import Grid
-from dpaudit.auditors.residues import ResidueScore, _luck
-from dpaudit.auditors.scores import score_from_json
+from dpaudit.auditors.learning.counts import ThresholdEvent
+from dpaudit.auditors.learning.residues import ResidueScore, _luck
+from dpaudit.auditors.learning.scores import score_from_json
+from dpaudit.auditors.outputs.columns import Columns
+from dpaudit.auditors.outputs.grids import Grid
+from dpaudit.auditors.sampling.again import drawn_again
 
 SEED = 16
 KEPT = 0.95

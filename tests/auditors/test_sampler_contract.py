@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.auditors.sampler import CHUNK, Sampler
-from dpaudit.auditors.streams import Streams
+from dpaudit.auditors.sampling.sampler import CHUNK, Sampler
+from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.testing import assert_private
 
 

@@ -8,13 +8,14 @@ from scipy import stats
 from scipy.special import ndtri
 
 import dpaudit
-from dpaudit.auditors import contest, learners, scorefamilies
-from dpaudit.auditors.columns import Columns
-from dpaudit.auditors.counts import FinalTest
-from dpaudit.auditors.outputs import Outputs
-from dpaudit.auditors.scorefamilies import FAMILIES, Allowance, Form
-from dpaudit.auditors.scores import ColumnScore
-from dpaudit.auditors.selection import select_events
+from dpaudit.auditors.learning import contest, learners
+from dpaudit.auditors.learning import score_families as scorefamilies
+from dpaudit.auditors.learning.counts import FinalTest
+from dpaudit.auditors.learning.score_families import FAMILIES, Allowance, Form
+from dpaudit.auditors.learning.scores import ColumnScore
+from dpaudit.auditors.learning.selection import select_events
+from dpaudit.auditors.outputs.columns import Columns
+from dpaudit.auditors.outputs.outputs import Outputs
 
 
 def coin(data, size, rng):

@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.auditors import learners
-from dpaudit.auditors.bits import BitsScore
-from dpaudit.auditors.columns import Columns
-from dpaudit.auditors.counts import FinalTest, ThresholdEvent
-from dpaudit.auditors.mixtures import MixtureScore
-from dpaudit.auditors.outputs import Outputs
-from dpaudit.auditors.residues import ResidueScore
-from dpaudit.auditors.rowscores import AdditiveScore
-from dpaudit.auditors.scores import ColumnScore, OutcomeScore, score_from_json, scores_of
-from dpaudit.auditors.selection import select_events
-from dpaudit.auditors.transforms import Differences, Identity
-from dpaudit.auditors.trees import BoostedScore
+from dpaudit.auditors.learning import learners
+from dpaudit.auditors.learning.bits import BitsScore
+from dpaudit.auditors.learning.counts import FinalTest, ThresholdEvent
+from dpaudit.auditors.learning.mixtures import MixtureScore
+from dpaudit.auditors.learning.residues import ResidueScore
+from dpaudit.auditors.learning.row_scores import AdditiveScore
+from dpaudit.auditors.learning.scores import ColumnScore, OutcomeScore, score_from_json, scores_of
+from dpaudit.auditors.learning.selection import select_events
+from dpaudit.auditors.learning.transforms import Differences, Identity
+from dpaudit.auditors.learning.trees import BoostedScore
+from dpaudit.auditors.outputs.columns import Columns
+from dpaudit.auditors.outputs.outputs import Outputs
 
 pytestmark = pytest.mark.slow
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from scipy.special import expit
 
-from dpaudit.auditors.smoothing import fitted_curve
+from dpaudit.auditors.learning.smoothing import fitted_curve
 
 EDGES = np.concatenate([[-np.inf], np.linspace(-3, 3, 61), [np.inf]])
 

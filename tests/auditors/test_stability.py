@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.auditors.stability import audit_stability
-from dpaudit.auditors.streams import Streams
+from dpaudit.auditors.counterexamples.stability import audit_stability
+from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.claims.metrics import metric, root
 
 WHOLE = dpaudit.Integers(-(2**31), 2**31 - 1)

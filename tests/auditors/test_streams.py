@@ -2,7 +2,7 @@
 
 import itertools
 
-from dpaudit.auditors.streams import Streams
+from dpaudit.auditors.sampling.streams import Streams
 
 
 def test_keys_seeds_and_types_give_different_streams():

@@ -7,9 +7,9 @@ import pytest
 
 import dpaudit
 from dpaudit.auditors import Budget, Streams, audit
-from dpaudit.auditors.columns import Columns
-from dpaudit.auditors.sampler import Sampler
-from dpaudit.auditors.scores import ColumnScore
+from dpaudit.auditors.learning.scores import ColumnScore
+from dpaudit.auditors.outputs.columns import Columns
+from dpaudit.auditors.sampling.sampler import Sampler
 from dpaudit.testing import assert_private
 
 BUCKETS = 4

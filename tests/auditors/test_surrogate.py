@@ -9,9 +9,9 @@ import pytest
 
 import dpaudit
 from dpaudit.auditors import Streams
-from dpaudit.auditors.counts import FinalTest
-from dpaudit.auditors.search import find_pair
-from dpaudit.auditors.surrogate import Counted, Surrogate, counted
+from dpaudit.auditors.blackbox.search import find_pair
+from dpaudit.auditors.blackbox.surrogate import Counted, Surrogate, counted
+from dpaudit.auditors.learning.counts import FinalTest
 from dpaudit.claims.guarantees import ApproximateDP
 from dpaudit.claims.inputs import pair_key
 

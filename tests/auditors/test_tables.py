@@ -8,7 +8,7 @@ import pytest
 from scipy.special import xlogy
 from scipy.stats import binom, chi2, laplace, norm
 
-from dpaudit.auditors.tables import Table
+from dpaudit.auditors.learning.tables import Table
 
 FALSE_ALARM = 1e-6
 SEED = 20260301

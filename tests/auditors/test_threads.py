@@ -2,7 +2,7 @@
 
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from dpaudit.auditors.threads import one_thread
+from dpaudit.auditors.learning.threads import one_thread
 
 
 def numbers():

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.auditors.columns import Columns
-from dpaudit.auditors.outputs import coding_of, outcome_keys
+from dpaudit.auditors.outputs.columns import Columns
+from dpaudit.auditors.outputs.outputs import coding_of, outcome_keys
 
 CET = timezone(timedelta(hours=1), "CET")
 NAIVE = datetime(2026, 3, 1, 12, 0, 0, 7)

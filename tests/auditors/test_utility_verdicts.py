@@ -8,7 +8,7 @@ from scipy.stats import binom
 
 import dpaudit
 from dpaudit.auditors import Budget, Streams, audit
-from dpaudit.auditors.utility import audit_utility
+from dpaudit.auditors.measures.utility import audit_utility
 
 FALSE_ALARM = 1e-6
 

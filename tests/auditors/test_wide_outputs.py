@@ -3,8 +3,11 @@
 import pytest
 
 import dpaudit
-from dpaudit.auditors import Streams, blackbox, pair, sampler
-from dpaudit.auditors.sampler import Sampler
+from dpaudit.auditors import Streams
+from dpaudit.auditors.blackbox import audit as blackbox
+from dpaudit.auditors.blackbox import pair
+from dpaudit.auditors.sampling import sampler
+from dpaudit.auditors.sampling.sampler import Sampler
 
 
 class Wide(dpaudit.Mechanism):

@@ -12,7 +12,7 @@ from suite.case import STEPS, step_pairs
 
 import dpaudit
 from dpaudit.auditors import Budget, Streams
-from dpaudit.auditors.blackbox import search_pair
+from dpaudit.auditors.blackbox.audit import search_pair
 from dpaudit.claims.guarantees import ApproximateDP
 from dpaudit.statistics import forced_lower
 

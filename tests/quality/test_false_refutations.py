@@ -11,7 +11,8 @@ from rates import MISSED, SEEN, counted, most, visible
 from scipy.stats import binom, norm
 
 import dpaudit
-from dpaudit.auditors import Budget, Streams, audit, pair
+from dpaudit.auditors import Budget, Streams, audit
+from dpaudit.auditors.blackbox import pair
 from dpaudit.statistics import mean_interval
 
 FALSE_ALARM = 1e-6

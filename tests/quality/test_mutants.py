@@ -10,11 +10,13 @@ from scipy.stats import binom, binomtest
 
 import dpaudit
 from dpaudit import randomizers
-from dpaudit.auditors import Budget, Streams, audit, counts, lower_bound, pair
-from dpaudit.auditors.counts import Choice, ThresholdEvent
-from dpaudit.auditors.sampler import Sampler
-from dpaudit.auditors.scores import ColumnScore
-from dpaudit.auditors.selection import Selection
+from dpaudit.auditors import Budget, Streams, audit
+from dpaudit.auditors.blackbox import lower_bound, pair
+from dpaudit.auditors.learning import counts
+from dpaudit.auditors.learning.counts import Choice, ThresholdEvent
+from dpaudit.auditors.learning.scores import ColumnScore
+from dpaudit.auditors.learning.selection import Selection
+from dpaudit.auditors.sampling.sampler import Sampler
 from dpaudit.claims.guarantees import ApproximateDP
 from dpaudit.statistics import forced_lower, log_ratio_lower
 

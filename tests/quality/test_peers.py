@@ -8,11 +8,11 @@ from detection import audited
 from peers import PEERS, ldp, sniper, twosample
 from suite.given import given
 
-from dpaudit.auditors.blackbox import sampler_of
-from dpaudit.auditors.budget import Budget
-from dpaudit.auditors.outputs import Outputs
-from dpaudit.auditors.pair import PairTask, bound_pair
-from dpaudit.auditors.streams import Streams
+from dpaudit.auditors.blackbox.audit import sampler_of
+from dpaudit.auditors.blackbox.pair import PairTask, bound_pair
+from dpaudit.auditors.outputs.outputs import Outputs
+from dpaudit.auditors.sampling.budget import Budget
+from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.claims.guarantees import ApproximateDP
 
 SURE = 1 - 1e-7

@@ -20,7 +20,7 @@ from hypothesis import strategies
 
 import dpaudit
 from dpaudit.auditors import Streams
-from dpaudit.auditors.lemma import audit_lemma
+from dpaudit.auditors.counterexamples.lemma import audit_lemma
 
 seen = []
 

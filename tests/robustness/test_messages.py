@@ -13,8 +13,8 @@ import dpaudit
 from dpaudit import messages, randomizers, rankings
 from dpaudit.auditors import Streams
 from dpaudit.auditors.audit import view_of
-from dpaudit.auditors.pace import OutOfTimeError, Pace
 from dpaudit.auditors.recorded import find_deviation, find_view_deviation
+from dpaudit.auditors.sampling.pace import OutOfTimeError, Pace
 from dpaudit.catalog.alabi2022 import DPKwikSortCapped, LDPKwikSortInteractive, LocalPairwise, NoisyPairwise
 from dpaudit.catalog.alabi2022.answers import SignedAnswer
 from dpaudit.catalog.alabi2022.dp_kwiksort_capped import compared

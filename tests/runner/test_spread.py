@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import dpaudit
-from dpaudit.auditors import work
-from dpaudit.auditors.work import FAILED, Work
+from dpaudit.auditors.sampling import work
+from dpaudit.auditors.sampling.work import FAILED, Work
 from dpaudit.claims.record import read_record
 from dpaudit.runner import Request, build_cells
 from dpaudit.runner.check import run_request
@@ -27,9 +27,9 @@ SAMPLES = 200_000
 
 QUICKER = """
 
-import dpaudit.auditors.work
+import dpaudit.auditors.sampling.work
 
-work = dpaudit.auditors.work
+work = dpaudit.auditors.sampling.work
 work.WORTH_SECONDS = min(work.WORTH_SECONDS, 0.4)
 work.PART_SECONDS = min(work.PART_SECONDS, 1.0)
 """
@@ -39,7 +39,7 @@ work.PART_SECONDS = min(work.PART_SECONDS, 1.0)
 def slow(slow, monkeypatch):
     """The target with a fifth of its times, and a fifth of the time that a part takes, in whatever process loads it."""
     for name in ("WORTH_SECONDS", "PART_SECONDS"):
-        monkeypatch.setattr(f"dpaudit.auditors.work.{name}", getattr(work, name) / 5)
+        monkeypatch.setattr(f"dpaudit.auditors.sampling.work.{name}", getattr(work, name) / 5)
     source = Path(slow).read_text(encoding="utf-8")
     assert "seconds: float = 1e-5" in source
     Path(slow).write_text(source.replace("float = 1e-5", "float = 2e-6") + QUICKER, encoding="utf-8")
@@ -63,7 +63,7 @@ def calls():
 @pytest.mark.parametrize("stop_early", [False, True])
 @pytest.mark.parametrize("claim", ["slow.true", "slow.false"])
 def test_an_audit_in_parts_finds_what_it_finds_in_one_go(slow, claim, stop_early, monkeypatch):
-    monkeypatch.setattr("dpaudit.auditors.work.WORTH_SECONDS", 0.02)
+    monkeypatch.setattr("dpaudit.auditors.sampling.work.WORTH_SECONDS", 0.02)
     (cell,) = build_cells(request(slow, claim, stop_early=stop_early, set={"seconds": [1e-6]}))
     whole = run_cell(cell, Settings(seed=3, witnesses=True))
     known, stages, starts = {}, [], 0
@@ -223,9 +223,9 @@ def test_searches_of_huge_audits_hold_no_more_than_is_worth_choosing_from():
         def sample(self, data, size, rng):
             return rng.random(size) + data
 
-    from dpaudit.auditors.blackbox import search_pair
-    from dpaudit.auditors.budget import Budget
-    from dpaudit.auditors.streams import Streams
+    from dpaudit.auditors.blackbox.audit import search_pair
+    from dpaudit.auditors.sampling.budget import Budget
+    from dpaudit.auditors.sampling.streams import Streams
 
     neighbouring = dpaudit.Neighbouring(relation="r", pairs=[(0, 1), (0, 2)], complete=True, scope="s")
     claim = dpaudit.PrivacyClaim(id="c", statement="s", epsilon=1.0)

@@ -14,11 +14,12 @@ from hypothesis.extra import numpy as hnp
 from scipy.stats import binom
 
 import dpaudit
-from dpaudit.auditors import pair, selection
-from dpaudit.auditors.contest import Competition
-from dpaudit.auditors.counts import Counts, ThresholdEvent
-from dpaudit.auditors.learners import boosted_score
-from dpaudit.auditors.pair import EventBound
+from dpaudit.auditors.blackbox import pair
+from dpaudit.auditors.blackbox.pair import EventBound
+from dpaudit.auditors.learning import selection
+from dpaudit.auditors.learning.contest import Competition
+from dpaudit.auditors.learning.counts import Counts, ThresholdEvent
+from dpaudit.auditors.learning.learners import boosted_score
 from dpaudit.auditors.recheck import counted, enough_samples
 from dpaudit.runner import Request
 from dpaudit.runner.check import run_request

@@ -13,8 +13,8 @@ import pytest
 from numpy.random import laplace as imported_laplace
 
 import dpaudit
-from dpaudit.auditors.noise import audit_noise
-from dpaudit.auditors.streams import Streams
+from dpaudit.auditors.noise.audit import audit_noise
+from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.sources.noise.patches import patched
 from dpaudit.sources.noise.recorder import Recorder, Replay
 

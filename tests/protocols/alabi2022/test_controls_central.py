@@ -8,7 +8,7 @@ import pytest
 import dpaudit
 from dpaudit.auditors import Budget, Streams
 from dpaudit.auditors.audit import view_of
-from dpaudit.auditors.blackbox import audit_black_box
+from dpaudit.auditors.blackbox.audit import audit_black_box
 from dpaudit.auditors.exact import audit_exact
 
 FAST = {

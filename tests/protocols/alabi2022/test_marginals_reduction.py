@@ -9,8 +9,8 @@ from scipy.optimize import linprog
 
 import dpaudit
 from dpaudit.auditors import Budget, Streams, audit
-from dpaudit.auditors.lemma import audit_lemma
-from dpaudit.auditors.utility import audit_utility
+from dpaudit.auditors.counterexamples.lemma import audit_lemma
+from dpaudit.auditors.measures.utility import audit_utility
 from dpaudit.catalog.alabi2022 import MarginalsReduction, floors
 from dpaudit.catalog.alabi2022.claims import observations
 from dpaudit.catalog.alabi2022.claims.notation import fact2_margin

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 import dpaudit
-from dpaudit.auditors.budget import Budget
-from dpaudit.auditors.rates import audit_rate
-from dpaudit.auditors.streams import Streams
+from dpaudit.auditors.measures.rates import audit_rate
+from dpaudit.auditors.sampling.budget import Budget
+from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.claims.verdicts import Verdict
 
 GAUSSIAN = {"noise": "gaussian", "delta": 1e-5}

@@ -12,8 +12,8 @@ from scipy.stats import chisquare
 import dpaudit
 from dpaudit.auditors import Budget, Streams, audit
 from dpaudit.auditors.exact import audit_exact
-from dpaudit.auditors.rates import audit_rate
-from dpaudit.auditors.utility import audit_utility
+from dpaudit.auditors.measures.rates import audit_rate
+from dpaudit.auditors.measures.utility import audit_utility
 from dpaudit.catalog.alabi2022.claims import exponential
 from dpaudit.catalog.alabi2022.exponential_errors import (
     additive_error,

@@ -9,7 +9,7 @@ import pytest
 
 import dpaudit
 from dpaudit.auditors import Streams
-from dpaudit.auditors.lemma import audit_lemma
+from dpaudit.auditors.counterexamples.lemma import audit_lemma
 from dpaudit.catalog.ailon2008 import KwikSort
 from dpaudit.catalog.yan2020 import claims
 

@@ -7,7 +7,7 @@ import pytest
 
 from dpaudit.auditors import Budget, Streams
 from dpaudit.auditors.audit import view_of
-from dpaudit.auditors.blackbox import audit_black_box
+from dpaudit.auditors.blackbox.audit import audit_black_box
 from dpaudit.catalog.yan2020 import LDPKwikSortLap, LDPKwikSortRR, controls
 from dpaudit.claims.declarations import declared_in
 

@@ -7,7 +7,7 @@ import pytest
 
 from dpaudit.auditors import Budget, Streams, audit
 from dpaudit.auditors.audit import view_of
-from dpaudit.auditors.blackbox import audit_black_box
+from dpaudit.auditors.blackbox.audit import audit_black_box
 from dpaudit.catalog.yang2018 import Harmony, Safari
 from dpaudit.catalog.yang2018.controls import (
     BothPhasesAtEpsilon,

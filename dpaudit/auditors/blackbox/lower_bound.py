@@ -1,0 +1,301 @@
+"""A lower confidence bound on epsilon for one function and one pair of inputs, without a mechanism or a claim."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from dpaudit.auditors.blackbox.pair import PairBound, PairTask, bound_pair, check_samples, planned_in_time
+from dpaudit.auditors.blackbox.sequential import EarlyTest
+from dpaudit.auditors.outputs.features import FEATURES, FeatureMap
+from dpaudit.auditors.sampling.again import drawn_again
+from dpaudit.auditors.sampling.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget, deadline_in
+from dpaudit.auditors.sampling.pace import OutOfTimeError
+from dpaudit.auditors.sampling.sampler import SampleFunction, Sampler, SupportFunction, sampled
+from dpaudit.auditors.sampling.streams import Streams
+from dpaudit.claims.guarantees import ApproximateDP
+from dpaudit.claims.inputs import input_key
+from dpaudit.claims.ranges import in_range
+from dpaudit.errors import CheckError, ParameterError
+
+_FEWEST_SEEN, _MOST_SEEN = 100, 20_000
+"""Outputs of a call from which on it is looked at, and the outputs per input that are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LowerBound:
+    """Lower confidence bound on epsilon for one pair of inputs.
+
+    Attributes
+    ----------
+    epsilon
+        The bound: with the stated confidence no smaller epsilon holds at ``delta``; 0 where nothing can be said.
+    delta, confidence
+        Delta at which epsilon is bounded, and the probability, at least, with which the bound is not above the truth.
+    detection_limit
+        Smallest epsilon that would have been refuted with 95 % power, if an event about as likely as this one forced
+        it; ``inf`` if none, and where the outputs may hide any. What only rarer outputs show may be larger and go
+        unseen.
+    event
+        The event, in a form that can be recomputed; None where the time was over before there was one.
+    reverse
+        Whether the event is likelier on the second input.
+    hits, trials
+        Occurrences and trials on the likelier and on the other input, in the final sample.
+    p, q
+        Observed frequencies of the event on the likelier and on the other input; 0 where there were no trials.
+    samples
+        Samples drawn from both inputs altogether.
+    stopped_early
+        Whether sampling ended before the budget, because a bound above ``claimed`` had been reached.
+    out_of_time
+        Whether sampling ended before ``samples``, because the ``seconds`` allowed were over; the bound holds for the
+        outputs there were, and the detection limit is ``inf`` if the final sample was not complete.
+    recipe
+        The event as data, from which `dpaudit verify` makes it again; None where it can only be learned again. It may
+        be long and is left out of the ``repr``.
+    candidate
+        Which of the events chosen this one is: 0 for the main one, others beside it.
+    left_out
+        Names of the families of scores that were not learned, because they would have taken too long.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> bound = dpaudit.epsilon_lower_bound(lambda x, size, rng: rng.laplace(x, 0.5, size), 0, 1, samples=50_000)
+    >>> 1.7 < bound.epsilon <= 2  # epsilon is 2
+    True
+    >>> bound.confidence, bound.stopped_early
+    (0.999, False)
+    """
+
+    epsilon: float
+    delta: float
+    confidence: float
+    detection_limit: float
+    event: Any
+    reverse: bool
+    hits: tuple[int, int]
+    trials: tuple[int, int]
+    p: float
+    q: float
+    samples: int
+    stopped_early: bool = False
+    out_of_time: bool = False
+    recipe: dict[str, Any] | None = field(default=None, repr=False)
+    candidate: int = 0
+    left_out: tuple[str, ...] = ()
+
+
+def epsilon_lower_bound(
+    sample: SampleFunction,
+    x: Any,
+    y: Any,
+    *,
+    delta: float = 0.0,
+    samples: int = DEFAULT_SAMPLES,
+    seconds: float | None = None,
+    confidence: float = DEFAULT_CONFIDENCE,
+    seed: int = 0,
+    claimed: float = 0.0,
+    stop_early: bool = False,
+    features: FeatureMap | str | None = None,
+    supports: SupportFunction | None = None,
+    name: str = "the mechanism",
+    own_randomness: bool = False,
+) -> LowerBound:
+    """Bound epsilon from below for one pair of inputs, from samples alone.
+
+    A fifth of the samples (a smaller part of more than a million) chooses an event; the others, which played no part in
+    that, bound its probabilities.
+
+    Parameters
+    ----------
+    sample
+        ``sample(data, size, rng)`` returns ``size`` independent outputs along axis 0: numbers, rows of numbers,
+        strings, or any values whose ``repr`` identifies them.
+    x, y
+        The two inputs; both directions are considered.
+    delta
+        In [0, 1).
+    samples
+        Samples per input, at least 1000; 1,000,000 by default.
+    seconds
+        After this long sampling ends with what it has, once the call of ``sample`` under way returns; samples and calls
+        are planned by how fast ``sample`` is. Half of the error probability goes to a bound that holds at all times.
+        If the time is over before there is an event, the bound is 0, ``event`` is None and the detection limit is
+        ``inf``. What is known by then depends on the clock, so that equal seeds may give different results.
+    confidence
+        In (0, 1).
+    seed
+        Equal seeds give equal results, unless ``seconds`` is given.
+    claimed
+        Epsilon that the detection limit refers to, and that ``stop_early`` tries to refute; >= 0.
+    stop_early
+        Whether to stop as soon as a bound above ``claimed`` is reached. A quarter of the error probability goes to bets
+        on a few hundred outputs, which find gross violations, and half of the rest to a bound that holds at all times.
+    features
+        Function of an array of outputs that returns an array of what to look at, one row per output; or
+        ``"float-bits"`` for the bit patterns of floating-point outputs. As long as it looks at every output on its
+        own, it cannot make a bound invalid.
+    supports
+        ``supports(outputs, data)`` returns whether each output speaks for the input ``data``, an array of bool of shape
+        (size,), or None where that is not known (see `Mechanism.supports`). What the outputs support is looked at
+        besides the outputs, or their features, themselves. It is asked about ``x`` and about ``y``, for all outputs of
+        a call at once and for some of them again. Of rows of numbers, the answers are the last two columns.
+    name
+        Name of the mechanism in messages.
+    own_randomness
+        Whether ``sample`` draws from a source that ``rng`` does not seed; equal seeds then give different results.
+
+    Returns
+    -------
+    LowerBound
+
+    Raises
+    ------
+    ParameterError
+        A number is out of range, ``features`` has no such name, or ``supports`` is not a function.
+    CheckError
+        The sampler raises, returns the wrong shape or NaN, changes its input, or takes randomness from elsewhere; or
+        ``supports`` returns something else than one bool per output, or says something else of an output among others;
+        or the sampler seems to draw rows of a fixed array again and again, which would tell the arrays apart and not
+        the inputs: give such rows to `bound_from_samples`.
+
+    Notes
+    -----
+    **Guarantee.** With probability at least ``confidence`` the bound is not above the true epsilon at ``delta``.
+    With delta = 0 the final trials are assigned to the inputs by fair coins, so that the split of the hits is
+    binomial and the whole error probability goes into one Clopper-Pearson bound; with delta > 0 two bounds share it.
+    Where more than one event goes to the final sample, the main one and up to four others, they share it too.
+    **Checked against** closed forms and the rate of false refutations on mechanisms that meet their claim exactly.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> def noisy_count(count, size, rng):
+    ...     return rng.laplace(count, 0.5, size)
+    >>> bound = dpaudit.epsilon_lower_bound(noisy_count, 0, 1, samples=50_000, seed=1)
+    >>> 1.7 < bound.epsilon <= 2  # epsilon is 2
+    True
+    """
+    deadline = deadline_in(seconds)
+    budget = Budget(samples=samples, confidence=confidence, deadline=deadline)
+    check_samples(samples)
+    if not in_range(delta, 0, 1, without=(1.0,)):
+        raise ParameterError(f"delta must be at least 0 and below 1 to be audited by sampling, got {delta}")
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ParameterError(f"seed must be a whole number of at least 0, got {seed!r}")
+    if not in_range(claimed, 0):
+        raise ParameterError(f"claimed must be a finite number >= 0, got {claimed}")
+    if isinstance(features, str) and features not in FEATURES:
+        raise ParameterError(f"features must be a function or one of {', '.join(FEATURES)}, got {features!r}")
+    if supports is not None and not callable(supports):
+        raise ParameterError(f"supports must be a function of outputs and an input, got {supports!r}")
+    seen = _Seen(sample, x, y, name)
+    sampler = Sampler(
+        seen,
+        name,
+        Streams(seed, ("epsilon_lower_bound",)),
+        own_randomness=own_randomness,
+        features=FEATURES[features] if isinstance(features, str) else features,
+        supports=supports,
+        pace=budget.pace(2 * samples),
+    )
+    task = PairTask(
+        guarantee=ApproximateDP(float(claimed), float(delta)),
+        samples=samples,
+        alpha=budget.alpha,
+        stop_early=stop_early,
+        timed=deadline is not None,
+        asked=samples,
+    )
+    try:
+        bound = _bound(sampler, x, y, task)
+    except OutOfTimeError:
+        bound = _NOTHING
+    if task.timed:
+        bound = replace(bound, samples=sampler.pace.drawn)
+    seen.check()
+    return LowerBound(
+        epsilon=bound.value,
+        delta=delta,
+        confidence=confidence,
+        detection_limit=bound.detection_limit,
+        event=bound.event,
+        reverse=bound.reverse,
+        hits=bound.hits,
+        trials=bound.trials,
+        p=bound.p,
+        q=bound.q,
+        samples=bound.samples,
+        stopped_early=bound.stopped_early,
+        out_of_time=bound.out_of_time,
+        recipe=bound.recipe,
+        candidate=bound.candidate,
+        left_out=bound.left_out,
+    )
+
+
+_NOTHING = PairBound(
+    value=0.0,
+    detection_limit=math.inf,
+    event=None,
+    reverse=False,
+    hits=(0, 0),
+    trials=(0, 0),
+    p=0.0,
+    q=0.0,
+    samples=0,
+    out_of_time=True,
+)
+"""What is known where the time was over before there was an event."""
+
+
+def _bound(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
+    if task.timed:
+        task = planned_in_time(sampler, x, y, task)
+    drawn = 0
+    if task.stop_early:
+        early = EarlyTest(sampler, task)
+        refuted = early.run([(x, y)])
+        if refuted is not None:
+            return refuted[1]
+        task, drawn = early.task_after, early.drawn
+    bound = bound_pair(sampler, x, y, task)
+    return replace(bound, samples=bound.samples + drawn)
+
+
+class _Seen:
+    """A sampler of which the first outputs on either input are kept, to see whether they come again."""
+
+    def __init__(self, sample: SampleFunction, x: Any, y: Any, name: str) -> None:
+        self._sample, self._name = sample, name
+        self._keys = input_key(x), input_key(y)
+        self._outputs: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
+
+    def __call__(self, data: Any, size: int, rng: np.random.Generator) -> Any:
+        outputs = sampled(self._sample, self._name, data, size, rng)
+        key = input_key(data)
+        # Calls for a few outputs look at whether the sampler repeats itself, from one stream.
+        if size >= _FEWEST_SEEN and isinstance(outputs, np.ndarray) and outputs.dtype == np.float64:
+            for kept, other in zip(self._outputs, self._keys, strict=True):
+                if key == other and sum(map(len, kept)) < _MOST_SEEN:
+                    kept.append(outputs[:_MOST_SEEN].copy())
+                    break
+        return outputs
+
+    def check(self) -> None:
+        """Raise CheckError where the outputs of both inputs seem to be rows of fixed arrays."""
+        if not all(self._outputs) or self._keys[0] == self._keys[1]:
+            return
+        again = drawn_again(*(np.concatenate(kept) for kept in self._outputs))
+        if again is not None:
+            raise CheckError(
+                f"{self._name}: `sample` seems to draw some {again} numbers again and again, as from a fixed array; "
+                "that tells the arrays apart and not the inputs. Give the arrays to `dpaudit.bound_from_samples`; or, "
+                "if there are no other outputs, return them as texts"
+            )

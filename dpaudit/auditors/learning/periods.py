@@ -1,0 +1,113 @@
+"""Periods of numbers: an hour of the day in a time, the step of a grid in a real number, a ripple of a density.
+
+Where a number goes through many periods, no interval of it says where it is in its period. Its characteristic function
+does: the difference of those of two inputs has a peak at the frequency in which they differ.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from dpaudit.auditors.learning.transforms import Identity, Phases, phase
+from dpaudit.auditors.outputs.columns import Columns
+from dpaudit.auditors.outputs.outputs import OutputsLike
+
+_ROWS, _REFINED_ROWS = 100_000, 20_000
+"""Outputs of either input in which a period is looked for, at most, and by which it is worked out to more digits."""
+
+MOST_PERIODIC = 8
+"""Columns up to which each is looked at: a transform of so many numbers takes as long as putting them in order does."""
+
+_LEAST_ROWS = 500
+"""Outputs of either input, at least; fewer show a peak only where a single period tells nearly all of them apart."""
+
+_DISTINCT = 0.25
+"""Part of some numbers, at least, that are distinct: others are counted one by one."""
+
+_LOOKED_AT = 2000
+"""Outputs of either input by which it is decided whether numbers are distinct, and which are usual."""
+
+_USUAL = (0.002, 0.998)
+"""Quantiles of a number between which it is usual: a few far ones would leave few cells for all others."""
+
+_CELLS = 1 << 17
+"""Cells of the usual range: periods down to twice their width are found."""
+
+_LEAST_PERIODS = 48
+"""Periods in the usual range, at least: step functions and residues show what goes through fewer."""
+
+_ERROR = 0.001
+"""Probability, about, with which some frequency seems to tell the inputs apart where none does."""
+
+_MULTIPLES = (1, 2, 3, 4)
+"""Multiples of a period that are compared: a part of the day that repeats twice a day has the larger peak."""
+
+_PARTS = 32
+"""Parts of a period by which its multiples are compared."""
+
+
+def phases_transform(columns: Columns, x: OutputsLike, y: OutputsLike) -> Phases | None:
+    """Where the numbers of some columns are in a period; None where no period tells the inputs apart."""
+    identity = Identity(columns)
+    if len(x) < _LEAST_ROWS or identity(x[:1]).shape[1] > MOST_PERIODIC:
+        return None
+    sides = [identity(side[:_ROWS]) for side in (x, y)]
+    found = []
+    for column in range(sides[0].shape[1]):
+        if not columns.numeric and not columns.kept[column] % 2:
+            continue  # Categories are no numbers.
+        period = _period(*(side[:, column] for side in sides), width=sides[0].shape[1])
+        if period is not None:
+            found.append((column, period))
+    return Phases(columns, tuple(found)) if found else None
+
+
+def _period(x: np.ndarray, y: np.ndarray, *, width: int) -> float | None:
+    """Period of a number that tells the inputs apart; None where chance explains the largest peak."""
+    some = np.concatenate([x[:_LOOKED_AT], y[:_LOOKED_AT]])
+    if len(np.unique(some)) < _DISTINCT * len(some):
+        return None
+    low, high = np.quantile(some.astype(float), _USUAL)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        factor = _CELLS / (high - low)
+    if not 0 < factor < math.inf:
+        return None
+    usual = [side[(side >= low) & (side <= high)].astype(float) - low for side in (x, y)]
+    if min(map(len, usual)) < _LEAST_ROWS // 2:
+        return None
+    parts = [
+        np.bincount(np.minimum((side * factor).astype(np.intp), _CELLS - 1), minlength=_CELLS) / len(side)
+        for side in usual
+    ]
+    # Twice as long, so that no frequency is far from one that is looked at.
+    power = np.abs(np.fft.rfft(parts[0] - parts[1], 2 * _CELLS)) ** 2
+    # By chance, the power at a frequency has an exponential law, whose mean is at most this.
+    power *= 1 / (1 / len(usual[0]) + 1 / len(usual[1]))
+    first = 2 * _LEAST_PERIODS
+    best = first + int(power[first:].argmax())
+    looked_at = width * (len(power) - first)
+    if power[best] < math.log(looked_at / _ERROR):
+        return None
+    step = factor / (2 * _CELLS)
+    few_x, few_y = (side[:_REFINED_ROWS] for side in usual)
+    bounds = ((best - 0.6) * step, (best + 0.6) * step)
+    near = float(minimize_scalar(lambda each: -_apart(few_x, few_y, each), bounds=bounds, method="bounded").x)
+    frequency = max(near, best * step, key=lambda each: _apart(few_x, few_y, each))
+    periods: list[float] = [multiple / frequency for multiple in _MULTIPLES]
+    return max(periods, key=lambda each: _evidence(usual[0], usual[1], each))
+
+
+def _apart(x: np.ndarray, y: np.ndarray, frequency: float) -> float:
+    """Distance between the characteristic functions at a frequency."""
+    means = [np.exp(2j * math.pi * ((side * frequency) % 1.0)).mean() for side in (x, y)]
+    return float(abs(means[0] - means[1]))
+
+
+def _evidence(x: np.ndarray, y: np.ndarray, period: float) -> float:
+    """How much likelier, as a logarithm, the counts in parts of a period are than without any difference."""
+    counts = np.stack([np.bincount((phase(s, period) * _PARTS).astype(int), minlength=_PARTS) for s in (x, y)]) + 0.5
+    share = counts.sum(axis=1, keepdims=True) / counts.sum()
+    return float(np.sum(counts * np.log(counts / (share * counts.sum(axis=0)))))

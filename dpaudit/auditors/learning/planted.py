@@ -1,0 +1,162 @@
+"""A difference that is planted in copies of outputs, to see whether what learns would notice one of that kind.
+
+That nothing tells two inputs apart says something only where a difference could have been told. Outputs such as hash
+reports, one-time pads and random identifiers hide what they depend on from everything that compares values.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpaudit.auditors.outputs.flat import Uniform, blocks
+from dpaudit.auditors.outputs.outputs import Outputs, coding_of, joined, outcome_keys
+
+_ROWS = 20_000
+"""Outputs of either input, at most, that are copied."""
+
+_SEED = 0x5EED
+_MOSTLY_NEW = 0.5
+"""Share of distinct values from which on a column identifies outputs instead of describing them."""
+
+_BINS = 16
+_EVEN = 2.0
+"""Ratio of the fullest to the emptiest of the bins of a column whose values are spread like random identifiers."""
+
+_GLANCE, _MIDDLE = 1000, (0.3, 0.7)
+"""Rows that say first whether a column may identify, and the part of them that the middle of its range then has."""
+
+_NOT_EVEN = 56.5
+"""Chi-squared statistic of the bins that an evenly spread column exceeds with probability 1e-6."""
+
+_ONE_SIDED = 0.02
+
+
+def planted(x: Outputs, y: Outputs, epsilon: float) -> tuple[Outputs, Outputs] | None:
+    """Return copies of outputs between which an event about as common as its complement differs by ``epsilon``.
+
+    Every output of both inputs goes to one of the copies; those in the event go to the first, and the others to the
+    second, e^epsilon times as often as the other way round. Where the outputs, or a column of them, identify rather
+    than describe, the event is a half of the outcomes that is picked at random, as a hidden dependence would pick it.
+    Otherwise it is a half-line in the column that a value splits most evenly.
+
+    Returns
+    -------
+    tuple or None
+        The copies, equally many outputs in each; None where all outputs are alike, so that nothing can be planted.
+    """
+    both = joined([x[:_ROWS], y[:_ROWS]])
+    inside = _event(x, y, both)
+    if not _ONE_SIDED < inside.mean() < 1 - _ONE_SIDED:
+        return None
+    rng = np.random.default_rng(_SEED)
+    first = rng.random(len(both)) < 0.5
+    kept = (inside == first) | (rng.random(len(both)) < np.exp(-epsilon))
+    copies = [np.flatnonzero(kept & first), np.flatnonzero(kept & ~first)]
+    size = min(map(len, copies))
+    of_first, of_second = (both[rng.permutation(places)[:size]] for places in copies)
+    return of_first, of_second
+
+
+def identifies(x: Outputs, y: Outputs) -> bool:
+    """Whether a part of outputs names them, so that they may hide more than any score sees.
+
+    Outputs that are one text each are left out: nearly all texts that hold a noisy number, or words, are new.
+    """
+    if x.dtype.kind in "US" or (x.dtype.kind == "O" and isinstance(x[:1].raw.ravel()[0], str | bytes)):
+        return False
+    some = x[:_ROWS], y[:_ROWS]
+    columns = some[0].columns_with(some[1])
+    if columns is None:
+        return False
+    both = joined(some)
+    with np.errstate(over="ignore", invalid="ignore"):  # outputs may be infinite, or too large for a double
+        return _identifies(both, both.rows(columns).astype(float, copy=False))
+
+
+def _event(x: Outputs, y: Outputs, both: Outputs) -> np.ndarray:
+    """Whether each output is in the event that differs."""
+    columns = x.columns_with(y)
+    if columns is None:
+        return _half_of_outcomes(both)
+    rows = both.rows(columns).astype(float, copy=False)
+    if _identifies(both, rows):
+        return _half_of_outcomes(both)
+    splits = [column > _middle(column) for column in rows.T]
+    evenness = [abs(float(split.mean()) - 0.5) for split in splits]
+    return np.asarray(splits[evenness.index(min(evenness))])
+
+
+def _identifies(both: Outputs, rows: np.ndarray) -> bool:
+    """Whether outputs name themselves instead of describing something.
+
+    Texts do that where most of them are new, and structured outputs where most of them are new by what is no number in
+    them, or by the texts in one place; otherwise a column of whole numbers does it, of whatever type, most of whose
+    values are new and spread evenly. A column of other numbers does it where they are as evenly spread as those of a
+    random generator and another column is not: noise alone, in however many columns, describes.
+    """
+    if both.dtype.kind not in "biufc" and _share_of_new(outcome_keys(both, coding_of(both))) > _MOSTLY_NEW:
+        is_text = both.dtype.kind in "US" or isinstance(both.raw.ravel()[0], str | bytes)
+        if is_text or _share_of_new(outcome_keys(rows, "row")) <= _MOSTLY_NEW or _has_new_texts(both):
+            return True
+    uniform = 0
+    for place in _candidates(rows):
+        column = rows[:, place]
+        if not np.isfinite(column).all() or _share_of_new(column) <= _MOSTLY_NEW:
+            continue
+        counts = _counts(column)
+        if np.array_equal(column, np.floor(column)):
+            if counts.max() < _EVEN * counts.min():
+                return True
+        else:
+            even = len(column) / _BINS
+            uniform += float(np.sum((counts - even) ** 2)) < _NOT_EVEN * even
+    return bool(0 < uniform < rows.shape[1])
+
+
+def _counts(column: np.ndarray) -> np.ndarray:
+    """How many values of a column lie in each of equally wide bins."""
+    quarters = column / 4  # the difference of two large numbers may exceed the range of double precision
+    counts, _ = np.histogram(quarters, bins=np.linspace(quarters.min(), quarters.max(), _BINS + 1))
+    return np.asarray(counts)
+
+
+def _candidates(rows: np.ndarray) -> np.ndarray:
+    """Columns whose first values look as if they were spread evenly: few of many, so that a look at all is quick."""
+    some = rows[:_GLANCE]
+    with np.errstate(over="ignore", invalid="ignore"):
+        low, high = some.min(axis=0), some.max(axis=0)
+        middle = np.abs(some - (low / 2 + high / 2)) <= (high / 4 - low / 4)
+    share = middle.mean(axis=0)
+    return np.flatnonzero((share > _MIDDLE[0]) & (share < _MIDDLE[1]))
+
+
+def _has_new_texts(both: Outputs) -> bool:
+    """Whether structured outputs, all of one structure, have a place where most texts are new."""
+    texts: dict[int, set[str]] = {}
+    size = 0
+    for _, flat in blocks(both.raw, characters=False):
+        if not isinstance(flat, Uniform):
+            return False
+        size += flat.size
+        for place, values in enumerate(flat.columns):
+            if not isinstance(values, np.ndarray) or values.dtype.kind in "USO":
+                texts.setdefault(place, set()).update(str(each) for each in values if isinstance(each, str | bytes))
+    return any(len(found) > _MOSTLY_NEW * size for found in texts.values())
+
+
+def _share_of_new(values: np.ndarray) -> float:
+    return len(np.unique(values)) / len(values)
+
+
+def _middle(column: np.ndarray) -> float:
+    """Value above which about half of a column lies; below its largest."""
+    middle = float(np.median(column))
+    return middle if (column > middle).any() else float(np.nextafter(middle, -np.inf))
+
+
+def _half_of_outcomes(both: Outputs) -> np.ndarray:
+    """Outcomes picked at random, each with all its outputs."""
+    _, outcome = np.unique(outcome_keys(both, coding_of(both)), return_inverse=True)
+    count = int(outcome.max()) + 1
+    order = np.random.default_rng(_SEED).permutation(count)
+    return np.asarray((order < count // 2)[outcome])

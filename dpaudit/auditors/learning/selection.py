@@ -1,0 +1,403 @@
+"""Choosing the event: scores compete on one part of the samples, and thresholds on another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from scipy.special import expit
+
+from dpaudit.auditors.learning.contest import CHEAP_ENOUGH, Competition, Contest, compete
+from dpaudit.auditors.learning.counts import (
+    SIDES,
+    Advice,
+    Choice,
+    Counts,
+    FinalTest,
+    Sides,
+    caution_for,
+    caution_of,
+    expected_of,
+)
+from dpaudit.auditors.learning.planted import identifies, planted
+from dpaudit.auditors.learning.scores import Score, scores_of
+from dpaudit.auditors.learning.threads import one_thread
+from dpaudit.auditors.outputs.outputs import Outputs, OutputsLike, as_outputs
+from dpaudit.claims.guarantees import ApproximateDP, Guarantee
+from dpaudit.statistics import bound_from_counts
+
+_RARE = 0.7
+"""Standard errors of caution for a rare event, which is tested beside the main one. Chosen by hand, far below those of
+the band: it takes no more than a share of the error probability. With 0.35 or 1.4, the mean in
+benchmarks/sensitivity.md changes by 0.004 of the oracle's bound at most, one row by up to 0.133."""
+
+_LITTLE_CAUTION = 1.0
+"""Standard errors of caution where no event stands out, and no smooth log-ratio says which is best. Chosen by hand.
+With 0.5 or 2, the mean in benchmarks/sensitivity.md changes by 0.003 of the oracle's bound at most, one row by up to
+0.098."""
+
+_COMMON_SHARE = 0.2
+"""Least part of the outputs that an event and its complement have there. Chosen by hand: a weak effect shows in common
+events. With 0.1 or 0.4, the mean in benchmarks/sensitivity.md changes by 0.003 of the oracle's bound at most, one row
+by up to 0.098."""
+
+_LEAST_COMMON = 0.1
+"""Least part of the outputs that are in an event which a smooth log-ratio advises, where no event stands out. Measured:
+with 0.3, Laplace and geometric noise gained up to 0.05 of the oracle's bound, and Gaussian and Gumbel noise lost 0.11
+to 0.16 (benchmarks/README.md). With 0.05 or 0.2, the mean in benchmarks/sensitivity.md changes by 0.004 of the oracle's
+bound at most, one row by up to 0.066."""
+
+_AGAINST_LEARNED = 4.0
+"""Where no event stands out: how many times likelier the counts must be by a learned score than by one that is not, for
+both to get as much of the error probability. Chosen by hand; it was 5 before. Neither 2 nor 8 changes a bound of
+benchmarks/sensitivity.md by 0.1 %."""
+
+_LEAST_SHARE = 0.15
+"""Share of the error probability below which an event gets none there. Chosen by hand: it would cost the other event
+more than it may gain. Neither 0.075 nor 0.3 changes a bound of benchmarks/sensitivity.md by 0.1 %."""
+
+_MORE_CAUTION = 1.0
+"""Standard errors by which an event must stand out more for no common one to be tested beside it. Chosen by hand. With
+0.5 or 2, the mean in benchmarks/sensitivity.md stays, and one row changes by up to 0.011 of the oracle's bound."""
+
+_MUCH_COMMONER = 2.0
+"""How many times commoner that one must be, where it is of the same score. Chosen by hand: events that differ by less
+say nearly the same. Neither 1 nor 4 changes a bound of benchmarks/sensitivity.md by 0.1 %."""
+
+_WORTH_ITS_COST = 3.0
+"""What another event must promise above the main one, times what testing it takes from the bound of the main one.
+Chosen by hand: of several promises the largest is too large by luck. With 1.5 or 6, the mean in
+benchmarks/sensitivity.md changes by 0.003 of the oracle's bound at most, one row by up to 0.097."""
+
+_WORTH_TESTING = 0.02
+"""The same as a part of the bound of the main one. Chosen by hand. With 0.01 or 0.04, the mean in
+benchmarks/sensitivity.md stays, and one row changes by up to 0.002 of the oracle's bound."""
+
+_LEAST_SEEN = 3
+"""Occurrences from which on another event is tested; and, on the other input, from which on a smooth log-ratio may take
+the place of the counts. Chosen by hand. With 2 or 4, the mean in benchmarks/sensitivity.md stays, and one row changes
+by up to 0.002 of the oracle's bound."""
+
+_LEAST_DECISIVE = 6
+"""Occurrences from which on luck hardly explains that an event never occurred on the other input: of an event as likely
+on both, none of six is there with probability 1/64. Neither 5 nor 7 changes a bound of benchmarks/sensitivity.md by 0.1
+%."""
+
+_LEAST_PLANTED = 1.0
+"""Epsilon of a planted difference, at least. Chosen by hand, so that a few thousand outputs show it."""
+
+_MOST_PLANTED = 3.0
+"""Epsilon of a planted difference, at most: as claimed between these. Chosen by hand: a larger one would show where the
+claimed one is hidden."""
+
+_SHARE_OF_COUNTS = 0.25
+"""Part of the error probability of an event that stands out by its counts, beside a rarer one by a smooth log-ratio.
+Chosen by hand: the best of several smooth log-ratios promises too much by luck, which commoner events hardly do."""
+
+SHARE_OF_OTHERS = 0.12
+"""Part of the error probability of each event that is tested because it promises more than the main one. Chosen by
+hand; it was 0.15 while there were two such events in place of three. With 0.06 or 0.24, the mean in
+benchmarks/sensitivity.md changes by 0.004 of the oracle's bound at most, one row by up to 0.133."""
+
+_SHARE_OF_LUCK = 0.03
+"""The same where no event stands out, so that luck explains what it promises. Chosen by hand. With 0.015 or 0.06, the
+mean in benchmarks/sensitivity.md stays, and one row changes by up to 0.009 of the oracle's bound."""
+
+_SHARE_OF_COMMON = 0.5
+"""Part of a common event beside one that stands out by little. Chosen by hand: either may be the better one. With 0.25
+or 0.9, the mean in benchmarks/sensitivity.md changes by 0.005 of the oracle's bound at most, one row by up to 0.062."""
+
+MOST_CANDIDATES = 5
+"""Events, at most, that are tested: the main one, those beside it, and three others at most. Witness files name
+candidates up to this number. With 4 or 6, the mean in benchmarks/sensitivity.md stays, and one row changes by up to
+0.002 of the oracle's bound."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """The events that go to the final sample.
+
+    Attributes
+    ----------
+    main
+        The event that promises most.
+    beside
+        Events that share the error probability with it, because the counts leave open which of them is better: others
+        of its score, and a common event of another score.
+    others
+        Events that may prove more: one that a line fitted to its score has found, a rare one, and one that was never
+        seen on the other input.
+    parts_beside, share_of_others
+        Parts of the error probability that the events beside the main one have of what the others leave, and that of
+        each of these.
+    blind
+        Whether a difference planted in copies of the outputs went unnoticed (see `planted`): asked where nothing told
+        the inputs apart, and where a part of the outputs identifies, which may hide more than what was seen.
+    identified
+        Whether a part of the outputs identifies (see `identifies`).
+    left_out
+        Names of the families of scores that would have taken too long.
+    """
+
+    main: Choice
+    beside: tuple[Choice, ...] = ()
+    others: tuple[Choice, ...] = ()
+    parts_beside: tuple[float, ...] = ()
+    share_of_others: float = SHARE_OF_OTHERS
+    blind: bool = False
+    identified: bool = False
+    left_out: tuple[str, ...] = ()
+
+    def overlooks(self, bound: float, guarantee: Guarantee) -> bool:
+        """Whether a violation may be hidden from all scores, after this bound on the forced parameter.
+
+        Where a part of the outputs identifies, it may hide one unless the claim is refuted; otherwise only where
+        nothing was told apart.
+        """
+        return self.blind and (not guarantee.exceeds(bound) if self.identified else bound <= 0)
+
+    @property
+    def choices(self) -> list[Choice]:
+        """All of them, the main one first."""
+        return [self.main, *self.beside, *self.others]
+
+    @property
+    def shares(self) -> list[float]:
+        """Parts of the error probability, in this order."""
+        rest = 1 - self.share_of_others * len(self.others)
+        parts = [1 - sum(self.parts_beside), *self.parts_beside]
+        return [*(rest * part for part in parts), *(self.share_of_others for _ in self.others)]
+
+
+@one_thread()
+def select_events(
+    x: OutputsLike, y: OutputsLike, test: FinalTest, *, blindness: bool = True, until: float | None = None
+) -> Selection:
+    """Learn scores on one half of the samples; choose among them and their thresholds on the other half.
+
+    Parameters
+    ----------
+    x, y
+        Samples of the two inputs, equally many.
+    test
+        The test that the events are for.
+    blindness
+        Whether to find out whether the outputs may hide a difference from all scores.
+    until
+        Time in seconds since the epoch by which to be ready: families of scores that take longer are left out. None
+        for what any audit of this size may cost (see `Allowance`).
+
+    Notes
+    -----
+    The main event is that whose bound in the final sample would be largest if the truth were at the lower end of a
+    simultaneous confidence band over all events looked at (`caution_of`): events that are rare, and look best by luck,
+    have wide bands. Its threshold, and those of events that share the error probability with it, are chosen by a smooth
+    log-ratio where that fits the counts (`fitted_curve`, `allotted`). Where no event stands out of the band, common
+    ones are chosen in the same way; one is also tested beside an event that stands out by little.
+
+    Others are tested beside it with parts of the error probability, where they promise more than these parts cost the
+    main one: the best event of a score that a line relates to the log-ratio, for which counts need not be compared
+    threshold by threshold, a rare one, and one that never occurred on the other input.
+    """
+    x, y = as_outputs(x), as_outputs(y)
+    with np.errstate(over="ignore", invalid="ignore"):  # outputs may be infinite
+        competition = compete(x, y, test, thorough=True, until=until)
+        selection = choose_from(competition.tables, test)
+        if until is None and not test.provisional:
+            selection = _learned_again(selection, competition, (x, y))
+    selection = replace(selection, left_out=competition.left_out)
+    if not blindness:
+        return replace(selection, blind=False)
+    identified = not test.supported and identifies(x, y)
+    blind = (selection.blind or identified) and _is_blind(x, y, test, until)
+    return replace(selection, blind=blind, identified=identified)
+
+
+def choose_from(tables: Sequence[Counts], test: FinalTest) -> Selection:
+    """As :func:`select_events`, of scores that have competed; ``blind`` where no event stands out."""
+    caution = caution_of(tables)
+    found = [table.best(test, caution) for table in tables]
+    stands_out = max(choice.predicted for choice in found) > 0
+    if stands_out:
+        advice, share = _standing_out(_cheapest(found), tables, test, caution), SHARE_OF_OTHERS
+    else:
+        advice, share = _of_weak_effect(tables, test), _SHARE_OF_LUCK
+    main = advice.choices[0]
+    return Selection(
+        main=main,
+        beside=advice.choices[1:],
+        parts_beside=advice.parts[1:],
+        others=_others(main, tables, test, share)[: MOST_CANDIDATES - len(advice.choices)],
+        share_of_others=share,
+        blind=not stands_out,
+    )
+
+
+def _standing_out(choice: Choice, tables: Sequence[Counts], test: FinalTest, caution: float) -> Advice:
+    """Return the events to be tested where one stands out of the band.
+
+    A smooth log-ratio advises the thresholds where it promises as much. Of an event that hardly occurs on the other
+    input, the counts there do not say how large the log-ratio is. Now and then luck alone makes an event stand out: so
+    a common event is tested too where the one that stands out promises less, at one more standard error, than that.
+    """
+    (table,) = (table for table in tables if table.score is choice.event.score)
+    advice = Advice(0.0, (choice,))
+    smooth = None if choice.q_hits < _LEAST_SEEN else table.advised(test, clear=True)
+    if smooth is not None and smooth.promised >= choice.predicted:
+        advice = smooth
+    estimate = _of_estimates(tables, test)
+    if estimate is not None and estimate.promised > advice.promised * (1 + CHEAP_ENOUGH):
+        by_counts, advice, smooth = advice, estimate, estimate
+        if by_counts.choices[0].occurrences > estimate.choices[0].occurrences:
+            # The best of several estimates promises too much by luck, which commoner events do hardly.
+            advice = smooth = estimate.alone().beside(by_counts.alone(), _SHARE_OF_COUNTS)
+    common = _of_weak_effect(tables, test).alone()
+    (event,) = common.choices
+    main = advice.choices[0]
+    if table.best(test, caution + _MORE_CAUTION).predicted <= common.promised and (
+        event.event.score is not main.event.score
+        or (advice is not smooth and event.occurrences > _MUCH_COMMONER * main.occurrences)
+    ):
+        return advice.alone().beside(common, _SHARE_OF_COMMON)
+    return advice
+
+
+def _of_estimates(tables: Sequence[Counts], test: FinalTest) -> Advice | None:
+    """Return events of the score that promises most of those that estimate the log-ratio, by a smooth log-ratio.
+
+    Counts at each threshold alone hardly favour a score that tells rare outputs apart. An event that never occurred on
+    the other input does not say how large its log-ratio is.
+    """
+    found = [table.advised(test, clear=True) for table in tables if table.score.log_ratio]
+    suited = [advice for advice in found if advice is not None and advice.choices[0].q_hits]
+    return max(suited, key=lambda advice: advice.promised, default=None)
+
+
+def _of_weak_effect(tables: Sequence[Counts], test: FinalTest) -> Advice:
+    """Return common events, with the parts of the error probability of each.
+
+    Common events say most of an effect that is as small as its standard error. That of the score by which the counts
+    are likeliest is tested. Learned scores are judged on fewer samples, and the best of several looks good by luck; so
+    where some are learned and others are not, the best of either kind share the error probability by how likely the
+    counts are by each.
+    """
+    most = max(table.rows for table in tables)
+    given: list[Advice] = []
+    learned: list[Advice] = []
+    for table in tables:
+        found = table.advised(test, least=_LEAST_COMMON)
+        if found is None:
+            choice = table.best(test, _LITTLE_CAUTION, least=_COMMON_SHARE)
+            found = Advice(_evidence_of_counts(choice), (choice,))
+        if math.isfinite(found.promised):
+            (given if table.rows == most else learned).append(found)
+    if not (given or learned):
+        return Advice(0.0, (_cheapest([table.best(test, caution_of(tables)) for table in tables]),))
+    if not (given and learned):
+        return _likeliest(given + learned)
+    main, other = _likeliest(given), _likeliest(learned)
+    share = float(expit(other.evidence - main.evidence - math.log(_AGAINST_LEARNED)))
+    if share > 1 - _LEAST_SHARE:
+        return other
+    return main if share < _LEAST_SHARE else main.beside(other.alone(), share)
+
+
+def _evidence_of_counts(choice: Choice) -> float:
+    """Logarithm of how many times likelier the counts are than without a difference, less that of the events tried."""
+    likelier = sum(hits * math.log(2 * hits / choice.occurrences) for hits in (choice.p_hits, choice.q_hits) if hits)
+    return max(likelier - math.log(SIDES * math.log2(2 * choice.rows)), 0.0)
+
+
+def _likeliest(found: Sequence[Advice]) -> Advice:
+    """Return the events of the score by which the counts are likeliest."""
+    return max(found, key=lambda advice: (advice.evidence, advice.promised))
+
+
+def _cheapest(found: Sequence[Choice]) -> Choice:
+    """Event that promises most, or as much at less cost."""
+    most = max(choice.predicted for choice in found)
+    enough = most - CHEAP_ENOUGH * abs(most)
+    return min((c for c in found if c.predicted >= enough), key=lambda c: c.event.score.cost)
+
+
+def _others(main: Choice, tables: Sequence[Counts], test: FinalTest, share: float) -> tuple[Choice, ...]:
+    """Events whose promise is worth the share of the error probability that testing each takes from the main one."""
+    part = replace(test, alpha=test.alpha * share)
+    rare = max((table.best(part, _RARE) for table in tables), key=lambda choice: choice.predicted)
+    fitted = [choice for table in tables if (choice := table.best_fitted(part)) is not None]
+    line = max(fitted, key=lambda choice: choice.predicted) if fitted else None
+    unseen = max((table.best_unseen(part) for table in tables), key=lambda choice: choice.predicted)
+    found: list[Choice] = []
+    for choice, caution in ((line, 0.0), (rare, _RARE), (unseen, 0.0)):
+        if choice is None or choice.p_hits < _LEAST_SEEN:
+            continue
+        expected = expected_of(main, test, caution)
+        cost = expected - expected_of(main, replace(test, alpha=test.alpha * (1 - share)), caution)
+        if any(choice.event.is_same(each.event) for each in found):
+            continue
+        # What is found already is not promised again. Where luck explains all of it, each may be the one that is real.
+        known = [] if share == _SHARE_OF_LUCK else [each.predicted for each in found]
+        reached = max([expected, 0.0, *known])
+        gained = choice.predicted - reached
+        if choice is unseen and choice.q_hits == 0 and choice.p_hits >= _LEAST_DECISIVE:
+            # What the other input never gives is as likely as what it seldom gives.
+            gained = (max(gained, 0.0) + max(_never_elsewhere(choice, part) - reached, 0.0)) / 2
+        if gained > _WORTH_ITS_COST * cost and gained > _WORTH_TESTING * reached:
+            found.append(choice)
+    return tuple(found)
+
+
+def _never_elsewhere(choice: Choice, test: FinalTest) -> float:
+    """Bound to be expected where an event never occurs on the other input."""
+    hits = min(round(choice.p_hits * test.size / choice.rows), test.size)
+    return bound_from_counts(test.guarantee, (hits, 0), (test.size, test.size), alpha=test.alpha)
+
+
+def _is_blind(x: Outputs, y: Outputs, test: FinalTest, until: float | None) -> bool:
+    """Whether a planted difference, about as large as the claim allows, is not told from none."""
+    allowed = test.guarantee.claimed if test.guarantee.by_ratio else _LEAST_PLANTED
+    with np.errstate(over="ignore", invalid="ignore"):  # outputs may be as large as numbers can be
+        copies = planted(x, y, min(max(allowed, _LEAST_PLANTED), _MOST_PLANTED))
+    if copies is None:
+        return False
+    pure = FinalTest(ApproximateDP(0.0), test.size, test.alpha)
+    with np.errstate(over="ignore", invalid="ignore"):
+        contest = Contest(*copies, pure, thorough=True, until=until)
+        # All families count as looked at, although the first that notices the difference is enough.
+        caution = caution_for([len(copies[0])] * len(contest.families))
+        unnoticed = all(table.best(pure, caution).predicted <= 0 for _, table in contest.tables())
+    # Families that there was no time for might have noticed it.
+    return unnoticed and not (until is not None and contest.allowance.left_out)
+
+
+def _learned_again(selection: Selection, competition: Competition, sides: Sides) -> Selection:
+    """Let scores whose families gain by it learn from all samples, also from those by which they were chosen.
+
+    Their events keep their parts of the samples that judged.
+    """
+    for family, table in zip(competition.families, competition.tables, strict=False):
+        if family.again and any(choice.event.score is table.score for choice in selection.choices):
+            score = family.fit(competition.form, *sides)
+            if score is not None:
+                judge = (side[len(side) - table.rows :] for side in sides)
+                ordered = np.sort(np.concatenate([scores_of(score, side) for side in judge]))
+                moved = partial(_moved, table=table, score=score, ordered=ordered)
+                selection = replace(
+                    selection,
+                    main=moved(selection.main),
+                    beside=tuple(map(moved, selection.beside)),
+                    others=tuple(map(moved, selection.others)),
+                )
+    return selection
+
+
+def _moved(choice: Choice, table: Counts, score: Score, ordered: np.ndarray) -> Choice:
+    """Event of another score in place of that of a table, with as many of its samples inside."""
+    if choice.event.score is not table.score:
+        return choice
+    inside = sum(int(np.count_nonzero(choice.event.contains_scores(side))) for side in table.scores)
+    at = len(ordered) - inside if choice.event.above else inside - 1
+    return replace(choice, event=replace(choice.event, score=score, threshold=float(ordered[at])))

@@ -1,0 +1,477 @@
+"""Changes of coordinates: what the rows of numbers that outputs become are looked at as, and what that is in words.
+
+Structured outputs are taken apart into rows of numbers first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import factorial
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from dpaudit.auditors.outputs import column_words as columnwords
+from dpaudit.auditors.outputs.column_words import PLAIN, Naming
+from dpaudit.auditors.outputs.columns import Columns
+from dpaudit.auditors.outputs.event_words import MOST_NAMED, Axis, listed
+from dpaudit.auditors.outputs.outputs import OutputsLike, as_outputs
+
+_LARGEST = 1e300
+"""Size that numbers are limited to, where infinity less infinity would be no number."""
+
+_BLOCK_VALUES = 1 << 15
+"""Numbers that are put in order at a time, so that they stay in the cache."""
+
+_MOST_TERMS = 3
+"""Terms of a weighted sum that are written out, at most."""
+
+_OCCURRENCES = "occurrences of"
+
+
+@dataclass(frozen=True, slots=True)
+class Transform:
+    """A change of coordinates of rows of numbers, which looks at every output alone.
+
+    Attributes
+    ----------
+    columns
+        How outputs become rows of numbers.
+    """
+
+    name: ClassVar[str]
+    """What stands for the kind of transform in JSON."""
+
+    columns: Columns
+
+    def __call__(self, outputs: OutputsLike, first: int | None = None) -> np.ndarray:
+        """Numbers of every output, shape (size, width); at least the first so many columns where that is given."""
+        rows = as_outputs(outputs).rows(self.columns)
+        # Each row is transformed independently of the others. A finite sum of squares leaves no number to limit.
+        if rows.dtype.kind == "f" and (rows.dtype.itemsize > 8 or not np.isfinite(np.vdot(rows, rows))):
+            rows = np.clip(rows.astype(float), -_LARGEST, _LARGEST)
+        return self.of_rows(rows, first)
+
+    def of_rows(self, rows: np.ndarray, first: int | None = None) -> np.ndarray:
+        """As a call, of rows whose numbers are finite."""
+        raise NotImplementedError
+
+    def own(self, width: int) -> int:
+        """Numbers of an output, of which so many columns are made."""
+        return width
+
+    def named(self, column: int, width: int, naming: Naming = PLAIN) -> str:
+        """Return what a column is, in words; ``width`` is the number of columns."""
+        raise NotImplementedError
+
+    def listed(self, columns: Sequence[int], width: int, naming: Naming, weights: Sequence[float] | None = None) -> str:
+        """List columns in words, those of the largest weights where there are many."""
+        return listed([self.named(column, width, naming) for column in columns], weights)
+
+    def explained(self, columns: Sequence[int], width: int, naming: Naming) -> dict[str, Any]:
+        """Say what the words are about that `named` has for these columns."""
+        return {}
+
+    def axis(self, column: int, width: int, edges: np.ndarray, naming: Naming) -> Axis:
+        """Return a column cut into cells."""
+        return Axis.of_numbers(self.named(column, width, naming), edges)
+
+    def to_json(self) -> dict[str, Any]:
+        """Name and numbers."""
+        return {
+            "name": self.name,
+            "positions": self.columns.positions,
+            "categories": list(self.columns.categories),
+            "matrix": None,
+            **self._own_json(),
+            **places_to_json(self.columns),
+        }
+
+    def _own_json(self) -> dict[str, Any]:
+        return {}
+
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> Transform:
+        """Make the transform again, of whichever kind it is."""
+        if raw["name"] not in _KINDS:
+            raise ValueError(f"'name' of a transform must be one of {', '.join(_KINDS)}")
+        return _KINDS[raw["name"]]._of_json(columns_from_json(raw), raw)
+
+    @classmethod
+    def _of_json(cls, columns: Columns, raw: dict[str, Any]) -> Self:
+        return cls(columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Identity(Transform):
+    """The numbers as they are."""
+
+    name = "identity"
+
+    def of_rows(self, rows: np.ndarray, first: int | None = None) -> np.ndarray:
+        return rows
+
+    def named(self, column: int, width: int, naming: Naming = PLAIN) -> str:
+        return columnwords.part(self.columns, column, width, naming)
+
+    def listed(self, columns: Sequence[int], width: int, naming: Naming, weights: Sequence[float] | None = None) -> str:
+        if len(columns) > MOST_NAMED and self.columns.numeric and not naming.supported:
+            first, last = columns[0], columns[-1]
+            if list(columns) == list(range(first, last + 1)):
+                return f"{naming.of(first, width)} to {naming.of(last, width)}"
+        return listed([self.named(column, width, naming) for column in columns], weights)
+
+    def axis(self, column: int, width: int, edges: np.ndarray, naming: Naming) -> Axis:
+        return columnwords.axis(self.columns, column, width, edges, naming)
+
+
+@dataclass(frozen=True, slots=True)
+class Differences(Transform):
+    """The difference of every number to the one before it."""
+
+    name = "differences"
+
+    def of_rows(self, rows: np.ndarray, first: int | None = None) -> np.ndarray:
+        return np.diff(rows.astype(float, copy=False), axis=1, prepend=0.0)
+
+    def named(self, column: int, width: int, naming: Naming = PLAIN) -> str:
+        what = columnwords.named(self.columns, column, width, naming)
+        return f"{what} - {columnwords.named(self.columns, column - 1, width, naming)}" if column else what
+
+    def explained(self, columns: Sequence[int], width: int, naming: Naming) -> dict[str, Any]:
+        before = {column - 1 for column in columns if column}
+        return columnwords.legend(self.columns, [*columns, *before])
+
+
+@dataclass(frozen=True, slots=True)
+class Ordered(Transform):
+    """The numbers in ascending order, and the gaps between them."""
+
+    name = "ordered"
+
+    def of_rows(self, rows: np.ndarray, first: int | None = None) -> np.ndarray:
+        width = rows.shape[1]
+        if first is not None and first <= width:
+            return np.sort(rows.astype(float, copy=False), axis=1)
+        made = np.empty((len(rows), 2 * width - 1))
+        step = max(1, _BLOCK_VALUES // width)
+        for start in range(0, len(rows), step):
+            block = made[start : start + step]
+            block[:, :width] = np.sort(rows[start : start + step].astype(float, copy=False), axis=1)
+            np.subtract(block[:, 1:width], block[:, : width - 1], out=block[:, width:])
+        return made
+
+    def own(self, width: int) -> int:
+        return (width + 1) // 2
+
+    def named(self, column: int, width: int, naming: Naming = PLAIN) -> str:
+        own = self.own(width)
+        if column < own:
+            return _rank(column, own)
+        return f"{_rank(column - own + 1, own)} less {_rank(column - own, own)}"
+
+    def explained(self, columns: Sequence[int], width: int, naming: Naming) -> dict[str, Any]:
+        own = self.own(width)
+        numbers = {"the numbers in order are": numbers_of(self.columns, own, naming)}
+        return {**numbers, **columnwords.legend(self.columns, range(own))}
+
+
+@dataclass(frozen=True, slots=True)
+class Innovations(Transform):
+    """What a linear prediction of every number from those before it leaves.
+
+    Attributes
+    ----------
+    matrix
+        What rows are multiplied with, shape (numbers, numbers), upper triangular with ones on its diagonal.
+    """
+
+    name = "innovations"
+
+    matrix: np.ndarray
+
+    def of_rows(self, rows: np.ndarray, first: int | None = None) -> np.ndarray:
+        return np.asarray(rows.astype(float, copy=False) @ self.matrix)
+
+    def named(self, column: int, width: int, naming: Naming = PLAIN) -> str:
+        what = columnwords.named(self.columns, column, width, naming)
+        before = [(float(self.matrix[i, column]), i) for i in range(column) if self.matrix[i, column]]
+        if len(before) > _MOST_TERMS:
+            return f"{what} less what the numbers before it predict"
+        return weighted(
+            [(1.0, what), *((weight, columnwords.named(self.columns, i, width, naming)) for weight, i in before)]
+        )
+
+    def explained(self, columns: Sequence[int], width: int, naming: Naming) -> dict[str, Any]:
+        return columnwords.legend(self.columns, range(width))
+
+    def _own_json(self) -> dict[str, Any]:
+        return {"matrix": self.matrix.tolist()}
+
+    @classmethod
+    def _of_json(cls, columns: Columns, raw: dict[str, Any]) -> Self:
+        return cls(columns, np.array(raw["matrix"], dtype=float))
+
+
+@dataclass(frozen=True, slots=True)
+class Directions(Transform):
+    """Weighted sums of the numbers.
+
+    Attributes
+    ----------
+    matrix
+        Weights, shape (numbers, sums).
+    """
+
+    name = "directions"
+
+    matrix: np.ndarray
+
+    def of_rows(self, rows: np.ndarray, first: int | None = None) -> np.ndarray:
+        return np.asarray(rows.astype(float, copy=False) @ self.matrix)
+
+    def own(self, width: int) -> int:
+        return len(self.matrix)
+
+    def named(self, column: int, width: int, naming: Naming = PLAIN) -> str:
+        weights = self.matrix[:, column].tolist()
+        terms = [(weight, i) for i, weight in enumerate(weights) if weight]
+        if len(terms) > _MOST_TERMS:
+            return f"weighted sum {column + 1}"
+        names = [columnwords.named(self.columns, i, len(weights), naming) for _, i in terms]
+        return weighted([(weight, name) for (weight, _), name in zip(terms, names, strict=True)])
+
+    def explained(self, columns: Sequence[int], width: int, naming: Naming) -> dict[str, Any]:
+        own = self.own(width)
+        return {
+            "the weighted sums are of": numbers_of(self.columns, own, naming),
+            **columnwords.legend(self.columns, range(own)),
+        }
+
+    def _own_json(self) -> dict[str, Any]:
+        return {"matrix": self.matrix.tolist()}
+
+    @classmethod
+    def _of_json(cls, columns: Columns, raw: dict[str, Any]) -> Self:
+        matrix = np.array(raw["matrix"], dtype=float)
+        if matrix.ndim != 2 or not np.isfinite(matrix).all():
+            raise ValueError("'matrix' of directions must be rows of finite numbers")
+        return cls(columns, matrix)
+
+
+@dataclass(frozen=True, slots=True)
+class Places(Transform):
+    """The order of few numbers, as one permutation; of more, where the largest and the smallest of them are.
+
+    Of equal numbers, the first counts as the larger where the largest is asked for, and as the smaller otherwise.
+    """
+
+    name = "places"
+
+    MOST_ORDERED: ClassVar[int] = 5
+    """Numbers whose order is one of at most 120 permutations."""
+
+    def of_rows(self, rows: np.ndarray, first: int | None = None) -> np.ndarray:
+        width = rows.shape[1]
+        if width > self.MOST_ORDERED:
+            return np.column_stack([rows.argmax(axis=1), rows.argmin(axis=1)])
+        # Lehmer's code: how many of the numbers after it each number is larger than.
+        code = np.zeros(len(rows), dtype=np.int64)
+        for place in range(width - 1):
+            larger = (rows[:, place, None] > rows[:, place + 1 :]).sum(axis=1)
+            code += larger * factorial(width - 1 - place)
+        return code[:, None]
+
+    def named(self, column: int, width: int, naming: Naming = PLAIN) -> str:
+        return ("place of the largest number", "place of the smallest number")[column] if width > 1 else "order"
+
+    def explained(self, columns: Sequence[int], width: int, naming: Naming) -> dict[str, Any]:
+        if width > 1:
+            return {"places": "count from 0 along the numbers of the output"}
+        return {"order": "how many of the numbers after it each number exceeds, read as a number in factorial base"}
+
+
+@dataclass(frozen=True, slots=True)
+class Phases(Transform):
+    """Where numbers are in periods that they go through, from 0 to below 1.
+
+    Attributes
+    ----------
+    periods
+        Columns, with the period of each.
+    """
+
+    name = "phases"
+
+    periods: tuple[tuple[int, float], ...]
+
+    def of_rows(self, rows: np.ndarray, first: int | None = None) -> np.ndarray:
+        return np.column_stack([phase(rows[:, column], period) for column, period in self.periods])
+
+    def own(self, width: int) -> int:
+        return 1 + max(column for column, _ in self.periods)
+
+    def named(self, column: int, width: int, naming: Naming = PLAIN) -> str:
+        place, period = self.periods[column]
+        what = columnwords.named(self.columns, place, self.own(width), naming)
+        return f"{what} / {period:.12g} % 1"
+
+    def _own_json(self) -> dict[str, Any]:
+        return {"periods": [[column, period] for column, period in self.periods]}
+
+    @classmethod
+    def _of_json(cls, columns: Columns, raw: dict[str, Any]) -> Self:
+        periods = tuple((column, float(period)) for column, period in raw["periods"])
+        if not periods or not all(type(column) is int and column >= 0 and period > 0 for column, period in periods):
+            raise ValueError("'periods' must list columns with periods above 0")
+        return cls(columns, periods)
+
+
+@dataclass(frozen=True, slots=True)
+class Coded(Transform):
+    """The numbers; the smallest and the largest that are no codes, or the first code where all are; counts of codes.
+
+    Attributes
+    ----------
+    codes
+        The values that stand for something else than their size, ascending.
+    """
+
+    name = "coded"
+
+    codes: tuple[float, ...]
+
+    def of_rows(self, rows: np.ndarray, first: int | None = None) -> np.ndarray:
+        rows = rows.astype(float, copy=False)
+        width = rows.shape[1]
+        made = np.empty((len(rows), width + 2 + len(self.codes)))
+        step = max(1, _BLOCK_VALUES // width)
+        for start in range(0, len(rows), step):
+            block = rows[start : start + step]
+            to = made[start : start + step]
+            to[:, :width] = block
+            # A reduction along a short axis is slow.
+            turned = np.ascontiguousarray(block.T)
+            is_code = np.zeros(turned.shape, dtype=bool)
+            for place, code in enumerate(self.codes):
+                equal = turned == code
+                is_code |= equal
+                to[:, width + 2 + place] = equal.sum(axis=0)
+            for place, (reduction, none) in enumerate(((np.minimum, np.inf), (np.maximum, -np.inf))):
+                found = reduction.reduce(np.where(is_code, none, turned), axis=0)
+                to[:, width + place] = np.where(np.isinf(found), self.codes[0], found)
+        return made
+
+    def own(self, width: int) -> int:
+        return width - 2 - len(self.codes)
+
+    def named(self, column: int, width: int, naming: Naming = PLAIN) -> str:
+        own = self.own(width)
+        if column >= own:
+            return ("smallest number", "largest number", *map(self._occurrences, self.codes))[column - own]
+        return columnwords.part(self.columns, column, own, naming)
+
+    def explained(self, columns: Sequence[int], width: int, naming: Naming) -> dict[str, Any]:
+        own = self.own(width)
+        return self._extremes(own, naming) if max(columns, default=0) >= own else {}
+
+    def crossed_sum(self, columns: Sequence[int], width: int, naming: Naming, side: str) -> dict[str, str]:
+        """Describe a sum over numbers, extremes and counts of codes that crosses the smallest with the counts."""
+        own = self.own(width)
+        numbers = Identity(self.columns).listed([column for column in columns if column < own], own, naming)
+        counts = listed([self._occurrences(code) for code in self.codes]).replace(f"{_OCCURRENCES} ", "")
+        each = "each of " if len(self.codes) > 1 else ""
+        what = f"{numbers}, of the smallest and the largest number, of how often {each}{counts} occurs"
+        return {
+            f"sum of step functions of {what}, and of the smallest number with each of these counts": side,
+            **self._extremes(own, naming),
+        }
+
+    def axis(self, column: int, width: int, edges: np.ndarray, naming: Naming) -> Axis:
+        own = self.own(width)
+        if column < own:
+            return columnwords.axis(self.columns, column, own, edges, naming)
+        return Axis.of_numbers(self.named(column, width, naming), edges)
+
+    def _extremes(self, own: int, naming: Naming) -> dict[str, str]:
+        """Say which numbers the smallest and the largest are looked for among, and codes are counted in."""
+        codes = listed([f"{code:g}" for code in self.codes])
+        return {
+            "codes are counted in": numbers_of(self.columns, own, naming),
+            "smallest and largest": f"of these that are not {codes}",
+        }
+
+    def _occurrences(self, code: float) -> str:
+        """Say what is counted: a code, and what it stands for where an output has other values than numbers."""
+        own = len(columnwords.names_of(self.columns))
+        kinds = [column for column in range(own) if columnwords.value_of(self.columns, column, 0) is not None]
+        if not kinds or not code.is_integer() or not -1 <= code <= len(self.columns.categories) + 1:
+            return f"{_OCCURRENCES} {code:g}"
+        text = columnwords.value_of(self.columns, kinds[0], code)
+        return f"{_OCCURRENCES} {text}" + (f" (or {code:g})" if len(kinds) < own else "")
+
+    def _own_json(self) -> dict[str, Any]:
+        return {"codes": list(self.codes)}
+
+    @classmethod
+    def _of_json(cls, columns: Columns, raw: dict[str, Any]) -> Self:
+        return cls(columns, tuple(map(float, raw["codes"])))
+
+
+_KINDS: dict[str, type[Transform]] = {
+    kind.name: kind for kind in (Identity, Differences, Ordered, Innovations, Directions, Places, Phases, Coded)
+}
+
+
+def phase(numbers: np.ndarray, period: float) -> np.ndarray:
+    """Where each number is in its period, from 0 to below 1; 0 where that is lost to rounding."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        turns = numbers.astype(float, copy=False) / period
+        part = turns - np.floor(turns)
+    return np.where(part < 1, part, 0.0)
+
+
+def numbers_of(columns: Columns, own: int, naming: Naming) -> str:
+    """List the numbers of an output."""
+    if columns.numeric:
+        return Identity(columns).listed(range(own), own, naming)
+    return listed([columnwords.named(columns, column, own, naming) for column in range(own)])
+
+
+def weighted(terms: Sequence[tuple[float, str]]) -> str:
+    """Write a weighted sum.
+
+    Examples
+    --------
+    >>> weighted([(1.0, "output[1]"), (-0.25, "output[0]")])
+    'output[1] - 0.25 output[0]'
+    """
+    text = ""
+    for weight, name in terms:
+        size = "" if abs(weight) == 1 else f"{abs(weight):.4g} "
+        sign = (" - " if weight < 0 else " + ") if text else "-" if weight < 0 else ""
+        text += f"{sign}{size}{name}"
+    return text
+
+
+def _rank(place: int, of: int) -> str:
+    """Say which of so many numbers one is, counted from the smallest or the largest."""
+    if of == 1:
+        return "the number"
+    side, count = ("smallest", place + 1) if 2 * place < of else ("largest", of - place)
+    ending = "th" if 10 < count % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(count % 10, "th")
+    return f"the {side}" if count == 1 else f"the {count}{ending} {side}"
+
+
+def places_to_json(columns: Columns) -> dict[str, Any]:
+    """Columns of structured outputs as data; nothing for others."""
+    return {} if columns.paths is None else {"paths": list(columns.paths), "kept": list(columns.kept)}
+
+
+def columns_from_json(raw: dict[str, Any]) -> Columns:
+    """Make columns again."""
+    paths = raw.get("paths")
+    if paths is None:
+        return Columns(raw["positions"], tuple(raw["categories"]))
+    return Columns(None, tuple(raw["categories"]), tuple(map(str, paths)), tuple(map(int, raw["kept"])))

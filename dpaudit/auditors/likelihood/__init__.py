@@ -1,0 +1,1 @@
+"""Bounds from samples whose likelihood ratio is known."""

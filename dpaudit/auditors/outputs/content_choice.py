@@ -1,0 +1,284 @@
+"""Which contents of lists and sets are read off outputs, by what the first outputs hold."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from dpaudit.auditors.outputs.contents import Content, Value
+from dpaudit.auditors.outputs.flat import Flat, Grouped, Structure, Uniform, Varied, paths
+from dpaudit.auditors.outputs.held import (
+    STEP,
+    TEXTS,
+    Entries,
+    entries_of,
+    holds_text,
+    is_text,
+    joined_entries,
+    lists_around,
+    single_values,
+    with_whole_texts,
+)
+from dpaudit.auditors.outputs.leaves import Values
+
+_LOOKED_AT, _LEAST_LOOKED_AT = 1000, 100
+"""Outputs that decide about contents: in all, about, and at least, of each part that outputs come in and altogether."""
+
+_MOST_LISTS = 16
+"""Lists and sets that are looked into, at most; those that are nested least come first."""
+
+_MOST_VALUES = 64
+"""Values that are looked for in a list, and values of a key, at most: as many as an output has categories."""
+
+_COMMON = 0.01
+"""Share of outputs that hold a common value, at least."""
+
+_NEARLY_ALL = 0.99
+"""Share of what a list holds that its common values are, at least, to stand for the list; and share of the records, at
+least, that are the only one of their key in an output."""
+
+_MOST_KEYS = 16
+"""Parts of a record that are considered as its key, at most; the first ones."""
+
+_MOST_CONTENTS = 256
+"""Contents, at most: as many numbers as all ways to look at outputs deal with. From half of them on, no more lists are
+looked into."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Contents of outputs.
+
+    Attributes
+    ----------
+    contents
+        Their paths.
+    replaced
+        Paths of the lists and sets whose contents say all that is in them, so that their places need not be looked at.
+    """
+
+    contents: tuple[str, ...] = ()
+    replaced: frozenset[str] = frozenset()
+
+    def left(self, known: Sequence[str]) -> list[str]:
+        """Paths that are still looked at in their places."""
+        if not self.replaced:
+            return list(known)
+        inside = _inside(self.replaced)
+        return [path for path in known if path not in self.replaced and not inside.match(path)]
+
+
+@lru_cache(maxsize=64)
+def _inside(replaced: frozenset[str]) -> re.Pattern[str]:
+    return re.compile(f"(?:{'|'.join(map(re.escape, sorted(replaced)))}){STEP}")
+
+
+def contents_of(firsts: Sequence[Flat]) -> Found:
+    """Decide which contents are read off outputs.
+
+    Parameters
+    ----------
+    firsts
+        The first outputs of every part that they come in, taken apart.
+    """
+    rows = max(_LEAST_LOOKED_AT, _LOOKED_AT // max(1, len(firsts)))
+    flats = [with_whole_texts(each) for flat in firsts for each in _first(flat, rows)]
+    size = sum(map(len, flats))
+    if size < _LEAST_LOOKED_AT or all(map(_only_fractions, flats)):
+        return Found()
+    look = _Look(flats, size)
+    found: list[Content] = []
+    replaced: list[str] = []
+    sets = look.set_paths()
+    lists = dict(look.lists())
+    for held in dict.fromkeys([*lists, *sets]):
+        if any(held.startswith(f"{other}[") for other in replaced) or len(found) >= _MOST_CONTENTS // 2:
+            continue
+        rests = lists.get(held, [])
+        made, complete = look.single_values(held, sets=held in sets) if "" in rests or held in sets else ([], False)
+        if not made:
+            made, complete = look.records(held, [rest for rest in rests if rest])
+        # Lists in lists may be many: their contents take the place of their places, or nothing.
+        if len(found) + len(made) <= _MOST_CONTENTS and (complete or not re.search(STEP, held)):
+            found += made
+            replaced += [held] * complete
+    if look.has_equal_texts():
+        found.append(Content("texts"))
+    return Found(tuple(content.path for content in found), frozenset(replaced))
+
+
+def _first(flat: Flat, rows: int) -> list[Uniform | Varied]:
+    if isinstance(flat, Grouped):
+        return [each for at, group in flat.groups for each in _first(group, int((at < rows).sum()))]
+    if isinstance(flat, Uniform):
+        return [Uniform(min(rows, flat.size), flat.structure, [values[:rows] for values in flat.columns])]
+    counts = flat.counts[:rows]
+    return [Varied(flat.structures[:rows], counts, flat.values[: int(counts.sum())])]
+
+
+def _only_fractions(flat: Uniform | Varied) -> bool:
+    """Whether there are no values but floating-point numbers, at the same places in each output."""
+    if not isinstance(flat, Uniform) or not flat.columns:
+        return False
+    return all(isinstance(values, np.ndarray) and values.dtype.kind == "f" for values in flat.columns)
+
+
+@dataclass(slots=True)
+class _Look:
+    """The first outputs, in which contents are looked for."""
+
+    flats: list[Uniform | Varied]
+    size: int
+    codes: dict[str, int] = field(default_factory=dict)
+
+    def structures(self) -> Iterator[tuple[Structure, Sequence[Any]]]:
+        """Yield the structures of outputs with a value for each place: of many, a text or a set where there is one."""
+        for flat in self.flats:
+            if isinstance(flat, Uniform):
+                yield flat.structure, [_telling(values) for values in flat.columns]
+            else:
+                start = 0
+                for structure, count in zip(flat.structures, flat.counts.tolist(), strict=True):
+                    yield structure, flat.values[start : start + count]
+                    start += count
+
+    def lists(self) -> list[tuple[str, list[str]]]:
+        """Paths of lists, the least nested first, each with the paths from its parts to the values in them."""
+        found: dict[str, dict[str, None]] = {}
+        for structure in dict.fromkeys(structure for structure, _ in self.structures()):
+            for holders in lists_around(structure):
+                for held, _, rest in holders:
+                    found.setdefault(held, {})[rest] = None
+        return sorted(((held, list(rests)) for held, rests in found.items()), key=_depth)[:_MOST_LISTS]
+
+    def set_paths(self) -> list[str]:
+        """Paths of sets."""
+        found = {
+            path: None
+            for structure, values in self.structures()
+            for path, value in zip(paths(structure), values, strict=True)
+            if isinstance(value, set | frozenset)
+        }
+        return list(found)[:_MOST_LISTS]
+
+    def has_equal_texts(self) -> bool:
+        """Whether outputs hold several texts each, too many different ones to be categories."""
+        several = any(
+            sum(map(holds_text, values)) > 1 for structure, values in self.structures() if not is_text(structure)
+        )
+        every = chain.from_iterable(
+            chain.from_iterable(values for values in flat.columns if not isinstance(values, np.ndarray))
+            if isinstance(flat, Uniform)
+            else flat.values
+            for flat in self.flats
+        )
+        return several and len(set(filter(holds_text, every))) > _MOST_VALUES
+
+    def code(self, text: str) -> int:
+        """Code of a text."""
+        return self.codes.setdefault(text, len(self.codes) + 1)
+
+    def entries(self, read: Callable[[Uniform | Varied], Entries]) -> Entries:
+        """Values of all outputs, which are numbered through."""
+        made, before = [], 0
+        for flat in self.flats:
+            each = read(flat)
+            made.append(Entries(each.rows + before, each.places, each.rests, each.numbers, each.categories))
+            before += len(flat)
+        return joined_entries(*made)
+
+    def common(self, found: Entries) -> tuple[list[Value], np.ndarray]:
+        """Values that come often, the most frequent first, and which of them every one is; their number for others."""
+        texts = {code: text for text, code in self.codes.items()}
+        values: list[Value] = [
+            texts[code] if code else number
+            for number, code in zip(found.numbers.tolist(), found.categories.tolist(), strict=True)
+        ]
+        counts = Counter(values)
+        often = [value for value, count in counts.items() if count >= max(2.0, _COMMON * self.size)]
+        often = sorted(often, key=lambda value: (-counts[value], str(value)))[:_MOST_VALUES]
+        index = {value: i for i, value in enumerate(often)}
+        return often, np.array([index.get(value, len(often)) for value in values], dtype=int)
+
+    def single_values(self, held: str, *, sets: bool) -> tuple[list[Content], bool]:
+        """Contents of a set, of a list of varying length, or of one with texts at several places each in one order."""
+        found = self.entries(lambda flat: single_values(flat, held, self.code, sets=sets))
+        counts = np.bincount(found.rows, minlength=self.size)
+        varies = sets or bool(counts.min() < counts.max())
+        if not varies and not found.categories.all():
+            return [], False
+        often, which = self.common(found)
+        # Members of sets have no places.
+        placed = found.places >= 0
+        in_order = _in_one_order(found.at(placed), which[placed])
+        if not sets and (not often or not (varies or (in_order and _at_several_places(found, which)))):
+            return [], False
+        complete = bool(often) and in_order and float(np.mean(which < len(often))) >= _NEARLY_ALL
+        made = [Content("members", held)] if sets else []
+        made += [Content("occurrences", held, None, value) for value in often]
+        return [*made, Content("others", held)], complete
+
+    def records(self, held: str, rests: list[str]) -> tuple[list[Content], bool]:
+        """Contents of a list of records, by the key with the fewest values that comes once in an output."""
+        best: tuple[tuple[bool, int], str, list[Value], bool] | None = None
+        every = self.entries(lambda flat: entries_of(flat, held, tuple(rests), self.code))
+        records = len(np.unique(every.rows * (int(every.places.max(initial=0)) + 1) + every.places))
+        for i, rest in enumerate(rests[:_MOST_KEYS]):
+            keys = every.of(i)
+            if not records or len(keys.rows) < _NEARLY_ALL * records:
+                continue
+            often, which = self.common(keys)
+            once = len(np.unique(keys.rows * (len(often) + 1) + which))
+            known = float(np.mean(which < len(often)))
+            if len(often) < 2 or once < _NEARLY_ALL * len(which) or not _at_several_places(keys, which):
+                continue
+            rank = (not keys.categories.all(), len(often))
+            if known >= _NEARLY_ALL and (best is None or rank < best[0]):
+                best = rank, rest, often, _in_one_order(keys, which)
+        if best is None:
+            return [], False
+        _, key, often, in_order = best
+        parts = [rest for rest in rests if rest != key]
+        kept = often[: max(1, (_MOST_CONTENTS - 1) // (len(parts) + 1))]
+        made = [Content("part", held, key, value, part) for value in kept for part in parts]
+        made += [Content("occurrences", held, key, value) for value in kept if not parts]
+        made += [Content("place", held, key, value) for value in kept if not in_order]
+        return [*made, Content("others", held, key)], len(kept) == len(often)
+
+
+def _telling(values: Values) -> Any:
+    if isinstance(values, np.ndarray):
+        return None
+    return next((value for value in values if isinstance(value, (*TEXTS, set, frozenset))), None)
+
+
+def _depth(item: tuple[str, list[str]]) -> int:
+    return item[0].count("[") + item[0].count(".")
+
+
+def _at_several_places(found: Entries, which: np.ndarray) -> bool:
+    """Whether values come at more than one place each, so that a place says not already which value it is."""
+    several = int(found.places.max(initial=0)) + 1
+    together = np.unique(which * several + found.places) // several
+    return len(together) > len(np.unique(which))
+
+
+def _in_one_order(found: Entries, which: np.ndarray) -> bool:
+    """Whether values never repeat, and no two of them come in both orders."""
+    by_output = np.lexsort((found.places, found.rows))
+    rows, which = found.rows[by_output], which[by_output]
+    several = int(which.max(initial=0)) + 1
+    before = np.zeros((several, several), dtype=bool)
+    for lag in range(1, len(rows)):
+        same = rows[lag:] == rows[:-lag]
+        if not same.any():
+            break
+        before[which[:-lag][same], which[lag:][same]] = True
+    return not (before & before.T).any()

@@ -1,0 +1,253 @@
+"""What lists and sets hold, wherever it stands in them: common values, records by a key of theirs, equal texts.
+
+The place of a value in a list says little where the list is of varying length or in random order, and members of a set
+have no places. What is read off such outputs is called a *content*: how often a common value occurs, and the parts of
+the record whose key has a common value. Contents are named among the paths of structured outputs, as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from itertools import chain
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from dpaudit.auditors.outputs.flat import Uniform, Varied
+from dpaudit.auditors.outputs.held import Entries, entries_of, holds_text, is_text, single_values, with_whole_texts
+
+_REMEMBERED = 1024
+
+_Kind = Literal["occurrences", "others", "members", "part", "place", "texts"]
+_KINDS: tuple[_Kind, ...] = ("occurrences", "others", "members", "part", "place", "texts")
+
+Value = str | float
+"""A number, or the text of a value that is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What is read off an output.
+
+    Attributes
+    ----------
+    kind
+        ``occurrences`` of a value, or of all ``others``, among the values of a list or set, or the keys of records;
+        number of ``members`` of a set; a ``part`` of the record that has a key, or its ``place``; number of distinct
+        ``texts``.
+    held
+        Path of the list or set.
+    key
+        Path from a record to its key; None for single values.
+    value
+        The value, or that of the key.
+    part
+        Path from a record to its part.
+    """
+
+    kind: _Kind
+    held: str = ""
+    key: str | None = None
+    value: Value | None = None
+    part: str | None = None
+
+    @property
+    def path(self) -> str:
+        """The content written down; no path of a value begins alike."""
+        return json.dumps({name: each for name, each in asdict(self).items() if each is not None})
+
+    @classmethod
+    def of(cls, path: str) -> Self | None:
+        """Read what was written down; None for the path of a value, and for what cannot be read."""
+        if not path.startswith("{"):
+            return None
+        try:
+            made = cls(**json.loads(path))
+        except (ValueError, TypeError):
+            return None
+        texts = all(each is None or isinstance(each, str) for each in (made.held, made.key, made.part))
+        return made if made.kind in _KINDS and texts and isinstance(made.value, str | float | int | None) else None
+
+    @property
+    def name(self) -> str:
+        """What it is, in words."""
+        if self.kind == "texts":
+            return "number of distinct texts in output"
+        value = f"{self.value:g}" if isinstance(self.value, float | int) else self.value
+        key = (self.key or "").removeprefix(".")
+        if key.startswith("['") and key.endswith("']") and key.count("[") == 1:
+            key = key[2:-2]
+        if self.kind == "members":
+            return f"number of members of output{self.held}"
+        if self.kind == "others":
+            return f"number of other {'values' if self.key is None else f'values of {key}'} in output{self.held}"
+        if self.kind == "occurrences":
+            return f"occurrences of {value} in output{self.held}"
+        if self.kind == "place":
+            return f"place where {key} = {value} in output{self.held}"
+        return f"output{self.held}[where {key} = {value}]{self.part}"
+
+
+@dataclass(slots=True)
+class _Held:
+    """Contents of a list or set, each with its place among the paths."""
+
+    is_set: bool = False
+    key: str | None = None
+    values: dict[Value, int] = field(default_factory=dict)
+    parts: dict[str, int] = field(default_factory=dict)
+    wanted: list[tuple[int, Content]] = field(default_factory=list)
+
+
+@lru_cache(maxsize=64)
+def _by_list(
+    known: tuple[str, ...], wanted: tuple[bool, ...]
+) -> tuple[dict[tuple[str, str | None], _Held], int | None]:
+    """Contents of every list and set, and the place of the number of distinct texts."""
+    made: dict[tuple[str, str | None], _Held] = {}
+    texts = None
+    for slot, path in enumerate(known):
+        content = Content.of(path)
+        if content is None:
+            continue
+        if content.kind == "texts":
+            texts = slot if wanted[slot] else None
+            continue
+        held = made.setdefault((content.held, content.key), _Held(key=content.key))
+        held.is_set |= content.kind == "members"
+        # A value that is not wanted still is none of the others.
+        if content.value is not None:
+            held.values.setdefault(content.value, len(held.values))
+        if wanted[slot]:
+            held.wanted.append((slot, content))
+            if content.part is not None:
+                held.parts.setdefault(content.part, len(held.parts))
+    return {at: held for at, held in made.items() if held.wanted}, texts
+
+
+Reading = tuple[int, np.ndarray, np.ndarray]
+"""Place of a content among the paths, its number in every output and its category, as in `columns`."""
+
+
+def readings(
+    flat: Uniform | Varied, known: tuple[str, ...], wanted: tuple[bool, ...], categories: Sequence[str]
+) -> Iterator[Reading]:
+    """Yield the contents of outputs.
+
+    Parameters
+    ----------
+    flat
+        Outputs, taken apart.
+    known, wanted
+        Paths, among them contents, and which of these to read.
+    categories
+        Texts of the categories of columns.
+    """
+    flat = with_whole_texts(flat)
+    lists, texts = _by_list(known, wanted)
+    if texts is not None:
+        yield texts, _distinct_texts(flat), np.zeros(len(flat))
+    if not lists:
+        return
+    own = chain.from_iterable(held.values for held in lists.values())
+    codes = {text: i for i, text in enumerate(dict.fromkeys([*categories, *(v for v in own if isinstance(v, str))]), 1)}
+
+    def code(text: str) -> int:
+        return codes.get(text, len(codes) + 1)
+
+    for (path, _), held in lists.items():
+        if held.key is not None:
+            yield from _records(flat, path, held, code, codes, len(categories))
+        else:
+            found = single_values(flat, path, code, sets=held.is_set)
+            yield from _occurrences(len(flat), held, found.rows, _which(found, held.values, codes))
+
+
+def _which(found: Entries, values: dict[Value, int], codes: dict[str, int]) -> np.ndarray:
+    """Which of some values each one is; their number for another one."""
+    by_code = np.full(len(codes) + 2, len(values))
+    numbers = sorted((value, i) for value, i in values.items() if not isinstance(value, str))
+    for value, i in values.items():
+        if isinstance(value, str):
+            by_code[codes[value]] = i
+    made: np.ndarray = by_code[found.categories]
+    if numbers:
+        known, which = np.array([value for value, _ in numbers]), np.array([i for _, i in numbers])
+        at = np.minimum(np.searchsorted(known, found.numbers), len(known) - 1)
+        same = (found.categories == 0) & (known[at] == found.numbers)
+        made[same] = which[at[same]]
+    return made
+
+
+def _occurrences(size: int, held: _Held, rows: np.ndarray, which: np.ndarray) -> Iterator[Reading]:
+    several = len(held.values) + 1
+    counts = np.bincount(rows * several + which, minlength=size * several).reshape(size, several)
+    nothing = np.zeros(size)
+    for slot, content in held.wanted:
+        if content.kind == "occurrences" and content.value is not None:
+            yield slot, counts[:, held.values[content.value]], nothing
+        elif content.kind == "others":
+            yield slot, counts[:, -1], nothing
+        elif content.kind == "members":
+            yield slot, counts.sum(axis=1), nothing
+
+
+def _records(
+    flat: Uniform | Varied, path: str, held: _Held, code: Callable[[str], int], codes: dict[str, int], own: int
+) -> Iterator[Reading]:
+    assert held.key is not None
+    size, several = len(flat), len(held.values)
+    found = entries_of(flat, path, (held.key, *held.parts), code)
+    keys = found.of(0)
+    which = _which(keys, held.values, codes)
+    yield from _occurrences(size, held, keys.rows, which)
+    # Of records of one key, the first counts.
+    keys, which = keys.at(which < several), which[which < several]
+    nowhere = int(found.places.max(initial=-1)) + 1
+    places: np.ndarray = np.full((size, several), nowhere)
+    np.minimum.at(places, (keys.rows, which), keys.places)
+    first = places[keys.rows, which] == keys.places
+    record = np.full((size, nowhere), -1)
+    record[keys.rows[first], keys.places[first]] = which[first]
+    parts = found.at(found.rests > 0)
+    of_key = record[parts.rows, parts.places]
+    parts, of_key = parts.at(of_key >= 0), of_key[of_key >= 0]
+    numbers = np.zeros((len(held.parts), several, size))
+    categories = np.full((len(held.parts), several, size), -1)
+    numbers[parts.rests - 1, of_key, parts.rows] = parts.numbers
+    categories[parts.rests - 1, of_key, parts.rows] = np.minimum(parts.categories, own + 1)
+    for slot, content in held.wanted:
+        if content.value is None:
+            continue
+        at = held.values[content.value]
+        if content.kind == "place":
+            absent = places[:, at] == nowhere
+            yield slot, np.where(absent, 0, places[:, at]), np.where(absent, -1, 0)
+        elif content.kind == "part" and content.part is not None:
+            yield slot, numbers[held.parts[content.part], at], categories[held.parts[content.part], at]
+
+
+def _distinct_texts(flat: Uniform | Varied) -> np.ndarray:
+    if isinstance(flat, Uniform):
+        lists = [] if is_text(flat.structure) else flat.columns
+        columns = [each for each in lists if not isinstance(each, np.ndarray) and any(map(holds_text, each))]
+        if len(columns) < 2 or all(set(map(type, each)) <= {str, bytes} for each in columns):
+            counts: Iterable[int] = map(len, map(set, zip(*columns, strict=True)))
+        else:
+            counts = map(_distinct, zip(*columns, strict=True))
+        return np.fromiter(counts, int, flat.size) if columns else np.zeros(flat.size)
+    ends = np.cumsum(flat.counts).tolist()
+    starts = [0, *ends[:-1]]
+    return np.array(
+        [
+            0 if is_text(structure) else _distinct(flat.values[start:end])
+            for structure, start, end in zip(flat.structures, starts, ends, strict=True)
+        ]
+    )
+
+
+def _distinct(values: Iterable[Any]) -> int:
+    return len(set(filter(holds_text, values)))

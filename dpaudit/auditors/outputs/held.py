@@ -1,0 +1,193 @@
+"""Values in the lists and sets of structured outputs: whose each one is, where it stands, and what it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from dpaudit.auditors.outputs.flat import Structure, Uniform, Varied, paths, steps
+from dpaudit.auditors.outputs.leaves import Values, numbers_and_categories
+
+_REMEMBERED = 1024
+
+STEP = r"\[(\d+)\]"
+"""How the way from a list to one of its places is written."""
+
+TEXTS = (str, bytes)
+"""Types of texts."""
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def lists_around(structure: Structure) -> tuple[tuple[tuple[str, int, str], ...], ...]:
+    """For every value, the lists that it is in: path of each, place in it, and path from there."""
+    made: list[tuple[tuple[str, int, str], ...]] = []
+
+    def walk(inner: Structure, path: str, above: tuple[tuple[str, int, str], ...]) -> None:
+        if inner is None:
+            made.append(above)
+            return
+        is_list = isinstance(inner, int) or inner[0] == "list"
+        for place, (step, part) in enumerate(steps(inner)):
+            within = tuple((held, at, rest + step) for held, at, rest in above)
+            walk(part, path + step, (*within, (path, place, "")) if is_list else within)
+
+    walk(structure, "", ())
+    return tuple(made)
+
+
+def is_text(structure: Structure) -> bool:
+    """Whether an output is a text, whose values are characters."""
+    if not isinstance(structure, tuple):
+        return False
+    what, _, parts = structure
+    return what == "text" or (what == "list" and len(parts) == 1 and is_text(parts[0]))
+
+
+def with_whole_texts(flat: Uniform | Varied) -> Uniform | Varied:
+    """Put texts together again that were taken apart because each is alone in a list: one member among others."""
+    if isinstance(flat, Uniform):
+        if not _is_list_of_text(flat.structure):
+            return flat
+        columns = flat.columns or [[""] * flat.size]
+        return Uniform(flat.size, 1, [list(map(_put_together, zip(*columns, strict=True)))])
+    if not any(map(_is_list_of_text, flat.structures)):
+        return flat
+    structures: list[Structure] = []
+    values: list[Any] = []
+    start = 0
+    for structure, count in zip(flat.structures, flat.counts.tolist(), strict=True):
+        own = flat.values[start : start + count]
+        apart = _is_list_of_text(structure)
+        structures.append(1 if apart else structure)
+        values += [_put_together(own)] if apart else own
+        start += count
+    counts = np.where(list(map(_is_list_of_text, flat.structures)), 1, flat.counts)
+    return Varied(structures, counts, values)
+
+
+def _is_list_of_text(structure: Structure) -> bool:
+    return is_text(structure) and structure[0] == "list" and structure[2][0][0] == "text"
+
+
+def _put_together(characters: Sequence[Any]) -> str | bytes:
+    of_bytes = bool(characters) and not isinstance(characters[0], str)
+    return bytes(characters) if of_bytes else "".join(characters)
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """Values in a list, in the order of their places.
+
+    Attributes
+    ----------
+    rows, places, rests
+        Which output has it, at which place of the list, and which of the wanted paths leads there from the place.
+    numbers, categories
+        The number, and the code of the text of what is none.
+    """
+
+    rows: np.ndarray
+    places: np.ndarray
+    rests: np.ndarray
+    numbers: np.ndarray
+    categories: np.ndarray
+
+    def of(self, rest: int) -> Entries:
+        """Values of one path."""
+        return self.at(self.rests == rest)
+
+    def at(self, which: np.ndarray) -> Entries:
+        """Some of them."""
+        return Entries(*(getattr(self, name)[which] for name in self.__slots__))
+
+
+class _Placed(dict[str, tuple[int, int]]):
+    """Place of a path in a list, and which of the wanted paths leads to it from there; -1 for others."""
+
+    def __init__(self, held: str, rests: tuple[str, ...]) -> None:
+        super().__init__()
+        self._inside = re.compile(re.escape(held) + STEP + "(.*)", re.DOTALL)
+        self._rests = {rest: i for i, rest in enumerate(rests)}
+
+    def __missing__(self, path: str) -> tuple[int, int]:
+        inside = self._inside.fullmatch(path)
+        found = (int(inside[1]), self._rests[inside[2]]) if inside and inside[2] in self._rests else (-1, -1)
+        self[path] = found
+        return found
+
+
+_placed = lru_cache(maxsize=_REMEMBERED)(_Placed)
+
+
+def entries_of(flat: Uniform | Varied, held: str, rests: tuple[str, ...], code: Callable[[str], int]) -> Entries:
+    """Values that are found in a list on some paths from its places; ``code`` numbers texts."""
+    where = _placed(held, rests)
+    known = paths(flat.structure) if isinstance(flat, Uniform) else chain.from_iterable(map(paths, flat.structures))
+    # Structures may be as many as outputs, but paths are few.
+    places, found = np.array([where[path] for path in known], dtype=int).reshape(-1, 2).T
+    wanted = np.flatnonzero(found >= 0)
+    places, found = places[wanted], found[wanted]
+    if isinstance(flat, Uniform):
+        read = [_numbers(flat.columns[slot], code) for slot in wanted.tolist()]
+        nothing = _numbers([], code)
+        numbers, categories = (np.concatenate([nothing[which], *(each[which] for each in read)]) for which in range(2))
+        rows = np.tile(np.arange(flat.size), len(wanted))
+        places, found = np.repeat(places, flat.size), np.repeat(found, flat.size)
+    else:
+        numbers, categories = _numbers([flat.values[i] for i in wanted.tolist()], code)
+        rows = np.repeat(np.arange(len(flat)), flat.counts)[wanted]
+    return Entries(rows, places, found, numbers, categories)
+
+
+def _numbers(values: Values, code: Callable[[str], int]) -> tuple[np.ndarray, np.ndarray]:
+    numbers, categories = numbers_and_categories(values, code) if len(values) else (np.empty(0), None)
+    return numbers, np.zeros(len(numbers), dtype=int) if categories is None else categories
+
+
+def _sets(flat: Uniform | Varied, held: str) -> tuple[np.ndarray, list[Any]]:
+    """Outputs that have a set at a path, and these."""
+    if isinstance(flat, Uniform):
+        known = paths(flat.structure)
+        values = flat.columns[known.index(held)] if held in known else []
+        rows = np.arange(len(values))
+    else:
+        ends = np.cumsum(flat.counts)
+        at = [
+            (row, end - count + known.index(held))
+            for row, (end, count, known) in enumerate(
+                zip(ends.tolist(), flat.counts.tolist(), map(paths, flat.structures), strict=True)
+            )
+            if held in known
+        ]
+        rows, values = np.array([row for row, _ in at], dtype=int), [flat.values[i] for _, i in at]
+    if isinstance(values, np.ndarray):
+        return np.empty(0, dtype=int), []
+    are = [isinstance(value, set | frozenset) for value in values]
+    return rows[np.array(are, dtype=bool)], [value for value, is_set in zip(values, are, strict=True) if is_set]
+
+
+def single_values(flat: Uniform | Varied, held: str, code: Callable[[str], int], *, sets: bool) -> Entries:
+    """Values of the lists at a path, and of the sets there: an output has one or the other."""
+    found = entries_of(flat, held, ("",), code)
+    if not sets:
+        return found
+    rows, members = _sets(flat, held)
+    rows = np.repeat(rows, np.fromiter(map(len, members), int, len(members)))
+    nowhere = np.full(len(rows), -1)
+    return joined_entries(found, Entries(rows, nowhere, nowhere, *_numbers(list(chain.from_iterable(members)), code)))
+
+
+def joined_entries(*several: Entries) -> Entries:
+    """Put values together."""
+    return Entries(*(np.concatenate([getattr(each, name) for each in several]) for name in Entries.__slots__))
+
+
+def holds_text(value: Any) -> bool:
+    """Whether a value is a text."""
+    return isinstance(value, TEXTS)

@@ -1,0 +1,57 @@
+"""Notices samplers that draw the same rows again: those of a fixed array, in place of new outputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpaudit.auditors.outputs.grids import Grid
+
+_LOOKED_AT = 20_000
+_FEWEST = 500
+"""Outputs per input, at most and at least, that are looked at."""
+
+_REPEATS = 20
+"""Outputs, at least, that came before on the same input."""
+
+_ON_GRID = 2000
+"""Outputs that say whether all numbers are on a grid: those of a discrete law may have all digits, too."""
+
+_UNEVEN = 8.0
+"""Standard errors by which the most frequent output may be more frequent than the mean."""
+
+
+def drawn_again(x: np.ndarray, y: np.ndarray) -> int | None:
+    """Return about how many outputs seem to be drawn again and again; None where they seem to be new ones.
+
+    Numbers with all digits of double precision, which come again on the same input, about equally often each, and never
+    on the other input, are what drawing rows of two fixed arrays gives. New outputs of continuous laws do not come
+    again; those of discrete laws come on both inputs, or some far more often than others.
+
+    Parameters
+    ----------
+    x, y
+        Outputs on either input, along axis 0.
+    """
+    x, y = (side[:_LOOKED_AT] for side in (x, y))
+    if min(len(x), len(y)) < _FEWEST or any(side.dtype != np.float64 for side in (x, y)):
+        return None
+    keys = [np.ascontiguousarray(side.reshape(len(side), -1)) for side in (x, y)]
+    if keys[0].shape[1] != keys[1].shape[1] or any(not np.isfinite(side).all() for side in keys):
+        return None
+    with np.errstate(over="ignore"):
+        rounded = [np.mean((side.astype(np.float32) != side).any(axis=1)) < 0.99 for side in keys]
+    if any(rounded):
+        return None
+    if any(all(Grid.of(column) is not None for column in side[:_ON_GRID].T) for side in keys):
+        return None
+    rows = [side.view(np.dtype((np.void, side.dtype.itemsize * side.shape[1]))).ravel() for side in keys]
+    found: list[Any] = [np.unique(side, return_counts=True) for side in rows]
+    if np.isin(found[0][0], found[1][0]).any():
+        return None
+    for values, counts in found:
+        mean = counts.mean()
+        if counts.sum() - len(values) < _REPEATS or counts.max() > mean + _UNEVEN * np.sqrt(mean) + 2:
+            return None
+    return min(len(values) for values, _ in found)
