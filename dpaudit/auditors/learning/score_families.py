@@ -12,6 +12,7 @@ from dpaudit.auditors.learning import learners
 from dpaudit.auditors.learning.bits import BitsScore
 from dpaudit.auditors.learning.coded_score import learn_coded
 from dpaudit.auditors.learning.directions import directions_transform
+from dpaudit.auditors.learning.members import learn_members
 from dpaudit.auditors.learning.periods import MOST_PERIODIC, phases_transform
 from dpaudit.auditors.learning.residues import ResidueScore
 from dpaudit.auditors.learning.scores import ColumnScore, OutcomeScore, Score
@@ -259,6 +260,13 @@ FAMILIES: tuple[Family, ...] = (
         suits=lambda form: _thorough(form) and (form.kind in "biuf" or not form.identity.columns.numeric),
         fit=lambda form, x, y: learners.learn_best_half_line(form.identity.columns, x, y),
         passes=_passes(0.4),
+    ),
+    Family(
+        name="values in lists and sets",
+        suits=lambda form: form.columns is not None and not form.columns.numeric and form.thorough,
+        fit=lambda form, x, y: learn_members(form.columns, x, y),
+        passes=_passes(4.0),
+        rare=True,
     ),
     *_coordinates("numbers", learners.identity_transform, _rows, 1.3, 1.7),
     *_coordinates("differences", learners.differences_transform, _narrow, 1.4, 1.8),

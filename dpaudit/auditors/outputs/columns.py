@@ -14,11 +14,25 @@ import numpy as np
 
 from dpaudit.auditors.outputs.content_choice import Found, contents_of
 from dpaudit.auditors.outputs.contents import Content, readings
-from dpaudit.auditors.outputs.flat import Apart, Flat, Grouped, Uniform, Varied, paths, structures_of
+from dpaudit.auditors.outputs.flat import (
+    Apart,
+    Flat,
+    Grouped,
+    Uniform,
+    Varied,
+    outputs_by_structure,
+    paths,
+    structures_of,
+)
 from dpaudit.auditors.outputs.leaves import Values, count_texts, numbers_and_categories
 from dpaudit.auditors.outputs.positions import matrix_of_positions
 
-_MOST_PATHS = 4096
+MOST_PATHS = 4096
+"""Places in outputs, at most, that have columns; of more, such as the keys of large dicts, the commonest have."""
+
+_MOST_PATHS_COUNTED = 1 << 17
+"""Places, at most, of which the commonest are found."""
+
 _MOST_CATEGORIES = 64
 _LOOKED_AT = 40_000
 """Outputs of varied structure, at most, that decide about columns."""
@@ -61,7 +75,7 @@ class Columns:
 
     @classmethod
     def fit(cls, outputs: np.ndarray) -> Self | None:
-        """Form that suits these outputs; None where they have too many parts, or none."""
+        """Form that suits these outputs; None where they have no parts, or more than there is time to count."""
         if outputs.dtype.kind in "biufc":
             return cls()
         return cls.fit_apart([Apart(outputs, remembered=False)])
@@ -81,8 +95,10 @@ class Columns:
                 texts.update(count_texts(values))
             for structure in structures_of(flat):
                 found.update(dict.fromkeys(contents.left(paths(structure))))
-            if len(found) > _MOST_PATHS:
+            if len(found) > _MOST_PATHS_COUNTED:
                 return None
+        if len(found) > MOST_PATHS:
+            found = dict.fromkeys(_commonest(parts, contents))
         # Of very many, those that come once are names of outputs, and which of them come first is luck.
         many = len(texts) > _MOST_CATEGORIES
         again = [text for text, count in texts.items() if count > 1 or not many]
@@ -223,6 +239,20 @@ class Columns:
         varies[2::2] &= says_more
         varying = tuple(np.flatnonzero(varies).tolist())
         return varying or (min(1, len(self.kept) - 1),)
+
+
+def _commonest(parts: Sequence[Apart], contents: Found) -> list[str]:
+    """Places that most of the first outputs have, in the order in which they first come."""
+    counts: Counter[str] = Counter()
+    seen = 0
+    for flat in chain.from_iterable(parts):
+        if seen >= _LOOKED_AT:
+            break
+        seen += len(flat)
+        for structure, outputs in outputs_by_structure(flat).items():
+            counts.update(dict.fromkeys(contents.left(paths(structure)), outputs))
+    kept = set(sorted(counts, key=counts.__getitem__, reverse=True)[:MOST_PATHS])
+    return [path for path in counts if path in kept]
 
 
 def _values_of(flat: Flat, contents: Found) -> list[Values]:

@@ -75,6 +75,40 @@ class Found:
         return [path for path in known if path not in self.replaced and not inside.match(path)]
 
 
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """A list or set in outputs, and where in each of its parts a value is.
+
+    Attributes
+    ----------
+    held
+        Path of the list or set.
+    key
+        Path from a part to the value; None where the part is the value.
+    is_set
+        Whether outputs have a set there.
+    """
+
+    held: str
+    key: str | None
+    is_set: bool
+
+    def entries(self, flat: Uniform | Varied, code: Callable[[str], int]) -> Entries:
+        """Values of outputs; ``code`` numbers texts."""
+        if self.key is not None:
+            return entries_of(flat, self.held, (self.key,), code)
+        return single_values(flat, self.held, code, sets=self.is_set)
+
+    @property
+    def members(self) -> str:
+        """Path of the content that says how many members a set has; it stands among those of any set."""
+        return Content("members", self.held).path
+
+    def occurrences(self, value: Value) -> str:
+        """Path of the content that says how often it holds a value."""
+        return Content("occurrences", self.held, self.key, value).path
+
+
 @lru_cache(maxsize=64)
 def _inside(replaced: frozenset[str]) -> re.Pattern[str]:
     return re.compile(f"(?:{'|'.join(map(re.escape, sorted(replaced)))}){STEP}")
@@ -114,6 +148,26 @@ def contents_of(firsts: Sequence[Flat]) -> Found:
     return Found(tuple(content.path for content in found), frozenset(replaced))
 
 
+def collections_of(firsts: Sequence[Flat]) -> list[Collection]:
+    """Lists and sets in outputs of which each may hold other values, however rare these are.
+
+    Parameters
+    ----------
+    firsts
+        The first outputs of every part that they come in, taken apart.
+    """
+    rows = max(_LEAST_LOOKED_AT, _LOOKED_AT // max(1, len(firsts)))
+    flats = [with_whole_texts(each) for flat in firsts for each in _first(flat, rows)]
+    if all(map(_only_numbers, flats)):
+        return []
+    look = _Look(flats, sum(map(len, flats)))
+    sets = look.set_paths()
+    lists = look.lists()
+    found = [Collection(held, rest or None, is_set=held in sets) for held, rests in lists for rest in rests]
+    found += [Collection(held, None, is_set=True) for held in sets if held not in dict(lists)]
+    return found[:_MOST_LISTS]
+
+
 def _first(flat: Flat, rows: int) -> list[Uniform | Varied]:
     if isinstance(flat, Grouped):
         return [each for at, group in flat.groups for each in _first(group, int((at < rows).sum()))]
@@ -121,6 +175,11 @@ def _first(flat: Flat, rows: int) -> list[Uniform | Varied]:
         return [Uniform(min(rows, flat.size), flat.structure, [values[:rows] for values in flat.columns])]
     counts = flat.counts[:rows]
     return [Varied(flat.structures[:rows], counts, flat.values[: int(counts.sum())])]
+
+
+def _only_numbers(flat: Uniform | Varied) -> bool:
+    """Whether there are no values but numbers, at the same places in each output."""
+    return isinstance(flat, Uniform) and all(isinstance(values, np.ndarray) for values in flat.columns)
 
 
 def _only_fractions(flat: Uniform | Varied) -> bool:

@@ -10,6 +10,7 @@ is, the names of its parts or their number, and the structures of its parts wher
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -125,11 +126,19 @@ Flat = Uniform | Grouped | Varied
 
 def structures_of(flat: Flat) -> list[Structure]:
     """Distinct structures of outputs, in the order in which they first come."""
+    return list(outputs_by_structure(flat))
+
+
+def outputs_by_structure(flat: Flat) -> dict[Structure, int]:
+    """How many outputs have each structure, in the order in which these first come."""
     if isinstance(flat, Uniform):
-        return [flat.structure]
+        return {flat.structure: flat.size}
     if isinstance(flat, Grouped):
-        return list(dict.fromkeys(group.structure for _, group in flat.groups))
-    return list(dict.fromkeys(flat.structures))
+        found: Counter[Structure] = Counter()
+        for at, group in flat.groups:
+            found[group.structure] += len(at)
+        return dict(found)
+    return dict(Counter(flat.structures))
 
 
 def blocks(items: np.ndarray, *, characters: bool) -> Iterator[tuple[slice, Flat]]:

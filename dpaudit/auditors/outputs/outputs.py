@@ -132,12 +132,12 @@ class Outputs:
         return which if len(which) else np.empty(0, dtype=np.intp)
 
     def columns_with(self, other: Outputs) -> Columns | None:
-        """Columns that suit these outputs and others; None where they have too many parts, or none."""
+        """Columns that suit these outputs and others; None where they have no parts, or too many to count."""
         if self._fitted is None or self._fitted[0] is not other:
             if self.dtype.kind in "biufc":
                 self._fitted = (other, Columns())
             else:
-                parts = [part for outputs in (self, other) for part in outputs._apart()]
+                parts = [part for outputs in (self, other) for part in outputs.apart()]
                 self._fitted = (other, Columns.fit_apart(parts))
         return self._fitted[1]
 
@@ -154,8 +154,8 @@ class Outputs:
         codings = [store.coding(at) for store, at in zip(self._stores, self._at, strict=True)]
         return codings[0] if len(set(codings)) == 1 else "values"
 
-    def _apart(self) -> list[Apart]:
-        """The outputs taken apart, as they lie in memory."""
+    def apart(self) -> list[Apart]:
+        """The outputs taken apart, in the parts in which they lie in memory."""
         return [store.apart(at) for store, at in zip(self._stores, self._at, strict=True)]
 
     def _gathered(self, take: Callable[[_Store, slice | np.ndarray], np.ndarray]) -> np.ndarray:

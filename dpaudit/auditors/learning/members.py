@@ -1,0 +1,122 @@
+"""Values in lists and sets that one input gives more often than the other, among very many that are possible.
+
+Mechanisms that release keys, words or records choose from vocabularies of thousands. Which of the values are looked
+for in all outputs is decided before anything is learned, by how common they are (`content_choice`); here the counts of
+all values on both inputs decide, so that a rare one may be found that tells more.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from itertools import chain
+
+import numpy as np
+from scipy.special import xlogy
+
+from dpaudit.auditors.learning.learners import identity_transform, learn_additive
+from dpaudit.auditors.learning.row_scores import AdditiveScore
+from dpaudit.auditors.outputs.columns import MOST_PATHS, Columns
+from dpaudit.auditors.outputs.content_choice import Collection, collections_of
+from dpaudit.auditors.outputs.contents import Content, Value
+from dpaudit.auditors.outputs.flat import Flat, Grouped, Uniform, Varied, outputs_by_structure
+from dpaudit.auditors.outputs.flat import paths as paths_of
+from dpaudit.auditors.outputs.held import with_whole_texts
+from dpaudit.auditors.outputs.outputs import Outputs, OutputsLike, as_outputs
+
+_MOST_TELLING = 32
+"""Values, at most, whose occurrences a score looks at. Chosen by hand, for time."""
+
+
+def learn_members(columns: Columns, x: OutputsLike, y: OutputsLike) -> AdditiveScore | None:
+    """Learn a sum of functions of how often values occur in lists and sets; None where no value tells inputs apart.
+
+    Places in outputs, such as the keys of dicts, are looked at in the same way where they are so many that not all of
+    them have columns.
+
+    Notes
+    -----
+    A value counts once in an output. If both inputs give a value equally often, twice the logarithm of the likelihood
+    ratio exceeds ``2 log v`` with a probability of about ``1 / (v sqrt(pi log v))``. Of ``v`` values, less than one is
+    therefore taken by chance.
+    """
+    sides = as_outputs(x), as_outputs(y)
+    looked_into = collections_of([next(iter(part)) for side in sides for part in side.apart() if len(side)])
+    found = [(collection, *_tally(collection, sides)) for collection in looked_into]
+    paths = [collection.occurrences(value) for collection, values, _ in found for value in values]
+    hits = [counts for *_, counts in found]
+    if len(columns.paths or ()) >= MOST_PATHS:
+        places, of_places = _tally_of_places(sides)
+        paths += places
+        hits.append(of_places)
+    if not paths:
+        return None
+    apart = _likelihood_ratios(np.hstack(hits), np.array([[len(x)], [len(y)]]))
+    largest = np.argsort(-apart, kind="stable")[:_MOST_TELLING]
+    telling = [paths[i] for i in largest.tolist() if apart[i] > 2 * math.log(max(2, len(paths)))]
+    if not telling:
+        return None
+    # Of a place, its number and its kind, which says where there is nothing.
+    kept = chain.from_iterable(
+        (2 * i + 1,) if Content.of(path) else (2 * i + 1, 2 * i + 2) for i, path in enumerate(telling)
+    )
+    own = Columns(
+        None, columns.categories, (*telling, *(each.members for each in looked_into if each.is_set)), tuple(kept)
+    )
+    return learn_additive(identity_transform, own, x, y)
+
+
+def _tally(collection: Collection, sides: Sequence[Outputs]) -> tuple[list[Value], np.ndarray]:
+    """Values in a collection, and in how many outputs of either side each is, shape (2, values)."""
+    codes: dict[str, int] = {}
+    found: dict[bool, list[tuple[int, np.ndarray, np.ndarray]]] = {False: [], True: []}
+    for side, outputs in enumerate(sides):
+        for group in (with_whole_texts(group) for part in outputs.apart() for flat in part for group in _groups(flat)):
+            entries = collection.entries(group, lambda text: codes.setdefault(text, len(codes) + 1))
+            for is_text, counted in found.items():
+                some = entries.at((entries.categories > 0) == is_text)
+                values, which = np.unique(some.categories if is_text else some.numbers, return_inverse=True)
+                once = np.unique(some.rows * max(1, len(values)) + which)
+                counted.append((side, values, np.bincount(once % max(1, len(values)), minlength=len(values))))
+    texts = list(codes)
+    numbers, of_numbers = _summed(found[False])
+    coded, of_texts = _summed(found[True])
+    return [*numbers.tolist(), *(texts[code - 1] for code in coded.tolist())], np.hstack([of_numbers, of_texts])
+
+
+def _tally_of_places(sides: Sequence[Outputs]) -> tuple[list[str], np.ndarray]:
+    """Places in outputs, and how many of either side have each, shape (2, places)."""
+    counts: tuple[Counter[str], Counter[str]] = Counter(), Counter()
+    for outputs, count in zip(sides, counts, strict=True):
+        for flat in (flat for part in outputs.apart() for flat in part):
+            for structure, size in outputs_by_structure(flat).items():
+                if size == 1:
+                    count.update(paths_of(structure))
+                else:
+                    count.update(dict.fromkeys(paths_of(structure), size))
+    places = list(counts[0] | counts[1])
+    return places, np.array([[count[place] for place in places] for count in counts])
+
+
+def _groups(flat: Flat) -> list[Uniform | Varied]:
+    return [group for _, group in flat.groups] if isinstance(flat, Grouped) else [flat]
+
+
+def _summed(counted: list[tuple[int, np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct values of blocks of outputs, and the counts of either side, summed over its blocks."""
+    values, which = np.unique(np.concatenate([values for _, values, _ in counted]), return_inverse=True)
+    sides = np.repeat([side for side, *_ in counted], [len(values) for _, values, _ in counted])
+    hits = np.zeros((2, len(values)), dtype=int)
+    np.add.at(hits, (sides, which), np.concatenate([counts for *_, counts in counted]))
+    return values, hits
+
+
+def _likelihood_ratios(hits: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Twice the logarithm of how many times likelier counts are by two probabilities than by one."""
+
+    def log_likelihood(hits: np.ndarray, size: np.ndarray) -> np.ndarray:
+        return np.asarray(xlogy(hits, hits / size) + xlogy(size - hits, 1 - hits / size))
+
+    both = log_likelihood(hits.sum(axis=0), sizes.sum(axis=0))
+    return np.asarray(2 * (log_likelihood(hits, sizes).sum(axis=0) - both))

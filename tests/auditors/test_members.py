@@ -1,0 +1,106 @@
+"""A value of a large vocabulary that one input gives more often is found in lists, sets and the keys of dicts."""
+
+import math
+
+import numpy as np
+import pytest
+
+import dpaudit
+from dpaudit.auditors.learning.members import learn_members
+from dpaudit.auditors.learning.scores import score_from_json
+from dpaudit.auditors.outputs.columns import MOST_PATHS, Columns
+from dpaudit.auditors.outputs.outputs import Outputs
+
+WORDS = [f"w{i:04d}" for i in range(1000)]
+SHARE = {0: 0.004, 1: 0.04}
+OTHERS = 0.008
+PLANTED = 123
+
+
+def chosen(data, size, rng):
+    """Which of the words are in each output: one of them ten times as often on the second input."""
+    shares = np.full(len(WORDS), OTHERS)
+    shares[PLANTED] = SHARE[data]
+    return [np.flatnonzero(row).tolist() for row in rng.random((size, len(WORDS))) < shares]
+
+
+KINDS = {
+    "sets of texts": lambda items: {WORDS[i] for i in items},
+    "sets of whole numbers": set,
+    "lists of texts": lambda items: [WORDS[i] for i in items],
+    "tuples of bytes": lambda items: tuple(WORDS[i].encode() for i in items),
+    "lists of records": lambda items: [{"word": WORDS[i], "count": 1} for i in items],
+    "sets in dicts": lambda items: {"kept": {WORDS[i] for i in items}, "size": len(items)},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["sets of whole numbers", "tuples of bytes", "sets in dicts"])
+def test_a_rare_value_is_found_wherever_it_stands(name):
+    def sample(data, size, rng):
+        return [KINDS[name](items) for items in chosen(data, size, rng)]
+
+    found = dpaudit.epsilon_lower_bound(sample, 1, 0, samples=20_000, confidence=0.95, seed=1)
+    # The event that holds the word, in 16,000 outputs, would give about 1.9.
+    assert 1.5 < found.epsilon < math.log(SHARE[1] / SHARE[0])
+    assert (str(PLANTED) if "whole" in name else WORDS[PLANTED]) in str(found.event)
+
+
+def outputs_of(rows):
+    made = np.empty(len(rows), dtype=object)
+    made[:] = rows
+    return Outputs(made)
+
+
+def two_sides(make, size=3000):
+    return [outputs_of([make(items) for items in chosen(data, size, np.random.default_rng(data))]) for data in (1, 0)]
+
+
+@pytest.mark.parametrize("name", ["sets of texts", "sets of whole numbers", "lists of texts", "lists of records"])
+def test_scores_are_made_again_from_json(name):
+    x, y = two_sides(KINDS[name], 1500)
+    score = learn_members(x.columns_with(y), x, y)
+    again = score_from_json(score.to_json())
+    assert np.array_equal(score(x), again(x))
+    inside = score(x) > 0
+    assert {str(item) for item, has in zip(x.raw, inside, strict=True) if has} == {
+        str(item) for item in x.raw if ("123" if "whole" in name else "w0123") in str(item)
+    }
+
+
+@pytest.mark.slow
+def test_nothing_is_learned_where_inputs_are_alike():
+    """Of 1,000 words, luck makes one pass in a tenth of the pairs of samples."""
+    taken = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        x, y = (outputs_of([set(items) for items in chosen(0, 300, rng)]) for _ in range(2))
+        taken += learn_members(Columns(None, (), ("",), (1,)), x, y) is not None
+    # With a share of a tenth, more than 14 of 40 have a probability of 3e-6.
+    assert taken <= 14
+
+
+def keyed(data, size, rng, keys=3 * MOST_PATHS):
+    """Dicts that hold some of very many keys: of most of them only a few outputs do."""
+    shares = np.full(keys, 0.002)
+    shares[PLANTED] = SHARE[data]
+    return [dict.fromkeys(row.tolist(), 1) for row in (np.flatnonzero(rng.random(keys) < shares) for _ in range(size))]
+
+
+@pytest.mark.slow
+def test_a_key_is_found_among_more_than_have_columns():
+    x, y = (outputs_of(keyed(data, 3000, np.random.default_rng(data))) for data in (1, 0))
+    columns = x.columns_with(y)
+    assert len(columns.paths) == MOST_PATHS
+    score = learn_members(columns, x, y)
+    has = np.array([PLANTED in item for item in x.raw])
+    assert score(x)[has].min() > score(x)[~has].max()
+    assert np.array_equal(score_from_json(score.to_json())(y), score(y))
+
+
+@pytest.mark.slow
+def test_the_commonest_places_have_columns():
+    rare, often = ([f"{kind}{i}" for i in range(MOST_PATHS)] for kind in ("rare", "often"))
+    rows = [{**dict.fromkeys(rare[i::40], i), **dict.fromkeys(often, i)} for i in range(40)]
+    columns = Columns.fit(outputs_of(rows).raw)
+    assert set(columns.paths) == {f"['{name}']" for name in often}
