@@ -150,7 +150,9 @@ def test_cells_have_the_masses_that_samples_show(name, sampled):
 
 
 @pytest.mark.parametrize("name", MOSTLY_SLOW)
-def test_the_oracle_grows_and_stays_below_the_truth(name):
+def test_the_oracle_grows_and_stays_below_the_truth(name, monkeypatch):
+    # What is said of an oracle without cells follows from fewer log-ratios than its value is worked out from.
+    monkeypatch.setattr(exact, "SAMPLED", 1 << 16)
     case = case_named(name)
     truth = case.truth()
     bounds = [case.oracle(samples, 0.9) for samples in (10**4, 10**6)]
