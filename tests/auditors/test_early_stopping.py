@@ -78,13 +78,13 @@ def bet(sample, *, epsilon=1.0, delta=0.0, seed=0, confidence=0.999, samples=100
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("confidence", [0.95, 0.999])
 @pytest.mark.parametrize("name", GROSS)
-def test_gross_violations_take_500_outputs_per_input_or_fewer(name, confidence):
+def test_gross_violations_take_500_outputs_per_input_or_fewer(name):
+    """At a confidence of 0.999; a smaller one takes fewer."""
     within = beyond = 0
     # The median of 21: the first 11 on one side of it decide.
     for seed in range(21):
-        test, found = bet(GROSS[name], seed=seed, confidence=confidence)
+        test, found = bet(GROSS[name], seed=seed)
         assert not found or found[1].value > 1
         if found and test.drawn / 2 <= 500:
             within += 1

@@ -12,7 +12,7 @@ from suite import SUITES, audit, case_named, cases, exact, families, heldout, or
 import dpaudit
 
 FALSE_ALARM = 1e-6
-SAMPLES = 200_000
+SAMPLES = 100_000
 NAMES = [name for suite in ("second", "held-out") for name in cases(suite)]
 FAST = {"zero-inflated", "staircase", "snapped-noise", "skellam-noise", "needle-ten-thousandth", "median-exponential"}
 HEAVY = {"wide-dense-shift", "wide-few-shifted", "winner-and-gap"}
