@@ -416,8 +416,8 @@ def test_guarantees_of_repeated_discrete_gaussian_noise():
         target, rho = dpaudit.Repeated(NoisyCount(), count), count / 8
         assert decide(target, dpaudit.ZeroConcentratedDP(rho)).verdict == Verdict.PROVED
         assert decide(target, dpaudit.ZeroConcentratedDP(rho * (1 - 1e-6))).verdict == Verdict.REFUTED
-        assert decide(target, dpaudit.RenyiDP(3, 3 * rho)).verdict == Verdict.PROVED
-        assert decide(target, dpaudit.RenyiDP(3, 3 * rho * (1 - 1e-6))).verdict == Verdict.REFUTED
+    assert decide(target, dpaudit.RenyiDP(3, 3 * rho)).verdict == Verdict.PROVED
+    assert decide(target, dpaudit.RenyiDP(3, 3 * rho * (1 - 1e-6))).verdict == Verdict.REFUTED
     both = dpaudit.Composed([NoisyCount(), LaplaceAnswer()])
     rho = decide(both, dpaudit.ZeroConcentratedDP(1.0)).measured["rho"]
     # No more than what both add up to, and no less than at the order 2.

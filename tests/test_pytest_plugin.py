@@ -75,6 +75,17 @@ def session(pytester, monkeypatch, tmp_path_factory):
     return run
 
 
+MIXED_SESSIONS = []
+"""What the session of `MIXED` returned that the tests share: it takes long."""
+
+
+@pytest.fixture
+def mixed(session):
+    if not MIXED_SESSIONS:
+        MIXED_SESSIONS.append(session(MIXED))
+    return MIXED_SESSIONS[0]
+
+
 def _failures(text):
     """What pytest prints about failures, without the address of the generator that a sampler was given."""
     return ADDRESS.sub("", text[text.index(" FAILURES ") : text.index(" short test summary ")]).strip("= ")
@@ -101,8 +112,8 @@ MIXED = """
 """
 
 
-def test_a_failure_shows_its_witness_and_the_summary_all_audits(session):
-    status, text = session(MIXED)
+def test_a_failure_shows_its_witness_and_the_summary_all_audits(mixed):
+    status, text = mixed
     assert status == 1
     assert "2 passed" in text
     assert "3 failed" in text
@@ -123,8 +134,8 @@ def test_a_failure_shows_its_witness_and_the_summary_all_audits(session):
 
 
 @pytest.mark.slow
-def test_a_rerun_shows_the_same_to_the_letter(session):
-    first, again = (_failures(session(MIXED)[1]) for _ in range(2))
+def test_a_rerun_shows_the_same_to_the_letter(session, mixed):
+    first, again = (_failures(text) for _, text in (mixed, session(MIXED)))
     assert first.count("false-alarm rate") == 2
     assert first == again
 
@@ -317,7 +328,6 @@ def test_a_marker_that_cannot_be_used_names_its_test(session):
             (),
             "tox.ini: dpaudit_samples must be a whole number >= 1000, such as 100000, got '1e6'",
         ),
-        ("dpaudit_samples = 0", (), "dpaudit_samples must be a whole number >= 1000, such as 100000, got '0'"),
         ("", ("--dpaudit-samples=5",), "--dpaudit-samples: must be a whole number >= 1000, such as 100000, got '5'"),
         (
             "dpaudit_confidence = 1",
@@ -325,11 +335,6 @@ def test_a_marker_that_cannot_be_used_names_its_test(session):
             "dpaudit_confidence must be a number above 0 and below 1, such as 0.999, got '1'",
         ),
         ("dpaudit_seed = -1", (), "dpaudit_seed must be a whole number >= 0, such as 1, got '-1'"),
-        (
-            "",
-            ("--dpaudit-samples=many",),
-            "--dpaudit-samples: must be a whole number >= 1000, such as 100000, got 'many'",
-        ),
         (
             "",
             ("--dpaudit-confidence=nan",),
@@ -399,9 +404,9 @@ def test_the_plugin_can_be_left_out(session):
 
 
 @pytest.mark.slow
-def test_the_workers_of_xdist_hand_over_what_they_counted(session):
+def test_the_workers_of_xdist_hand_over_what_they_counted(session, mixed):
     pytest.importorskip("xdist")
-    alone, distributed = session(MIXED), session(MIXED, "-n", "2")
+    alone, distributed = mixed, session(MIXED, "-n", "2")
     line = re.compile(r"^dpaudit: .*$", re.MULTILINE)
     assert distributed[0] == alone[0] == 1
     assert line.findall(distributed[1]) == line.findall(alone[1]) != []

@@ -78,13 +78,13 @@ def bet(sample, *, epsilon=1.0, delta=0.0, seed=0, confidence=0.999, samples=100
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("confidence", [0.95, 0.999])
 @pytest.mark.parametrize("name", GROSS)
-def test_gross_violations_take_500_outputs_per_input_or_fewer(name, confidence):
+def test_gross_violations_take_500_outputs_per_input_or_fewer(name):
+    """At a confidence of 0.999; a smaller one takes fewer."""
     within = beyond = 0
     # The median of 21: the first 11 on one side of it decide.
     for seed in range(21):
-        test, found = bet(GROSS[name], seed=seed, confidence=confidence)
+        test, found = bet(GROSS[name], seed=seed)
         assert not found or found[1].value > 1
         if found and test.drawn / 2 <= 500:
             within += 1
@@ -96,20 +96,19 @@ def test_gross_violations_take_500_outputs_per_input_or_fewer(name, confidence):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("confidence", [0.95, 0.999])
 @pytest.mark.parametrize(
     ("sample", "delta"),
     [(response(1.0), 0.0), (geometric(1.0), 0.0), (leaking(1.0, 0.05), 0.05)],
     ids=["randomized response", "geometric", "leaking"],
 )
-def test_claims_that_hold_exactly_are_refuted_no_more_often_than_stated(sample, delta, confidence):
-    """The bets have a quarter of the error probability."""
-    alpha = (1 - confidence) / 4
+def test_claims_that_hold_exactly_are_refuted_no_more_often_than_stated(sample, delta):
+    """The bets have a quarter of the error probability. At a small one few runs would show nothing."""
+    confidence, alpha = 0.6, 0.1
 
     def is_refuted(seed):
         return bet(sample, delta=delta, seed=seed, confidence=confidence, samples=2000)[1] is not None
 
-    refuted, made = counted(is_refuted, 300, alpha=alpha)
+    refuted, made = counted(is_refuted, 200, alpha=alpha)
     assert refuted <= most(made, alpha)
 
 

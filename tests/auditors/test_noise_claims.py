@@ -534,14 +534,13 @@ def test_rounding_of_the_output_counts_in_favour_of_the_claim(shown):
         return shown(1.02 * value + np.random.laplace(0.0, 1.0))
 
     for x, y in BY_EXACTLY_ONE:
-        for seed in (1, 2):
-            evidence = audited(mechanism, x, y, epsilon=1.0, seed=seed)
-            assert evidence.verdict != "refuted"
-            if evidence.verdict == "consistent":
-                assert evidence.measured["epsilon"].lower <= 1.0 + 1e-9
-                assert evidence.measured["epsilon"].upper == pytest.approx(1.0, abs=1e-4)
-            if shown is np.float32 and abs(x) < 10:
-                assert audited(too_far, x, y, epsilon=1.0, seed=seed).verdict == "refuted"
+        evidence = audited(mechanism, x, y, epsilon=1.0, seed=1)
+        assert evidence.verdict != "refuted"
+        if evidence.verdict == "consistent":
+            assert evidence.measured["epsilon"].lower <= 1.0 + 1e-9
+            assert evidence.measured["epsilon"].upper == pytest.approx(1.0, abs=1e-4)
+        if shown is np.float32 and abs(x) < 10:
+            assert audited(too_far, x, y, epsilon=1.0, seed=1).verdict == "refuted"
 
 
 def test_the_smaller_of_two_declared_sensitivities_counts():

@@ -193,7 +193,7 @@ def test_what_cannot_be_is_refused(make, message):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("swapped", [False, True])
-def test_exact_agrees_with_ten_million_simulated_shuffles(swapped):
+def test_exact_agrees_with_a_million_simulated_shuffles(swapped):
     """Reports of 16 agents, permuted one by one, at the paper's randomizer and the worst inputs that were found."""
     noise = randomizers.GaussianNoise.classical(0.25 + math.log(16), 1e-4, sensitivity=1.0)
     shuffler = randomizers.Shuffler(randomizers.Thresholded(noise))
@@ -201,13 +201,13 @@ def test_exact_agrees_with_ten_million_simulated_shuffles(swapped):
     data, log_probability = (worst.neighbour, worst.log_q) if swapped else (worst.data, worst.log_p)
     rng = np.random.default_rng((SEED, swapped))
     counts = np.zeros(17, dtype=np.int64)
-    for _ in range(100):
+    for _ in range(10):
         reports = shuffler.randomize(np.repeat([0, 1], data), 100_000, rng)
         counts += np.bincount(reports.sum(axis=1), minlength=17)
     law = np.exp(shuffler.of(16).law(data).log_probabilities)
-    rare = law < 1e-6
-    observed, expected = np.append(counts[~rare], counts[rare].sum()), np.append(law[~rare], law[rare].sum()) * 1e7
+    rare = law < 1e-5
+    observed, expected = np.append(counts[~rare], counts[rare].sum()), np.append(law[~rare], law[rare].sum()) * 1e6
     assert chisquare(observed[expected > 0], expected[expected > 0]).pvalue > FALSE_ALARM / 2
     side, limit = next(iter(worst.event.items()))
     hits = int(counts[limit:].sum() if side == "at least" else counts[: limit + 1].sum())
-    assert binomtest(hits, 10_000_000, math.exp(log_probability)).pvalue > FALSE_ALARM / 2
+    assert binomtest(hits, 1_000_000, math.exp(log_probability)).pvalue > FALSE_ALARM / 2

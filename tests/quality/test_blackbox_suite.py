@@ -92,15 +92,14 @@ def test_cells_are_not_those_of_half_the_noise(name, pairs):
 def test_the_oracle_grows_towards_the_truth_and_not_above(name):
     case = cases()[name]
     truth = case.truth()
-    bounds = [case.oracle(samples, 0.9) for samples in (10**4, 10**7)]
-    assert bounds == sorted(bounds)
-    assert bounds[-1] <= truth * (1 + 1e-9)
     if math.isinf(truth):
         # As many samples again add as much again: nothing is the limit.
-        assert case.oracle(10**9, 0.9) > bounds[-1] + 3
+        assert case.oracle(10**9, 0.9) > case.oracle(10**7, 0.9) + 3
     else:
         # The decisive event of twenty outputs, all beyond the same input, has probability 2^-20.
-        assert case.oracle(10**13 if name == "laplace-parallel" else 10**10, 0.9) > 0.97 * truth
+        few, many = (case.oracle(n, 0.9) for n in (10**4, 10**13 if name == "laplace-parallel" else 10**10))
+        assert few < many <= truth * (1 + 1e-9)
+        assert many > 0.97 * truth
 
 
 def test_claims_and_truths_agree_where_the_literature_says_so():
@@ -328,9 +327,9 @@ def test_the_command_line_writes_its_table(tmp_path, capsys):
 
 
 def test_the_search_finds_a_pair_nearly_as_good_as_the_best_of_very_many():
-    """Against the exact bounds of pairs: variations alone reach 0.74 in the mean of these seeds."""
+    """Against the exact bounds of pairs: variations alone reach 0.72 in the mean of these seeds."""
     case = cases()["sparse-vector-2"]
-    samples, confidence = 10**6, 0.9
+    samples, confidence = 300_000, 0.9
     best = case.oracle(samples, confidence)
     reached = []
     for seed in range(4):

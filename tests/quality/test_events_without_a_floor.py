@@ -70,11 +70,14 @@ def far_coordinate(data, size, rng):
 RARE_EVENTS = [atom, far_tail, needle, outcome, string, coordinate, far_coordinate]
 
 
-@pytest.mark.parametrize("sample", [atom, far_tail, outcome, pytest.param(string, marks=pytest.mark.slow)])
-def test_rare_decisive_events_are_found(sample):
-    bound = dpaudit.epsilon_lower_bound(sample, 1, 0, samples=2_000_000, seed=1)
-    # Some 160 occurrences against none give log(160 / 7) and a little less; a threshold in a tail lets some others in.
-    assert 1.5 < bound.epsilon < math.log(230 / 7)
+@pytest.mark.parametrize(
+    ("sample", "samples"), [(atom, 2_000_000), (far_tail, 2_000_000), (outcome, 2_000_000), (string, 1_000_000)]
+)
+def test_rare_decisive_events_are_found(sample, samples):
+    bound = dpaudit.epsilon_lower_bound(sample, 1, 0, samples=samples, seed=1)
+    # Of two million, some 160 occurrences against none give log(160 / 7) and a little less; a threshold in a tail lets
+    # some others in.
+    assert 1.5 < bound.epsilon < math.log(230 / 7 * samples / 2_000_000)
     assert not bound.reverse
 
 
@@ -252,7 +255,8 @@ SHAPES = {
 )
 def test_events_of_every_shape_are_found(name):
     sample, samples, delta, true, least = SHAPES[name]
-    for pair in ((0, 1), (1, 0)):
+    # Of the others either input is the mirror image of the other one.
+    for pair in ((0, 1), (1, 0)) if name in ("both tails", "the middle", "a number or a marker") else ((0, 1),):
         bound = dpaudit.epsilon_lower_bound(sample, *pair, delta=delta, samples=samples, seed=5)
         assert least < bound.epsilon <= true
 

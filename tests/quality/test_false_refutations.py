@@ -1,6 +1,8 @@
 """How often the auditors accuse the innocent: mechanisms that meet their claim with equality, audited many times.
 
 Every rate is printed (``pytest -rP``) and recorded; it must not be above what alpha allows, but for chance at 1e-6.
+At a large alpha few audits show much: of 150 at 0.2 a rate of 2.5 times alpha is visible, as is an event that is chosen
+with 0.8 standard deviations of luck. At 0.05 it would take 700 to show such a multiple, and 250 to show such luck.
 """
 
 import math
@@ -16,7 +18,7 @@ from dpaudit.auditors.blackbox import pair
 from dpaudit.statistics import mean_interval
 
 FALSE_ALARM = 1e-6
-ALPHA = 0.05
+ALPHA = 0.2
 
 
 def table(laws):
@@ -80,7 +82,7 @@ def local_hashing(epsilon, values, buckets):
 GRR, GEOMETRIC, DISCRETE = grr(1.0, 8), geometric(1.0, 6, (2, 3)), discrete_gaussian(1.5, (0, 1))
 CHOICE = np.exp([[1.5, 1.0, 0.0, 0.5], [1.0, 1.5, 0.5, 0.0]])
 CHOICE /= CHOICE.sum(axis=1, keepdims=True)
-AUDITS, SAMPLES = 400, 2000
+AUDITS, SAMPLES = 150, 2000
 
 # Sampler, the two inputs, the exact epsilon, delta.
 MECHANISMS = {
@@ -106,16 +108,16 @@ MECHANISMS = {
 EARLY = ["laplace", "randomized response", "grr over 8 values", "a number or a sentinel", "gaussian", "nothing to find"]
 
 
-def false_refutations(name, audits=AUDITS, samples=SAMPLES, sample=None, **options):
+def false_refutations(name, sample=None, *, audits=AUDITS, alpha=ALPHA, **options):
     ours, x, y, epsilon, delta = MECHANISMS[name]
 
     def is_wrong(seed):
         found = dpaudit.epsilon_lower_bound(
-            sample or ours, x, y, delta=delta, samples=samples, confidence=1 - ALPHA, seed=seed, **options
+            sample or ours, x, y, delta=delta, samples=SAMPLES, confidence=1 - alpha, seed=seed, **options
         )
         return found.epsilon > epsilon * (1 + 1e-9)
 
-    return counted(is_wrong, audits, alpha=ALPHA)
+    return counted(is_wrong, audits, alpha=alpha)
 
 
 def report(record_property, what, count, audits, alpha=ALPHA):
@@ -123,15 +125,17 @@ def report(record_property, what, count, audits, alpha=ALPHA):
     print(f"{what}: {count} of {audits} = {count / audits:.4f} (alpha {alpha:g})")
 
 
-def check_rate(record_property, what, wrong, audits):
-    report(record_property, what, wrong, audits)
-    assert wrong <= most(audits, ALPHA)
+def check_rate(record_property, what, wrong, audits, alpha=ALPHA):
+    report(record_property, what, wrong, audits, alpha)
+    assert wrong <= most(audits, alpha)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_false_refutations_of_one_pair(name, record_property):
-    check_rate(record_property, name, *false_refutations(name))
+    # Events judged on the sample that chose them are wrong most where there is nothing to find, and at a small alpha.
+    audits, alpha = (400, 0.05) if name == "nothing to find" else (AUDITS, ALPHA)
+    check_rate(record_property, name, *false_refutations(name, audits=audits, alpha=alpha), alpha)
 
 
 @pytest.mark.slow
@@ -139,16 +143,14 @@ def test_false_refutations_of_one_pair(name, record_property):
 def test_false_refutations_when_stopping_early(name, record_property, monkeypatch):
     """With a look after every two hundred samples, where the auditor takes one after every 65,536."""
     monkeypatch.setattr(pair, "CHUNK", 200)
-    audits = AUDITS // 2
-    wrong = false_refutations(name, audits, claimed=MECHANISMS[name][3], stop_early=True)
+    wrong = false_refutations(name, claimed=MECHANISMS[name][3], stop_early=True)
     check_rate(record_property, f"{name}, stopping early", *wrong)
 
 
 @pytest.mark.slow
 def test_false_refutations_with_learned_events_when_stopping_early(record_property, monkeypatch):
     monkeypatch.setattr(pair, "CHUNK", 800)
-    audits = AUDITS // 2
-    wrong = false_refutations("laplace in 3 columns", audits, claimed=1.0, stop_early=True)
+    wrong = false_refutations("laplace in 3 columns", claimed=1.0, stop_early=True)
     check_rate(record_property, "laplace in 3 columns, stopping early", *wrong)
 
 
@@ -159,27 +161,24 @@ def test_false_refutations_with_the_bits_of_floating_point_numbers(record_proper
     def floats(data, size, rng):
         return (table(GEOMETRIC)(data, size, rng) - 2) / 8
 
-    audits = AUDITS // 2
-    wrong = false_refutations("truncated geometric", audits, sample=floats, features="float-bits")
+    wrong = false_refutations("truncated geometric", sample=floats, features="float-bits")
     check_rate(record_property, "truncated geometric, float-bits", *wrong)
 
     def noisy(data, size, rng):
         return np.round(rng.laplace(size=size) * 64) / 64 + data
 
-    wrong = false_refutations("laplace", audits, sample=noisy, features="float-bits")
+    wrong = false_refutations("laplace", sample=noisy, features="float-bits")
     check_rate(record_property, "laplace on a grid, float-bits", *wrong)
 
 
 @pytest.mark.slow
-def test_false_refutations_in_the_fast_set(record_property):
-    audits = 100
-    check_rate(record_property, "grr, fast", *false_refutations("grr over 8 values", audits))
+def test_bounds_are_not_right_for_being_small():
     sample, x, y, epsilon, _ = MECHANISMS["grr over 8 values"]
     bounds = [dpaudit.epsilon_lower_bound(sample, x, y, samples=2000, seed=seed).epsilon for seed in range(20)]
     assert np.mean(bounds) > 0.4 * epsilon
 
 
-@pytest.mark.parametrize(("runs", "alpha"), [(400, 0.05), (200, 0.05), (300, 0.0125), (120, 0.1)])
+@pytest.mark.parametrize(("runs", "alpha"), [(150, 0.2), (400, 0.05), (300, 0.0125), (120, 0.1)])
 def test_counts_that_end_early_take_no_power_away(runs, alpha):
     """Worked out over all numbers of wrong runs, from binomial likelihoods."""
     limit, high, numbers = most(runs, alpha), visible(runs, alpha), np.arange(runs + 1)
@@ -241,15 +240,15 @@ class Sum(AnyTwoValues):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("target", "audits"), [(AnyTwoValues(), AUDITS // 2), (Sum(), AUDITS // 2)])
+@pytest.mark.parametrize("target", [AnyTwoValues(), Sum()])
 @pytest.mark.parametrize("stop_early", [False, True])
-def test_false_refutations_of_a_search_over_pairs(target, audits, stop_early, record_property, monkeypatch):
+def test_false_refutations_of_a_search_over_pairs(target, stop_early, record_property, monkeypatch):
     monkeypatch.setattr(pair, "CHUNK", 1000)
     (claim,) = target.claims()
     budget = Budget(samples=5000, confidence=1 - ALPHA, stop_early=stop_early)
     wrong = counted(
         lambda seed: audit(target, claim, budget=budget, streams=Streams(seed)).verdict == "refuted",
-        audits,
+        100,
         alpha=ALPHA,
     )
     what = f"search over pairs, {type(target).__name__}{', stopping early' * stop_early}"
@@ -262,7 +261,7 @@ def test_false_refutations_of_a_whole_check(record_property):
         record = dpaudit.check(AnyTwoValues(), samples=2000, confidence=1 - ALPHA, seed=seed)
         return record.results[0].verdict == "refuted"
 
-    wrong = counted(is_wrong, AUDITS // 2, alpha=ALPHA)
+    wrong = counted(is_wrong, AUDITS, alpha=ALPHA)
     check_rate(record_property, "dpaudit.check, search over pairs", *wrong)
 
 
@@ -275,12 +274,11 @@ def test_coverage_of_measured_means(name, record_property):
         "two points": (lambda r: np.where(r.random(60) < 0.3, 0.9, 0.1), 0.34),
         "spike": (lambda r: np.where(r.random(60) < 0.02, 1.0, 0.0), 0.02),
     }[name]
-    audits, missed = 1000, 0
+    audits, missed = 400, 0
     for seed in range(audits):
         lower, _, upper = mean_interval(draw(np.random.default_rng(seed)), support=(0.0, 1.0), confidence=1 - ALPHA)
         missed += not lower <= mean <= upper
-    report(record_property, f"mean of {name}", missed, audits)
-    assert missed <= binom.isf(FALSE_ALARM, audits, ALPHA)
+    check_rate(record_property, f"mean of {name}", missed, audits)
 
 
 # Detection limit.
@@ -311,7 +309,7 @@ def test_power_at_the_stated_detection_limit(kind, record_property):
         sample, delta = at_limit(kind, epsilon)
         return dpaudit.epsilon_lower_bound(sample, 0, 1, delta=delta, samples=samples, seed=seed, claimed=claimed)
 
-    limit = float(np.median([bound(claimed, seed).detection_limit for seed in range(20)]))
+    limit = float(np.median([bound(claimed, seed).detection_limit for seed in range(9)]))
     assert claimed < limit < 2 * claimed
     missed, made = counted(lambda seed: bound(limit, 1000 + seed).epsilon <= claimed, audits, alpha=0.05)
     record_property("limit", limit)

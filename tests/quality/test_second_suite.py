@@ -12,7 +12,7 @@ from suite import SUITES, audit, case_named, cases, exact, families, heldout, or
 import dpaudit
 
 FALSE_ALARM = 1e-6
-SAMPLES = 200_000
+SAMPLES = 100_000
 NAMES = [name for suite in ("second", "held-out") for name in cases(suite)]
 FAST = {"zero-inflated", "staircase", "snapped-noise", "skellam-noise", "needle-ten-thousandth", "median-exponential"}
 HEAVY = {"wide-dense-shift", "wide-few-shifted", "winner-and-gap"}
@@ -150,7 +150,9 @@ def test_cells_have_the_masses_that_samples_show(name, sampled):
 
 
 @pytest.mark.parametrize("name", MOSTLY_SLOW)
-def test_the_oracle_grows_and_stays_below_the_truth(name):
+def test_the_oracle_grows_and_stays_below_the_truth(name, monkeypatch):
+    # What is said of an oracle without cells follows from fewer log-ratios than its value is worked out from.
+    monkeypatch.setattr(exact, "SAMPLED", 1 << 16)
     case = case_named(name)
     truth = case.truth()
     bounds = [case.oracle(samples, 0.9) for samples in (10**4, 10**6)]

@@ -101,7 +101,8 @@ def kept(folder):
 
 @pytest.mark.parametrize(
     ("number", "again"),
-    [(signal.SIGINT, False), (signal.SIGINT, True), (signal.SIGTERM, True), (signal.SIGHUP, False)],
+    # Once SIGINT alone: tests/cli/test_status_and_output.py.
+    [(signal.SIGINT, True), (signal.SIGTERM, True), (signal.SIGHUP, False)],
 )
 def test_a_signal_keeps_what_was_computed(folder, number, again):
     process = start(seconds=0.6)
@@ -135,7 +136,7 @@ def test_workers_end_with_their_parent(folder):
     assert "partial" not in json.loads((folder / "out" / "record.json").read_text(encoding="utf-8"))
 
 
-MOMENTS = 7
+MOMENTS = 5
 
 
 def test_an_interrupt_at_any_moment_loses_nothing(folder):

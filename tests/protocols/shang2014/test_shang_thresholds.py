@@ -45,9 +45,9 @@ def noise_of(epsilon, delta):
 )
 def test_theorem_1_around_the_largest_epsilon(name, relation, sensitivity):
     rng = np.random.default_rng(SEED)
-    for delta in 10 ** rng.uniform(-9, -1, 6):
+    for i, delta in enumerate(10 ** rng.uniform(-9, -1, 4)):
         limit = brentq(lambda e: delta_of(e, noise_of(e, delta), sensitivity) / delta - 1, 1e-4, 60)  # noqa: B023
-        for factor in (0.3, 1 - 1e-4, 1 + 1e-4, 3.0):
+        for factor in (1 - 1e-4, 1 + 1e-4) if i else (0.3, 1 - 1e-4, 1 + 1e-4, 3.0):
             target = GaussianHistogram(epsilon=limit * factor, delta=float(delta), relation=relation)
             assert decide(target, name).verdict == ("proved" if factor < 1 else "refuted")
 
