@@ -17,6 +17,9 @@ from .riffle import FloatArray, IntArray
 MOST_ITEMS = 10
 """Most items of which all rankings are listed."""
 
+_MOST_COUNTED = 6
+"""Alternatives, at most, whose rankings are counted one by one: 720, where runs have thousands of users."""
+
 
 def second_order_marginals(orders: npt.ArrayLike) -> FloatArray:
     """Share of the rankings that place two alternatives at two given places.
@@ -44,6 +47,31 @@ def second_order_marginals(orders: npt.ArrayLike) -> FloatArray:
         for first, second in rankings.alternative_pairs(m).tolist()
     ]
     return np.asarray(np.array(counts).reshape(-1, m, m) / n)
+
+
+def second_order_of_indices(indices: IntArray, m: int) -> FloatArray:
+    """As `second_order_marginals`, of rankings given by their lexicographic indices, as `ranking_index` numbers them.
+
+    Few rankings are counted, and each count goes to the cells of its ranking; the numbers are the same.
+
+    Parameters
+    ----------
+    indices : ndarray of int64, shape (n,), n >= 1
+        Values 0 to m! - 1.
+    m : int
+        Number of alternatives, at least 2.
+    """
+    if m > _MOST_COUNTED:
+        return second_order_marginals(rankings.ranking_at(indices, m))
+    counts = np.bincount(indices, minlength=factorial(m))
+    return np.asarray((_cells_of_rankings(m) @ counts).reshape(-1, m, m) / len(indices))
+
+
+@cache
+def _cells_of_rankings(m: int) -> FloatArray:
+    """Which cells of the second-order marginals each ranking of m alternatives is in: shape (cells, m!)."""
+    marginals = [second_order_marginals(order[None]).ravel() for order in rankings.all_rankings(m)]
+    return np.ascontiguousarray(np.array(marginals).T)
 
 
 def second_order_of_law(weights: npt.ArrayLike, m: int) -> FloatArray:

@@ -13,7 +13,7 @@ import numpy as np
 import dpaudit
 from dpaudit import randomizers, rankings
 
-from .marginals import second_order_marginals, second_order_of_law
+from .marginals import second_order_of_indices, second_order_of_law
 from .paper import PAPER, SIGN_ROWS
 
 WHOLE_ITEMS = 3
@@ -179,7 +179,7 @@ class RankingOracle(dpaudit.Mechanism):
             return second_order_of_law(weights, self.items)
         steps = np.cumsum(weights)
         drawn = np.searchsorted(steps, rng.random(int(counts.sum())) * steps[-1], side="right")
-        return second_order_marginals(rankings.ranking_at(np.minimum(drawn, len(steps) - 1), self.items))
+        return second_order_of_indices(np.minimum(drawn, len(steps) - 1), self.items)
 
     def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
         """Draw distributions, shape (size, d!), for users' rankings of shape (n, d)."""

@@ -114,14 +114,15 @@ class Chain:
         ordered = self.ordered_leaves
         for attribute in range(len(ordered) + self.splits):
             rows = np.flatnonzero(asked == attribute)
+            own = positions[rows]
             if attribute < len(ordered):
                 leaf = self.leaves[ordered[attribute]]
-                found[rows] = rankings.ranking_index(rankings.positions(relative_positions(positions[rows], leaf)))
+                found[rows] = rankings.ranking_index(rankings.positions(relative_positions(own, leaf)))
                 continue
             number = attribute - len(ordered)
             leaf, rest = self.leaves[number], self.behind(number)
-            places = np.sort(positions[rows][:, list(leaf)], axis=1)
-            others = positions[rows][:, list(rest)]
+            places = np.sort(own[:, list(leaf)], axis=1)
+            others = own[:, list(rest)]
             # Place in the internal set: one's own number in the leaf plus how many of the rest are ahead.
             ahead = (others[:, None, :] < places[:, :, None]).sum(axis=2) + np.arange(len(leaf))
             found[rows] = _combination_index(ahead, len(leaf) + len(rest))

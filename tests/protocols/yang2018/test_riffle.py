@@ -8,7 +8,11 @@ import pytest
 from scipy.stats import chisquare
 
 import dpaudit
-from dpaudit.catalog.yang2018.marginals import second_order_marginals, second_order_of_law
+from dpaudit.catalog.yang2018.marginals import (
+    second_order_marginals,
+    second_order_of_indices,
+    second_order_of_law,
+)
 from dpaudit.catalog.yang2018.riffle import Chain, interleavings, random_chain, relative_positions, thin_leaf_sizes
 from dpaudit.catalog.yang2018.rule_one import triplet_distributions, triplets
 from dpaudit.catalog.yang2018.structure import (
@@ -190,7 +194,7 @@ def test_the_structure_is_found_again(exhaustive):
     assert set(learn_chain(cube, 3, exhaustive=exhaustive).leaves) == set(chain.leaves)
 
 
-@pytest.mark.parametrize("m", [2, 3, 5, 6])
+@pytest.mark.parametrize("m", [2, 3, 5, 6, 7])
 def test_second_order_marginals(m):
     rng = np.random.default_rng(SEED)
     orders = all_rankings(m)
@@ -203,6 +207,7 @@ def test_second_order_marginals(m):
     drawn = orders[rng.integers(0, len(orders), 200)]
     shares = np.bincount(ranking_index(drawn), minlength=len(orders)) / 200
     assert second_order_marginals(drawn) == pytest.approx(second_order_of_law(shares, m), abs=1e-12)
+    assert np.array_equal(second_order_of_indices(ranking_index(drawn), m), second_order_marginals(drawn))
 
 
 @pytest.mark.parametrize(("length", "m"), [(5, 3), (1, 1), (24, 11)])
