@@ -222,7 +222,7 @@ def test_questions_that_have_no_answer(bounds, ask, message):
 
 
 def test_the_example_of_the_docs_runs(capsys):
-    page = (Path(__file__).parents[2] / "docs" / "privacy-bounds.md").read_text()
+    page = (Path(__file__).parents[3] / "docs" / "privacy-bounds.md").read_text()
     example, *_ = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
     exec(compile(example, "example", "exec"), {})
     first, second, third, *_ = capsys.readouterr().out.splitlines()
