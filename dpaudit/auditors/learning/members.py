@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from itertools import chain
+from dataclasses import dataclass, field
+from itertools import chain, islice
 
 import numpy as np
 from scipy.special import xlogy
@@ -24,6 +25,9 @@ from dpaudit.auditors.outputs.flat import Flat, Grouped, Uniform, Varied, output
 from dpaudit.auditors.outputs.flat import paths as paths_of
 from dpaudit.auditors.outputs.held import with_whole_texts
 from dpaudit.auditors.outputs.outputs import Outputs, OutputsLike, as_outputs
+
+_Counted = list[tuple[int, np.ndarray, np.ndarray]]
+"""Of blocks of outputs: their side, the distinct values in them, and the number of outputs with each."""
 
 _MOST_TELLING = 32
 """Values, at most, whose occurrences a score looks at. Chosen by hand, for time."""
@@ -42,10 +46,15 @@ def learn_members(columns: Columns, x: OutputsLike, y: OutputsLike) -> AdditiveS
     therefore taken by chance.
     """
     sides = as_outputs(x), as_outputs(y)
-    looked_into = collections_of([next(iter(part)) for side in sides for part in side.apart() if len(side)])
-    found = [(collection, *_tally(collection, sides)) for collection in looked_into]
-    paths = [collection.occurrences(value) for collection, values, _ in found for value in values]
-    hits = [counts for *_, counts in found]
+    looked_into = collections_of([flat for side in sides for part in side.apart() for flat in islice(part, 1)])
+    tallies = [_Tally(collection) for collection in looked_into]
+    if tallies:
+        for side, outputs in enumerate(sides):
+            for group in (group for part in outputs.apart() for flat in part for group in _groups(flat)):
+                for tally in tallies:
+                    tally.add(side, group)
+    paths = [tally.collection.occurrences(value) for tally in tallies for value in tally.values()]
+    hits = [tally.hits() for tally in tallies]
     if len(columns.paths or ()) >= MOST_PATHS:
         places, of_places = _tally_of_places(sides)
         paths += places
@@ -67,22 +76,38 @@ def learn_members(columns: Columns, x: OutputsLike, y: OutputsLike) -> AdditiveS
     return learn_additive(identity_transform, own, x, y)
 
 
-def _tally(collection: Collection, sides: Sequence[Outputs]) -> tuple[list[Value], np.ndarray]:
-    """Values in a collection, and in how many outputs of either side each is, shape (2, values)."""
-    codes: dict[str, int] = {}
-    found: dict[bool, list[tuple[int, np.ndarray, np.ndarray]]] = {False: [], True: []}
-    for side, outputs in enumerate(sides):
-        for group in (with_whole_texts(group) for part in outputs.apart() for flat in part for group in _groups(flat)):
-            entries = collection.entries(group, lambda text: codes.setdefault(text, len(codes) + 1))
-            for is_text, counted in found.items():
-                some = entries.at((entries.categories > 0) == is_text)
-                values, which = np.unique(some.categories if is_text else some.numbers, return_inverse=True)
-                once = np.unique(some.rows * max(1, len(values)) + which)
-                counted.append((side, values, np.bincount(once % max(1, len(values)), minlength=len(values))))
-    texts = list(codes)
-    numbers, of_numbers = _summed(found[False])
-    coded, of_texts = _summed(found[True])
-    return [*numbers.tolist(), *(texts[code - 1] for code in coded.tolist())], np.hstack([of_numbers, of_texts])
+@dataclass(slots=True)
+class _Tally:
+    """In how many outputs of either side each value of a collection is."""
+
+    collection: Collection
+    codes: dict[str, int] = field(default_factory=dict)
+    numbers: _Counted = field(default_factory=list)
+    texts: _Counted = field(default_factory=list)
+
+    def add(self, side: int, group: Uniform | Varied) -> None:
+        """Count the values of some outputs."""
+        entries = self.collection.entries(with_whole_texts(group), self._code)
+        is_text = entries.categories > 0
+        for counted, some, values in (
+            (self.numbers, entries.at(~is_text), entries.numbers[~is_text]),
+            (self.texts, entries.at(is_text), entries.categories[is_text]),
+        ):
+            distinct, which = np.unique(values, return_inverse=True)
+            once = np.unique(some.rows * max(1, len(distinct)) + which) % max(1, len(distinct))
+            counted.append((side, distinct, np.bincount(once, minlength=len(distinct))))
+
+    def values(self) -> list[Value]:
+        """Return the values, numbers before texts."""
+        texts = list(self.codes)
+        return [*_distinct(self.numbers)[0].tolist(), *(texts[code - 1] for code in _distinct(self.texts)[0].tolist())]
+
+    def hits(self) -> np.ndarray:
+        """Return the numbers of outputs, shape (2, values)."""
+        return np.hstack([_summed(self.numbers), _summed(self.texts)])
+
+    def _code(self, text: str) -> int:
+        return self.codes.setdefault(text, len(self.codes) + 1)
 
 
 def _tally_of_places(sides: Sequence[Outputs]) -> tuple[list[str], np.ndarray]:
@@ -103,13 +128,20 @@ def _groups(flat: Flat) -> list[Uniform | Varied]:
     return [group for _, group in flat.groups] if isinstance(flat, Grouped) else [flat]
 
 
-def _summed(counted: list[tuple[int, np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct values of blocks of outputs, and the counts of either side, summed over its blocks."""
-    values, which = np.unique(np.concatenate([values for _, values, _ in counted]), return_inverse=True)
-    sides = np.repeat([side for side, *_ in counted], [len(values) for _, values, _ in counted])
-    hits = np.zeros((2, len(values)), dtype=int)
-    np.add.at(hits, (sides, which), np.concatenate([counts for *_, counts in counted]))
-    return values, hits
+def _distinct(counted: _Counted) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct values of blocks of outputs, and which of them the values of all blocks are."""
+    values = [values for _, values, _ in counted] or [np.empty(0)]
+    return np.unique(np.concatenate(values), return_inverse=True)
+
+
+def _summed(counted: _Counted) -> np.ndarray:
+    """Counts of every distinct value on either side."""
+    distinct, which = _distinct(counted)
+    hits = np.zeros((2, len(distinct)), dtype=int)
+    for side in range(2):
+        counts = [counts if at == side else np.zeros_like(counts) for at, _, counts in counted]
+        np.add.at(hits[side], which, np.concatenate(counts) if counts else np.empty(0, dtype=int))
+    return hits
 
 
 def _likelihood_ratios(hits: np.ndarray, sizes: np.ndarray) -> np.ndarray:
