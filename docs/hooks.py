@@ -105,7 +105,7 @@ def auditors() -> str:
         "error probabilities of all results. What is computed exactly has no error probability.",
         "",
     ]
-    for path in sorted((ROOT / "dpaudit" / "auditors").glob("*.py")):
+    for path in sorted((ROOT / "dpaudit" / "auditors").rglob("*.py")):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if not isinstance(node, ast.FunctionDef | ast.ClassDef) or node.name.startswith("_"):
                 continue

@@ -92,7 +92,7 @@ def test_a_claims_formula_outdates_that_claim_only(copied_project, before):
 
 
 def test_a_constant_of_a_learner_is_the_black_box_auditors_alone(copied_project, before):
-    learners = copied_project / "dpaudit" / "auditors" / "learners.py"
+    learners = copied_project / "dpaudit" / "auditors" / "learning" / "learners.py"
     text = learners.read_text(encoding="utf-8")
     constant = re.search(r"^(_[A-Z_]+ = )(\d[\d_.e]*)$", text, re.MULTILINE)
     assert constant is not None
