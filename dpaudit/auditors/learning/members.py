@@ -18,7 +18,7 @@ from scipy.special import xlogy
 
 from dpaudit.auditors.learning.learners import identity_transform, learn_additive
 from dpaudit.auditors.learning.row_scores import AdditiveScore
-from dpaudit.auditors.outputs.columns import MOST_PATHS, Columns
+from dpaudit.auditors.outputs.columns import LEAST_COMMON, Columns
 from dpaudit.auditors.outputs.content_choice import Collection, collections_of
 from dpaudit.auditors.outputs.contents import Content, Value
 from dpaudit.auditors.outputs.flat import Flat, Grouped, Uniform, Varied, outputs_by_structure
@@ -28,6 +28,14 @@ from dpaudit.auditors.outputs.outputs import Outputs, OutputsLike, as_outputs
 
 _Counted = list[tuple[int, np.ndarray, np.ndarray]]
 """Of blocks of outputs: their side, the distinct values in them, and the number of outputs with each."""
+
+_EVIDENCE = 1.5
+"""Twice the logarithm of the likelihood ratio of a value that is taken, at least, over the logarithm of the number of
+values. Measured on one of 3,000 words in lists (0.6 % against 0.06 %, 40,000 outputs, eight seeds at 90 %): the mean
+bound is 1.06 with 2, 1.25 with 1.5 and 0.78 with 1, where the best event has 1.81."""
+
+_MANY_PATHS = LEAST_COMMON
+"""Places in outputs from which on there may be others that have no columns."""
 
 _MOST_TELLING = 32
 """Values, at most, whose occurrences a score looks at. Chosen by hand, for time."""
@@ -41,9 +49,9 @@ def learn_members(columns: Columns, x: OutputsLike, y: OutputsLike) -> AdditiveS
 
     Notes
     -----
-    A value counts once in an output. If both inputs give a value equally often, twice the logarithm of the likelihood
-    ratio exceeds ``2 log v`` with a probability of about ``1 / (v sqrt(pi log v))``. Of ``v`` values, less than one is
-    therefore taken by chance.
+    A value counts once in an output. Of those whose counts on the two inputs are likelier by two probabilities than by
+    one, so that twice the logarithm of the likelihood ratio exceeds `_EVIDENCE` times that of the number of values, the
+    likeliest are taken. Some of them are there by chance: other samples judge the score.
     """
     sides = as_outputs(x), as_outputs(y)
     looked_into = collections_of([flat for side in sides for part in side.apart() for flat in islice(part, 1)])
@@ -53,17 +61,22 @@ def learn_members(columns: Columns, x: OutputsLike, y: OutputsLike) -> AdditiveS
             for group in (group for part in outputs.apart() for flat in part for group in _groups(flat)):
                 for tally in tallies:
                     tally.add(side, group)
-    paths = [tally.collection.occurrences(value) for tally in tallies for value in tally.values()]
     hits = [tally.hits() for tally in tallies]
-    if len(columns.paths or ()) >= MOST_PATHS:
+    places: list[str] = []
+    if len(columns.paths or ()) >= _MANY_PATHS:
         places, of_places = _tally_of_places(sides)
-        paths += places
         hits.append(of_places)
-    if not paths:
+    if not hits:
         return None
-    apart = _likelihood_ratios(np.hstack(hits), np.array([[len(x)], [len(y)]]))
-    largest = np.argsort(-apart, kind="stable")[:_MOST_TELLING]
-    telling = [paths[i] for i in largest.tolist() if apart[i] > 2 * math.log(max(2, len(paths)))]
+    apart = [_likelihood_ratios(each, np.array([[len(x)], [len(y)]])) for each in hits]
+    least = _EVIDENCE * math.log(max(2, sum(map(len, apart))))
+    found: list[tuple[float, str]] = []
+    for tally, ratios in zip(tallies, apart, strict=False):
+        values = tally.values()
+        found += [(-ratios[i], tally.collection.occurrences(values[i])) for i in np.flatnonzero(ratios > least)]
+    found += [(-apart[-1][i], places[i]) for i in np.flatnonzero(apart[-1] > least)] if places else []
+    # In which order a set lists its members, and so their counts come, is another one in each process.
+    telling = [path for _, path in sorted(found)[:_MOST_TELLING]]
     if not telling:
         return None
     # Of a place, its number and its kind, which says where there is nothing.

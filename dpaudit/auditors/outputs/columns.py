@@ -27,8 +27,12 @@ from dpaudit.auditors.outputs.flat import (
 from dpaudit.auditors.outputs.leaves import Values, count_texts, numbers_and_categories
 from dpaudit.auditors.outputs.positions import matrix_of_positions
 
-MOST_PATHS = 4096
-"""Places in outputs, at most, that have columns; of more, such as the keys of large dicts, the commonest have."""
+_MOST_PATHS = 4096
+"""Places in outputs, at most, that have columns."""
+
+LEAST_COMMON = 256
+"""Of more places, such as the keys of large dicts, those have columns that half of the outputs have, and at least so
+many of the commonest: a column of every rare place would take far more time and memory than it says."""
 
 _MOST_PATHS_COUNTED = 1 << 17
 """Places, at most, of which the commonest are found."""
@@ -97,7 +101,7 @@ class Columns:
                 found.update(dict.fromkeys(contents.left(paths(structure))))
             if len(found) > _MOST_PATHS_COUNTED:
                 return None
-        if len(found) > MOST_PATHS:
+        if len(found) > _MOST_PATHS:
             found = dict.fromkeys(_commonest(parts, contents))
         # Of very many, those that come once are names of outputs, and which of them come first is luck.
         many = len(texts) > _MOST_CATEGORIES
@@ -251,7 +255,8 @@ def _commonest(parts: Sequence[Apart], contents: Found) -> list[str]:
         seen += len(flat)
         for structure, outputs in outputs_by_structure(flat).items():
             counts.update(dict.fromkeys(contents.left(paths(structure)), outputs))
-    kept = set(sorted(counts, key=counts.__getitem__, reverse=True)[:MOST_PATHS])
+    ordered = sorted(counts, key=counts.__getitem__, reverse=True)[:_MOST_PATHS]
+    kept = {path for i, path in enumerate(ordered) if i < LEAST_COMMON or 2 * counts[path] >= seen}
     return [path for path in counts if path in kept]
 
 

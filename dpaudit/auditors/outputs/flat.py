@@ -675,8 +675,11 @@ def _quoted(name: str) -> str:
 
 
 def _is_set_of_reals(item: Any) -> bool:
-    """Whether a set holds numbers that hardly come again, so that it is no category as a whole."""
-    return bool(item) and all(isinstance(part, float) for part in item)
+    """Whether a set holds numbers that hardly come again, so that it is no category as a whole.
+
+    Numbers that have no order are none.
+    """
+    return bool(item) and all(isinstance(part, float) and part == part for part in item)
 
 
 def steps(structure: Structure) -> list[tuple[str, Structure]]:

@@ -1,6 +1,9 @@
 """A value of a large vocabulary that one input gives more often is found in lists, sets and the keys of dicts."""
 
 import math
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -8,7 +11,7 @@ import pytest
 import dpaudit
 from dpaudit.auditors.learning.members import learn_members
 from dpaudit.auditors.learning.scores import score_from_json
-from dpaudit.auditors.outputs.columns import MOST_PATHS, Columns
+from dpaudit.auditors.outputs.columns import LEAST_COMMON, Columns
 from dpaudit.auditors.outputs.outputs import Outputs
 
 WORDS = [f"w{i:04d}" for i in range(1000)]
@@ -70,37 +73,76 @@ def test_scores_are_made_again_from_json(name):
 
 @pytest.mark.slow
 def test_nothing_is_learned_where_inputs_are_alike():
-    """Of 1,000 words, luck makes one pass in a tenth of the pairs of samples."""
+    """Of 1,000 words, luck makes one pass in half of the pairs of samples, about: other samples judge such a score."""
     taken = 0
     for seed in range(40):
         rng = np.random.default_rng(seed)
         x, y = (outputs_of([set(items) for items in chosen(0, 300, rng)]) for _ in range(2))
-        taken += learn_members(Columns(None, (), ("",), (1,)), x, y) is not None
-    # With a share of a tenth, more than 14 of 40 have a probability of 3e-6.
-    assert taken <= 14
+        score = learn_members(Columns(None, (), ("",), (1,)), x, y)
+        taken += 0 if score is None else len(score.tables)
+    # Each of the 1,000 passes with a probability of 1.3e-3, if the statistic has the chi-squared law: 52 in 40 pairs.
+    # The counts of rare words are coarse, and more than 100 would be 6 standard deviations too many.
+    assert taken <= 100
 
 
-def keyed(data, size, rng, keys=3 * MOST_PATHS):
-    """Dicts that hold some of very many keys: of most of them only a few outputs do."""
-    shares = np.full(keys, 0.002)
-    shares[PLANTED] = SHARE[data]
+def keyed(data, size, rng, keys=5000):
+    """Dicts that hold some of very many keys, of which one is rarer than the others."""
+    shares = np.full(keys, 0.012)
+    shares[PLANTED] = {0: 0.0006, 1: 0.006}[data]
     return [dict.fromkeys(row.tolist(), 1) for row in (np.flatnonzero(rng.random(keys) < shares) for _ in range(size))]
 
 
 @pytest.mark.slow
-def test_a_key_is_found_among_more_than_have_columns():
-    x, y = (outputs_of(keyed(data, 3000, np.random.default_rng(data))) for data in (1, 0))
+def test_a_rare_key_is_found_that_has_no_column():
+    x, y = (outputs_of(keyed(data, 8000, np.random.default_rng(data))) for data in (1, 0))
     columns = x.columns_with(y)
-    assert len(columns.paths) == MOST_PATHS
+    assert len(columns.paths) == LEAST_COMMON
+    assert f"[{PLANTED}]" not in columns.paths
     score = learn_members(columns, x, y)
     has = np.array([PLANTED in item for item in x.raw])
-    assert score(x)[has].min() > score(x)[~has].max()
+    assert np.median(score(x)[has]) > np.median(score(x)[~has]) + 1
     assert np.array_equal(score_from_json(score.to_json())(y), score(y))
 
 
 @pytest.mark.slow
 def test_the_commonest_places_have_columns():
-    rare, often = ([f"{kind}{i}" for i in range(MOST_PATHS)] for kind in ("rare", "often"))
+    rare, often = ([f"{kind}{i}" for i in range(4000)] for kind in ("rare", "often"))
     rows = [{**dict.fromkeys(rare[i::40], i), **dict.fromkeys(often, i)} for i in range(40)]
+    assert set(Columns.fit(outputs_of(rows).raw).paths) == {f"['{name}']" for name in often}
+    rows = [dict.fromkeys(rare[i % 2 :: 2] + often[i % 3 :: 3], i) for i in range(40)]
     columns = Columns.fit(outputs_of(rows).raw)
-    assert set(columns.paths) == {f"['{name}']" for name in often}
+    assert set(columns.paths) == {f"['{name}']" for name in rare}
+
+
+ORDER = """
+import numpy as np
+from dpaudit.auditors.learning.members import learn_members
+from dpaudit.auditors.outputs.outputs import Outputs
+
+def outputs(leaks):
+    rng = np.random.default_rng(leaks)
+    rows = np.empty(400, dtype=object)
+    rows[:] = [{f"w{i}" for i in rng.integers(0, 500, 5)} | ({f"leak{i}" for i in range(40)} if k < leaks else set())
+               for k in range(400)]
+    return Outputs(rows)
+
+x, y = outputs(30), outputs(2)
+print(learn_members(x.columns_with(y), x, y).to_json())
+"""
+
+
+@pytest.mark.slow
+def test_the_order_in_which_sets_list_their_members_decides_nothing():
+    """Forty words that tell as much are more than a score looks at: which of them it takes is not left to the order."""
+    made = {
+        subprocess.run(
+            [sys.executable, "-c", ORDER],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in "012"
+    }
+    assert len(made) == 1
+    assert "leak0" in made.pop()
