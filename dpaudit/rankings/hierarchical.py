@@ -76,20 +76,35 @@ def _places(margins: npt.NDArray[np.generic], rng: np.random.Generator) -> IntAr
     """Place of every alternative; between rounds, the place at which its level begins."""
     runs, m = margins.shape[:2]
     priority = rng.permuted(np.tile(np.arange(m), (runs, 1)), axis=1)
-    victories = np.sign(margins).astype(np.int64)
-    start = np.zeros((runs, m), dtype=np.int64)
-    for _ in range(m):
-        together = start[:, :, None] == start[:, None, :]
-        if not (together.sum(axis=2) > 1).any():
-            break
+    places = np.zeros((runs, m), dtype=np.int64)
+    # Runs are the last axis, because there are many of them and few alternatives; runs that are done leave.
+    active = np.arange(runs)
+    start = np.zeros((m, runs), dtype=np.int32)
+    victories = np.ascontiguousarray(np.sign(margins).astype(np.int32).transpose(1, 2, 0))
+    while len(active):
+        together = start[:, None] == start[None]
         # Victories less defeats order a level as the scores do.
-        score = np.where(together, victories, 0).sum(axis=2)
-        unsplit = ~(together & (score[:, :, None] != score[:, None, :])).any(axis=2)
-        total = np.where(together, margins, 0).sum(axis=2)
-        ahead = (total[:, None, :] > total[:, :, None]) | (
-            (total[:, None, :] == total[:, :, None]) & (priority[:, None, :] > priority[:, :, None])
-        )
-        winner = unsplit & ~(together & ahead).any(axis=2)
-        score = np.where(unsplit, winner, score)
-        start = start + (together & (score[:, None, :] > score[:, :, None])).sum(axis=2)
-    return start
+        score = np.where(together, victories, 0).sum(axis=1, dtype=np.int32)
+        alike = together & (score[:, None] == score[None])
+        level, tied = together.sum(axis=1, dtype=np.int32), alike.sum(axis=1, dtype=np.int32)
+        unsplit = (level > 1) & (tied == level)
+        stuck = np.flatnonzero(unsplit.any(axis=0))
+        winner = _winners(together[:, :, stuck].transpose(2, 0, 1), margins[active[stuck]], priority[active[stuck]])
+        score[:, stuck] = np.where(unsplit[:, stuck], winner.T, score[:, stuck])
+        start = start + (together & (score[None] > score[:, None])).sum(axis=1, dtype=np.int32)
+        places[active] = start.T
+        # The places of a run are all different when they add up to 0 + ... + (m - 1), and else to less.
+        left = np.flatnonzero(start.sum(axis=0, dtype=np.int64) < m * (m - 1) // 2)
+        active, start, victories = active[left], start[:, left], victories[:, :, left]
+    return places
+
+
+def _winners(
+    together: npt.NDArray[np.bool_], margins: npt.NDArray[np.generic], priority: IntArray
+) -> npt.NDArray[np.bool_]:
+    """Tell which alternatives have the largest sum of margins over their level, or of several the first drawn."""
+    total = np.where(together, margins, 0).sum(axis=2)
+    ahead = (total[:, None, :] > total[:, :, None]) | (
+        (total[:, None, :] == total[:, :, None]) & (priority[:, None, :] > priority[:, :, None])
+    )
+    return np.asarray(~(together & ahead).any(axis=2))

@@ -110,7 +110,7 @@ def check_rows(rows: npt.NDArray[np.integer], first: int = 0) -> IntArray:
         )
     chunk = rows.astype(np.int64, copy=False)
     seen = np.zeros(chunk.shape, dtype=bool)
-    np.put_along_axis(seen, chunk, True, axis=1)
+    seen.reshape(-1)[chunk + m * np.arange(len(chunk))[:, None]] = True
     if not seen.all():
         row, missing = np.argwhere(~seen)[0]
         repeated = int(np.argmax(np.bincount(chunk[row], minlength=m) > 1))

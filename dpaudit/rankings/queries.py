@@ -45,11 +45,12 @@ def random_subsets(population: int, subset: int, size: int, rng: np.random.Gener
         raise ParameterError(f"a subset of {subset} elements cannot be drawn from {population}")
     if subset == population:
         return np.tile(np.arange(population, dtype=np.int64), (size, 1))
-    rows = np.empty((size, subset), dtype=np.int64)
+    columns = np.empty((subset, size), dtype=np.int64)
     for taken, last in enumerate(range(population - subset, population)):
         drawn = rng.integers(0, last + 1, size)
-        repeated = (rows[:, :taken] == drawn[:, None]).any(axis=1)
-        rows[:, taken] = np.where(repeated, last, drawn)
+        repeated = (columns[:taken] == drawn).any(axis=0)
+        columns[taken] = np.where(repeated, last, drawn)
+    rows = np.ascontiguousarray(columns.T)
     rows.sort(axis=1)
     return rows
 
