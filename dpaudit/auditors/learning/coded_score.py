@@ -188,7 +188,7 @@ class _Pieces:
     def _fill(self, cells: np.ndarray, rows: np.ndarray) -> None:
         assert self._lookup is not None
         own = len(self._varying)
-        cells[:own] = self._lookup.each(rows, np.int32).T
+        cells[:own] = self._lookup.each(rows, np.int32)
         cells[:own] += self._begins[self._varying, None].astype(np.int32)
         begins = self._begins[len(self._columns) :].tolist()
         for to, begin, ((i, j), columns) in zip(cells[own:], begins, self._pairs.items(), strict=False):

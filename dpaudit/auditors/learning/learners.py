@@ -473,7 +473,7 @@ def _cells_by_column(edges: tuple[np.ndarray, ...], columns: list[int], rows: np
         return {i: cell_numbers(edges[i], rows[:, i]) for i in columns}
     lookup = Lookup.of([Table(edge, np.arange(len(edge) + 1.0)) for edge in edges])
     assert lookup is not None
-    return dict(zip(columns, _turned(lookup.each(rows, np.intp)), strict=True))
+    return dict(zip(columns, lookup.each(rows, np.intp), strict=True))
 
 
 def _beyond_alone(

@@ -170,7 +170,7 @@ class _Cells:
     def numbers(self, rows: np.ndarray) -> np.ndarray:
         """Cell of every column of rows, shape (size, k)."""
         assert self._lookup is not None
-        return self._lookup.each(rows, np.int32)
+        return np.ascontiguousarray(self._lookup.each(rows, np.int32).T)
 
     def counted(self, numbers: np.ndarray) -> csr_array:
         """Matrix of outputs and cells with a 1 where an output is in a cell."""

@@ -29,7 +29,6 @@ from dpaudit.auditors.outputs.event_words import (
 )
 from dpaudit.auditors.outputs.outputs import OutputsLike
 
-_STEPS = 8
 _BLOCK_VALUES = 1 << 15
 """Numbers that are scored at a time, so that they stay in the cache."""
 
@@ -47,12 +46,10 @@ class AdditiveScore:
 
     transform: Transform
     tables: tuple[Table, ...]
-    steps: _Steps | None = field(init=False)
     lookup: Lookup | None = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "steps", _steps(self.tables))
-        object.__setattr__(self, "lookup", None if self.steps is not None else Lookup.of(self.tables))
+        object.__setattr__(self, "lookup", Lookup.of(self.tables))
 
     def __call__(self, outputs: OutputsLike) -> np.ndarray:
         return self.of_rows(self.transform(outputs, self._reach))
@@ -60,19 +57,10 @@ class AdditiveScore:
     @property
     def _reach(self) -> int:
         """How many columns hold all that the score looks at."""
-        columns = self.steps[0] if self.steps is not None else None if self.lookup is None else self.lookup.columns
-        return len(self.tables) if columns is None else int(columns[-1]) + 1
+        return len(self.tables) if self.lookup is None else int(self.lookup.columns[-1]) + 1
 
     def of_rows(self, rows: np.ndarray) -> np.ndarray:
         """Score of rows that have been transformed already."""
-        if self.steps is not None:
-            columns, edges, weights, base = self.steps
-            if len(columns) < rows.shape[1]:
-                rows = rows[:, columns]
-            score = np.full(len(rows), base)
-            for edge, weight in zip(edges, weights, strict=True):
-                score += (rows >= edge) @ weight
-            return score
         if self.lookup is not None and rows.dtype.itemsize <= _DOUBLE:
             return self.lookup(rows)
         score = np.zeros(len(rows))
@@ -145,24 +133,6 @@ def of_some(score: Callable[[np.ndarray], np.ndarray], columns: Sequence[int], w
 
 def _table(raw: dict[str, Any]) -> Table:
     return Table(np.array(raw["edges"], dtype=float), np.array(raw["values"], dtype=float))
-
-
-_Steps = tuple[np.ndarray, np.ndarray, np.ndarray, float]
-"""Columns, edges (round, column), weights (round, column), and the value below all edges."""
-
-
-def _steps(tables: tuple[Table, ...]) -> _Steps | None:
-    """All tables as a few rounds of comparisons, one edge of every column a round; None where that is not faster."""
-    columns = np.array([i for i, table in enumerate(tables) if table.spread > 0], dtype=int)
-    most = max((len(tables[i].edges) for i in columns), default=0)
-    if most > _STEPS or len(columns) < 2:
-        return None
-    edges, weights = np.full((most, len(columns)), np.inf), np.zeros((most, len(columns)))
-    for place, column in enumerate(columns):
-        table = tables[column]
-        edges[: len(table.edges), place] = table.edges
-        weights[: len(table.edges), place] = np.diff(table.values)
-    return columns, edges, weights, float(sum(table.values[0] for table in tables))
 
 
 def _intervals(table: Table, threshold: float, *, above: bool) -> list[list[float]]:

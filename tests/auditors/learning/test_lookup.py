@@ -104,7 +104,7 @@ def test_cells_of_each_column():
     rows = np.array([[-1.0, 7.0, 5.0], [0.0, 7.0, 4.0], [1.0, 7.0, 9.0]])
     found = Lookup.of(tables).each(rows, np.int32)
     assert found.dtype == np.int32
-    assert found.tolist() == [[0, 1], [1, 0], [2, 1]]
+    assert found.tolist() == [[0, 1, 2], [1, 0, 1]]
 
 
 def test_a_mixture_is_the_log_ratio_of_two_sums_of_products():
