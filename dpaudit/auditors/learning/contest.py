@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
-from dpaudit.auditors.learning.counts import Counts, FinalTest, Sides, caution_of
+from dpaudit.auditors.learning.counts import Counts, FinalTest, Sides, caution_for, caution_of
 from dpaudit.auditors.learning.score_families import FAMILIES, Allowance, Family, Form
 from dpaudit.auditors.learning.scores import CombinedScore, OutcomeScore, Score, scores_of
 from dpaudit.auditors.outputs.outputs import Outputs
@@ -18,6 +18,19 @@ _FINALISTS = 3
 """Families that learn from all rows where there are many, of those that did best on few: so many by their bound, and so
 many by how far they tell the inputs apart; and scores that trees build on. Chosen by hand, for time; it was 2 until
 weak effects were looked for in common events."""
+
+_SCREENED = 8
+"""One over the part of the rows on which families compete first. Chosen by hand, for time."""
+
+_CLEAR_FINALISTS = 2
+"""As `_FINALISTS`, where an event stands out on these rows already."""
+
+_FAR_MORE = 2.0
+"""How many times the work of another finalist one must take, to be left out where the other does about as well: as far
+apart but for one standard error, and with a promise less by no more than `_ABOUT_AS_MUCH`. Chosen by hand, for time."""
+
+_ABOUT_AS_MUCH = 0.05
+"""Part of a promise by which two finalists differ by luck there. Chosen by hand."""
 
 _CELLS = 4_000_000
 """Numbers, per input, that a score is fitted and judged on in the end. Chosen by hand, for time."""
@@ -101,10 +114,18 @@ class Contest:
 
     def _entrants(self) -> list[Family]:
         """Families that compete: of those for which few outputs do, the best there, where there are many outputs."""
-        whole = [family for family in self.families if family.rare or family.combines]
+        whole = [family for family in self.families if family.rare or family.always or family.combines]
         others = [family for family in self.families if family not in whole]
-        if min(self._rows, len(self.learn[0])) > 2 * len(self._few[0]) and len(others) > _FINALISTS:
-            others = _finalists(self.form, others, self._few, self._quick, self.test)
+        rows = min(self._rows, len(self.learn[0]))
+        if rows >= _SCREENED * _LEAST_ROWS and len(others) > _FINALISTS:
+            marks = _marks(self.form, others, self.learn, self.judge, rows // _SCREENED, self.test)
+            # What an event promises is hardly luck here, so that it is told with the caution of all that compete.
+            clear = {family: mark._replace(promised=mark.clear) for family, mark in marks.items() if mark.clear > 0}
+            if clear:
+                return whole + _worth_their_cost(_finalists(clear, _CLEAR_FINALISTS), clear, self._work)
+        if rows > 2 * len(self._few[0]) and len(others) > _FINALISTS:
+            marks = _marks(self.form, others, self._few, self._quick, len(self._few[0]), self.test)
+            others = _finalists(marks, _FINALISTS)
         return whole + others
 
     def _work(self, family: Family) -> float:
@@ -154,21 +175,67 @@ def _first(sides: Sides, rows: int) -> Sides:
     return sides[0][:rows], sides[1][:rows]
 
 
-def _finalists(form: Form, competing: list[Family], few: Sides, quick: Sides, test: FinalTest) -> list[Family]:
-    """Families that do best when fitted and judged on a few samples: by their bound, and by telling apart."""
-    marks: list[tuple[float, float, int]] = []
-    for i, family in enumerate(competing):
-        score = family.fit(form, *few)
+class _Mark(NamedTuple):
+    """How a family does that was fitted and judged on a few samples.
+
+    Attributes
+    ----------
+    promised
+        Bound that it promises, with little caution.
+    apart
+        Standard errors by which the means of its score differ.
+    clear
+        Bound that it promises with the caution of all families that compete; above 0 where an event stands out.
+    """
+
+    promised: float
+    apart: float
+    clear: float
+
+
+def _marks(
+    form: Form, families: list[Family], learn: Sides, judge: Sides, rows: int, test: FinalTest
+) -> dict[Family, _Mark]:
+    """Fit families to so many of the samples that learn, and judge them on as many others."""
+    found: dict[Family, _Mark] = {}
+    caution = caution_for([rows] * len(families))
+    for family in families:
+        score = family.fit(form, *_first(learn, rows))
         if score is not None:
-            apart = [scores_of(score, side) for side in quick]
+            sides = [scores_of(score, side) for side in _first(judge, rows)]
             # Some scores do not say which input is likelier.
-            shift = abs(apart[0].mean() - apart[1].mean())
-            spread = np.sqrt((apart[0].var() + apart[1].var()) / len(quick[0]))
-            promised = Counts.counted(score, (apart[0], apart[1])).best(test, _TO_COMPARE).predicted
-            marks.append((promised, shift / spread if spread > 0 else 0.0, i))
-    kept = {i for *_, i in sorted(marks, reverse=True)[:_FINALISTS]}
-    kept |= {i for *_, i in sorted(marks, key=lambda mark: -mark[1])[:_FINALISTS]}
-    return [family for i, family in enumerate(competing) if i in kept]
+            shift = abs(sides[0].mean() - sides[1].mean())
+            spread = np.sqrt((sides[0].var() + sides[1].var()) / rows)
+            counts = Counts.counted(score, (sides[0], sides[1]))
+            found[family] = _Mark(
+                promised=counts.best(test, _TO_COMPARE).predicted,
+                apart=shift / spread if spread > 0 else 0.0,
+                clear=counts.best(test, caution).predicted,
+            )
+    return found
+
+
+def _finalists(marks: dict[Family, _Mark], number: int) -> list[Family]:
+    """So many families by the bound that they promise, and so many by how far they tell the inputs apart."""
+    kept = set(sorted(marks, key=lambda family: marks[family].promised, reverse=True)[:number])
+    kept |= set(sorted(marks, key=lambda family: marks[family].apart, reverse=True)[:number])
+    return [family for family in marks if family in kept]
+
+
+def _worth_their_cost(
+    finalists: list[Family], marks: dict[Family, _Mark], work: Callable[[Family], float]
+) -> list[Family]:
+    """Finalists but those that cost far more than another one which does about as well."""
+
+    def as_good(other: Family, family: Family) -> bool:
+        clear, apart = marks[family].clear * (1 - _ABOUT_AS_MUCH), marks[family].apart - 1
+        return marks[other].clear >= clear and marks[other].apart >= apart
+
+    return [
+        family
+        for family in finalists
+        if not any(work(family) >= _FAR_MORE * work(other) and as_good(other, family) for other in finalists)
+    ]
 
 
 def _anything() -> Score:

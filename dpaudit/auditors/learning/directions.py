@@ -11,12 +11,16 @@ import math
 import numpy as np
 from scipy.linalg import eigh
 
+from dpaudit.auditors.learning.quantiles import quantiles_of_columns
 from dpaudit.auditors.learning.transforms import Directions, Identity
 from dpaudit.auditors.outputs.columns import Columns
 from dpaudit.auditors.outputs.outputs import OutputsLike
 
 _ROWS = 50_000
 """Outputs of either input that covariances are taken from, at most: their errors are then a hundredth."""
+
+_LOOKED_AT = 20_000
+"""Outputs of either input from which the usual range of every column is taken. Chosen by hand, for time."""
 
 _LEAST_ROWS = 4
 """Rows for every column, at least: the covariances of fewer say nearly nothing of any direction."""
@@ -49,8 +53,7 @@ def directions_transform(columns: Columns, x: OutputsLike, y: OutputsLike) -> Di
     """
     identity = Identity(columns)
     sides = [identity(side[:_ROWS]).astype(float, copy=False) for side in (x, y)]
-    both = np.concatenate(sides)
-    low, high = np.quantile(both, _USUAL, axis=0)
+    low, high = quantiles_of_columns(np.concatenate([side[:_LOOKED_AT] for side in sides]), _USUAL)
     centre, scale = (low + high) / 2, (high - low) / 2
     varying = np.flatnonzero(np.isfinite(scale) & (scale > 0))
     if len(varying) < 2:
@@ -63,7 +66,7 @@ def directions_transform(columns: Columns, x: OutputsLike, y: OutputsLike) -> Di
     found = _found(of_x, of_y)
     if found is None:
         return None
-    matrix = np.zeros((both.shape[1], found.shape[1]))
+    matrix = np.zeros((sides[0].shape[1], found.shape[1]))
     matrix[varying] = found / scale[varying, None]
     return Directions(columns, matrix) if np.isfinite(matrix).all() else None
 

@@ -51,6 +51,11 @@ _CONVERGED = 1e-5
 outputs. Chosen by hand."""
 
 
+_DEPENDENT = 3.0
+"""Standard deviations by which the chi-squared statistics of all pairs of columns must add up to more than chance makes
+them for classes to be learned. Chosen by hand: chance does that once in 700 times, and then only time is lost."""
+
+
 @dataclass(frozen=True, slots=True)
 class MixtureScore:
     """Log-ratio of two mixtures of products of discrete laws, one for each input.
@@ -89,8 +94,9 @@ class MixtureScore:
     ) -> MixtureScore | None:
         """Learn from rows on both inputs, which the transform has made.
 
-        None where fewer than two columns vary, or classes learned from some rows do not describe others better than
-        independent columns do: the score would be a sum over columns, and others are.
+        None where fewer than two columns vary, no two of them depend on each other, or classes learned from some rows
+        do not describe others better than independent columns do: the score would be a sum over columns, and others
+        are.
         """
         columns = np.array([i for i, edge in enumerate(edges) if len(edge)], dtype=int)
         if len(columns) < 2 or sum(len(edges[i]) + 1 for i in columns) > _MOST_CELLS:
@@ -98,6 +104,9 @@ class MixtureScore:
         cells = _Cells(edges, columns)
         sides = [cells.numbers(side[:_MOST_ROWS]) for side in (x, y)]
         numbers = np.concatenate([side[:_FEW_ROWS] for side in sides])
+        # Together, the inputs may hide that columns depend on each other, in opposite ways.
+        if not any(_depend(side[:_FEW_ROWS], [len(edges[i]) + 1 for i in columns]) for side in sides):
+            return None
         some = cells.counted(numbers)
         sizes = np.concatenate([np.full(len(edges[i]) + 1, len(edges[i]) + 1) for i in columns])
         weights, laws = _improved(some, _first_parts(numbers), sizes, _ROUNDS)
@@ -176,6 +185,31 @@ class _Cells:
         """Matrix of outputs and cells with a 1 where an output is in a cell."""
         ends = np.arange(0, numbers.size + 1, numbers.shape[1], dtype=np.int32)
         return csr_array((np.ones(numbers.size), numbers.ravel(), ends), shape=(len(numbers), self._size))
+
+
+def _depend(numbers: np.ndarray, sizes: list[int]) -> bool:
+    """Whether pairs of columns depend on each other, which those of a hidden class do.
+
+    Parameters
+    ----------
+    numbers
+        Cells of outputs, numbered one column after the other, shape (size, k).
+    sizes
+        Cells of each column.
+    """
+    begins = np.cumsum([0, *sizes[:-1]])
+    columns = np.ascontiguousarray((numbers - begins).T).astype(np.intp)
+    counts = [np.bincount(column, minlength=size) for column, size in zip(columns, sizes, strict=True)]
+    excess, variance = 0.0, 0.0
+    for i, of_i in enumerate(counts):
+        for j in range(i + 1, len(counts)):
+            together = np.bincount(columns[i] * sizes[j] + columns[j], minlength=sizes[i] * sizes[j])
+            expected = np.outer(of_i, counts[j]).ravel() / len(numbers)
+            seen = expected > 0
+            freedom = (np.count_nonzero(of_i) - 1) * (np.count_nonzero(counts[j]) - 1)
+            excess += float(np.sum((together - expected)[seen] ** 2 / expected[seen])) - freedom
+            variance += 2 * freedom
+    return bool(excess > _DEPENDENT * np.sqrt(variance))
 
 
 def _column_of(edges: tuple[np.ndarray, ...], columns: np.ndarray) -> np.ndarray:

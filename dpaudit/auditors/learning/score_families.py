@@ -127,6 +127,9 @@ class Family:
         the linear score takes for narrow rows is one unit.
     rare
         Whether it looks for what is rare, so that its worth shows on all samples only.
+    always
+        Whether it sees what no simpler family does, and what few rows may not show: it competes on all rows, however
+        well others do on a part of them.
     learns
         Whether samples decide what the score is; one that they do not decide may be judged on all of them.
     again
@@ -141,6 +144,7 @@ class Family:
     fit: Callable[..., Score | None]
     passes: Callable[[int], float]
     rare: bool = False
+    always: bool = False
     learns: Callable[[Form], bool] = field(default=lambda form: True)
     again: bool = False
     combines: bool = False
@@ -292,6 +296,7 @@ FAMILIES: tuple[Family, ...] = (
         suits=lambda form: _thorough(form) and form.width <= learners.MOST_PAIR_COLUMNS,
         fit=lambda form, x, y: learners.learn_pairs(form.identity, x, y),
         passes=_passes(1.0, 0.1),
+        always=True,
     ),
     Family(
         name="codes beside numbers",
@@ -306,18 +311,21 @@ FAMILIES: tuple[Family, ...] = (
         suits=lambda form: _thorough(form) and form.width <= learners.MOST_PAIR_COLUMNS,
         fit=lambda form, x, y: learners.learn_mixture(form.identity, x, y),
         passes=_passes(7.0),
+        always=True,
     ),
     Family(
         name="lowest bits",
         suits=_fractions,
         fit=lambda form, x, y: BitsScore.fit(form.identity.columns, x, y),
         passes=_passes(0.5),
+        always=True,
     ),
     Family(
         name="residues",
         suits=lambda form: _number(form) or _thorough(form),
         fit=lambda form, x, y: ResidueScore.fit(form.identity.columns, x, y),
         passes=_passes(1.0),
+        always=True,
     ),
     Family(
         name="boosted trees",

@@ -1,0 +1,70 @@
+"""Which families compete on all rows, and what that must not lose."""
+
+import numpy as np
+import pytest
+
+import dpaudit
+from dpaudit.auditors.learning.contest import Contest
+from dpaudit.auditors.learning.counts import FinalTest
+from dpaudit.auditors.learning.selection import select_events
+from dpaudit.auditors.outputs.outputs import Outputs
+
+SIZE = 200_000
+TEST = FinalTest(dpaudit.ApproximateDP(0.0), 800_000, 0.1)
+
+
+def shifted(data, rng, shift=0.5, columns=1):
+    rows = rng.laplace(size=(SIZE, 20))
+    rows[:, :columns] += shift * data
+    return rows
+
+
+def entrants(sample):
+    sides = (Outputs(sample(data, np.random.default_rng(3 + data))) for data in (0, 1))
+    return {family.name for family in Contest(*sides, TEST, thorough=True, until=None)._entrants()}
+
+
+def bound(sample):
+    sides = (sample(data, np.random.default_rng(3 + data)) for data in (0, 1))
+    return select_events(*sides, TEST, blindness=False)
+
+
+def test_of_many_rows_few_families_learn_from_all_where_an_event_stands_out():
+    found = entrants(shifted)
+    assert "the best column" in found
+    # As good here, and dearer.
+    assert not {"a weighted sum", "step functions of numbers in order"} & found
+    # What looks for what is rare, or for what no other sees, always takes part.
+    assert {"numbers that repeat", "the largest deviation", "boosted trees"} <= found
+
+
+@pytest.mark.slow
+def test_more_families_learn_from_all_rows_where_no_event_stands_out():
+    weak = entrants(lambda data, rng: shifted(data, rng, 0.01))
+    assert len(weak) > len(entrants(shifted))
+
+
+@pytest.mark.slow
+def test_a_corner_of_two_columns_is_found_beside_a_shift_of_another():
+    def sample(data, rng):
+        rows = shifted(data, rng)
+        # Both are large together once in 125 outputs, and once in 540 on the other input.
+        corner = rng.random(SIZE) < (0.008 if data else 0.008 / 4.3)
+        rows[np.ix_(corner, (5, 7))] = 3 + rng.random((corner.sum(), 2))
+        return rows
+
+    # The shift alone has an epsilon of 0.5; together it is up to log(4.3) + 0.5.
+    assert bound(sample).main.predicted > 1.4
+
+
+@pytest.mark.slow
+def test_the_parity_of_three_columns_is_found_beside_a_shift_of_another():
+    def sample(data, rng):
+        rows = rng.integers(0, 2, (SIZE, 20))
+        rows[:, 0] |= data * (rng.random(SIZE) < 0.2)
+        together = data * (rng.random(SIZE) < 0.6) == 1
+        rows[together, 9] = rows[together][:, 4:7].sum(axis=1) % 2
+        return rows
+
+    # Without the parity: log(0.5 / 0.4) = 0.22.
+    assert bound(sample).main.predicted > 0.45
