@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import xlogy
@@ -61,19 +62,20 @@ def learn_members(columns: Columns, x: OutputsLike, y: OutputsLike) -> AdditiveS
             for group in (group for part in outputs.apart() for flat in part for group in _groups(flat)):
                 for tally in tallies:
                     tally.add(side, group)
-    hits = [tally.hits() for tally in tallies]
+    several = [tally.several() for tally in tallies]
+    hits, values_in_all = [each.hits for each in several], sum(each.distinct for each in several)
     places: list[str] = []
     if len(columns.paths or ()) >= _MANY_PATHS:
         places, of_places = _tally_of_places(sides)
         hits.append(of_places)
+        values_in_all += len(places)
     if not hits:
         return None
     apart = [_likelihood_ratios(each, np.array([[len(x)], [len(y)]])) for each in hits]
-    least = _EVIDENCE * math.log(max(2, sum(map(len, apart))))
+    least = _EVIDENCE * math.log(max(2, values_in_all))
     found: list[tuple[float, str]] = []
-    for tally, ratios in zip(tallies, apart, strict=False):
-        values = tally.values()
-        found += [(-ratios[i], tally.collection.occurrences(values[i])) for i in np.flatnonzero(ratios > least)]
+    for tally, each, ratios in zip(tallies, several, apart, strict=False):
+        found += [(-ratios[i], tally.collection.occurrences(each.values[i])) for i in np.flatnonzero(ratios > least)]
     found += [(-apart[-1][i], places[i]) for i in np.flatnonzero(apart[-1] > least)] if places else []
     # In which order a set lists its members, and so their counts come, is another one in each process.
     telling = [path for _, path in sorted(found)[:_MOST_TELLING]]
@@ -87,6 +89,24 @@ def learn_members(columns: Columns, x: OutputsLike, y: OutputsLike) -> AdditiveS
         None, columns.categories, (*telling, *(each.members for each in looked_into if each.is_set)), tuple(kept)
     )
     return learn_additive(identity_transform, own, x, y)
+
+
+class _Several(NamedTuple):
+    """Values that are in more than one output, and how many of either side each is in.
+
+    Attributes
+    ----------
+    values
+        Numbers before texts.
+    hits
+        Outputs with each value, shape (2, values).
+    distinct
+        How many values there are, those included that are in one output alone.
+    """
+
+    values: list[Value]
+    hits: np.ndarray
+    distinct: int
 
 
 @dataclass(slots=True)
@@ -106,18 +126,21 @@ class _Tally:
             (self.numbers, entries.at(~is_text), entries.numbers[~is_text]),
             (self.texts, entries.at(is_text), entries.categories[is_text]),
         ):
+            ordered = np.sort(values)
+            if not (ordered[1:] == ordered[:-1]).any():
+                counted.append((side, ordered, np.ones(len(ordered), dtype=int)))
+                continue
             distinct, which = np.unique(values, return_inverse=True)
-            once = np.unique(some.rows * max(1, len(distinct)) + which) % max(1, len(distinct))
+            once = np.unique(some.rows * len(distinct) + which) % len(distinct)
             counted.append((side, distinct, np.bincount(once, minlength=len(distinct))))
 
-    def values(self) -> list[Value]:
-        """Return the values, numbers before texts."""
+    def several(self) -> _Several:
+        """Values that are in more than one output: one output tells nothing from luck."""
+        numbers, of_numbers, distinct_numbers = _summed(self.numbers)
+        codes, of_texts, distinct_texts = _summed(self.texts)
         texts = list(self.codes)
-        return [*_distinct(self.numbers)[0].tolist(), *(texts[code - 1] for code in _distinct(self.texts)[0].tolist())]
-
-    def hits(self) -> np.ndarray:
-        """Return the numbers of outputs, shape (2, values)."""
-        return np.hstack([_summed(self.numbers), _summed(self.texts)])
+        values = [*numbers.tolist(), *(texts[code - 1] for code in codes.tolist())]
+        return _Several(values, np.hstack([of_numbers, of_texts]), distinct_numbers + distinct_texts)
 
     def _code(self, text: str) -> int:
         return self.codes.setdefault(text, len(self.codes) + 1)
@@ -141,20 +164,20 @@ def _groups(flat: Flat) -> list[Uniform | Varied]:
     return [group for _, group in flat.groups] if isinstance(flat, Grouped) else [flat]
 
 
-def _distinct(counted: _Counted) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct values of blocks of outputs, and which of them the values of all blocks are."""
-    values = [values for _, values, _ in counted] or [np.empty(0)]
-    return np.unique(np.concatenate(values), return_inverse=True)
-
-
-def _summed(counted: _Counted) -> np.ndarray:
-    """Counts of every distinct value on either side."""
-    distinct, which = _distinct(counted)
-    hits = np.zeros((2, len(distinct)), dtype=int)
-    for side in range(2):
-        counts = [counts if at == side else np.zeros_like(counts) for at, _, counts in counted]
-        np.add.at(hits[side], which, np.concatenate(counts) if counts else np.empty(0, dtype=int))
-    return hits
+def _summed(counted: _Counted) -> tuple[np.ndarray, np.ndarray, int]:
+    """Values that are in more than one output, their counts on either side, and how many distinct values there are."""
+    values = np.concatenate([values for _, values, _ in counted])
+    counts = np.concatenate([counts for *_, counts in counted])
+    sides = np.repeat([side for side, *_ in counted], [len(values) for _, values, _ in counted])
+    ordered = np.sort(values)
+    again = ordered[1:] == ordered[:-1]
+    several = np.unique(np.concatenate([ordered[1:][again], values[counts > 1]]))
+    hits = np.zeros((2, len(several)), dtype=int)
+    if len(several):
+        which = np.minimum(np.searchsorted(several, values), len(several) - 1)
+        known = several[which] == values
+        np.add.at(hits, (sides[known], which[known]), counts[known])
+    return several, hits, len(values) - int(np.count_nonzero(again))
 
 
 def _likelihood_ratios(hits: np.ndarray, sizes: np.ndarray) -> np.ndarray:
