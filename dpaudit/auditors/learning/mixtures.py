@@ -53,7 +53,8 @@ outputs. Chosen by hand."""
 
 _DEPENDENT = 3.0
 """Standard deviations by which the chi-squared statistics of all pairs of columns must add up to more than chance makes
-them for classes to be learned. Chosen by hand: chance does that once in 700 times, and then only time is lost."""
+them on either input for classes to be learned. Chosen by hand: chance does that once in 370 times, and then only time
+is lost."""
 
 
 @dataclass(frozen=True, slots=True)
