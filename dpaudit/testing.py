@@ -105,8 +105,8 @@ def assert_private(
     seconds
         After this long an audit by sampling ends with what it has, once the call of ``sample`` under way returns;
         without it, a slow ``sample`` is waited for until all samples are drawn. Samples and calls are planned by how
-        fast ``sample`` is. What is undecided by then is inconclusive, and fails: give fewer samples for a smaller audit
-        that is complete.
+        fast ``sample`` is. Where ``samples`` are given too, and the time is not enough for them, what is undecided is
+        inconclusive, and fails; without them, the time decides how many there are.
     confidence, seed
         Confidence, in (0, 1), and seed, >= 0, of an audit by sampling.
     method

@@ -168,7 +168,14 @@ def anytime_bound(
 
 
 def detection_limit(
-    guarantee: Guarantee, q: float, trials: int, *, alpha: float, power: float = 0.95, share: float = 0.5
+    guarantee: Guarantee,
+    q: float,
+    trials: int,
+    *,
+    alpha: float,
+    power: float = 0.95,
+    share: float = 0.5,
+    prior_trials: int = 0,
 ) -> float:
     """Smallest true value of the forced parameter that would have been told from the claimed one, by such an event.
 
@@ -185,6 +192,9 @@ def detection_limit(
         Error probability of the bound, and the probability with which the violation would have been found.
     share
         As in `bound_from_counts`.
+    prior_trials
+        Trials on each input in the other samples that say where `anytime_bound` is tightest, where that is the bound;
+        0 where it is `bound_from_counts`.
 
     Returns
     -------
@@ -202,11 +212,14 @@ def detection_limit(
         drawn, part = (2 * trials, 0.5) if guarantee.by_ratio else (trials, 1.0)
         hits_p = binomial_quantile(half, drawn, part * p)
         hits_q = binomial_quantile(1 - half, drawn, part * rarer)
-        counts = (hits_p, hits_q), (trials, trials)
+        counts = (int(hits_p), int(hits_q)), (trials, trials)
+        if prior_trials:
+            prior = (prior_trials * p + 0.5, prior_trials * rarer + 0.5)
+            return anytime_bound(guarantee, *counts, alpha=alpha, prior=prior, prior_trials=prior_trials) > claimed
         return bound_from_counts(guarantee, *counts, alpha=alpha, share=share) > claimed
 
     claimed = guarantee.claimed
-    if not (q > 0 and math.isfinite(claimed) and guarantee.balanced > 0):
+    if not (q > 0 and trials > 0 and math.isfinite(claimed) and guarantee.balanced > 0):
         return math.inf
     possible = guarantee.largest(q)
     low, high = claimed, possible

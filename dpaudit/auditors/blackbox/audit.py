@@ -453,7 +453,10 @@ def _evidence(
         )
         if bound.shortened:
             # As many samples as without a deadline would say more.
-            note, remedy = f"{note}; --seconds left time for {samples} of {pace.asked} samples", Remedy.TIME
+            note, remedy = (
+                f"{note}; --seconds left time for {samples} of the {pace.asked} samples drawn without it",
+                Remedy.TIME,
+            )
     if bound.left_out:
         note += f"; {what_was_left_out(bound.left_out)}"
     if bound.fitting:

@@ -11,7 +11,7 @@ import numpy as np
 from dpaudit.auditors.blackbox.pair import PairBound, PairTask, bound_pair, check_samples, planned_in_time
 from dpaudit.auditors.blackbox.sequential import EarlyTest
 from dpaudit.auditors.outputs.features import FEATURES, FeatureMap
-from dpaudit.auditors.sampling.again import drawn_again
+from dpaudit.auditors.sampling.again import drawn_again, most_looked_at
 from dpaudit.auditors.sampling.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget, deadline_in
 from dpaudit.auditors.sampling.pace import OutOfTimeError
 from dpaudit.auditors.sampling.sampler import SampleFunction, Sampler, SupportFunction, sampled
@@ -21,8 +21,8 @@ from dpaudit.claims.inputs import input_key
 from dpaudit.claims.ranges import in_range
 from dpaudit.errors import CheckError, ParameterError
 
-_FEWEST_SEEN, _MOST_SEEN = 100, 20_000
-"""Outputs of a call from which on it is looked at, and the outputs per input that are."""
+_FEWEST_SEEN = 100
+"""Outputs of a call from which on it is looked at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +52,8 @@ class LowerBound:
     stopped_early
         Whether sampling ended before the budget, because a bound above ``claimed`` had been reached.
     out_of_time
-        Whether sampling ended before ``samples``, because the ``seconds`` allowed were over; the bound holds for the
-        outputs there were, and the detection limit is ``inf`` if the final sample was not complete.
+        Whether sampling ended before ``samples``, because the ``seconds`` allowed were over; the bound and the
+        detection limit are those of the outputs there were.
     recipe
         The event as data, from which `dpaudit verify` makes it again; None where it can only be learned again. It may
         be long and is left out of the ``repr``.
@@ -125,7 +125,7 @@ def epsilon_lower_bound(
         Samples per input, at least 1000; 1,000,000 by default.
     seconds
         After this long sampling ends with what it has, once the call of ``sample`` under way returns; samples and calls
-        are planned by how fast ``sample`` is. Half of the error probability goes to a bound that holds at all times.
+        are planned by how fast ``sample`` is. A fifth of the error probability goes to a bound that holds at all times.
         If the time is over before there is an event, the bound is 0, ``event`` is None and the detection limit is
         ``inf``. What is known by then depends on the clock, so that equal seeds may give different results.
     confidence
@@ -283,8 +283,9 @@ class _Seen:
         # Calls for a few outputs look at whether the sampler repeats itself, from one stream.
         if size >= _FEWEST_SEEN and isinstance(outputs, np.ndarray) and outputs.dtype == np.float64:
             for kept, other in zip(self._outputs, self._keys, strict=True):
-                if key == other and sum(map(len, kept)) < _MOST_SEEN:
-                    kept.append(outputs[:_MOST_SEEN].copy())
+                missing = most_looked_at(outputs) - sum(map(len, kept))
+                if key == other and missing > 0:
+                    kept.append(outputs[:missing].copy())
                     break
         return outputs
 

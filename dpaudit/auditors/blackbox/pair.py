@@ -152,10 +152,9 @@ class PairBound:
     stopped_early
         Whether sampling ended before the budget, because the claim had been refuted.
     out_of_time
-        Whether sampling ended before the budget, because its deadline had passed.
+        Whether sampling ended before the budget that was asked for, because its deadline had passed.
     shortened
-        Whether the deadline left time for fewer samples than there are without one, nobody asked for as many, and all
-        of these were drawn.
+        Whether the deadline left time for fewer samples than there are without one, and nobody asked for as many.
     recipe
         The event as data, from which `dpaudit verify` makes it again; None where it can only be learned again.
     candidate
@@ -454,9 +453,7 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
         final = max(1, int(min(task.asked - selected, fitting)))
         sampler.pace.planned = sampler.pace.drawn + 2 * final
         if sampler.pace.announce is not None:
-            limit = _pair_bound(
-                counts[0], 0.0, task, selected, final, 1 - at_any_time, naming_of(sampler)
-            ).detection_limit
+            limit = _limit(counts[0], task.guarantee, final, 1 - at_any_time)
             sampler.pace.announce(
                 f"with {duration(sampler.pace.left)} left, about {final:,} more outputs per input: detection limit "
                 f"{limit:.2g}"
@@ -487,20 +484,25 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
     bound, best = _best(counts, task, 1 - at_any_time if whole else at_any_time, whole=whole)
     if failure is not None and not task.guarantee.exceeds(bound):
         raise _with_what_was_shown(failure, best, bound, task.guarantee) from failure.__cause__
-    made = _pair_bound(best, bound, task, selected, final, 1 - at_any_time, naming_of(sampler))
+    # Where the time was over before the sample was complete, the test is that of the bound which holds at all times.
+    limit = (
+        _limit(best, task.guarantee, min(best.trials), at_any_time, at_all_times=True)
+        if late
+        else _limit(best, task.guarantee, final, 1 - at_any_time)
+    )
+    made = _pair_bound(best, bound, limit, selected, naming_of(sampler))
     blind = selection.overlooks(made.value, task.guarantee)
-    fewer_fit = whole and task.timed and final < task.asked - selected
-    shortened = fewer_fit and task.at_most and math.isfinite(made.detection_limit)
-    # Of samples that are missing nobody knows what they would have shown.
+    fewer_fit = late or (whole and task.timed and final < task.asked - selected)
+    shortened = fewer_fit and task.at_most and math.isfinite(limit)
     return replace(
         made,
         blind=blind,
         left_out=selection.left_out,
         fitting=selected if fewer else 0,
-        detection_limit=math.inf if late or blind else made.detection_limit,
+        detection_limit=math.inf if blind else limit,
         candidate=next(place for place, count in enumerate(counts) if count is best),
         stopped_early=stopped,
-        out_of_time=late or (fewer_fit and not shortened),
+        out_of_time=fewer_fit and not shortened,
         shortened=shortened,
         failure="" if failure is None else str(failure),
     )
@@ -730,13 +732,17 @@ class _Rounds:
             drawn += size
 
 
-def _pair_bound(
-    best: _EventCount, bound: float, task: PairTask, selected: int, final: int, fixed: float, naming: Naming
-) -> PairBound:
-    choice, guarantee = best.choice, task.guarantee
+def _limit(best: _EventCount, guarantee: Guarantee, trials: int, share: float, *, at_all_times: bool = False) -> float:
+    """Detection limit of the test of an event with that part of its error probability, on so many trials."""
+    choice, alpha = best.choice, best.alpha * share
     rate = max(choice.q_hits, 1) / choice.rows
-    alpha = best.alpha * fixed
-    limit = detection_limit(guarantee, rate, final, alpha=alpha, share=best.share(guarantee, alpha))
+    if at_all_times:
+        return detection_limit(guarantee, rate, trials, alpha=alpha, prior_trials=choice.rows)
+    return detection_limit(guarantee, rate, trials, alpha=alpha, share=best.share(guarantee, alpha))
+
+
+def _pair_bound(best: _EventCount, bound: float, limit: float, selected: int, naming: Naming) -> PairBound:
+    choice = best.choice
     return PairBound(
         value=max(bound, 0.0),
         detection_limit=limit,

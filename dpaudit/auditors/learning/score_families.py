@@ -184,7 +184,13 @@ def _passes(number: float, by_width: float = 0.0) -> Callable[[int], float]:
 
 
 def _sum_of_steps(
-    what: str, make: learners.MakeTransform, suits: Callable[[Form], bool], passes: float, by_width: float = 0.0
+    what: str,
+    make: learners.MakeTransform,
+    suits: Callable[[Form], bool],
+    passes: float,
+    by_width: float = 0.0,
+    *,
+    always: bool = False,
 ) -> Family:
     """Make the sum of a function of each column in changed coordinates."""
 
@@ -192,7 +198,9 @@ def _sum_of_steps(
         assert form.columns is not None
         return learners.learn_additive(form.once(make), form.columns, x, y)
 
-    return Family(name=f"step functions of {what}", suits=suits, fit=additive, passes=_passes(passes, by_width))
+    return Family(
+        name=f"step functions of {what}", suits=suits, fit=additive, passes=_passes(passes, by_width), always=always
+    )
 
 
 def _coordinates(
@@ -283,8 +291,8 @@ FAMILIES: tuple[Family, ...] = (
         fit=lambda form, x, y: learners.learn_quadratic(form.once(directions_transform), form.columns, x, y),
         passes=_passes(0.3),
     ),
-    _sum_of_steps("places of numbers", learners.places_transform, _narrow, 1.0),
-    _sum_of_steps("phases", phases_transform, _few, 3.0),
+    _sum_of_steps("places of numbers", learners.places_transform, _narrow, 1.0, always=True),
+    _sum_of_steps("phases", phases_transform, _few, 3.0, always=True),
     Family(
         name="a weighted sum",
         suits=_rows,
@@ -335,8 +343,8 @@ FAMILIES: tuple[Family, ...] = (
         combines=True,
     ),
 )
-"""All families. They are tried in the order of what they cost; of events that promise as much, those of earlier ones
-are taken."""
+"""All families. They are tried in the order of what they cost. Of events that promise as much, that of the score which
+is evaluated at the least cost is taken, and among equal ones that of the earlier family here."""
 
 
 @dataclass(slots=True)

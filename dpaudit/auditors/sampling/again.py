@@ -12,14 +12,27 @@ _LOOKED_AT = 20_000
 _FEWEST = 500
 """Outputs per input, at most and at least, that are looked at."""
 
+_MOST_NUMBERS = 4_000_000
+"""Numbers per input, at most, that are looked at where that leaves `_FEWEST` outputs. Chosen by hand, for time: with
+1,000 columns, they show a fixed array of up to 400,000 rows."""
+
 _REPEATS = 20
 """Outputs, at least, that came before on the same input."""
+
+_COLUMNS_FIRST = 4
+"""Columns in which numbers must come again before whole rows are compared. Chosen by hand, for time."""
 
 _ON_GRID = 2000
 """Outputs that say whether all numbers are on a grid: those of a discrete law may have all digits, too."""
 
 _UNEVEN = 8.0
 """Standard errors by which the most frequent output may be more frequent than the mean."""
+
+
+def most_looked_at(outputs: np.ndarray) -> int:
+    """Return how many outputs like these are looked at, at most."""
+    width = max(outputs[:1].size, 1)
+    return min(_LOOKED_AT, max(_FEWEST, _MOST_NUMBERS // width))
 
 
 def drawn_again(x: np.ndarray, y: np.ndarray) -> int | None:
@@ -34,11 +47,14 @@ def drawn_again(x: np.ndarray, y: np.ndarray) -> int | None:
     x, y
         Outputs on either input, along axis 0.
     """
-    x, y = (side[:_LOOKED_AT] for side in (x, y))
+    x, y = (side[: most_looked_at(side)] for side in (x, y))
     if min(len(x), len(y)) < _FEWEST or any(side.dtype != np.float64 for side in (x, y)):
         return None
     keys = [np.ascontiguousarray(side.reshape(len(side), -1)) for side in (x, y)]
     if keys[0].shape[1] != keys[1].shape[1] or any(not np.isfinite(side).all() for side in keys):
+        return None
+    some = range(0, keys[0].shape[1], -(-keys[0].shape[1] // _COLUMNS_FIRST))
+    if any(len(side) - len(np.unique(side[:, column])) < _REPEATS for side in keys for column in some):
         return None
     with np.errstate(over="ignore"):
         rounded = [np.mean((side.astype(np.float32) != side).any(axis=1)) < 0.99 for side in keys]

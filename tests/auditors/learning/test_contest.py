@@ -1,5 +1,7 @@
 """Which families compete on all rows, and what that must not lose."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -68,3 +70,29 @@ def test_the_parity_of_three_columns_is_found_beside_a_shift_of_another():
 
     # Without the parity: log(0.5 / 0.4) = 0.22.
     assert bound(sample).main.predicted > 0.45
+
+
+@pytest.mark.slow
+def test_a_rare_order_of_four_numbers_is_found_beside_a_shift_of_another():
+    def sample(data, rng):
+        rows = rng.laplace(size=(SIZE, 5))
+        rows[:, 0] += 0.5 * data
+        ordered = rng.random(SIZE) < (0.02 if data else 0.002)
+        rows[ordered, 1:] = np.sort(rows[ordered, 1:], axis=1)
+        return rows
+
+    # Of 24 orders, this one has probability (1 / 24) * 0.98 + 0.02 and (1 / 24) * 0.998 + 0.002; the shift adds to it.
+    assert bound(sample).main.predicted > math.log(0.0608 / 0.0436) + 0.2
+
+
+@pytest.mark.slow
+def test_a_rare_phase_is_found_beside_a_shift_of_another_column():
+    def sample(data, rng):
+        rows = np.round(1000 * rng.laplace(size=(SIZE, 4)))
+        rows[:, 0] += 500 * data
+        multiples = rng.random(SIZE) < (0.02 if data else 0.002)
+        rows[multiples, 2] -= rows[multiples, 2] % 7
+        return rows
+
+    # The shift alone has 0.5.
+    assert bound(sample).main.predicted > 0.52

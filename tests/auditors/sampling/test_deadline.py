@@ -327,7 +327,7 @@ def test_where_nobody_asks_for_a_number_of_samples_the_time_decides_it(clock):
     evidence = audit(target, claim, budget=timed, streams=Streams(1))
     assert evidence.verdict == "consistent"
     assert evidence.samples >= 0.75 * 20 / 0.001
-    assert f"--seconds left time for {evidence.samples} of 2000000 samples" in evidence.note
+    assert f"--seconds left time for {evidence.samples} of the 2000000 samples drawn without it" in evidence.note
     asked = decide(target, claim, clock.now + 20.0)
     assert asked.verdict == "inconclusive"
     # What the limit promises, for a mechanism whose true epsilon is that limit and whose claim is smaller.
@@ -336,6 +336,36 @@ def test_where_nobody_asks_for_a_number_of_samples_the_time_decides_it(clock):
     for seed in range(5):
         timed = Budget(deadline=clock.now + 20.0)
         assert audit(broken, claim, budget=timed, streams=Streams(seed)).verdict == "refuted"
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.01])
+def test_a_sampler_that_grows_slower_than_planned_leaves_a_limit(clock, delta):
+    """The final sample is cut off, and what is left is tested by the bound that holds at all times."""
+
+    def slowed(epsilon):
+        target, claim = slow(clock, epsilon, 1.0, delta=delta, each=0.0005)
+        sample = type(target).sample
+
+        def slower(self, data, size, rng):
+            clock.now += size * (0.001 if clock.drawn["final"] > 2000 else 0.0)
+            return sample(self, data, size, rng)
+
+        type(target).sample = slower
+        return target, claim
+
+    def decided(epsilon, seed, samples=None):
+        clock.drawn.clear()
+        budget = Budget(samples=samples, deadline=clock.now + 20.0)
+        return audit(*slowed(epsilon), budget=budget, streams=Streams(seed))
+
+    evidence = decided(1.0, 1)
+    assert evidence.verdict == "consistent"
+    assert clock.now >= 20.0
+    assert decided(1.0, 1, samples=100_000).verdict == "inconclusive"
+    limit = evidence.measured["detection_limit"].lower
+    broken = [decided(limit, seed) for seed in range(20)]
+    assert sum(each.verdict == "refuted" for each in broken) >= 15
+    assert 1.1 < limit < 2.0
 
 
 def test_too_little_time_for_any_limit_is_inconclusive(clock):

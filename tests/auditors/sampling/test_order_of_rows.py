@@ -1,9 +1,12 @@
 """Rows that depend on each other are noted by their order; random, sorted and grouped orders are not."""
 
+import math
+
 import numpy as np
 import pytest
 
 import dpaudit
+from dpaudit.auditors.sampling.again import drawn_again, most_looked_at
 from dpaudit.auditors.sampling.order import order_notes
 from dpaudit.runner.bounds import judge_samples
 
@@ -81,3 +84,28 @@ def test_few_values_that_recur_are_a_discrete_law():
     a, b = (values[rng.integers(500, size=5000)] for values in rng.random((2, 500)))
     with pytest.raises(dpaudit.CheckError, match="drawn again and again"):
         dpaudit.bound_from_samples(a, b)
+
+
+@pytest.mark.parametrize("first", ["continuous", "discrete"])
+def test_rows_of_wide_fixed_arrays_are_noticed(first):
+    """Of 1,000 columns fewer rows are looked at; columns of few numbers recur in new rows too."""
+    rng = np.random.default_rng(2)
+
+    def drawn(array, size):
+        return array[rng.integers(len(array), size=size)]
+
+    arrays = rng.random((2, 1500, 1000))
+    if first == "discrete":
+        arrays[:, :, :900] = arrays[:, :, :900] < 0.5
+    x, y = (drawn(array, 4000) for array in arrays)
+    assert drawn_again(x, y) == pytest.approx(1500 * (1 - math.exp(-4000 / 1500)), rel=0.05)
+    assert most_looked_at(x) == 4000
+    assert drawn_again(*rng.random((2, 4000, 1000))) is None
+
+
+def test_a_function_that_draws_from_wide_fixed_arrays_is_noticed():
+    arrays = np.random.default_rng(3).random((2, 700, 400))
+    with pytest.raises(dpaudit.CheckError, match=r"draw some [67][0-9][0-9] numbers again and again"):
+        dpaudit.epsilon_lower_bound(
+            lambda data, size, rng: arrays[data][rng.integers(700, size=size)], 0, 1, samples=4000
+        )
