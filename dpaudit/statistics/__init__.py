@@ -16,13 +16,14 @@ from dpaudit.statistics.guesses import epsilon_of_guesses, mu_of_guesses
 from dpaudit.statistics.means import mean_interval, student_interval
 from dpaudit.statistics.proportions import clopper_pearson, proportion_lower, proportion_upper
 from dpaudit.statistics.rates import Exponent, fitted_exponent, local_exponents
-from dpaudit.statistics.wealth import PairBet, best_bets, lines_above
+from dpaudit.statistics.wealth import PairBet, PairHits, best_bets, joint_bets, lines_above
 
 __all__ = [
     "BY_RATIO",
     "BettingMeans",
     "Exponent",
     "PairBet",
+    "PairHits",
     "anytime_bound",
     "anytime_lower",
     "anytime_upper",
@@ -38,6 +39,7 @@ __all__ = [
     "fitted_exponent",
     "forced_lower",
     "goodness_of_fit",
+    "joint_bets",
     "lines_above",
     "local_exponents",
     "log_ratio_lower",

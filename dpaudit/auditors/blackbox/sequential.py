@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from dpaudit.auditors.blackbox.pair import PairBound, PairTask, naming_of
-from dpaudit.auditors.learning.counts import Choice, FinalTest
+from dpaudit.auditors.learning.counts import Choice, FinalTest, ThresholdEvent
 from dpaudit.auditors.learning.selection import select_events
 from dpaudit.auditors.outputs.column_words import PLAIN
 from dpaudit.auditors.outputs.forms import alike, concatenated
 from dpaudit.auditors.sampling.sampler import Sampler
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee
 from dpaudit.claims.inputs import Pair
-from dpaudit.statistics import best_bets, detection_limit, lines_above
+from dpaudit.statistics import PairBet, PairHits, best_bets, detection_limit, joint_bets, lines_above
 
 EARLY_PAIRS = 8
 """Most pairs that are looked at before the search. Chosen by hand."""
@@ -53,6 +54,9 @@ _JUDGED = 400
 """Fewest outputs per input that events are chosen for, so that those of tiny probability are left to larger samples.
 Chosen by hand."""
 
+_THRESHOLDS = 32
+"""Thresholds, at most, among which that of an opposite event is chosen. Chosen by hand, for time."""
+
 _ROUNDING = 1e-12
 """Part of the wealth that counts as none, where all was meant to be bet: rounding leaves about 1e-16."""
 
@@ -79,16 +83,40 @@ privacy, of which every value takes long. Chosen by hand, for time."""
 
 @dataclass(frozen=True, slots=True)
 class _Bets:
-    """What is bet in one round on one event of one pair: probabilities by which the stake is set, then the counts."""
+    """What is bet in one round on the events of one score: probabilities by which the stakes are set, then the counts.
+
+    Attributes
+    ----------
+    pair, choice, candidate
+        The pair of inputs, the event, and which of the events chosen it is.
+    opposite
+        The event of the same score that seems likelier on the other input; None where none breaks the guarantee.
+    wealth
+        Part of the wealth that is bet.
+    expected
+        Probabilities of the event on its likelier input and on the other; and those of the opposite one on its own
+        likelier input, which is the other, and on the first.
+    hits, trials
+        Occurrences of both in the round, and its outputs per input.
+    """
 
     pair: Pair
     choice: Choice
     candidate: int
+    opposite: ThresholdEvent | None
     wealth: float
-    p: float
-    q: float
-    hits: tuple[int, int] = (0, 0)
+    expected: tuple[tuple[float, float], tuple[float, float]]
+    hits: PairHits = PairHits((0, 0))
     trials: int = 0
+
+    def settled(self, outputs: tuple[np.ndarray, np.ndarray], wealth: float) -> _Bets:
+        """Return the bets with what a round has shown."""
+        ordered = outputs[::-1] if self.choice.reverse else outputs
+        hits = [
+            (0, 0) if event is None else tuple(int(np.count_nonzero(event.contains(side))) for side in ordered)
+            for event in (self.choice.event, self.opposite)
+        ]
+        return replace(self, wealth=wealth, hits=PairHits(*hits), trials=len(outputs[0]))
 
 
 @dataclass(slots=True)
@@ -196,13 +224,44 @@ class EarlyTest:
         rows = len(seen.outputs[0])
         test = FinalTest(self._task.guarantee, max(_JUDGED, rows // _GROWTH), self._task.alpha, provisional=True)
         choices = select_events(*seen.outputs, test, blindness=False).choices
-        counts = [[int(np.count_nonzero(choice.event.contains(side))) for side in seen.outputs] for choice in choices]
-        counts = [each[::-1] if choice.reverse else each for each, choice in zip(counts, choices, strict=True)]
-        p, q = (np.array(counts, dtype=float).T + 0.5) / (rows + 1)
-        growth, _ = best_bets(self._lines, p, q)
+        bets = [self._on(seen, choice, number) for number, choice in enumerate(choices)]
+        growth, _ = _bets_on(self._lines, bets)
         seen.growth = float(growth.max())
         worth = np.flatnonzero(growth > 0)
-        seen.bets = [_Bets(seen.pair, choices[i], int(i), 1 / len(worth), float(p[i]), float(q[i])) for i in worth]
+        seen.bets = [replace(bets[i], wealth=1 / len(worth)) for i in worth]
+
+    def _on(self, seen: _Seen, choice: Choice, candidate: int) -> _Bets:
+        """Bets on an event, and on that of the same score which gains most on the other input by the outputs so far."""
+        x, y = (choice.event.scores(side) for side in seen.outputs)
+        first, other = (y, x) if choice.reverse else (x, y)
+        rows = len(x)
+        event = choice.event
+
+        def rates(inside: Callable[[np.ndarray], Any]) -> tuple[Any, Any]:
+            return tuple((inside(side) + 0.5) / (rows + 1) for side in (first, other))  # type: ignore[return-value]
+
+        expected = rates(lambda side: np.count_nonzero(event.contains_scores(side)))
+        every = np.concatenate([x, y])
+        beyond = np.unique(every[~event.contains_scores(every)])
+        if len(beyond) > _THRESHOLDS:
+            beyond = beyond[np.linspace(0, len(beyond) - 1, _THRESHOLDS).astype(int)]
+        opposite, opposite_expected = None, (0.5, 0.5)
+        if len(beyond):
+            # Scores on the other side of each threshold.
+            def outside(side: np.ndarray) -> np.ndarray:
+                ordered = np.sort(side)
+                below = np.searchsorted(ordered, beyond, side="right")
+                return below if event.above else rows - np.searchsorted(ordered, beyond, side="left")
+
+            on_first, on_other = rates(outside)
+            growth, _ = best_bets(self._lines, on_other, on_first)
+            best = int(np.argmax(growth))
+            if growth[best] > 0:
+                opposite = replace(event, threshold=float(beyond[best]), above=not event.above)
+                opposite_expected = (float(on_other[best]), float(on_first[best]))
+        return _Bets(
+            seen.pair, choice, candidate, opposite, 0.0, ((float(expected[0]), float(expected[1])), opposite_expected)
+        )
 
     def _bet(self, seen: list[_Seen], size: int, number: int) -> tuple[Pair, PairBound] | None:
         """Draw a round, and settle the bets on it."""
@@ -212,9 +271,7 @@ class EarlyTest:
         for each, part in zip(seen, parts, strict=True):
             fresh = self._draw(each.pair, size, each.number, number)
             for bet in each.bets:
-                hits = [int(np.count_nonzero(bet.choice.event.contains(side))) for side in fresh]
-                ordered = (hits[1], hits[0]) if bet.choice.reverse else (hits[0], hits[1])
-                settled.append(replace(bet, wealth=part * bet.wealth, hits=ordered, trials=size))
+                settled.append(bet.settled(fresh, part * bet.wealth))
             each.outputs = tuple(concatenated(both) for both in zip(each.outputs, fresh, strict=True))  # type: ignore[assignment]
         self._rounds.append(settled)
         self._log_wealth += _log_wealth([settled], self._lines)
@@ -231,10 +288,10 @@ class EarlyTest:
             detection_limit=detection_limit(guarantee, rate, task.final, alpha=alpha_after(task.alpha)),
             event=choice.event.describe(self._naming),
             reverse=choice.reverse,
-            hits=best.hits,
+            hits=best.hits.event,
             trials=(best.trials, best.trials),
-            p=best.hits[0] / best.trials,
-            q=best.hits[1] / best.trials,
+            p=best.hits.event[0] / best.trials,
+            q=best.hits.event[1] / best.trials,
             samples=self.drawn,
             stopped_early=True,
             recipe=choice.event.to_json(),
@@ -268,12 +325,18 @@ def _first_value(guarantee: Guarantee) -> Guarantee:
     return guarantee.at(guarantee.claimed + _ABOVE * max(1.0, guarantee.claimed))
 
 
+def _bets_on(lines: np.ndarray, bets: Sequence[_Bets]) -> tuple[np.ndarray, list[PairBet]]:
+    """Stakes by what is expected, with the mean logarithm of the factor of one output on each input."""
+    event, opposite = np.array([bet.expected for bet in bets]).transpose(1, 2, 0)
+    return joint_bets(lines, event, opposite)
+
+
 def _log_wealth(rounds: Sequence[Sequence[_Bets]], lines: np.ndarray) -> float:
     """Logarithm of the wealth after rounds of bets; what is not bet in a round stays as it is."""
     every = [each for settled in rounds for each in settled]
     if not every:
         return 0.0
-    bets = iter(best_bets(lines, [each.p for each in every], [each.q for each in every])[1])
+    bets = iter(_bets_on(lines, every)[1])
     wealth = 0.0
     for settled in rounds:
         kept = 1 - sum(each.wealth for each in settled)
