@@ -16,10 +16,11 @@ from dpaudit.statistics.guesses import epsilon_of_guesses, mu_of_guesses
 from dpaudit.statistics.means import mean_interval, student_interval
 from dpaudit.statistics.proportions import clopper_pearson, proportion_lower, proportion_upper
 from dpaudit.statistics.rates import Exponent, fitted_exponent, local_exponents
-from dpaudit.statistics.wealth import PairBet, PairHits, best_bets, joint_bets, lines_above
+from dpaudit.statistics.wealth import NO_HITS, PairBet, PairHits, best_bets, joint_bets, lines_above
 
 __all__ = [
     "BY_RATIO",
+    "NO_HITS",
     "BettingMeans",
     "Exponent",
     "PairBet",

@@ -40,6 +40,10 @@ class PairHits(NamedTuple):
     opposite: Hits = (0, 0)
 
 
+NO_HITS = PairHits((0, 0))
+"""Of no trials."""
+
+
 @dataclass(frozen=True, slots=True)
 class PairBet:
     """A bet on one output of each input: that each of two events is likelier on one than a guarantee allows.
@@ -204,7 +208,9 @@ def joint_bets(lines: np.ndarray, event: Probabilities, opposite: Probabilities)
     ]
     both = np.flatnonzero((growth > 0) & (other_growth > 0))
     if len(both):
-        joint = _joint(np.array([[_line(bets[i]), _line(others[i])] for i in both]).T, p[both], q[both], u[both], v[both])
+        joint = _joint(
+            np.array([[_line(bets[i]), _line(others[i])] for i in both]).T, p[both], q[both], u[both], v[both]
+        )
         for i, reached, bet in zip(both, *joint, strict=True):
             if reached > best[i]:
                 best[i], found[i] = reached, bet
@@ -256,7 +262,9 @@ def _joint(
                 break
             part = np.where(short, part / 2, part)
         better = ahead < value
-        y, z, value = (np.where(better, new, old) for new, old in ((y + part * to_y, y), (z + part * to_z, z), (ahead, value)))
+        y, z, value = (
+            np.where(better, new, old) for new, old in ((y + part * to_y, y), (z + part * to_z, z), (ahead, value))
+        )
         if not better.any():
             break
     p0, q0, u0, v0, x_rest, y_rest = points(y, z)

@@ -135,7 +135,7 @@ def epsilon_lower_bound(
     claimed
         Epsilon that the detection limit refers to, and that ``stop_early`` tries to refute; >= 0.
     stop_early
-        Whether to stop as soon as a bound above ``claimed`` is reached. A quarter of the error probability goes to bets
+        Whether to stop as soon as a bound above ``claimed`` is reached. Half of the error probability goes to bets
         on a few hundred outputs, which find gross violations, and half of the rest to a bound that holds at all times.
     features
         Function of an array of outputs that returns an array of what to look at, one row per output; or
