@@ -7,16 +7,16 @@ does: the difference of those of two inputs has a peak at the frequency in which
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from dpaudit.auditors.learning.transforms import Identity, Phases, phase
 from dpaudit.auditors.outputs.columns import Columns
 from dpaudit.auditors.outputs.outputs import OutputsLike
 
-_ROWS, _REFINED_ROWS = 100_000, 20_000
-"""Outputs of either input in which a period is looked for, at most, and by which it is worked out to more digits."""
+_ROWS = 100_000
+"""Outputs of either input in which a period is looked for, at most."""
 
 MOST_PERIODIC = 8
 """Columns up to which each is looked at: a transform of so many numbers takes as long as putting them in order does."""
@@ -40,13 +40,30 @@ _LEAST_PERIODS = 48
 """Periods in the usual range, at least: step functions and residues show what goes through fewer."""
 
 _ERROR = 0.001
-"""Probability, about, with which some frequency seems to tell the inputs apart where none does."""
+"""Probability, about, with which some frequency seems to tell the inputs apart where none does; and probability with
+which some time that people keep does."""
+
+_TIMES = (60, 3600, 86_400, 604_800)
+_UNITS = (1, 10**3, 10**6, 10**9)
+"""Periods of clocks and calendars in seconds, and how many parts of a second times are counted in: these are known, so
+that less evidence is enough."""
+
+_DATES = len(_TIMES) * len(_UNITS)
 
 _MULTIPLES = (1, 2, 3, 4)
 """Multiples of a period that are compared: a part of the day that repeats twice a day has the larger peak."""
 
 _PARTS = 32
-"""Parts of a period by which its multiples are compared."""
+"""Parts of a period by which its multiples, and frequencies near a peak, are compared."""
+
+_NEAR, _NEARER = 0.6, 0.03
+_STEPS_NEAR = 20
+"""How far from a peak, in steps of frequencies, more digits of a period are looked for, first and then again, and in
+how many steps to either side. Chosen by hand."""
+
+
+Sides = Sequence[np.ndarray]
+"""A number of the outputs of both inputs."""
 
 
 def phases_transform(columns: Columns, x: OutputsLike, y: OutputsLike) -> Phases | None:
@@ -86,28 +103,45 @@ def _period(x: np.ndarray, y: np.ndarray, *, width: int) -> float | None:
     power = np.abs(np.fft.rfft(parts[0] - parts[1], 2 * _CELLS)) ** 2
     # By chance, the power at a frequency has an exponential law, whose mean is at most this.
     power *= 1 / (1 / len(usual[0]) + 1 / len(usual[1]))
+    step = factor / (2 * _CELLS)
     first = 2 * _LEAST_PERIODS
     best = first + int(power[first:].argmax())
-    looked_at = width * (len(power) - first)
-    if power[best] < math.log(looked_at / _ERROR):
-        return None
-    step = factor / (2 * _CELLS)
-    few_x, few_y = (side[:_REFINED_ROWS] for side in usual)
-    bounds = ((best - 0.6) * step, (best + 0.6) * step)
-    near = float(minimize_scalar(lambda each: -_apart(few_x, few_y, each), bounds=bounds, method="bounded").x)
-    frequency = max(near, best * step, key=lambda each: _apart(few_x, few_y, each))
-    periods: list[float] = [multiple / frequency for multiple in _MULTIPLES]
-    return max(periods, key=lambda each: _evidence(usual[0], usual[1], each))
+    found = [period for period in _calendar(power, step) if _power(usual, 1 / period) >= _least(width * _DATES)]
+    if power[best] >= _least(width * (len(power) - first)):
+        frequency = best * step
+        for far in (_NEAR, _NEARER):
+            near = frequency + step * np.linspace(-far, far, 2 * _STEPS_NEAR + 1)
+            frequency = max(near.tolist(), key=lambda each: _evidence(usual, 1 / each))
+        found.append(1 / frequency)
+    periods: list[float] = [multiple * period for period in found for multiple in _MULTIPLES]
+    return max(periods, key=lambda each: _evidence(usual, each), default=None)
 
 
-def _apart(x: np.ndarray, y: np.ndarray, frequency: float) -> float:
-    """Distance between the characteristic functions at a frequency."""
-    means = [np.exp(2j * math.pi * ((side * frequency) % 1.0)).mean() for side in (x, y)]
-    return float(abs(means[0] - means[1]))
+def _least(looked_at: int) -> float:
+    """Least power that says something of so many frequencies."""
+    return math.log(looked_at / _ERROR)
 
 
-def _evidence(x: np.ndarray, y: np.ndarray, period: float) -> float:
+def _calendar(power: np.ndarray, step: float) -> Iterator[float]:
+    """Yield periods of clocks and calendars at which these powers, of multiples of a step, leave room for a peak."""
+    for period in (time * unit for unit in _UNITS for time in _TIMES):
+        at = 1 / (period * step)
+        if at < 2 * _LEAST_PERIODS:
+            continue
+        # Between two multiples a peak keeps 0.8 of its power, and 0.4 of that where cells are half a period wide.
+        if at >= len(power) - 1 or 4 * power[int(at) : int(at) + 2].max() >= _least(_DATES):
+            yield period
+
+
+def _power(sides: Sides, frequency: float) -> float:
+    """Power at a frequency, whose mean is at most 1 by chance."""
+    means = [np.exp(2j * math.pi * ((side * frequency) % 1.0)).mean() for side in sides]
+    return float(abs(means[0] - means[1]) ** 2 / (1 / len(sides[0]) + 1 / len(sides[1])))
+
+
+def _evidence(sides: Sides, period: float) -> float:
     """How much likelier, as a logarithm, the counts in parts of a period are than without any difference."""
-    counts = np.stack([np.bincount((phase(s, period) * _PARTS).astype(int), minlength=_PARTS) for s in (x, y)]) + 0.5
+    parts = [(phase(side, period) * _PARTS).astype(int) for side in sides]
+    counts = np.stack([np.bincount(each, minlength=_PARTS) for each in parts]) + 0.5
     share = counts.sum(axis=1, keepdims=True) / counts.sum()
     return float(np.sum(counts * np.log(counts / (share * counts.sum(axis=0)))))

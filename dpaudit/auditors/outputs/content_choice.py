@@ -24,6 +24,7 @@ from dpaudit.auditors.outputs.held import (
     joined_entries,
     lists_around,
     single_values,
+    values_of_type,
     with_whole_texts,
 )
 from dpaudit.auditors.outputs.leaves import Values
@@ -43,6 +44,16 @@ _COMMON = 0.01
 _NEARLY_ALL = 0.99
 """Share of what a list holds that its common values are, at least, to stand for the list; and share of the records, at
 least, that are the only one of their key in an output."""
+
+_NEW_TEXTS = 0.5
+"""Share of the texts at a place, at least, that are different for their characters to be looked at: fewer are
+categories, or known from counting outcomes. Chosen by hand."""
+
+_MOST_TEXTS = 4
+"""Texts of which characters are looked at, at most. Chosen by hand, for time."""
+
+_FIRST_CHARACTERS, _LAST_CHARACTERS = 64, 8
+"""Characters of a text from its beginning that are looked at, and from its end where lengths differ. Chosen by hand."""
 
 _MOST_KEYS = 16
 """Parts of a record that are considered as its key, at most; the first ones."""
@@ -143,6 +154,12 @@ def contents_of(firsts: Sequence[Flat]) -> Found:
         if len(found) + len(made) <= _MOST_CONTENTS and (complete or not re.search(STEP, held)):
             found += made
             replaced += [held] * complete
+    for text in look.long_texts():
+        if any(text == other or text.startswith(f"{other}[") for other in replaced):
+            continue
+        made = look.characters(text)
+        if len(found) + len(made) <= _MOST_CONTENTS:
+            found += made
     if look.has_equal_texts():
         found.append(Content("texts"))
     return Found(tuple(content.path for content in found), frozenset(replaced))
@@ -226,6 +243,37 @@ class _Look:
             if isinstance(value, set | frozenset)
         }
         return list(found)[:_MOST_LISTS]
+
+    def long_texts(self) -> list[str]:
+        """Paths of texts that most outputs have beside other values and that are mostly different, the first few."""
+        found = {
+            path: None
+            for structure, values in self.structures()
+            # A text that is alone in an output has its characters as values.
+            if structure != 1 and not is_text(structure)
+            for path, value in zip(paths(structure), values, strict=True)
+            if holds_text(value)
+        }
+        kept = []
+        for path in list(found)[:_MOST_LISTS]:
+            texts = self.texts_at(path)
+            different = len(set(texts))
+            if 2 * len(texts) >= self.size and different > max(_MOST_VALUES, _NEW_TEXTS * len(texts)):
+                kept.append(path)
+        return kept[:_MOST_TEXTS]
+
+    def texts_at(self, path: str) -> list[Any]:
+        """Texts at a path."""
+        return list(chain.from_iterable(values_of_type(flat, path, TEXTS)[1] for flat in self.flats))
+
+    def characters(self, path: str) -> list[Content]:
+        """Contents of a text: its first characters, and where lengths differ its length and its last ones."""
+        lengths = set(map(len, self.texts_at(path)))
+        made = [Content("character", path, None, place) for place in range(min(max(lengths), _FIRST_CHARACTERS))]
+        if len(lengths) > 1:
+            last = range(min(max(lengths), _LAST_CHARACTERS))
+            made += [Content("length", path), *(Content("character", path, None, -1 - place) for place in last)]
+        return made
 
     def has_equal_texts(self) -> bool:
         """Whether outputs hold several texts each, too many different ones to be categories."""

@@ -1,8 +1,9 @@
-"""What lists and sets hold, wherever it stands in them: common values, records by a key of theirs, equal texts.
+"""What lists, sets and texts hold: common values and records by a key of theirs, wherever they stand, and characters.
 
 The place of a value in a list says little where the list is of varying length or in random order, and members of a set
-have no places. What is read off such outputs is called a *content*: how often a common value occurs, and the parts of
-the record whose key has a common value. Contents are named among the paths of structured outputs, as JSON.
+have no places. A text that hardly comes again is no category, but its characters may say something. What is read off
+such outputs is called a *content*: how often a common value occurs, the parts of the record whose key has a common
+value, the characters of a text. Contents are named among the paths of structured outputs, as JSON.
 """
 
 from __future__ import annotations
@@ -17,12 +18,21 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from dpaudit.auditors.outputs.flat import Uniform, Varied
-from dpaudit.auditors.outputs.held import Entries, entries_of, holds_text, is_text, single_values, with_whole_texts
+from dpaudit.auditors.outputs.held import (
+    TEXTS,
+    Entries,
+    entries_of,
+    holds_text,
+    is_text,
+    single_values,
+    values_of_type,
+    with_whole_texts,
+)
 
 _REMEMBERED = 1024
 
-_Kind = Literal["occurrences", "others", "members", "part", "place", "texts"]
-_KINDS: tuple[_Kind, ...] = ("occurrences", "others", "members", "part", "place", "texts")
+_Kind = Literal["character", "length", "occurrences", "others", "members", "part", "place", "texts"]
+_KINDS: tuple[_Kind, ...] = ("character", "length", "occurrences", "others", "members", "part", "place", "texts")
 
 Value = str | float
 """A number, or the text of a value that is none."""
@@ -37,13 +47,13 @@ class Content:
     kind
         ``occurrences`` of a value, or of all ``others``, among the values of a list or set, or the keys of records;
         number of ``members`` of a set; a ``part`` of the record that has a key, or its ``place``; number of distinct
-        ``texts``.
+        ``texts``; a ``character`` of a text, or its ``length``.
     held
-        Path of the list or set.
+        Path of the list, set or text.
     key
         Path from a record to its key; None for single values.
     value
-        The value, or that of the key.
+        The value, or that of the key, or the place of the character: from -1 down, counted from the end.
     part
         Path from a record to its part.
     """
@@ -72,10 +82,19 @@ class Content:
         return made if made.kind in _KINDS and texts and isinstance(made.value, str | float | int | None) else None
 
     @property
+    def place(self) -> int:
+        """Which character it is."""
+        return self.value if isinstance(self.value, int) else 0
+
+    @property
     def name(self) -> str:
         """What it is, in words."""
         if self.kind == "texts":
             return "number of distinct texts in output"
+        if self.kind == "length":
+            return f"length of output{self.held}"
+        if self.kind == "character":
+            return f"code of output{self.held}[{self.value:g}]"
         value = f"{self.value:g}" if isinstance(self.value, float | int) else self.value
         key = (self.key or "").removeprefix(".")
         if key.startswith("['") and key.endswith("']") and key.count("[") == 1:
@@ -102,21 +121,30 @@ class _Held:
     wanted: list[tuple[int, Content]] = field(default_factory=list)
 
 
+@dataclass(slots=True)
+class _Wanted:
+    """What is read off outputs: of every list and set, of every text, and the place of the number of distinct texts."""
+
+    lists: dict[tuple[str, str | None], _Held] = field(default_factory=dict)
+    texts: dict[str, list[tuple[int, Content]]] = field(default_factory=dict)
+    distinct: int | None = None
+
+
 @lru_cache(maxsize=64)
-def _by_list(
-    known: tuple[str, ...], wanted: tuple[bool, ...]
-) -> tuple[dict[tuple[str, str | None], _Held], int | None]:
-    """Contents of every list and set, and the place of the number of distinct texts."""
-    made: dict[tuple[str, str | None], _Held] = {}
-    texts = None
+def _wanted(known: tuple[str, ...], wanted: tuple[bool, ...]) -> _Wanted:
+    made, found = _Wanted(), dict[tuple[str, str | None], _Held]()
     for slot, path in enumerate(known):
         content = Content.of(path)
         if content is None:
             continue
         if content.kind == "texts":
-            texts = slot if wanted[slot] else None
+            made.distinct = slot if wanted[slot] else None
             continue
-        held = made.setdefault((content.held, content.key), _Held(key=content.key))
+        if content.kind in ("character", "length"):
+            if wanted[slot]:
+                made.texts.setdefault(content.held, []).append((slot, content))
+            continue
+        held = found.setdefault((content.held, content.key), _Held(key=content.key))
         held.is_set |= content.kind == "members"
         # A value that is not wanted still is none of the others.
         if content.value is not None:
@@ -125,7 +153,8 @@ def _by_list(
             held.wanted.append((slot, content))
             if content.part is not None:
                 held.parts.setdefault(content.part, len(held.parts))
-    return {at: held for at, held in made.items() if held.wanted}, texts
+    made.lists = {at: held for at, held in found.items() if held.wanted}
+    return made
 
 
 Reading = tuple[int, np.ndarray, np.ndarray]
@@ -147,23 +176,57 @@ def readings(
         Texts of the categories of columns.
     """
     flat = with_whole_texts(flat)
-    lists, texts = _by_list(known, wanted)
-    if texts is not None:
-        yield texts, _distinct_texts(flat), np.zeros(len(flat))
-    if not lists:
+    read = _wanted(known, wanted)
+    if read.distinct is not None:
+        yield read.distinct, _distinct_texts(flat), np.zeros(len(flat))
+    for path, contents in read.texts.items():
+        yield from _characters(flat, path, contents)
+    if not read.lists:
         return
-    own = chain.from_iterable(held.values for held in lists.values())
+    own = chain.from_iterable(held.values for held in read.lists.values())
     codes = {text: i for i, text in enumerate(dict.fromkeys([*categories, *(v for v in own if isinstance(v, str))]), 1)}
 
     def code(text: str) -> int:
         return codes.get(text, len(codes) + 1)
 
-    for (path, _), held in lists.items():
+    for (path, _), held in read.lists.items():
         if held.key is not None:
             yield from _records(flat, path, held, code, codes, len(categories))
         else:
             found = single_values(flat, path, code, sets=held.is_set)
             yield from _occurrences(len(flat), held, found.rows, _which(found, held.values, codes))
+
+
+def _characters(flat: Uniform | Varied, path: str, contents: list[tuple[int, Content]]) -> Iterator[Reading]:
+    """Codes of characters of a text, 0 where it has none there, and its length."""
+    rows, texts = values_of_type(flat, path, TEXTS)
+    nothing = np.zeros(len(flat))
+    of_type = {kind: np.array([isinstance(text, kind) for text in texts], dtype=bool) for kind in TEXTS}
+    for from_end in (False, True):
+        places_of = [(slot, content.place) for slot, content in contents if content.kind == "character"]
+        wanted = [(slot, place) for slot, place in places_of if (place < 0) is from_end]
+        if not wanted:
+            continue
+        places = np.array([-1 - place if from_end else place for _, place in wanted])
+        codes = np.zeros((len(flat), len(wanted)))
+        for kind, are in of_type.items():
+            if are.any():
+                own = texts if are.all() else [text for text in texts if isinstance(text, kind)]
+                codes[rows[are]] = _codes(own, kind, int(places.max()) + 1, from_end=from_end)[:, places]
+        for column, (slot, _) in enumerate(wanted):
+            yield slot, codes[:, column], nothing
+    for slot, content in contents:
+        if content.kind == "length":
+            lengths = np.zeros(len(flat))
+            lengths[rows] = np.fromiter(map(len, texts), int, len(texts))
+            yield slot, lengths, nothing
+
+
+def _codes(texts: list[Any], kind: type, many: int, *, from_end: bool) -> np.ndarray:
+    """Codes of the first characters, or of the last ones in reverse order; 0 where a text has fewer."""
+    cut = [text[: -many - 1 : -1] for text in texts] if from_end else [text[:many] for text in texts]
+    letter, dtype = ("U", np.uint32) if kind is str else ("S", np.uint8)
+    return np.array(cut, dtype=f"{letter}{many}").view(dtype).reshape(len(texts), many)
 
 
 def _which(found: Entries, values: dict[Value, int], codes: dict[str, int]) -> np.ndarray:

@@ -150,8 +150,8 @@ def _numbers(values: Values, code: Callable[[str], int]) -> tuple[np.ndarray, np
     return numbers, np.zeros(len(numbers), dtype=int) if categories is None else categories
 
 
-def _sets(flat: Uniform | Varied, held: str) -> tuple[np.ndarray, list[Any]]:
-    """Outputs that have a set at a path, and these."""
+def _values_at(flat: Uniform | Varied, held: str) -> tuple[np.ndarray, Values]:
+    """Outputs that have a value at a path, and these."""
     if isinstance(flat, Uniform):
         known = paths(flat.structure)
         values = flat.columns[known.index(held)] if held in known else []
@@ -166,10 +166,16 @@ def _sets(flat: Uniform | Varied, held: str) -> tuple[np.ndarray, list[Any]]:
             if held in known
         ]
         rows, values = np.array([row for row, _ in at], dtype=int), [flat.values[i] for _, i in at]
+    return rows, values
+
+
+def values_of_type(flat: Uniform | Varied, held: str, kinds: tuple[type, ...]) -> tuple[np.ndarray, list[Any]]:
+    """Outputs that have a value of some types at a path, and these."""
+    rows, values = _values_at(flat, held)
     if isinstance(values, np.ndarray):
         return np.empty(0, dtype=int), []
-    are = [isinstance(value, set | frozenset) for value in values]
-    return rows[np.array(are, dtype=bool)], [value for value, is_set in zip(values, are, strict=True) if is_set]
+    are = [isinstance(value, kinds) for value in values]
+    return rows[np.array(are, dtype=bool)], [value for value, is_one in zip(values, are, strict=True) if is_one]
 
 
 def single_values(flat: Uniform | Varied, held: str, code: Callable[[str], int], *, sets: bool) -> Entries:
@@ -177,7 +183,7 @@ def single_values(flat: Uniform | Varied, held: str, code: Callable[[str], int],
     found = entries_of(flat, held, ("",), code)
     if not sets:
         return found
-    rows, members = _sets(flat, held)
+    rows, members = values_of_type(flat, held, (set, frozenset))
     rows = np.repeat(rows, np.fromiter(map(len, members), int, len(members)))
     nowhere = np.full(len(rows), -1)
     return joined_entries(found, Entries(rows, nowhere, nowhere, *_numbers(list(chain.from_iterable(members)), code)))
