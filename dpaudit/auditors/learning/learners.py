@@ -164,11 +164,11 @@ def _row_blocks(rows: np.ndarray) -> Iterator[slice]:
     return (slice(start, start + step) for start in range(0, len(rows), step))
 
 
-def learn_repeats(identity: Transform, x: OutputsLike, y: OutputsLike) -> Score | None:
-    """Numbers that come more than once in a column: such a one may be rare and decisive."""
+def learn_repeats(transform: Transform, x: OutputsLike, y: OutputsLike) -> Score | None:
+    """Numbers that come more than once in a column, or nearly so: such a one may be rare and decisive."""
     rows = max(_LOOKED_AT, _REPEAT_CELLS // as_outputs(x).width)
-    x, y = (identity(side[:rows]) for side in (x, y))
-    made = AdditiveScore(identity, tuple(Table.of_repeats(a, b) for a, b in zip(x.T, y.T, strict=True)))
+    x, y = (transform(side[:rows]) for side in (x, y))
+    made = AdditiveScore(transform, tuple(Table.of_repeats(a, b) for a, b in zip(x.T, y.T, strict=True)))
     return made if any(table.spread > 0 for table in made.tables) else None
 
 

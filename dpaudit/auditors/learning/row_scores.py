@@ -371,7 +371,7 @@ class ExtremeScore:
             **columnwords.legend(self.transform.columns, columns),
         }
         text = ""
-        if width <= _FEW_LIMITS:
+        if width <= _FEW_LIMITS and isinstance(self.transform, Identity):
             sides = zip(self.centre - threshold * self.scale, self.centre + threshold * self.scale, strict=True)
             named = [columnwords.named(self.transform.columns, column, width, naming) for column in columns]
             text = (" or " if above else " and ").join(

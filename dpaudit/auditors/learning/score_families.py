@@ -268,6 +268,20 @@ FAMILIES: tuple[Family, ...] = (
         rare=True,
     ),
     Family(
+        name="the largest change",
+        suits=_narrow,
+        fit=lambda form, x, y: learners.learn_extreme(learners.differences_transform(form.columns, x, y), x, y),
+        passes=_passes(0.6),
+        rare=True,
+    ),
+    Family(
+        name="differences that repeat",
+        suits=lambda form: _narrow(form) and form.kind not in "biu",
+        fit=lambda form, x, y: learners.learn_repeats(learners.differences_transform(form.columns, x, y), x, y),
+        passes=_passes(1.4),
+        rare=True,
+    ),
+    Family(
         name="the best column",
         suits=lambda form: _thorough(form) and (form.kind in "biuf" or not form.identity.columns.numeric),
         fit=lambda form, x, y: learners.learn_best_half_line(form.identity.columns, x, y),
