@@ -7,9 +7,10 @@ does: the difference of those of two inputs has a peak at the frequency in which
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
+from scipy.stats import chi2
 
 from dpaudit.auditors.learning.transforms import Identity, Phases, phase
 from dpaudit.auditors.outputs.columns import Columns
@@ -46,15 +47,13 @@ which some time that people keep does."""
 _TIMES = (60, 3600, 86_400, 604_800)
 _UNITS = (1, 10**3, 10**6, 10**9)
 """Periods of clocks and calendars in seconds, and how many parts of a second times are counted in: these are known, so
-that less evidence is enough."""
-
-_DATES = len(_TIMES) * len(_UNITS)
+that less evidence is enough, and any part of them may be where the inputs differ."""
 
 _MULTIPLES = (1, 2, 3, 4)
 """Multiples of a period that are compared: a part of the day that repeats twice a day has the larger peak."""
 
 _PARTS = 32
-"""Parts of a period by which its multiples, and frequencies near a peak, are compared."""
+"""Parts of a period in which the inputs may differ, and by which its multiples and frequencies near it are compared."""
 
 _NEAR, _NEARER = 0.6, 0.03
 _STEPS_NEAR = 20
@@ -106,8 +105,8 @@ def _period(x: np.ndarray, y: np.ndarray, *, width: int) -> float | None:
     step = factor / (2 * _CELLS)
     first = 2 * _LEAST_PERIODS
     best = first + int(power[first:].argmax())
-    found = [period for period in _calendar(power, step) if _power(usual, 1 / period) >= _least(width * _DATES)]
-    if power[best] >= _least(width * (len(power) - first)):
+    found = _calendar_periods(usual, high - low, width)
+    if power[best] >= math.log(width * (len(power) - first) / _ERROR):
         frequency = best * step
         for far in (_NEAR, _NEARER):
             near = frequency + step * np.linspace(-far, far, 2 * _STEPS_NEAR + 1)
@@ -117,26 +116,11 @@ def _period(x: np.ndarray, y: np.ndarray, *, width: int) -> float | None:
     return max(periods, key=lambda each: _evidence(usual, each), default=None)
 
 
-def _least(looked_at: int) -> float:
-    """Least power that says something of so many frequencies."""
-    return math.log(looked_at / _ERROR)
-
-
-def _calendar(power: np.ndarray, step: float) -> Iterator[float]:
-    """Yield periods of clocks and calendars at which these powers, of multiples of a step, leave room for a peak."""
-    for period in (time * unit for unit in _UNITS for time in _TIMES):
-        at = 1 / (period * step)
-        if at < 2 * _LEAST_PERIODS:
-            continue
-        # Between two multiples a peak keeps 0.8 of its power, and 0.4 of that where cells are half a period wide.
-        if at >= len(power) - 1 or 4 * power[int(at) : int(at) + 2].max() >= _least(_DATES):
-            yield period
-
-
-def _power(sides: Sides, frequency: float) -> float:
-    """Power at a frequency, whose mean is at most 1 by chance."""
-    means = [np.exp(2j * math.pi * ((side * frequency) % 1.0)).mean() for side in sides]
-    return float(abs(means[0] - means[1]) ** 2 / (1 / len(sides[0]) + 1 / len(sides[1])))
+def _calendar_periods(sides: Sides, range_: float, width: int) -> list[float]:
+    """Periods of clocks and calendars in whose parts the inputs differ."""
+    periods = [time * unit for unit in _UNITS for time in _TIMES]
+    least = chi2.isf(_ERROR / (len(periods) * width), _PARTS - 1) / 2
+    return [each for each in periods if _LEAST_PERIODS * each <= range_ and _evidence(sides, each) >= least]
 
 
 def _evidence(sides: Sides, period: float) -> float:
