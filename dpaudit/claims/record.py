@@ -465,6 +465,14 @@ def _size(path: str | Path) -> int:
         return 0
 
 
+def _key(key: Any) -> str:
+    """Text of a key; Python writes no decimal text of very long integers."""
+    try:
+        return str(key)
+    except ValueError:
+        return str(plain(key))
+
+
 def plain(value: Any) -> Any:
     """Turn arrays, dataclasses, enums and odd numbers into what JSON holds."""
     kind = type(value)
@@ -483,7 +491,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, StrEnum):
         return value.value
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {_key(key): plain(item) for key, item in value.items()}
     if isinstance(value, np.ndarray):
         return plain(value.tolist())
     if isinstance(value, np.generic):

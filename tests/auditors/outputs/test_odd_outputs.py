@@ -68,6 +68,8 @@ TWO_ANSWERS = {
     "the ends of the integers": typed(-(2**63), 2**63 - 1),
     "integers of a hundred digits": choose(10**100, 10**100 + 1, list),
     "integers of five thousand digits": choose(10**5000, 10**5000 + 1),
+    "keys of five thousand digits": choose({10**5000: 0}, {10**5000: 1}, list),
+    "keys with a part of five thousand digits": choose({(10**5000, 1): 0}, {(10**5000, 1): 1}, list),
     "subnormal numbers": typed(5e-324, 0.0),
     "the largest numbers": typed(1.7e308, -1.7e308),
     "a matrix": lambda d, s, r: typed(1.0, 2.0)(d, s, r)[:, None].view(np.matrix),
