@@ -55,6 +55,10 @@ Chosen by hand: as few as a whole audit may have (`LEAST_SAMPLES`)."""
 _SAMPLING_SHARE = 0.8
 """Part of the time until the deadline that sampling is planned for; the rest is for learning. Chosen by hand."""
 
+_FAR_MORE = 1.5
+"""How many times as many samples as were planned must fit for more to be planned. Chosen by hand: estimates of what an
+output takes vary by less, unless calls take long whatever their size."""
+
 _FEWEST = 20
 """Fewest samples per input that are planned, however little time there is: half of them are the `_LEAST_SELECTED` that
 choose an event."""
@@ -255,25 +259,33 @@ def planned_in_time(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairTas
     """Plan no more samples than the deadline allows, by what outputs on a pair of inputs took so far."""
     for data in (x, y):
         sampler.check_deterministic(data)
-    fitting = sampler.pace.outputs_within(1.0, input_key(x), input_key(y))
-    samples = int(min(task.samples, max(_SAMPLING_SHARE * fitting, _FEWEST)))
+    samples = int(min(task.samples, max(_in_time(sampler.pace, x, y), _FEWEST)))
     sampler.pace.plan(2 * samples)
     return replace(task, samples=samples)
+
+
+def _in_time(pace: Pace, x: Any, y: Any) -> float:
+    """How many outputs on each of two inputs are planned for the time left."""
+    return _SAMPLING_SHARE * pace.outputs_within(1.0, input_key(x), input_key(y))
 
 
 def choose_for_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> Selection:
     """Choose the events of a pair of inputs from its selection samples."""
     sampler = sampler.about(x, y)
-    return _choose(sampler, _selection_samples(sampler, x, y, task), task, (input_key(x), input_key(y)))
+    sides, task = _selection_samples(sampler, x, y, task)
+    return _choose(sampler, sides, task, (input_key(x), input_key(y)))
 
 
-def _selection_samples(sampler: Sampler, x: Any, y: Any, task: PairTask) -> tuple[Outputs, Outputs]:
-    """Draw the samples that choose the events: fewer than planned where a part of the time left is over before."""
+def _selection_samples(sampler: Sampler, x: Any, y: Any, task: PairTask) -> tuple[tuple[Outputs, Outputs], PairTask]:
+    """Draw the samples that choose the events; return also the task, which has more samples where they took less time.
+
+    They are fewer than planned where a part of the time left is over before.
+    """
     if not task.timed:
         wanted = [(data, task.selection, ("selection", side)) for side, data in enumerate((x, y))]
         of_x, of_y = alike(*sampler.draw_all(wanted))
         sampler.keep_form()
-        return Outputs(of_x), Outputs(of_y)
+        return (Outputs(of_x), Outputs(of_y)), task
     until = clock() + _SELECTION_TIME * sampler.pace.left
     parts: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
     drawn = 0
@@ -282,9 +294,13 @@ def _selection_samples(sampler: Sampler, x: Any, y: Any, task: PairTask) -> tupl
         for side, data in enumerate((x, y)):
             parts[side].append(sampler.draw_once(data, size, "selection", side, len(parts[side]), sized=True))
         drawn += size
+        # Larger calls show what an output takes where a call takes long whatever its size.
+        fitting = min(task.asked, drawn + _in_time(sampler.pace, x, y))
+        if fitting > _FAR_MORE * task.samples:
+            task = replace(task, samples=int(fitting))
     of_x, of_y = alike(*map(concatenated, parts))
     sampler.keep_form()
-    return Outputs(of_x), Outputs(of_y)
+    return (Outputs(of_x), Outputs(of_y)), task
 
 
 def _choose(sampler: Sampler, sides: tuple[Outputs, Outputs], task: PairTask, keys: tuple[Any, Any]) -> Selection:
@@ -345,9 +361,9 @@ def _chosen(sampler: Sampler, x: Any, y: Any, task: PairTask) -> tuple[Selection
     """
 
     def choose() -> tuple[Selection, int, State]:
-        sides = _selection_samples(sampler, x, y, task)
+        sides, planned = _selection_samples(sampler, x, y, task)
         keys = input_key(x), input_key(y)
-        return _choose(sampler, sides, task, keys), len(sides[0]), sampler.state
+        return _choose(sampler, sides, planned, keys), len(sides[0]), sampler.state
 
     if sampler.work is None:
         selection, selected, _ = choose()

@@ -135,6 +135,15 @@ def test_calls_that_take_long_whatever_their_size(clock):
     assert clock.now <= 66.0
 
 
+def test_calls_that_take_half_a_second_whatever_their_size_become_large(clock):
+    """All 20 seconds allow some 30 calls after the first checks; small ones would draw a few thousand outputs."""
+    target, claim = slow(clock, 1.0, 1.0, each=1e-7, call=0.5)
+    evidence = audit(target, claim, budget=Budget(deadline=20.0), streams=Streams(1))
+    assert evidence.verdict == "consistent"
+    assert 16.0 <= clock.now <= 21.0
+    assert evidence.samples >= 500_000
+
+
 @pytest.mark.parametrize(
     ("seconds", "each", "samples"),
     [(20.0, 1e-6, 100), (60.0, 1e-6, 20_000), (60.0, 1e-3, 10_000), (300.0, 0.01, 10_000)],
