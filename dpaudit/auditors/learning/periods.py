@@ -49,8 +49,9 @@ _UNITS = (1, 10**3, 10**6, 10**9)
 """Periods of clocks and calendars in seconds, and how many parts of a second times are counted in: these are known, so
 that less evidence is enough, and any part of them may be where the inputs differ."""
 
-_MULTIPLES = (1, 2, 3, 4)
-"""Multiples of a period that are compared: a part of the day that repeats twice a day has the larger peak."""
+_MULTIPLES = 32
+"""Multiples of a period that are compared, at most: a narrow part of a period has as large peaks at a half, a third and
+so on of it."""
 
 _PARTS = 32
 """Parts of a period in which the inputs may differ, and by which its multiples and frequencies near it are compared."""
@@ -111,9 +112,8 @@ def _period(x: np.ndarray, y: np.ndarray, *, width: int) -> float | None:
         for far in (_NEAR, _NEARER):
             near = frequency + step * np.linspace(-far, far, 2 * _STEPS_NEAR + 1)
             frequency = max(near.tolist(), key=lambda each: _evidence(usual, 1 / each))
-        found.append(1 / frequency)
-    periods: list[float] = [multiple * period for period in found for multiple in _MULTIPLES]
-    return max(periods, key=lambda each: _evidence(usual, each), default=None)
+        found += [multiple / frequency for multiple in range(1, _MULTIPLES + 1)]
+    return max(found, key=lambda each: _evidence(usual, each), default=None)
 
 
 def _calendar_periods(sides: Sides, range_: float, width: int) -> list[float]:

@@ -50,7 +50,7 @@ _NEW_TEXTS = 0.5
 categories, or known from counting outcomes. Chosen by hand."""
 
 _MOST_TEXTS = 4
-"""Texts of which characters are looked at, at most. Chosen by hand, for time."""
+"""Texts of which characters are looked at, at most; of none where there are more. Chosen by hand, for time."""
 
 _FIRST_CHARACTERS, _LAST_CHARACTERS = 64, 8
 """Characters of a text from its beginning that are looked at, and from its end where lengths differ. Chosen by hand."""
@@ -245,7 +245,7 @@ class _Look:
         return list(found)[:_MOST_LISTS]
 
     def long_texts(self) -> list[str]:
-        """Paths of texts that most outputs have beside other values and that are mostly different, the first few."""
+        """Paths of texts that most outputs have beside other values and that are mostly different; none where these are many."""
         found = {
             path: None
             for structure, values in self.structures()
@@ -260,7 +260,7 @@ class _Look:
             different = len(set(texts))
             if 2 * len(texts) >= self.size and different > max(_MOST_VALUES, _NEW_TEXTS * len(texts)):
                 kept.append(path)
-        return kept[:_MOST_TEXTS]
+        return kept if len(kept) <= _MOST_TEXTS else []
 
     def texts_at(self, path: str) -> list[Any]:
         """Texts at a path."""

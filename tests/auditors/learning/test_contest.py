@@ -96,3 +96,27 @@ def test_a_rare_phase_is_found_beside_a_shift_of_another_column():
 
     # The shift alone has 0.5.
     assert bound(sample).main.predicted > 0.52
+
+
+@pytest.mark.slow
+def test_a_jump_at_any_time_of_a_series_is_found_beside_a_shift():
+    def sample(data, rng):
+        series = rng.normal(size=(SIZE, 30)).cumsum(axis=1)
+        jumps = rng.random(SIZE) < (0.02 if data else 0.002)
+        after = np.arange(30) >= rng.integers(5, 25, SIZE)[:, None]
+        return np.column_stack([rng.laplace(0.3 * data, 1.0, SIZE), series + 8.0 * (after & jumps[:, None])])
+
+    found = bound(sample)
+    # The jump alone has log(10) = 2.3, or 1.9 with so few.
+    assert max(choice.predicted for choice in found.choices) > 1.5
+
+
+@pytest.mark.slow
+def test_two_numbers_that_seldom_are_nearly_equal_are_found_beside_a_shift():
+    def sample(data, rng):
+        rows = np.column_stack([rng.laplace(0.3 * data, 1.0, SIZE), rng.normal(0, 100, (SIZE, 2))])
+        equal = rng.random(SIZE) < (0.02 if data else 0.002)
+        rows[equal, 2] = rows[equal, 1] + 0.01 * rng.normal(size=equal.sum())
+        return rows
+
+    assert max(choice.predicted for choice in bound(sample).choices) > 1.7

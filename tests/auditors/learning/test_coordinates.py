@@ -219,6 +219,54 @@ def test_chance_makes_no_period():
             assert phases_transform(COLUMNS, as_outputs(draw(size=5000)), as_outputs(draw(size=5000))) is None
 
 
+HOURS = ("hour of the day", 86_400, 3600)
+DAYS = ("day of the week", 604_800, 86_400)
+
+
+def times(rng, size, period, part, *, often, origin=0):
+    """Times of some 100 periods, whose fourth part comes with this probability."""
+    parts = period // part
+    which = np.where(rng.random(size) < often, 3, (rng.integers(1, parts, size) + 3) % parts)
+    return origin + rng.integers(0, 100, size) * period + which * part + rng.integers(0, part, size)
+
+
+@pytest.mark.parametrize("unit", [1, 1000, 10**6])
+@pytest.mark.parametrize(("name", "period", "part"), [HOURS, DAYS], ids=lambda value: str(value))
+def test_a_rare_part_of_a_calendar_period_is_found_in_few_outputs(name, period, part, unit):
+    """The part has probability 0.02 against 0.002, which no peak of the characteristic functions shows in so few."""
+    rng = np.random.default_rng(period)
+    origin = 1_700_000_000 // period * period
+    sides = [
+        as_outputs((times(rng, 5000, period, part, often=often, origin=origin) * unit).astype(float))
+        for often in (0.02, 0.002)
+    ]
+    found = phases_transform(COLUMNS, *sides)
+    assert found is not None
+    ((column, length),) = found.periods
+    assert (column, length) == (0, period * unit)
+
+
+def test_a_period_is_known_well_enough_for_a_narrow_part_of_it():
+    """After a thousand periods, an error of 0.002 % moves a number by its width."""
+    rng = np.random.default_rng(5)
+    sides = [np.floor(rng.random(50_000) * 1000) + rng.random(50_000) for _ in range(2)]
+    narrow = rng.random(50_000) < 0.03
+    sides[0][narrow] = np.floor(sides[0][narrow]) + 0.5 + 0.02 * rng.random(narrow.sum())
+    ((_, length),) = phases_transform(COLUMNS, *(as_outputs(77.123 * side) for side in sides)).periods
+    assert length % 77.123 == pytest.approx(0, abs=0.002) or length == pytest.approx(77.123, abs=0.002)
+
+
+@pytest.mark.slow
+def test_chance_makes_no_calendar_period():
+    rng = np.random.default_rng(9)
+    found = 0
+    for _ in range(300):
+        sides = (as_outputs(times(rng, 2000, 86_400, 3600, often=1 / 24).astype(float)) for _ in range(2))
+        found += phases_transform(COLUMNS, *sides) is not None
+    # Twice 1 in 1,000 are stated: for a calendar and for any other period.
+    assert found <= 5
+
+
 def test_a_phase_is_below_one():
     numbers = np.array([-1e-18, 0.0, 0.25, -0.25, 1e300, -1e300, np.inf])
     assert phase(numbers, 0.5).tolist() == [0.0, 0.0, 0.5, 0.5, 0.0, 0.0, 0.0]

@@ -246,3 +246,18 @@ def test_smooth_laws_have_no_narrow_peaks(law):
     for size, runs in ((500, 400), (20_000, 100)):
         sides = ((getattr(rng, law)(size=size) for _ in range(2)) for _ in range(runs))
         assert sum(Table.of_repeats(*each).spread > 0 for each in sides) <= 2
+
+
+def test_numbers_within_a_small_part_of_an_even_cell_have_quantiles_as_cells():
+    """One in 50 lies within 0.05 where others spread over 800, so that an even cell holds as many others."""
+    rng = np.random.default_rng(4)
+    sides = [100 * rng.normal(size=50_000) for _ in range(2)]
+    near = [rng.random(50_000) < often for often in (0.02, 0.002)]
+    for side, which in zip(sides, near, strict=True):
+        side[which] = 0.02 * rng.normal(size=which.sum())
+    table = Table.fit_quickly(*sides)
+    assert table(np.array([0.0]))[0] == pytest.approx(math.log(10), abs=0.4)
+    # Most of those that are there come from the part: the cell is narrow.
+    inside = [float(np.mean(table(side) > 1.5)) for side in sides]
+    assert inside[0] == pytest.approx(0.02, abs=0.004)
+    assert inside[1] < 0.004

@@ -149,7 +149,8 @@ WITHOUT = {
 @pytest.mark.parametrize("form", WITHOUT)
 def test_other_outputs_are_looked_at_in_their_places_alone(form):
     columns = Columns.fit(as_array(WITHOUT[form]))
-    assert [path for path in columns.paths if Content.of(path) is not None and "texts" not in path] == []
+    contents = filter(None, map(Content.of, columns.paths))
+    assert [each for each in contents if each.kind not in ("texts", "character", "length")] == []
 
 
 MIXED = {
@@ -245,3 +246,70 @@ def test_equal_laws_are_not_refuted(name):
         for seed in range(6)
     ]
     assert [bound.epsilon for bound in bounds] == [0] * 6
+
+
+def tokens(size, seed=1, *, rare=0.5, special="ff", usual="ab"):
+    """Random texts of ten characters, of which the first two may be special."""
+    rng = np.random.default_rng(seed)
+    which = rng.random(size) < rare
+    letters = np.array(list("0123456789abcdef"))[rng.integers(0, 16, (size, 8))]
+    return [(special if one else usual) + "".join(row) for one, row in zip(which, letters, strict=True)]
+
+
+BESIDE = {
+    "tuples": lambda number, text: (number, text),
+    "dicts": lambda number, text: {"id": text, "value": number},
+    "dataclasses": lambda number, text: Entry(text, number),
+    "bytes": lambda number, text: (number, text.encode()),
+    "another length": lambda number, text: (number, text + "!" * (number % 3)),
+    "another structure": lambda number, text: (number, text) if number % 7 else (number, text, None),
+}
+
+
+@pytest.mark.parametrize("kind", BESIDE)
+def test_a_text_beside_a_number_has_its_characters_as_columns(kind):
+    numbers = list(range(400))
+    items = [BESIDE[kind](number, text) for number, text in zip(numbers, tokens(400), strict=True)]
+    path = {"dicts": "['id']", "dataclasses": ".city"}.get(kind, "[1]")
+    columns = by_name(items)
+    texts = [item["id"] if kind == "dicts" else item.city if kind == "dataclasses" else item[1] for item in items]
+    for place in range(10):
+        codes = [text[place] if isinstance(text, bytes) else ord(text[place]) for text in texts]
+        assert columns[f"code of output{path}[{place}]"].tolist() == codes
+    if kind == "another length":
+        assert columns[f"length of output{path}"].tolist() == list(map(len, texts))
+        assert columns[f"code of output{path}[-1]"].tolist() == [ord(text[-1]) for text in texts]
+        assert columns[f"code of output{path}[11]"].tolist() == [
+            ord(text[11]) if len(text) > 11 else 0 for text in texts
+        ]
+    else:
+        assert f"length of output{path}" not in columns
+
+
+def test_texts_that_are_categories_or_alone_have_no_characters_beside_them():
+    few = [(number, CITIES[number % 6]) for number in range(400)]
+    assert not any(name.startswith("code of") for name in by_name(few))
+    assert not any(name.startswith("code of") for name in by_name([[text] for text in tokens(400)]))
+    assert not any(name.startswith("code of") for name in by_name(tokens(400)))
+
+
+def test_a_character_is_written_down_and_read_again():
+    for content in (
+        Content("character", "['id']", None, 3),
+        Content("character", "[1]", None, -2),
+        Content("length", ".x"),
+    ):
+        assert Content.of(content.path) == content
+    assert Content("character", "[1]", None, -2).name == "code of output[1][-2]"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["tuples", "bytes", "another length"])
+def test_a_rare_beginning_of_a_text_beside_a_number_is_found(kind):
+    def sample(data, size, rng):
+        numbers = rng.integers(0, 1000, size).tolist()
+        texts = tokens(size, int(rng.integers(1 << 30)), rare=0.02 if data else 0.002)
+        return [BESIDE[kind](number, text) for number, text in zip(numbers, texts, strict=True)]
+
+    bound = dpaudit.epsilon_lower_bound(sample, 0, 1, samples=60_000, confidence=0.95)
+    assert 1.6 < bound.epsilon <= np.log(10)
