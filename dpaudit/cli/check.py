@@ -154,7 +154,11 @@ def check(
         bool, typer.Option("--with-figures", help="Measure the published figures too, as `dpaudit reproduce` does.")
     ] = False,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Spend a tenth of the samples; what these cannot tell is inconclusive.")
+        bool,
+        typer.Option(
+            "--quick",
+            help="Spend a tenth of the usual samples, in place of --samples; what these cannot tell is inconclusive.",
+        ),
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress; only what is not as expected.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback when a target raises.")] = False,

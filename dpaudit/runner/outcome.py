@@ -358,7 +358,7 @@ _NOT_BEGUN: Final = Evidence(
     verdict=Verdict.INCONCLUSIVE,
     scope="at these parameters",
     method="none",
-    note="not begun: the time that --seconds allows was over",
+    note="not begun: the time that --seconds allows, start-up included, was over",
     remedy=Remedy.TIME,
 )
 
