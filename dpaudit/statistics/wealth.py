@@ -222,6 +222,7 @@ def _line(bet: PairBet) -> tuple[float, float]:
     return bet.slope, bet.point[0] - bet.slope * bet.point[1]
 
 
+@np.errstate(divide="ignore", invalid="ignore", over="ignore")
 def _joint(
     lines: np.ndarray, p: np.ndarray, q: np.ndarray, u: np.ndarray, v: np.ndarray
 ) -> tuple[np.ndarray, list[PairBet]]:
@@ -249,8 +250,9 @@ def _joint(
         yy = p * (s / p0) ** 2 + q / q0**2 + on_x * (s / x_rest) ** 2 + on_y / y_rest**2
         zz = u * (t / u0) ** 2 + v / v0**2 + on_x / x_rest**2 + on_y * (t / y_rest) ** 2
         yz = on_x * s / x_rest**2 + on_y * t / y_rest**2
-        determinant = yy * zz - yz**2
-        to_y, to_z = (yz * by_z - zz * by_y) / determinant, (yz * by_y - yy * by_z) / determinant
+        # Slopes may be as large as numbers can be: where a step cannot be worked out, none is made.
+        steps = np.stack([yz * by_z - zz * by_y, yz * by_y - yy * by_z]) / (yy * zz - yz**2)
+        to_y, to_z = np.where(np.isfinite(steps).all(axis=0), steps, 0.0)
         falling = -(by_y * to_y + by_z * to_z)
         if (falling <= _CLOSE).all():
             break

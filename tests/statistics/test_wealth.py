@@ -208,3 +208,16 @@ def test_of_two_events_only_the_one_that_breaks_the_guarantee_is_bet_on():
     assert (first.opposite_stake, second.stake) == (0.0, 0.0)
     assert first.stake == second.opposite_stake > 0
     assert neither.log_gain(PairHits((3, 1), (2, 2)), 9) == 0
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 30.0, 300.0, 700.0])
+def test_bets_on_rare_events_against_any_claim_are_numbers(epsilon):
+    rng = np.random.default_rng(3)
+    q, v = 10 ** rng.uniform(-9, -1, (2, 200))
+    p, u = rng.uniform(0.01, 0.99, (2, 200)) * (1 - np.array([v, q]))
+    growth, bets = joint_bets(lines_above(dpaudit.ApproximateDP(epsilon)), (p, q), (u, v))
+    assert np.isfinite(growth).all()
+    assert (growth >= 0).all()
+    for bet in bets:
+        for x, y in product(range(3), repeat=2):
+            assert math.isfinite(bet.log_gain(PairHits((x == 0, y == 0), (x == 1, y == 1)), 1))

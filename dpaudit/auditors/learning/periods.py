@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 from dpaudit.auditors.learning.transforms import Identity, Phases, phase
 from dpaudit.auditors.outputs.columns import Columns
@@ -119,7 +119,7 @@ def _period(x: np.ndarray, y: np.ndarray, *, width: int) -> float | None:
 def _calendar_periods(sides: Sides, range_: float, width: int) -> list[float]:
     """Periods of clocks and calendars in whose parts the inputs differ."""
     periods = [time * unit for unit in _UNITS for time in _TIMES]
-    least = chi2.isf(_ERROR / (len(periods) * width), _PARTS - 1) / 2
+    least = chdtri(_PARTS - 1, _ERROR / (len(periods) * width)) / 2
     return [each for each in periods if _LEAST_PERIODS * each <= range_ and _evidence(sides, each) >= least]
 
 

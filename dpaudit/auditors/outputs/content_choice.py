@@ -245,7 +245,7 @@ class _Look:
         return list(found)[:_MOST_LISTS]
 
     def long_texts(self) -> list[str]:
-        """Paths of texts that most outputs have beside other values and that are mostly different; none where these are many."""
+        """Paths of mostly different texts that most outputs have beside other values; none where these are many."""
         found = {
             path: None
             for structure, values in self.structures()
