@@ -131,7 +131,7 @@ def main() -> None:
     arguments = parser.parse_args()
     print(versions(("dpaudit", "numpy", "scipy")))
     seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
-    rows = [("violation", "median", "quartiles", "most", "seconds")]
+    rows: list[tuple[str, ...]] = [("violation", "median", "quartiles", "most", "seconds")]
     for name, sample in VIOLATIONS.items():
         begun = time.process_time()
         drawn = [
