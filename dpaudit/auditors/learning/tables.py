@@ -54,8 +54,8 @@ _USUAL = np.array([0.002, 0.998])
 """Levels of these quantiles. Chosen by hand."""
 
 _CONCENTRATED = (32, 1 / 64)
-"""How many of these values in a smaller part of an even cell are too many for even cells: one in 250 within a 64th. Of
-8,000 Laplace values, 32 are never that near by chance. Chosen by hand."""
+"""How many of these values in a smaller part of an even cell are too many for even cells: one in 250 within a 64th.
+Chosen by hand: none of 300 samples of Laplace, normal, exponential, lognormal and Student's noise has 32 so near."""
 
 _SORTED = 100_000
 """Values of either input that are sorted, at most, where even cells do not suit them. Chosen by hand, for time."""
