@@ -73,6 +73,7 @@ bugs: $(STAMP)  ## audit releases of libraries that have known bugs, and write b
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/protocol.py
+	$(BIN)/python benchmarks/costs.py
 	$(BIN)/python benchmarks/throughput.py
 	$(BIN)/python benchmarks/commands.py
 	$(BIN)/python benchmarks/choosing.py

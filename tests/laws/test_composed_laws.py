@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import time
 
 import numpy as np
 import pytest
@@ -80,12 +79,10 @@ def test_repeated_laplace_noise_is_enclosed(ratio, count, delta):
 
 
 @pytest.mark.slow
-def test_ten_thousand_steps_of_subsampled_gaussian_noise_take_less_than_five_seconds():
-    start = time.process_time()
+def test_ten_thousand_steps_of_subsampled_gaussian_noise_are_enclosed_narrowly():
     loss = subsampled(GaussianLoss(1.0), 0.01)
     removed = ComposedComparison([(loss, 10_000)]).epsilon(1e-6)
     added = ComposedComparison([(loss.reversed(), 10_000)]).epsilon(1e-6)
-    assert time.process_time() - start < 5
     assert removed.upper - removed.lower < 1e-3
     assert added.upper - added.lower < 1e-3
     # dp-accounting 0.6.0 at a step of 1e-4: 6.9074195 at most.

@@ -128,18 +128,6 @@ def test_with_little_noise_the_marginals_are_those_of_the_users(flat):
 
 
 @pytest.mark.slow
-def test_ten_items_take_about_a_second():
-    import time
-
-    counts = np.bincount(np.random.default_rng(0).integers(0, 3_628_800, 5000), minlength=3_628_800)
-    target = RankingRappor(items=10)
-    target.marginals(counts, np.random.default_rng(0))
-    before = time.process_time()
-    target.marginals(counts, np.random.default_rng(SEED))
-    assert time.process_time() - before < 5
-
-
-@pytest.mark.slow
 def test_what_the_controls_compute_is_what_they_do():
     """A shared hash by simulation; the bias of early clipping by simulated counts."""
     shared, runs = SharedHash(agents=200), 4000
