@@ -228,6 +228,22 @@ def test_a_score_comes_back_from_json_as_it_was(name):
     assert [float(again(outputs[i : i + 1])[0]) for i in range(50)] == score(outputs)[:50].tolist()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("modulus", [14, 19, 23, 37, 49, 54, 58, 89, 97, 101, 127, 128])
+def test_every_modulus_up_to_128_is_tried(modulus):
+    rng = np.random.default_rng(SEED)
+
+    def draw(rate):
+        number = np.round(3e7 * rng.laplace(size=20_000)).astype(np.int64)
+        return number // modulus * modulus + np.where(rng.random(20_000) < rate, 0, rng.integers(1, modulus, 20_000))
+
+    score = ResidueScore.fit(Columns(), draw(0.3), draw(0.1))
+    (digit,) = score.digits
+    assert modulus % digit.modulus == 0 if modulus == 128 else digit.modulus == modulus
+    # A leak of log(0.3 / 0.1) that a divisor of the modulus dilutes.
+    assert float(score(np.array([modulus * 1000]))[0]) == pytest.approx(math.log(3), abs=0.2)
+
+
 def test_the_residues_of_numbers_that_are_on_no_grid_stay_apart():
     score, _ = fitted("cents")
     odd = np.array([np.nan, np.inf, -np.inf, 0.123456, 1e300])
