@@ -451,7 +451,7 @@ def _cells(cells: list[Any], width: int, into: list[Values]) -> tuple[Structure,
         except OverflowError:
             pass
         else:
-            if not _has_long(table):
+            if not has_long(table):
                 into.extend(np.ascontiguousarray(table.reshape(-1, width).T))
                 return (None,) * width
     others = [i for i in range(width) if type(cells[i]) not in (float, int)]
@@ -475,7 +475,7 @@ def _cells(cells: list[Any], width: int, into: list[Values]) -> tuple[Structure,
     return tuple(structures)
 
 
-def _has_long(numbers: np.ndarray) -> bool:
+def has_long(numbers: np.ndarray) -> bool:
     """Whether whole numbers are beyond double precision."""
     return bool(
         numbers.dtype.kind in "iu"
@@ -546,7 +546,7 @@ def _arrays(column: Sequence[Any], kind: type, into: list[Values], characters: b
     if dtype.kind not in "iuf" or not shape or not all(shape):
         return _transposed([item.tolist() for item in column], into)
     table = np.stack(column)
-    if _has_long(table):
+    if has_long(table):
         return _transposed([item.tolist() for item in column], into)
     into.extend(np.ascontiguousarray(table.reshape(len(column), -1).T))
     return _nested(shape)
@@ -596,7 +596,7 @@ def _records(outputs: np.ndarray, into: list[Values]) -> Structure:
     assert names is not None
     for name in names:
         part = outputs[name]
-        if part.dtype.kind in "iuf" and part.ndim == 1 and not _has_long(part):
+        if part.dtype.kind in "iuf" and part.ndim == 1 and not has_long(part):
             into.append(np.ascontiguousarray(part))
             parts.append(None)
         else:

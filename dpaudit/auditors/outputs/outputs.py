@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dpaudit.auditors.outputs.columns import Columns
-from dpaudit.auditors.outputs.flat import Apart, Flat, Grouped, Uniform, blocks, value_count, written
+from dpaudit.auditors.outputs.flat import Apart, Flat, Grouped, Uniform, blocks, has_long, value_count, written
 from dpaudit.auditors.outputs.forms import concatenated
 from dpaudit.auditors.outputs.leaves import ATOMS, digest, mixed, text_of, words
 
@@ -134,12 +134,17 @@ class Outputs:
     def columns_with(self, other: Outputs) -> Columns | None:
         """Columns that suit these outputs and others; None where they have no parts, or too many to count."""
         if self._fitted is None or self._fitted[0] is not other:
-            if self.dtype.kind in "biufc":
+            if self.dtype.kind in "biufc" and not (self._has_long or other._has_long):
                 self._fitted = (other, Columns())
             else:
                 parts = [part for outputs in (self, other) for part in outputs.apart()]
                 self._fitted = (other, Columns.fit_apart(parts))
         return self._fitted[1]
+
+    @property
+    def _has_long(self) -> bool:
+        """Whether they are rows with whole numbers that double precision does not hold, which are taken apart."""
+        return self.width > 1 and any(has_long(store.raw[at]) for store, at in zip(self._stores, self._at, strict=True))
 
     def keys(self, coding: Coding) -> np.ndarray:
         """One sortable value per output, equal for equal outputs; shape (size,)."""

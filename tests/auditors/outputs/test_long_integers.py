@@ -29,6 +29,11 @@ FORMS = {
     ],
     "arrays": lambda numbers, noise: [(np.array([n, 3]), x) for n, x in zip(numbers, noise, strict=True)],
     "records": records,
+    "rows": lambda numbers, noise: np.column_stack([np.array(numbers), np.round(100 * np.array(noise)).astype(int)]),
+    "tables": lambda numbers, noise: np.array([[[n, round(100 * x)]] for n, x in zip(numbers, noise, strict=True)]),
+    "tuples of whole numbers": lambda numbers, noise: [
+        (n, round(100 * x)) for n, x in zip(numbers, noise, strict=True)
+    ],
 }
 
 
