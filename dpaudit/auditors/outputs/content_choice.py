@@ -150,8 +150,9 @@ def contents_of(firsts: Sequence[Flat]) -> Found:
         made, complete = look.single_values(held, sets=held in sets) if "" in rests or held in sets else ([], False)
         if not made:
             made, complete = look.records(held, [rest for rest in rests if rest])
-        # Lists in lists may be many: their contents take the place of their places, or nothing.
-        if len(found) + len(made) <= _MOST_CONTENTS and (complete or not re.search(STEP, held)):
+        # Lists in lists may be many: their contents take the place of their places, or nothing. Sets have no places.
+        alone = held in sets or not re.search(STEP, held)
+        if len(found) + len(made) <= _MOST_CONTENTS and (complete or alone):
             found += made
             replaced += [held] * complete
     for text in look.long_texts():
@@ -330,7 +331,9 @@ class _Look:
         complete = bool(often) and in_order and float(np.mean(which < len(often))) >= _NEARLY_ALL
         made = [Content("members", held)] if sets else []
         made += [Content("occurrences", held, None, value) for value in often]
-        return [*made, Content("others", held)], complete
+        # Where no value is common, all members of a set are others.
+        made += [Content("others", held)] if often or not sets else []
+        return made, complete
 
     def records(self, held: str, rests: list[str]) -> tuple[list[Content], bool]:
         """Contents of a list of records, by the key with the fewest values that comes once in an output."""

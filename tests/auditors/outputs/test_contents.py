@@ -85,6 +85,29 @@ def test_members_of_sets_inside_of_outputs_and_other_ones():
     assert not any("kind" in name for name in found)
 
 
+def test_a_set_of_members_that_hardly_come_again_has_their_number_as_a_column():
+    rng = np.random.default_rng(1)
+    sets = [set(rng.choice(10**6, rng.integers(3, 9), replace=False).tolist()) for _ in range(400)]
+    for found in (by_name(sets), by_name([(each, 1.5) for each in sets])):
+        ((name, numbers),) = found.items()
+        assert name in ("number of members of output", "number of members of output[0]")
+        assert numbers.tolist() == list(map(len, sets))
+
+
+@pytest.mark.slow
+def test_the_parity_of_the_size_of_a_set_beside_a_number_is_seen():
+    def sample(data, size, rng):
+        odd = rng.random(size) < (0.3 if data else 0.1)
+        shifted = (0.3 * data + rng.laplace(size=size)).tolist()
+        sizes = 2 * rng.integers(5, 15, size) + odd
+        return [
+            (set(rng.choice(10**6, many, replace=False).tolist()), v) for many, v in zip(sizes, shifted, strict=True)
+        ]
+
+    # The parity alone is worth log(0.3 / 0.1), and the shift 0.3 more.
+    assert 0.7 < dpaudit.epsilon_lower_bound(sample, 0, 1, samples=10_000, seed=1).epsilon <= np.log(3) + 0.3
+
+
 RECORDS = {
     "named tuples": (Row, "output[where city = '{}'].count"),
     "dicts": (lambda city, count: {"city": city, "count": count}, "output[where city = '{}']['count']"),
