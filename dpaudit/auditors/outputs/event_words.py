@@ -79,10 +79,9 @@ def _in_full(value: float) -> str:
 def _from(edge: float) -> tuple[str, bool]:
     """Write where a cell begins, and say whether that number is still below it."""
     before = math.nextafter(edge, -math.inf)
-    if len(_in_full(edge)) <= _LONGEST_NUMBER:
-        return _in_full(edge), False
-    if len(_in_full(before)) <= _LONGEST_NUMBER:
-        return _in_full(before), True
+    text, beyond = min((_in_full(edge), False), (_in_full(before), True), key=lambda each: len(each[0]))
+    if len(text) <= _LONGEST_NUMBER:
+        return text, beyond
     # Outputs that equal an edge are still where it says.
     return rounded_down(edge), False
 
@@ -145,9 +144,11 @@ class Axis:
             if len(chosen) <= len(others):
                 return f"{self.name} is {_any_of(chosen)}"
             return f"{self.name} is {'not' if len(others) == 1 else 'none of'} {_any_of(others)}"
-        starts = np.flatnonzero(inside & ~np.r_[False, inside[:-1]]).tolist()
-        ends = np.flatnonzero(inside & ~np.r_[inside[1:], False]).tolist()
-        return " or ".join(self._interval(start, end) for start, end in zip(starts, ends, strict=True))
+        intervals, others = _runs(inside), _runs(~inside)
+        equal = f"{self.name} = "
+        if len(intervals) == 2 and len(others) == 1 and (left_out := self._interval(*others[0])).startswith(equal):
+            return f"{self.name} != {left_out.removeprefix(equal)}"
+        return " or ".join(self._interval(start, end) for start, end in intervals)
 
     def _interval(self, start: int, end: int) -> str:
         low = _from(self.edges[start - 1]) if start else None
@@ -177,6 +178,13 @@ class Axis:
                 for amount, (end, beyond) in zip(amounts[:-1], ends, strict=True)
             ]
         return f"{self.name} adds {', '.join([*parts, f'{usual} otherwise' if parts else usual])}"
+
+
+def _runs(inside: np.ndarray) -> list[tuple[int, int]]:
+    """First and last cells of every run of cells."""
+    starts = np.flatnonzero(inside & ~np.r_[False, inside[:-1]]).tolist()
+    ends = np.flatnonzero(inside & ~np.r_[inside[1:], False]).tolist()
+    return list(zip(starts, ends, strict=True))
 
 
 def _any_of(values: Sequence[str]) -> str:

@@ -37,7 +37,7 @@ def table(edges, values):
 
 def holds(text, outputs):
     """Evaluate a rule about numbers as Python reads it."""
-    python = re.sub(r"(?<![<>])= ", "== ", text.replace("; or", " or"))
+    python = re.sub(r"(?<![<>!])= ", "== ", text.replace("; or", " or"))
     code = compile(python, "rule", "eval")
     return np.array([bool(eval(code, {"output": row})) for row in outputs])
 
@@ -45,6 +45,14 @@ def holds(text, outputs):
 def told(score, threshold, *, above=True, naming=None):
     event = ThresholdEvent(score, threshold, above)
     return event.describe() if naming is None else event.describe(naming)
+
+
+def test_a_value_and_everything_else_are_told_in_short():
+    axis = Axis.of_numbers("x", np.array([0.0, np.nextafter(0.0, 1), 2.0]))
+    assert axis.condition(np.array([False, True, False, False])) == "x = 0"
+    assert axis.condition(np.array([True, False, True, True])) == "x != 0"
+    assert axis.condition(np.array([False, False, True, True])) == "x > 0"
+    assert axis.condition(np.array([True, False, True, False])) == "x < 0 or 0 < x < 2"
 
 
 @pytest.mark.parametrize("above", [True, False])
