@@ -299,13 +299,22 @@ class Counts:
         return max(found, key=lambda choice: choice.predicted)
 
     def best_unseen(self, test: FinalTest) -> Choice:
-        """Event that promises most of those that never occurred on the other input; ``-inf`` where there is none."""
+        """Event that promises most of those that never occurred on the other input; ``-inf`` where there is none.
+
+        Its threshold is the strictest of those that leave out no more outputs than the standard error of their number.
+        Where the outputs of the other input end, the next of these lies as far beyond that end as luck has it.
+        """
         found = []
         for above, reverse in ((True, False), (True, True), (False, False), (False, True)):
             counts = self.above if above else self.below
             p_hits, q_hits = counts[::-1] if reverse else counts
-            predicted = _predicted(p_hits, q_hits + _HALF_A_HIT, self.rows, test, 0.0)
-            found.append(self._chosen(np.where(q_hits == 0, predicted, -np.inf), above=above, reverse=reverse))
+            predicted = np.where(q_hits == 0, _predicted(p_hits, q_hits + _HALF_A_HIT, self.rows, test, 0.0), -np.inf)
+            best = int(np.argmax(predicted))
+            if q_hits[best] == 0:
+                left = p_hits[best] - math.sqrt(p_hits[best])
+                strict = np.flatnonzero((p_hits >= left) & (q_hits == 0))
+                best = int(strict[-1] if above else strict[0])
+            found.append(self._at(best, float(predicted[best]), above=above, reverse=reverse))
         return max(found, key=lambda choice: choice.predicted)
 
     def best_fitted(self, test: FinalTest) -> Choice | None:

@@ -337,13 +337,25 @@ def _cheapest(found: Sequence[Choice]) -> Choice:
     return min((c for c in found if c.predicted >= enough), key=lambda c: c.event.score.cost)
 
 
+def _simplest(found: Sequence[Choice]) -> Choice:
+    """Event that promises most; or as much but for the standard error of its count, by a score of less cost."""
+    best = max(found, key=lambda choice: choice.predicted)
+    if not best.p_hits:
+        return best
+    enough = best.predicted - 1 / math.sqrt(best.p_hits)
+    return min(
+        (choice for choice in found if choice.predicted >= enough),
+        key=lambda choice: (choice.event.score.cost, -choice.predicted),
+    )
+
+
 def _others(main: Choice, tables: Sequence[Counts], test: FinalTest, share: float) -> tuple[Choice, ...]:
     """Events whose promise is worth the share of the error probability that testing each takes from the main one."""
     part = replace(test, alpha=test.alpha * share)
     rare = max((table.best(part, _RARE) for table in tables), key=lambda choice: choice.predicted)
     fitted = [choice for table in tables if (choice := table.best_fitted(part)) is not None]
     line = max(fitted, key=lambda choice: choice.predicted) if fitted else None
-    unseen = max((table.best_unseen(part) for table in tables), key=lambda choice: choice.predicted)
+    unseen = _simplest([table.best_unseen(part) for table in tables])
     found: list[Choice] = []
     for choice, caution in ((line, 0.0), (rare, _RARE), (unseen, 0.0)):
         if choice is None or choice.p_hits < _LEAST_SEEN:
