@@ -24,7 +24,16 @@ from dpaudit.auditors.learning.row_scores import (
 )
 from dpaudit.auditors.learning.scores import ColumnScore, Score
 from dpaudit.auditors.learning.tables import Table
-from dpaudit.auditors.learning.transforms import Differences, Identity, Innovations, Ordered, Places, Transform
+from dpaudit.auditors.learning.transforms import (
+    Decimals,
+    Differences,
+    Identity,
+    Innovations,
+    Ordered,
+    Places,
+    Transform,
+    decimals,
+)
 from dpaudit.auditors.learning.trees import BoostedScore
 from dpaudit.auditors.outputs.columns import Columns
 from dpaudit.auditors.outputs.outputs import OutputsLike, as_outputs, joined
@@ -32,6 +41,13 @@ from dpaudit.auditors.outputs.outputs import OutputsLike, as_outputs, joined
 _LOOKED_AT = 20_000
 """Outputs of either input from which medians, quantiles and ranks are taken. Chosen by hand: a rank is then known to
 less than half a per cent, and sorting takes milliseconds."""
+
+_GLANCE = 500
+"""Outputs of either input in which numbers of few decimals are looked for. Chosen by hand, for time."""
+
+_MIXED = 0.005
+"""Part of these numbers that must have few decimals, and that must have many, for decimals to be looked at. Chosen by
+hand: five of a thousand. Of full fractions, one in a million has so few decimals by chance."""
 
 _FEW_VALUES = 64
 """Distinct numbers, at most, that are not taken for those of a continuous law. Chosen by hand; they are counted among
@@ -199,6 +215,16 @@ def differences_transform(columns: Columns, x: OutputsLike, y: OutputsLike) -> T
 def places_transform(columns: Columns, x: OutputsLike, y: OutputsLike) -> Places:
     """Say in which order the numbers are, or where the largest and the smallest of many are."""
     return Places(columns)
+
+
+def decimals_transform(columns: Columns, x: OutputsLike, y: OutputsLike) -> Decimals | None:
+    """Say how many decimals numbers have; None unless some fractions of either input have few, and some have many."""
+    rows = Identity(columns)(joined([x[:_GLANCE], y[:_GLANCE]]))
+    if rows.dtype.kind != "f":
+        return None
+    few = [np.mean(decimals(column, Decimals.MOST) <= Decimals.MOST) for column in rows.T]
+    places = tuple(place for place, share in enumerate(few) if _MIXED <= share <= 1 - _MIXED)
+    return Decimals(columns, places) if places else None
 
 
 def ordered_transform(columns: Columns, x: OutputsLike, y: OutputsLike) -> Transform:

@@ -174,6 +174,11 @@ def _few(form: Form) -> bool:
     return _number(form) or (_thorough(form) and form.width <= MOST_PERIODIC)
 
 
+def _mixed(form: Form) -> bool:
+    """Whether there may be fractions of few decimals among others."""
+    return form.kind not in "biuc" and (_number(form) or _narrow(form))
+
+
 def _fractions(form: Form) -> bool:
     """Whether there may be floating-point numbers."""
     return form.kind not in "biuc" and (_number(form) or _thorough(form))
@@ -306,6 +311,7 @@ FAMILIES: tuple[Family, ...] = (
         passes=_passes(0.3),
     ),
     _sum_of_steps("places of numbers", learners.places_transform, _narrow, 1.0, always=True),
+    _sum_of_steps("decimals", learners.decimals_transform, _mixed, 1.0, always=True),
     _sum_of_steps("phases", phases_transform, _few, 3.0, always=True),
     Family(
         name="a weighted sum",

@@ -329,6 +329,46 @@ class Phases(Transform):
 
 
 @dataclass(frozen=True, slots=True)
+class Decimals(Transform):
+    """How many decimals numbers have, as written in single precision where that has them, else in double precision.
+
+    Attributes
+    ----------
+    places
+        Columns that are looked at.
+    """
+
+    name = "decimals"
+
+    MOST: ClassVar[int] = 6
+    """Decimals that are told apart: more are one more. Numbers of single precision have seven digits."""
+
+    places: tuple[int, ...]
+
+    def of_rows(self, rows: np.ndarray, first: int | None = None) -> np.ndarray:
+        return np.column_stack([decimals(rows[:, place], self.MOST) for place in self.places])
+
+    def own(self, width: int) -> int:
+        return 1 + max(self.places)
+
+    def named(self, column: int, width: int, naming: Naming = PLAIN) -> str:
+        return f"decimals of {columnwords.named(self.columns, self.places[column], self.own(width), naming)}"
+
+    def explained(self, columns: Sequence[int], width: int, naming: Naming) -> dict[str, Any]:
+        return {"decimals": f"how many digits after the point a number has, {self.MOST + 1} for any more"}
+
+    def _own_json(self) -> dict[str, Any]:
+        return {"places": list(self.places)}
+
+    @classmethod
+    def _of_json(cls, columns: Columns, raw: dict[str, Any]) -> Self:
+        places = tuple(raw["places"])
+        if not places or not all(type(place) is int and place >= 0 for place in places):
+            raise ValueError("'places' must list columns")
+        return cls(columns, places)
+
+
+@dataclass(frozen=True, slots=True)
 class Coded(Transform):
     """The numbers; the smallest and the largest that are no codes, or the first code where all are; counts of codes.
 
@@ -420,7 +460,8 @@ class Coded(Transform):
 
 
 _KINDS: dict[str, type[Transform]] = {
-    kind.name: kind for kind in (Identity, Differences, Ordered, Innovations, Directions, Places, Phases, Coded)
+    kind.name: kind
+    for kind in (Identity, Differences, Ordered, Innovations, Directions, Places, Phases, Decimals, Coded)
 }
 
 
@@ -430,6 +471,19 @@ def phase(numbers: np.ndarray, period: float) -> np.ndarray:
         turns = numbers.astype(float, copy=False) / period
         part = turns - np.floor(turns)
     return np.where(part < 1, part, 0.0)
+
+
+def decimals(numbers: np.ndarray, most: int) -> np.ndarray:
+    """Return how many digits after the point each number has; one more than ``most`` for any more."""
+    double = numbers.astype(float, copy=False)
+    found = np.full(len(double), most + 1, dtype=np.int8)
+    with np.errstate(over="ignore", invalid="ignore"):
+        single = double.astype(np.float32)
+        as_single = single == double
+        for digits in range(most, -1, -1):
+            rounded = np.round(double, digits)
+            found[(rounded == double) | (as_single & (rounded.astype(np.float32) == single))] = digits
+    return found
 
 
 def numbers_of(columns: Columns, own: int, naming: Naming) -> str:

@@ -144,9 +144,9 @@ class Axis:
             if len(chosen) <= len(others):
                 return f"{self.name} is {_any_of(chosen)}"
             return f"{self.name} is {'not' if len(others) == 1 else 'none of'} {_any_of(others)}"
-        intervals, others = _runs(inside), _runs(~inside)
+        intervals, between = _runs(inside), _runs(~inside)
         equal = f"{self.name} = "
-        if len(intervals) == 2 and len(others) == 1 and (left_out := self._interval(*others[0])).startswith(equal):
+        if len(intervals) == 2 and len(between) == 1 and (left_out := self._interval(*between[0])).startswith(equal):
             return f"{self.name} != {left_out.removeprefix(equal)}"
         return " or ".join(self._interval(start, end) for start, end in intervals)
 

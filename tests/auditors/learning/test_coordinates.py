@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 from datetime import datetime, timedelta
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -14,13 +15,22 @@ from dpaudit.auditors.learning import score_families as scorefamilies
 from dpaudit.auditors.learning.contest import Contest
 from dpaudit.auditors.learning.counts import FinalTest, ThresholdEvent
 from dpaudit.auditors.learning.directions import directions_transform
-from dpaudit.auditors.learning.learners import learn_quadratic
+from dpaudit.auditors.learning.learners import decimals_transform, learn_quadratic
 from dpaudit.auditors.learning.mixtures import MixtureScore
 from dpaudit.auditors.learning.periods import phases_transform
 from dpaudit.auditors.learning.row_scores import ExtremeScore, QuadraticScore, cell_numbers
 from dpaudit.auditors.learning.scores import score_from_json, scores_of
 from dpaudit.auditors.learning.selection import select_events
-from dpaudit.auditors.learning.transforms import Directions, Identity, Phases, Places, Transform, phase
+from dpaudit.auditors.learning.transforms import (
+    Decimals,
+    Directions,
+    Identity,
+    Phases,
+    Places,
+    Transform,
+    decimals,
+    phase,
+)
 from dpaudit.auditors.outputs.columns import Columns
 from dpaudit.auditors.outputs.outputs import Outputs, as_outputs
 
@@ -272,6 +282,55 @@ def test_a_phase_is_below_one():
     assert phase(numbers, 0.5).tolist() == [0.0, 0.0, 0.5, 0.5, 0.0, 0.0, 0.0]
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("scale", [0.01, 1.0, 100.0])
+def test_decimals_are_those_of_the_number_as_it_is_written(dtype, scale):
+    rng = np.random.default_rng(4)
+    numbers = (scale * rng.laplace(size=400)).astype(dtype)
+    for place in range(300):
+        numbers[place] = np.round(numbers[place], place % 9)
+
+    def written(number):
+        shortest = Decimal(np.format_float_positional(number, unique=True, trim="-"))
+        return min(max(-shortest.as_tuple().exponent, 0), 7)
+
+    found = decimals(numbers, 6)
+    assert found.tolist() == [written(number) for number in numbers]
+    # Whatever type holds them.
+    assert np.array_equal(found, decimals(numbers.astype(float), 6))
+
+
+def test_decimals_of_odd_numbers():
+    numbers = np.array([0.0, -0.0, 3.0, -2.5, 1e300, 1e22, 0.1 + 0.2, 1e-9, np.inf])
+    assert decimals(numbers, 6).tolist() == [0, 0, 0, 1, 0, 0, 7, 7, 0]
+
+
+def test_decimals_are_looked_at_where_few_and_many_are_mixed():
+    rng = np.random.default_rng(5)
+    full = rng.laplace(scale=100, size=(2, 500, 3))
+    assert decimals_transform(COLUMNS, *map(as_outputs, full)) is None
+    assert decimals_transform(COLUMNS, *map(as_outputs, np.round(full, 2))) is None
+    assert decimals_transform(COLUMNS, *map(as_outputs, full.astype(int))) is None
+    full[1, :20, 2] = np.round(full[1, :20, 2], 2)
+    assert decimals_transform(COLUMNS, *map(as_outputs, full)).places == (2,)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["numbers", "rows", "dicts"])
+@pytest.mark.parametrize("digits", [0, 2, 3])
+def test_rounding_that_the_input_makes_likelier_is_found(form, digits):
+    def sample(data, size, rng):
+        numbers = rng.laplace(scale=1000, size=size)
+        numbers = np.where(rng.random(size) < (0.3 if data else 0.1), np.round(numbers, digits), numbers)
+        if form == "rows":
+            return np.column_stack([rng.laplace(size=size), numbers, rng.laplace(size=size)])
+        if form == "dicts":
+            return [{"count": 3, "sum": number} for number in numbers.tolist()]
+        return numbers
+
+    assert 0.85 < bound(sample, samples=20_000) <= math.log(3)
+
+
 # What all of them have in common.
 
 RNG = np.random.default_rng(3)
@@ -279,6 +338,7 @@ TRANSFORMS = [
     Directions(COLUMNS, RNG.normal(size=(4, 2))),
     Places(COLUMNS),
     Phases(COLUMNS, ((0, 0.37), (3, 12.0))),
+    Decimals(COLUMNS, (1, 3)),
 ]
 
 
@@ -298,6 +358,8 @@ def test_a_transform_is_read_from_json_and_looks_at_every_output_alone(transform
         ({"name": "other"}, "'name' of a transform"),
         ({"name": "directions", "matrix": [1.0]}, "'matrix'"),
         ({"name": "phases", "periods": [[0, -1.0]]}, "'periods'"),
+        ({"name": "decimals", "places": []}, "'places'"),
+        ({"name": "decimals", "places": [1.5]}, "'places'"),
     ],
 )
 def test_what_is_no_transform_is_refused(raw, message):
