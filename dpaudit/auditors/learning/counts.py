@@ -299,22 +299,13 @@ class Counts:
         return max(found, key=lambda choice: choice.predicted)
 
     def best_unseen(self, test: FinalTest) -> Choice:
-        """Event that promises most of those that never occurred on the other input; ``-inf`` where there is none.
-
-        Its threshold is the strictest of those that leave out no more outputs than the standard error of their number.
-        Where the outputs of the other input end, the next of these lies as far beyond that end as luck has it.
-        """
+        """Event that promises most of those that never occurred on the other input; ``-inf`` where there is none."""
         found = []
         for above, reverse in ((True, False), (True, True), (False, False), (False, True)):
             counts = self.above if above else self.below
             p_hits, q_hits = counts[::-1] if reverse else counts
-            predicted = np.where(q_hits == 0, _predicted(p_hits, q_hits + _HALF_A_HIT, self.rows, test, 0.0), -np.inf)
-            best = int(np.argmax(predicted))
-            if q_hits[best] == 0:
-                left = p_hits[best] - math.sqrt(p_hits[best])
-                strict = np.flatnonzero((p_hits >= left) & (q_hits == 0))
-                best = int(strict[-1] if above else strict[0])
-            found.append(self._at(best, float(predicted[best]), above=above, reverse=reverse))
+            predicted = _predicted(p_hits, q_hits + _HALF_A_HIT, self.rows, test, 0.0)
+            found.append(self._chosen(np.where(q_hits == 0, predicted, -np.inf), above=above, reverse=reverse))
         return max(found, key=lambda choice: choice.predicted)
 
     def best_fitted(self, test: FinalTest) -> Choice | None:
@@ -436,12 +427,21 @@ class Counts:
         return self._chosen(predicted, above=above, reverse=reverse)
 
     def _chosen(self, predicted: np.ndarray, *, above: bool, reverse: bool) -> Choice:
-        """Choose the event of the largest prediction."""
-        # Of thresholds that promise as much, the strictest: what was not seen yet may be inside the others.
+        """Choose the event of the largest prediction.
+
+        Of thresholds that promise as much, the strictest: what was not seen yet may be inside the others. Where the
+        event never occurred on the other input, whose outputs may end there, the next of these lies as far beyond that
+        end as luck has it; so the threshold may leave out as many outputs as the standard error of their number.
+        """
         most = predicted.max()
-        as_good = np.flatnonzero(predicted >= (most - _AS_GOOD * abs(most) if math.isfinite(most) else most))
+        good = predicted >= (most - _AS_GOOD * abs(most) if math.isfinite(most) else most)
+        p_hits, q_hits = (self.above if above else self.below)[:: -1 if reverse else 1]
+        best = int(np.argmax(predicted))
+        if q_hits[best] == 0:
+            good |= (q_hits == 0) & (p_hits >= p_hits[best] - math.sqrt(p_hits[best]))
+        as_good = np.flatnonzero(good)
         i = int(as_good[-1] if above else as_good[0])
-        return self._at(i, float(predicted[i]), above=above, reverse=reverse)
+        return self._at(i, float(predicted[best]), above=above, reverse=reverse)
 
     def _at(self, place: int, predicted: float, *, above: bool, reverse: bool) -> Choice:
         """Event of the threshold at a place."""
