@@ -133,6 +133,19 @@ def test_a_failure_shows_its_witness_and_the_summary_all_audits(mixed):
 
 
 @pytest.mark.slow
+def test_outputs_that_depend_on_each_other_fail_by_an_error_and_no_witness(session):
+    status, text = session("""
+        def shared(data, size, rng):
+            return 3 * rng.laplace() + rng.normal(size=size)
+
+        def test_shared(assert_private):
+            assert_private(shared, epsilon=0.1, pairs=PAIRS, samples=20_000)
+    """)
+    assert status == 1
+    assert "CheckError: shared: outputs of `sample` on the input 0.0 depend on the call that they come from" in text
+    assert "refuted" not in text
+
+
 def test_a_rerun_shows_the_same_to_the_letter(session, mixed):
     first, again = (_failures(text) for _, text in (mixed, session(MIXED)))
     assert first.count("false-alarm rate") == 2

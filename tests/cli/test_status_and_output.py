@@ -137,6 +137,35 @@ def test_a_wrong_shape_names_the_shape_and_the_others_go_on(dpaudit, count):
     assert found["count.utility"]["verdict"] == "proved"
 
 
+CHAIN = """
+import dpaudit
+from scipy.signal import lfilter
+
+
+class Chain(dpaudit.Mechanism):
+    \"\"\"Both inputs have one law.\"\"\"
+
+    def sample(self, data, size, rng):
+        return lfilter([0.1], [1, -0.995], rng.normal(size=size))
+
+    def neighbours(self):
+        return dpaudit.Neighbouring(relation="r", pairs=[(0, 1)], complete=False, scope="s")
+
+    def claims(self):
+        return [dpaudit.PrivacyClaim(id="chain", statement="It is private.", epsilon=0.1)]
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("--stop-early",)], ids=["whole", "early"])
+def test_outputs_that_depend_on_each_other_are_no_refutation(dpaudit, folder, options):
+    (folder / "chain.py").write_text(CHAIN, encoding="utf-8")
+    outcome = dpaudit("check", "chain.py", "--samples", "20000", "--format", "json", *options)
+    assert outcome.status == 2
+    assert outcome.err.count("\n") == 1
+    assert "chain: outputs of `sample` on the input 0 depend on those next to them" in outcome.err
+    assert records(outcome)["chain"]["verdict"] == "error"
+
+
 def test_what_raises_is_one_line_and_debug_shows_where(dpaudit, count):
     quiet = dpaudit("check", count, "--set", "mode=sample", "--format", "json", *SAMPLES)
     assert quiet.err.count("\n") == 1

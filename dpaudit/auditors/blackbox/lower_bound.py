@@ -162,6 +162,7 @@ def epsilon_lower_bound(
     CheckError
         The sampler raises, returns the wrong shape or NaN, changes its input, or takes randomness from elsewhere; or
         ``supports`` returns something else than one bool per output, or says something else of an output among others;
+        or outputs depend on each other beyond chance, which independent ones do with probability 1e-6 at most;
         or the sampler seems to draw rows of a fixed array again and again, which would tell the arrays apart and not
         the inputs: give such rows to `bound_from_samples`.
 

@@ -6,7 +6,7 @@ import hashlib
 import math
 import pickle
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +17,16 @@ from dpaudit.auditors.learning.selection import Selection, select_events
 from dpaudit.auditors.outputs.column_words import PLAIN, Naming
 from dpaudit.auditors.outputs.forms import alike, concatenated
 from dpaudit.auditors.outputs.outputs import Outputs
+from dpaudit.auditors.sampling.order import (
+    Middles,
+    Oddity,
+    check_independent,
+    oddest,
+    of_calls,
+    of_counts,
+    of_later_call,
+    of_neighbours,
+)
 from dpaudit.auditors.sampling.pace import OutOfTimeError, Pace, clock, duration
 from dpaudit.auditors.sampling.sampler import CHUNK, Sampler
 from dpaudit.auditors.sampling.work import PART_SECONDS, State, WantedError
@@ -272,20 +282,24 @@ def _in_time(pace: Pace, x: Any, y: Any) -> float:
 def choose_for_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> Selection:
     """Choose the events of a pair of inputs from its selection samples."""
     sampler = sampler.about(x, y)
-    sides, task = _selection_samples(sampler, x, y, task)
+    sides, _, task = _selection_samples(sampler, x, y, task)
     return _choose(sampler, sides, task, (input_key(x), input_key(y)))
 
 
-def _selection_samples(sampler: Sampler, x: Any, y: Any, task: PairTask) -> tuple[tuple[Outputs, Outputs], PairTask]:
-    """Draw the samples that choose the events; return also the task, which has more samples where they took less time.
+def _selection_samples(
+    sampler: Sampler, x: Any, y: Any, task: PairTask
+) -> tuple[tuple[Outputs, Outputs], list[int], PairTask]:
+    """Draw the samples that choose the events; return also how many each call on one input drew, and the task.
 
-    They are fewer than planned where a part of the time left is over before.
+    The task has more samples where they took less time. They are fewer than planned where a part of the time left is
+    over before.
     """
     if not task.timed:
         wanted = [(data, task.selection, ("selection", side)) for side, data in enumerate((x, y))]
         of_x, of_y = alike(*sampler.draw_all(wanted))
         sampler.keep_form()
-        return (Outputs(of_x), Outputs(of_y)), task
+        calls = [min(CHUNK, len(of_x) - first) for first in range(0, len(of_x), CHUNK)]
+        return (Outputs(of_x), Outputs(of_y)), calls, task
     until = clock() + _SELECTION_TIME * sampler.pace.left
     parts: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
     drawn = 0
@@ -300,7 +314,26 @@ def _selection_samples(sampler: Sampler, x: Any, y: Any, task: PairTask) -> tupl
             task = replace(task, samples=int(fitting))
     of_x, of_y = alike(*map(concatenated, parts))
     sampler.keep_form()
-    return (Outputs(of_x), Outputs(of_y)), task
+    return (Outputs(of_x), Outputs(of_y)), [len(part) for part in parts[0]], task
+
+
+def _check_order(
+    sampler: Sampler, sides: tuple[Outputs, Outputs], calls: Sequence[int], inputs: tuple[Any, Any]
+) -> tuple[Middles, Middles]:
+    """Return the middles of what was drawn on either input.
+
+    Raises
+    ------
+    CheckError
+        Outputs depend on each other.
+    """
+    ends = np.cumsum(calls).tolist()
+    found = []
+    for outputs, data in zip(sides, inputs, strict=True):
+        oddity, middles = of_calls(np.split(outputs.raw, ends[:-1]), sampler.width)
+        check_independent(oddity, sampler.name, data)
+        found.append(middles)
+    return found[0], found[1]
 
 
 def _choose(sampler: Sampler, sides: tuple[Outputs, Outputs], task: PairTask, keys: tuple[Any, Any]) -> Selection:
@@ -354,27 +387,29 @@ def _looking(selection: Selection, sides: tuple[Outputs, Outputs], rows: int) ->
     return max(clock() - begun, 0.0)
 
 
-def _chosen(sampler: Sampler, x: Any, y: Any, task: PairTask) -> tuple[Selection, int, bytes]:
+def _chosen(sampler: Sampler, x: Any, y: Any, task: PairTask) -> tuple[Selection, int, tuple[Middles, Middles], bytes]:
     """Choose the events of a pair; return also from how many outputs per input, and all that as bytes where possible.
 
-    What the sampler knows of the outputs by then is part of it: the events belong to outputs of that form.
+    The middles of these outputs are a part of it, for comparisons with later ones, and so is what the sampler knows of
+    the outputs by then: the events belong to outputs of that form.
     """
 
-    def choose() -> tuple[Selection, int, State]:
-        sides, planned = _selection_samples(sampler, x, y, task)
+    def choose() -> tuple[Selection, int, State, tuple[Middles, Middles]]:
+        sides, calls, planned = _selection_samples(sampler, x, y, task)
+        middles = _check_order(sampler, sides, calls, (x, y))
         keys = input_key(x), input_key(y)
-        return _choose(sampler, sides, planned, keys), len(sides[0]), sampler.state
+        return _choose(sampler, sides, planned, keys), len(sides[0]), sampler.state, middles
 
     if sampler.work is None:
-        selection, selected, _ = choose()
-        return selection, selected, b""
+        selection, selected, _, middles = choose()
+        return selection, selected, middles, b""
     before = sampler.pace.drawn
-    (selection, selected, state), kept = sampler.work.keep(sampler, "chosen", choose, "events")
+    (selection, selected, state, middles), kept = sampler.work.keep(sampler, "chosen", choose, "events")
     if sampler.pace.drawn == before:
         # They were drawn before this audit was started again.
         sampler.pace.drawn += 2 * selected
     sampler.restore(state)
-    return selection, selected, kept
+    return selection, selected, middles, kept
 
 
 class Scored:
@@ -391,13 +426,17 @@ class Scored:
 
     def occurrences(self, event: ThresholdEvent) -> int:
         """How many of the outputs are in an event."""
+        return int(np.count_nonzero(self.inside(event)))
+
+    def inside(self, event: ThresholdEvent) -> np.ndarray:
+        """Which of the outputs are in an event."""
         if self._outputs is None:
-            return 0
+            return np.zeros(0, dtype=bool)
         scores = next((scores for score, scores in self._scores if score is event.score), None)
         if scores is None:
             scores = event.scores(self._outputs)
             self._scores.append((event.score, scores))
-        return int(np.count_nonzero(event.contains_scores(scores)))
+        return event.contains_scores(scores)
 
 
 @dataclass(slots=True)
@@ -442,6 +481,8 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
     ------
     OutOfTimeError
         The deadline passed before the final sample was begun.
+    CheckError
+        The sampler breaks its contract; outputs that depend on each other beyond chance do.
 
     Notes
     -----
@@ -457,7 +498,7 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
     task = replace(task, most_selected=sampler.selection_limit)
     fewer = sampler.selection_limit == sampler.memory_limit and task.selection < planned
     sampler = sampler.about(x, y)
-    selection, selected, kept = _chosen(sampler, x, y, task)
+    selection, selected, middles, kept = _chosen(sampler, x, y, task)
     chosen = zip(selection.choices, selection.shares, strict=True)
     counts = [_EventCount(choice, task.alpha * share) for choice, share in chosen]
     at_any_time, stopped, late = task.sequential_share, False, False
@@ -475,12 +516,17 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
                 f"{limit:.2g}"
             )
     events = [count.choice.event for count in counts]
-    rounds = _Rounds(sampler, x, y, final, task.guarantee, growing=task.stop_early, most=task.round_size(final))
+    rounds = _Rounds(
+        sampler, x, y, final, task.guarantee, growing=task.stop_early, most=task.round_size(final), middles=middles
+    )
+    orders = _Order(), _Order()
     try:
         # A target that may fail is drawn from here, so that a failure leaves the rounds before it.
         for found in rounds.counts(events, b"" if task.may_fail else kept):
             for place, count in enumerate(counts):
                 count.add(place, found)
+            for order, side in zip(orders, found, strict=True):
+                order.add(side)
             if sampler.pace.announce is not None:
                 bound = max(_best(counts, task, at_any_time or 1.0, whole=False)[0], 0.0)
                 sampler.pace.found = f"{task.guarantee.forced} at least {bound:.4g} so far"
@@ -496,6 +542,8 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
         if not task.may_fail or not any(counts[0].trials):
             raise
         failure = error
+    for order, data in zip(orders, (x, y), strict=True):
+        check_independent(order.oddest(), sampler.name, data)
     whole = not (stopped or late or failure)
     bound, best = _best(counts, task, 1 - at_any_time if whole else at_any_time, whole=whole)
     if failure is not None and not task.guarantee.exceeds(bound):
@@ -593,10 +641,34 @@ def bound_event(
 
 
 class _RoundCounts(NamedTuple):
-    """How many outputs on one input were drawn, and how many of them are in each event."""
+    """How many outputs on one input were drawn, and how many of them are in each event.
+
+    Also the same for each call, outputs first, and what is oddest about the order within calls.
+    """
 
     hits: list[int]
     trials: int
+    calls: tuple[tuple[int, ...], ...] = ()
+    oddity: Oddity = Oddity()
+
+
+@dataclass(slots=True)
+class _Order:
+    """What the order of outputs of the final sample on one input says so far against their independence."""
+
+    calls: list[tuple[int, ...]] = field(default_factory=list)
+    oddity: Oddity = field(default_factory=Oddity)
+
+    def add(self, found: _RoundCounts) -> None:
+        """Add what was found in further calls."""
+        self.calls += found.calls
+        self.oddity = oddest([self.oddity, found.oddity])
+
+    def oddest(self) -> Oddity:
+        """What is oddest in any call, or between calls."""
+        events = range(1, len(self.calls[0]) if self.calls else 1)
+        between = [of_counts([(call[event], call[0]) for call in self.calls]) for event in events]
+        return oddest([self.oddity, *between])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -635,19 +707,31 @@ class _CountRounds:
         return sum(self.sizes)
 
     def run(self, sampler: Sampler, shared: bytes) -> _RoundCounts:
-        selection, _, state = pickle.loads(shared)  # noqa: S301 - what an audit of the same target wrote
-        return self.count(sampler.at(state), [choice.event for choice in selection.choices])
+        selection, _, state, middles = pickle.loads(shared)  # noqa: S301 - what an audit of the same target wrote
+        return self.count(sampler.at(state), [choice.event for choice in selection.choices], middles)
 
-    def count(self, sampler: Sampler, events: Sequence[ThresholdEvent]) -> _RoundCounts:
-        """Count events."""
-        hits = [0] * len(events)
+    def count(
+        self,
+        sampler: Sampler,
+        events: Sequence[ThresholdEvent],
+        middles: tuple[Middles, Middles] = (Middles(), Middles()),
+    ) -> _RoundCounts:
+        """Count events, and compare outputs with the middles of those before."""
+        calls, found = [], []
         for number, size in enumerate(self.sizes, start=self.first):
             if size:
-                scored = Scored(Outputs(sampler.draw_once(self.data, size, "final", self.side, number, sized=True)))
-                hits = [before + scored.occurrences(event) for before, event in zip(hits, events, strict=True)]
+                outputs = Outputs(sampler.draw_once(self.data, size, "final", self.side, number, sized=True))
+                scored, hits = Scored(outputs), []
+                for event in events:
+                    inside = scored.inside(event)
+                    hits.append(int(np.count_nonzero(inside)))
+                    found.append(of_neighbours(inside))
+                found.append(of_later_call(outputs, middles[self.side]))
+                calls.append((size, *hits))
                 # The next outputs may then take their place in memory.
-                del scored
-        return _RoundCounts(hits, sum(self.sizes))
+                del outputs, scored
+        totals = [sum(call[1 + place] for call in calls) for place in range(len(events))]
+        return _RoundCounts(totals, sum(self.sizes), tuple(calls), oddest(found))
 
 
 @dataclass(slots=True)
@@ -661,6 +745,7 @@ class _Rounds:
     guarantee: Guarantee
     growing: bool = False
     most: int = CHUNK
+    middles: tuple[Middles, Middles] = (Middles(), Middles())
 
     def counts(
         self, events: Sequence[ThresholdEvent], kept: bytes = b""
@@ -676,7 +761,7 @@ class _Rounds:
         """
         if not kept or self.sampler.work is None:
             for number, sizes in enumerate(self._sizes()):
-                x, y = (task.count(self.sampler, events) for task in self._tasks(number, [sizes]))
+                x, y = (task.count(self.sampler, events, self.middles) for task in self._tasks(number, [sizes]))
                 yield x, y
             return
         rounds = list(self._sizes())

@@ -14,6 +14,7 @@ from dpaudit.auditors.learning.counts import Choice, FinalTest, ThresholdEvent
 from dpaudit.auditors.learning.selection import select_events
 from dpaudit.auditors.outputs.column_words import PLAIN
 from dpaudit.auditors.outputs.forms import alike, concatenated
+from dpaudit.auditors.sampling.order import check_independent, of_calls
 from dpaudit.auditors.sampling.sampler import Sampler
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee
 from dpaudit.claims.inputs import Pair
@@ -130,6 +131,7 @@ class _Seen:
     pair: Pair
     number: int
     outputs: tuple[np.ndarray, np.ndarray]
+    calls: list[int] = field(default_factory=lambda: [_FIRST])
     growth: float = 0.0
     bets: list[_Bets] = field(default_factory=list)
 
@@ -188,6 +190,8 @@ class EarlyTest:
         ------
         OutOfTimeError
             The deadline passed first.
+        CheckError
+            The outputs that refute the claim depend on each other beyond chance.
         """
         most = 2 * min(_MOST, int(self._task.samples * _MOST_SHARE))
         begun = self.drawn
@@ -263,12 +267,22 @@ class EarlyTest:
         for each, part in zip(seen, parts, strict=True):
             fresh = self._draw(each.pair, size, each.number, number)
             settled += [bet.settled(fresh, part * bet.wealth) for bet in each.bets]
+            each.calls.append(size)
             each.outputs = tuple(concatenated(both) for both in zip(each.outputs, fresh, strict=True))  # type: ignore[assignment]
         self._rounds.append(settled)
         self._log_wealth += _log_wealth([settled], self._lines)
         if self._log_wealth < self._threshold:
             return None
+        for each in seen:
+            self._check_order(each, number)
         return self._refutation(settled)
+
+    def _check_order(self, seen: _Seen, number: int) -> None:
+        """Raise CheckError where outputs on a pair depend on each other; there might have been an end each round."""
+        ends = np.cumsum(seen.calls).tolist()
+        for outputs, data in zip(seen.outputs, seen.pair, strict=True):
+            oddity, _ = of_calls(np.split(outputs, ends[:-1]), self._sampler.width)
+            check_independent(oddity, self._sampler.name, data, looks=number)
 
     def _refutation(self, settled: list[_Bets]) -> tuple[Pair, PairBound]:
         task, guarantee = self._task, self._task.guarantee

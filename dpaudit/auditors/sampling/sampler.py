@@ -210,6 +210,16 @@ class Sampler:
         self.asked_features = "none"
 
     @property
+    def name(self) -> str:
+        """Name of the mechanism, for messages."""
+        return self._name
+
+    @property
+    def width(self) -> int:
+        """Values in a structured output, about; known after :meth:`check_deterministic`."""
+        return self._width
+
+    @property
     def state(self) -> State:
         """What is known of the outputs so far; a copy."""
         forms = replace(self._forms[0]), replace(self._forms[1])

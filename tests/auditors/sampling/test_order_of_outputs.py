@@ -1,0 +1,211 @@
+"""Outputs of a sampler that depend on each other are refused; independent ones never are, whatever their law."""
+
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.signal import lfilter
+from scipy.stats import binom, hypergeom
+
+import dpaudit
+from dpaudit.auditors.outputs.outputs import Outputs
+from dpaudit.auditors.sampling.order import (
+    ALARM,
+    Oddity,
+    _tails,
+    oddest,
+    of_calls,
+    of_counts,
+    of_later_call,
+    of_neighbours,
+)
+
+NEIGHBOURS, CALLS = "depend on those next to them", "depend on the call that they come from"
+
+
+def objects(values):
+    made = np.empty(len(values), dtype=object)
+    made[:] = values
+    return made
+
+
+def structured(rng, size):
+    parts = zip(rng.normal(size=size).tolist(), rng.random(size) < 0.2, strict=True)
+    return objects([{"count": number, "kind": "ab"[int(kind)]} for number, kind in parts])
+
+
+LAWS = {
+    "normal": lambda rng, size: rng.normal(size=size),
+    "heavy tails": lambda rng, size: np.exp(np.abs(rng.standard_cauchy(size)) % 700),
+    "ties": lambda rng, size: np.round(rng.laplace(size=size)),
+    "coins": lambda rng, size: rng.random(size) < 0.5,
+    "rare events": lambda rng, size: rng.random(size) < 0.01,
+    "two rare values": lambda rng, size: rng.choice(3, size=size, p=[0.98, 0.01, 0.01]),
+    "infinities": lambda rng, size: rng.choice([-np.inf, np.inf, 0.5, 1.5], size=size),
+    "one value": lambda rng, size: np.zeros(size),
+    "rows": lambda rng, size: rng.normal(size=(size, 1)) + rng.normal(size=(size, 3)),
+    "complex": lambda rng, size: rng.normal(size=size) + 1j * rng.normal(size=size),
+    "texts": lambda rng, size: objects(["abc"[i] for i in rng.integers(3, size=size)]),
+    "structures": structured,
+}
+
+SIZES = {"one call": [400], "few": [64, 40], "many calls": [50] * 8}
+
+
+def not_too_often(chances, level):
+    """Whether so many fall below a level by chance, with probability above 1e-6 were they uniform."""
+    return binom.sf(np.count_nonzero(np.array(chances) <= level) - 1, len(chances), level) > 1e-6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sizes", SIZES.values(), ids=list(SIZES))
+@pytest.mark.parametrize("law", LAWS.values(), ids=list(LAWS))
+def test_independent_outputs_look_no_odder_than_chance_has_it(law, sizes):
+    first, later = [], []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        oddity, middles = of_calls([law(rng, size) for size in sizes])
+        first.append(oddity.corrected)
+        later.append(of_later_call(Outputs(law(rng, 200)), middles).corrected)
+    for level in (0.001, 0.01, 0.05, 0.2):
+        assert not_too_often(first, level)
+        assert not_too_often(later, level)
+
+
+def worst(chances):
+    """The largest factor by which values fall below a level more often than the level says; all are equally likely."""
+    return max(np.mean(np.array(chances) <= chance) / chance for chance in chances)
+
+
+@pytest.mark.parametrize("ones", [1, 2, 5, 9, 10])
+def test_chances_of_runs_are_right_over_all_orders(ones):
+    chances = []
+    for chosen in combinations(range(11), ones):
+        kinds = np.zeros(11, dtype=bool)
+        kinds[list(chosen)] = True
+        chances.append(of_neighbours(kinds).corrected)
+    assert worst(chances) <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("hits", [1, 7, 20, 39])
+def test_chances_of_calls_are_right_over_all_orders(hits):
+    law = hypergeom(40, hits, 18)
+    counts = range(max(0, hits - 22), min(hits, 18) + 1)
+    chances = np.array([of_counts([(hits - count, 22), (count, 18)]).corrected for count in counts])
+    for chance in chances:
+        assert law.pmf(counts)[chances <= chance].sum() <= chance * (1 + 1e-9)
+
+
+def test_tails_bound_those_of_the_hypergeometric_law():
+    for total, good, drawn in [(40, 13, 20), (4000, 2000, 2000), (100_000, 70, 30_000)]:
+        for count in range(max(0, good + drawn - total), min(good, drawn) + 1, max(1, good // 50)):
+            lower, upper = _tails(count, total, good, drawn)
+            law = hypergeom(total, good, drawn)
+            for bound, exact in ((lower, law.cdf(count)), (upper, law.sf(count - 1))):
+                assert bound >= exact * (1 - 1e-6)
+                # Where anything is refused, the bound is hardly above the tail.
+                assert exact == 0 or exact > 1e-7 or bound < 1.5 * exact
+
+
+def test_the_oddest_is_the_same_however_measures_are_grouped():
+    found = [Oddity(0.5, 2), Oddity(0.01, 1, "calls"), Oddity(), Oddity(0.2, 4)]
+    whole = oddest(found)
+    assert whole == oddest([oddest(found[:2]), oddest(found[2:])]) == (0.01, 7, "calls")
+    assert whole.corrected == pytest.approx(0.07)
+    assert oddest([]).corrected == Oddity().corrected == 1
+
+
+def test_calls_that_differ():
+    assert of_counts([(500, 1000), (520, 1000), (480, 1000)]).corrected > 0.1
+    assert of_counts([(500, 1000), (700, 1000), (500, 1000)]).corrected < ALARM
+    assert of_counts([(0, 10), (10, 10)]) == Oddity()
+
+
+def alternating(rng, size):
+    return np.where(np.arange(size) % 2, 1, -1) * np.abs(rng.normal(size=size))
+
+
+def half_sorted(rng, size):
+    values = np.round(10 * rng.normal(size=size))
+    values[size // 2 :].sort()
+    return values
+
+
+def slow_drift(rng, size):
+    steps = np.repeat(rng.normal(size=-(-size // 500)), 500)[:size]
+    return rng.normal(size=size) + 0.7 * steps
+
+
+def bursts(rng, size):
+    """Rare large values that come ten at a time, of which no middle knows."""
+    return rng.normal(size=size) + 100 * np.repeat(rng.random(-(-size // 10)) < 0.03, 10)[:size]
+
+
+def in_structures(rng, size):
+    return [{"count": count, "kind": "a"} for count in lfilter([0.1], [1, -0.995], rng.normal(size=size)).tolist()]
+
+
+DEPENDENT = {
+    "chain": (lambda rng, size: lfilter([0.1], [1, -0.995], rng.normal(size=size)), NEIGHBOURS),
+    "blocks": (lambda rng, size: np.repeat(rng.laplace(size=-(-size // 10)), 10)[:size], NEIGHBOURS),
+    "blocks of coins": (lambda rng, size: np.repeat(rng.random(-(-size // 10)) < 0.5, 10)[:size], NEIGHBOURS),
+    "written twice": (lambda rng, size: np.repeat(rng.laplace(size=-(-size // 2)), 2)[:size], NEIGHBOURS),
+    "alternating": (alternating, NEIGHBOURS),
+    "sorted whole numbers": (lambda rng, size: np.sort(rng.integers(0, 50, size)), NEIGHBOURS),
+    "half sorted": (half_sorted, NEIGHBOURS),
+    "slow drift": (slow_drift, NEIGHBOURS),
+    "rare values in bursts": (bursts, NEIGHBOURS),
+    "a column": (lambda rng, size: np.column_stack([rng.laplace(size=size), alternating(rng, size)]), NEIGHBOURS),
+    "structures": (in_structures, NEIGHBOURS),
+    "a constant of the call, in structures": (
+        lambda rng, size: [(v, "a") for v in (3 * rng.laplace() + rng.normal(size=size)).tolist()],
+        CALLS,
+    ),
+    "a constant of the call": (lambda rng, size: 3 * rng.laplace() + rng.normal(size=size), CALLS),
+    "a probability of the call": (lambda rng, size: rng.integers(4, size=size) * 2 + rng.random() * 5 // 1, CALLS),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("sample", "seen"), DEPENDENT.values(), ids=list(DEPENDENT))
+def test_outputs_that_depend_on_each_other_are_refused(sample, seen):
+    with pytest.raises(dpaudit.CheckError, match=rf"chained: outputs of `sample` on the input [01] {seen}"):
+        dpaudit.epsilon_lower_bound(
+            lambda data, size, rng: sample(rng, size), 0, 1, samples=20_000, seed=1, name="chained"
+        )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [{"stop_early": True}, {"seconds": 20}], ids=["early", "deadline"])
+def test_outputs_are_looked_at_whatever_ends_sampling(options):
+    def chain(data, size, rng):
+        return 5 * data + lfilter([0.1], [1, -0.9], rng.normal(size=size))
+
+    with pytest.raises(dpaudit.CheckError, match=NEIGHBOURS):
+        dpaudit.epsilon_lower_bound(chain, 0, 1, samples=20_000, **options)
+
+
+@pytest.mark.slow
+def test_calls_of_the_final_sample_are_compared_where_columns_say_nothing():
+    """An event of texts is rarer in some calls than in others; one call on each input has chosen it."""
+
+    def sample(data, size, rng):
+        share = 0.3 * rng.random()
+        return ["b" if inside else "a" for inside in (rng.random(size) < share).tolist()]
+
+    with pytest.raises(dpaudit.CheckError, match=CALLS):
+        dpaudit.epsilon_lower_bound(sample, 0, 1, samples=200_000, seed=3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", LAWS.values(), ids=list(LAWS))
+def test_equal_streams_for_both_inputs_are_no_dependence(law):
+    """One vectorised draw serves both inputs, as with common random numbers, and no audit refuses it."""
+
+    def sample(data, size, rng):
+        drawn = law(rng, size)
+        return drawn if drawn.dtype.kind in "Ob" else drawn + data * 0.1
+
+    bound = dpaudit.epsilon_lower_bound(sample, 0, 1, samples=5000)
+    assert math.isfinite(bound.epsilon)
