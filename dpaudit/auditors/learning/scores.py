@@ -106,6 +106,8 @@ class OutcomeScore:
         return cls(coder.coding, coder.keys, ratios, coder.outcomes, coder)
 
     def __call__(self, outputs: OutputsLike) -> np.ndarray:
+        if not len(self.keys):
+            return np.zeros(len(outputs))  # writing wide outputs as texts would take long, for nothing
         if self.coder is not None:
             codes = self.coder(outputs)
         else:

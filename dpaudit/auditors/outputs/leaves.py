@@ -7,7 +7,7 @@ import gc
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from functools import cache
 from hashlib import blake2b, sha256
@@ -36,6 +36,9 @@ _OF_VALUES = frozenset({"datetime", "decimal", "fractions", "uuid"})
 
 ATOMS = frozenset({str, bytes, bool, type(None), np.bool_, np.str_, np.bytes_})
 """Types of which equal values have equal texts, so that distinct values can be looked up instead of written each."""
+
+_WRITTEN_AS_THEY_ARE = frozenset({str, bytes, bool, type(None)})
+"""Types whose values are their own canonical form."""
 
 _INT_TAG, _FLOAT_TAG, _TEXT_TAG = (
     np.uint64(tag) for tag in (0x6A09E667F3BCC909, 0xBB67AE8584CAA73B, 0x3C6EF372FE94F82B)
@@ -86,7 +89,7 @@ def canonical(item: Any) -> Any:
     if isinstance(item, np.ndarray):
         return canonical(item.tolist())
     if isinstance(item, set | frozenset):
-        return ("set", sorted(repr(part if type(part) in (str, bytes) else canonical(part)) for part in item))
+        return ("set", sorted(_texts_of_members(item)))
     if isinstance(item, dict):
         return ("dict", sorted((repr(canonical(key)), repr(canonical(value))) for key, value in item.items()))
     if isinstance(item, list | tuple):
@@ -96,6 +99,15 @@ def canonical(item: Any) -> Any:
     if not _says_its_value(kind) and _holds_address(item):
         raise _unidentified(kind)
     return _with_one_zero(item)
+
+
+def _texts_of_members(members: set[Any] | frozenset[Any]) -> Iterable[str]:
+    kinds = set(map(type, members))
+    short_numbers = kinds == {int} and max(max(members), -min(members)).bit_length() <= _MOST_BITS
+    # Nearly all sets hold texts or whole numbers, which are written as they are.
+    if short_numbers or kinds <= _WRITTEN_AS_THEY_ARE:
+        return map(repr, members)
+    return (repr(part if type(part) in (str, bytes) else canonical(part)) for part in members)
 
 
 def _with_one_zero(item: Any) -> Any:

@@ -105,6 +105,27 @@ def orders(values):
     return [set(order) for order in itertools.permutations(values)]
 
 
+@pytest.mark.parametrize(
+    "members",
+    [[], [1], [True, 2], [1, -5, 10**30], [2**4096 - 1], [2**4096, 3], [-(2**4096), 3], ["a", b"b", None], [1, "a"]],
+)
+def test_sets_are_written_member_by_member(members):
+    """Whole numbers and texts are written together; on their own, each is what a list of it has."""
+    alone = sorted(text_of([member])[1:-1] for member in members)
+    if any(isinstance(member, int) and member.bit_length() > 4096 for member in members):
+        alone = sorted(repr(hex(member)) if member.bit_length() > 4096 else repr(member) for member in members)
+    expected = repr(("set", alone))
+    assert text_of(set(members)).startswith(expected[:256])
+    assert len(expected) > 256 or text_of(frozenset(members)) == expected
+
+
+def test_a_score_that_knows_no_outcome_looks_at_none(monkeypatch):
+    nothing = np.empty(0)
+    score = OutcomeScore("text", nothing.astype(str), nothing, nothing)
+    monkeypatch.setattr(outputs_module, "text_of", lambda item: pytest.fail("an output was written"))
+    assert score(np.zeros((5, 3))).tolist() == [0.0] * 5
+
+
 def test_sets_are_equal_in_any_order():
     colliding = (0, 8, 16)
     assert len({repr(made) for made in orders(colliding)}) > 1
