@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -23,7 +24,7 @@ from dpaudit.auditors.learning.learners import MOST_PAIR_COLUMNS
 from dpaudit.auditors.outputs.features import FEATURES, FeatureMap
 from dpaudit.auditors.outputs.forms import alike
 from dpaudit.auditors.sampling.budget import DEFAULT_SAMPLES, Budget, Features
-from dpaudit.auditors.sampling.pace import OutOfTimeError, Pace, clock
+from dpaudit.auditors.sampling.pace import OutOfTimeError, Pace, TooLongError, clock, ready_by
 from dpaudit.auditors.sampling.sampler import Sampler
 from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.auditors.sampling.work import Recipe
@@ -219,9 +220,10 @@ def search_pair(
     surrogate = Surrogate(searching.test)
 
     def predict(pair: Pair, size: int, purpose: tuple[str | int, ...]) -> tuple[float, ...]:
-        if clock() >= until:
-            return math.nan, math.nan  # the time for the search is over: those that come first stay first
-        return predict_all([pair], size, [purpose])[0]
+        if clock() < until:
+            with suppress(TooLongError), ready_by(until):
+                return predict_all([pair], size, [purpose])[0]
+        return math.nan, math.nan  # the time for the search is over: those that come first stay first
 
     def predict_all(
         pairs: Sequence[Pair], size: int, purposes: Sequence[tuple[str | int, ...]]

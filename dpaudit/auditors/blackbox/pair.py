@@ -101,6 +101,14 @@ _LEARNING_ROWS = 1000
 """Outputs per input from which events are chosen first, to measure how long that takes. They also time the counting of
 events. Chosen by hand."""
 
+_LEARNING_VALUES = 1_000_000
+"""Numbers of either input from which events are chosen first, where outputs are so wide that this makes fewer outputs;
+`_LEAST_LEARNING_ROWS` at least. Chosen by hand: 1,000 outputs of 1,000 numbers."""
+
+_LEAST_LEARNING_ROWS = 100
+"""The fewest of these outputs, and as many as are first where outputs are no numbers: what is in them takes far longer
+to look at, and how long is known only then. Chosen by hand."""
+
 _LEARNING_GROWTH = 4
 """Factor, at most, by which the outputs that events are chosen from grow at a time. Chosen by hand: the last step takes
 most of the time, and a larger one is harder to foresee."""
@@ -353,7 +361,7 @@ def _choose_in_time(
     to count the events goes into the pace.
     """
     until, latest = (clock() + share * pace.left for share in (_LEARNING_SHARE, _LATEST_SHARE))
-    rows, most = min(_LEARNING_ROWS, len(sides[0])), len(sides[0])
+    rows, most = first_rows(sides[0]), len(sides[0])
     while True:
         begun = clock()
         selection = select_events(sides[0][:rows], sides[1][:rows], test, until=latest)
@@ -368,9 +376,15 @@ def _choose_in_time(
         rows = int(min(affordable, _LEARNING_GROWTH * rows, most))
 
 
+def first_rows(outputs: Outputs) -> int:
+    """Return from how many of these outputs events are chosen first where there is a deadline."""
+    fitting = _LEARNING_VALUES // outputs.width if outputs.dtype.kind in "biufc" else _LEAST_LEARNING_ROWS
+    return min(len(outputs), _LEARNING_ROWS, max(_LEAST_LEARNING_ROWS, fitting))
+
+
 def _seconds_per_counted_output(selection: Selection, sides: tuple[Outputs, Outputs], left: float) -> float:
     """Seconds that it takes to look for the events in one more output."""
-    few, many = (min(rows, len(sides[0])) for rows in (_LEARNING_ROWS, _LOOKING_ROWS))
+    few, many = first_rows(sides[0]), min(_LOOKING_ROWS, len(sides[0]))
     seconds = _looking(selection, sides, few)
     if many > few and seconds * many / few <= _LOOKING_SHARE * left:
         # What the first outputs took is mostly the same for any number of them.

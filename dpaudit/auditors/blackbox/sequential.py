@@ -15,6 +15,7 @@ from dpaudit.auditors.learning.selection import select_events
 from dpaudit.auditors.outputs.column_words import PLAIN
 from dpaudit.auditors.outputs.forms import alike, concatenated
 from dpaudit.auditors.sampling.order import check_independent, of_calls
+from dpaudit.auditors.sampling.pace import clock
 from dpaudit.auditors.sampling.sampler import Sampler
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee
 from dpaudit.claims.inputs import Pair
@@ -50,6 +51,10 @@ than these outputs say. Chosen by hand; whichever turns out best loses a factor 
 _LEADING = 0.5
 """Part of the wealth that goes to the pair that seems worst, where there are several. Chosen by hand: if it is, the
 others cost a factor of two."""
+
+_TIME_SHARE = 0.3
+"""Part of the time left that bets may take where there is a deadline. Chosen by hand: most of it is left where they
+refute nothing."""
 
 _JUDGED = 400
 """Fewest outputs per input that events are chosen for, so that those of tiny probability are left to larger samples.
@@ -205,9 +210,16 @@ class EarlyTest:
             seen.append(_Seen(pair, number, self._draw(pair, _FIRST, number, 0)))
         if not seen:
             return None
+        until = clock() + _TIME_SHARE * self._sampler.pace.left if self._task.timed else None
+        took = 0.0
         for number in range(1, most):
+            if until is not None and clock() + took >= until:
+                break
+            before = clock()
             for each in seen:
-                self._choose(each, number)
+                self._choose(each, number, until)
+            # The next choice is made from more outputs.
+            took = clock() - before
             seen.sort(key=lambda each: -each.growth)
             seen = seen[: max(1, (len(seen) + 1) // 2)] if number > 1 else seen
             size = max(_FIRST, len(seen[0].outputs[0]) // _GROWTH)
@@ -226,12 +238,12 @@ class EarlyTest:
         x, y = alike(x, y)
         return x, y
 
-    def _choose(self, seen: _Seen, number: int) -> None:
+    def _choose(self, seen: _Seen, number: int, until: float | None) -> None:
         """Choose the next bets on a pair from its outputs so far."""
         self._sampler.keep_form()
         rows = len(seen.outputs[0])
         test = FinalTest(self._task.guarantee, max(_JUDGED, rows // _GROWTH), self._task.alpha, provisional=True)
-        choices = select_events(*seen.outputs, test, blindness=False).choices
+        choices = select_events(*seen.outputs, test, blindness=False, until=until).choices
         bets = [self._on(seen, choice, number) for number, choice in enumerate(choices)]
         growth, _ = _bets_on(self._lines, bets)
         seen.growth = float(growth.max())

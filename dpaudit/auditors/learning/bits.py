@@ -22,6 +22,7 @@ from dpaudit.auditors.outputs.columns import Columns
 from dpaudit.auditors.outputs.event_words import Axis, half_line, listed, rule, with_rule
 from dpaudit.auditors.outputs.grids import is_short, short_from_json
 from dpaudit.auditors.outputs.outputs import OutputsLike, as_outputs
+from dpaudit.auditors.sampling.pace import check_time
 
 _LOOKED_AT = 20_000
 _LOOKED_AT_NUMBERS = 640_000
@@ -89,13 +90,14 @@ class BitsScore:
 
     @classmethod
     def _of_rows(cls, columns: Columns, short: bool, x: np.ndarray, y: np.ndarray) -> BitsScore | None:
-        tables = tuple(
-            Table.fit_quickly(_lowest_bits(a, short), _lowest_bits(b, short))
-            if _remarkable(a[:_LOOKED_AT], b[:_LOOKED_AT], short)
-            else Table(np.empty(0), np.zeros(1))
-            for a, b in zip(x.T, y.T, strict=True)
-        )
-        return cls(columns, tables, short) if any(table.spread > 0 for table in tables) else None
+        tables = []
+        for a, b in zip(x.T, y.T, strict=True):
+            check_time()
+            if _remarkable(a[:_LOOKED_AT], b[:_LOOKED_AT], short):
+                tables.append(Table.fit_quickly(_lowest_bits(a, short), _lowest_bits(b, short)))
+            else:
+                tables.append(Table(np.empty(0), np.zeros(1)))
+        return cls(columns, tuple(tables), short) if any(table.spread > 0 for table in tables) else None
 
     def __call__(self, outputs: OutputsLike) -> np.ndarray:
         rows = as_outputs(outputs).rows(self.columns)

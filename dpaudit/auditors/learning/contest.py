@@ -107,7 +107,7 @@ class Contest:
             work = self._work(family)
             if not self.allowance.fits(family, work):
                 continue
-            table = self.allowance.spend(work, partial(self._table, family, made))
+            table = self.allowance.spend(family, work, partial(self._table, family, made))
             if table is not None:
                 made.append((self.families.index(family), table))
                 yield made[-1]

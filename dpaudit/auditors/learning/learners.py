@@ -37,6 +37,7 @@ from dpaudit.auditors.learning.transforms import (
 from dpaudit.auditors.learning.trees import BoostedScore
 from dpaudit.auditors.outputs.columns import Columns
 from dpaudit.auditors.outputs.outputs import OutputsLike, as_outputs, joined
+from dpaudit.auditors.sampling.pace import check_time
 
 _LOOKED_AT = 20_000
 """Outputs of either input from which medians, quantiles and ranks are taken. Chosen by hand: a rank is then known to
@@ -184,7 +185,11 @@ def learn_repeats(transform: Transform, x: OutputsLike, y: OutputsLike) -> Score
     """Numbers that come more than once in a column, or nearly so: such a one may be rare and decisive."""
     rows = max(_LOOKED_AT, _REPEAT_CELLS // as_outputs(x).width)
     x, y = (transform(side[:rows]) for side in (x, y))
-    made = AdditiveScore(transform, tuple(Table.of_repeats(a, b) for a, b in zip(x.T, y.T, strict=True)))
+    tables = []
+    for sides in zip(x.T, y.T, strict=True):
+        check_time()
+        tables.append(Table.of_repeats(*sides))
+    made = AdditiveScore(transform, tuple(tables))
     return made if any(table.spread > 0 for table in made.tables) else None
 
 
@@ -194,6 +199,7 @@ def learn_best_half_line(columns: Columns, x: OutputsLike, y: OutputsLike) -> Sc
     rows_x, rows_y = (np.sort(turned(as_outputs(side[:_LOOKED_AT]).rows(columns)), axis=1) for side in (x, y))
     shift = []
     for of_x, of_y in zip(rows_x, rows_y, strict=True):
+        check_time()
         below, up_to = (np.searchsorted(of_y, of_x, side=side).mean() for side in ("left", "right"))
         shift.append(abs(below + up_to - len(of_y)))
     return ColumnScore(int(np.argmax(shift)), columns=None if columns.numeric else columns)

@@ -24,6 +24,7 @@ from dpaudit.auditors.outputs.columns import Columns
 from dpaudit.auditors.outputs.event_words import half_line, listed
 from dpaudit.auditors.outputs.grids import WHOLE, Grid, grid_from_json
 from dpaudit.auditors.outputs.outputs import OutputsLike, as_outputs, joined
+from dpaudit.auditors.sampling.pace import check_time
 
 _GLANCE = 2000
 _LOOKED_AT, _LEAST_LOOKED_AT, _LOOKED_AT_NUMBERS = 50_000, 2000, 320_000
@@ -353,6 +354,7 @@ def _sums(columns: Columns, x: np.ndarray, y: np.ndarray) -> Iterator[tuple[Sum,
     both = np.concatenate([x, y])
     grids: dict[Grid, list[int]] = {}
     for column in range(x.shape[1]):
+        check_time()
         if not columns.numeric and not columns.kept[column] % 2:
             continue  # Categories are no numbers, and how many values there are is none of them.
         whole = both.dtype.kind in "biu"

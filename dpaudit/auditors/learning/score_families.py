@@ -19,7 +19,7 @@ from dpaudit.auditors.learning.scores import ColumnScore, OutcomeScore, Score
 from dpaudit.auditors.learning.transforms import Identity, Transform
 from dpaudit.auditors.outputs.columns import Columns
 from dpaudit.auditors.outputs.outputs import Outputs, OutputsLike, coding_of, joined, outcome_keys
-from dpaudit.auditors.sampling.pace import clock
+from dpaudit.auditors.sampling.pace import TooLongError, clock, ready_by
 
 _FEW_NUMBERS = 16
 """Distinct outputs, at most, for which counting them is all that there is to do, where they are single numbers. Chosen
@@ -380,7 +380,7 @@ class Allowance:
     until
         Time in seconds since the epoch by which to be ready; None without a deadline.
     left_out
-        Names of the families that did not fit.
+        Names of the families that did not fit, or were ended because they took longer.
     """
 
     work: float
@@ -407,13 +407,17 @@ class Allowance:
             self.left_out.append(family.name)
         return fitting
 
-    def spend(self, work: float, do: Callable[[], Any]) -> Any:
-        """Do what takes so much work, and return what it gives."""
+    def spend(self, family: Family, work: float, do: Callable[[], Any]) -> Any:
+        """Do what takes a family so much work, and return what it gives; None where the time is over before."""
         if self.until is None:
             self.work -= work
             return do()
-        begun = clock()
-        made = do()
+        begun, made = clock(), None
+        try:
+            with ready_by(self.until):
+                made = do()
+        except TooLongError:
+            self.left_out.append(family.name)
         self._spent += work
         self._seconds += max(0.0, clock() - begun)
         return made

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -26,6 +27,7 @@ from dpaudit.auditors.learning.planted import identifies, planted
 from dpaudit.auditors.learning.scores import Score, scores_of
 from dpaudit.auditors.learning.threads import one_thread
 from dpaudit.auditors.outputs.outputs import Outputs, OutputsLike, as_outputs
+from dpaudit.auditors.sampling.pace import TooLongError, ready_by
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee
 from dpaudit.statistics import bound_from_counts
 
@@ -196,8 +198,9 @@ def select_events(
     blindness
         Whether to find out whether the outputs may hide a difference from all scores.
     until
-        Time in seconds since the epoch by which to be ready: families of scores that take longer are left out. None
-        for what any audit of this size may cost (see `Allowance`).
+        Time in seconds since the epoch by which to be ready: families of scores that take longer are left out, and
+        whether the outputs may hide a difference is not found out after it. None for what any audit of this size may
+        cost (see `Allowance`).
 
     Notes
     -----
@@ -220,8 +223,10 @@ def select_events(
     selection = replace(selection, left_out=competition.left_out)
     if not blindness:
         return replace(selection, blind=False)
-    identified = not test.supported and identifies(x, y)
-    blind = (selection.blind or identified) and _is_blind(x, y, test, until)
+    identified = blind = False
+    with suppress(TooLongError), ready_by(until):
+        identified = not test.supported and identifies(x, y)
+        blind = (selection.blind or identified) and _is_blind(x, y, test, until)
     return replace(selection, blind=blind, identified=identified)
 
 

@@ -9,6 +9,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from dpaudit.auditors.sampling.pace import check_time
+
 _ATOMS = 256
 """Values of a number that have pieces of their own, at most: up to so many distinct ones all do, and of more those that
 come most often, or tell the inputs apart best. Chosen by hand; joining pieces takes the square of all cells."""
@@ -133,21 +135,29 @@ class Table:
     def fit_columns(cls, x: np.ndarray, y: np.ndarray, *, bins: int = 128) -> list[Self]:
         """As :meth:`fit_quickly`, of every column of rows; those on even cells are counted together."""
         columns = list(zip(x.T, y.T, strict=True))
+        made: list[Self] = []
         if x.dtype != np.float64 or y.dtype != np.float64:
-            return [cls.fit_quickly(*sides, bins=bins) for sides in columns]
+            for sides in columns:
+                check_time()
+                made.append(cls.fit_quickly(*sides, bins=bins))
+            return made
         cells = _even_count(len(x), bins)
-        even = [_even_cells(*sides, cells) for sides in columns]
+        even = []
+        for sides in columns:
+            check_time()
+            even.append(_even_cells(*sides, cells))
         places = [i for i, found in enumerate(even) if found is not None]
         low, high, factor = np.array([found for found in even if found is not None]).reshape(-1, 3).T[:, :, None]
         counts = [_even_counts_of_columns(side, places, low, high, factor, cells) for side in (x, y)]
-        made: list[Self] = []
+        place = 0
         for found, (of_x, of_y) in zip(even, columns, strict=True):
+            check_time()
             if found is None:
                 made.append(cls.fit(of_x[:_SORTED], of_y[:_SORTED], bins=bins))
             else:
-                place = sum(each is not None for each in even[: len(made)])
                 edges = found[0] + np.arange(1, cells) / found[2]
                 made.append(cls._of_counts(edges, counts[0][place], counts[1][place], len(x), len(y)))
+                place += 1
         return made
 
     @classmethod

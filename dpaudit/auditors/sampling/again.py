@@ -51,10 +51,12 @@ def drawn_again(x: np.ndarray, y: np.ndarray) -> int | None:
     if min(len(x), len(y)) < _FEWEST or any(side.dtype != np.float64 for side in (x, y)):
         return None
     keys = [np.ascontiguousarray(side.reshape(len(side), -1)) for side in (x, y)]
-    if keys[0].shape[1] != keys[1].shape[1] or any(not np.isfinite(side).all() for side in keys):
+    if keys[0].shape[1] != keys[1].shape[1]:
         return None
     some = range(0, keys[0].shape[1], -(-keys[0].shape[1] // _COLUMNS_FIRST))
     if any(len(side) - len(np.unique(side[:, column])) < _REPEATS for side in keys for column in some):
+        return None
+    if any(not np.isfinite(side).all() for side in keys):
         return None
     with np.errstate(over="ignore"):
         rounded = [np.mean((side.astype(np.float32) != side).any(axis=1)) < 0.99 for side in keys]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,6 +61,34 @@ def clock() -> float:
 
 class OutOfTimeError(Exception):
     """The deadline has passed; auditors catch it and say what they know by then."""
+
+
+class TooLongError(Exception):
+    """What was begun by `ready_by` takes longer than it may; whoever began it goes on without it."""
+
+
+_UNTIL: ContextVar[float] = ContextVar("until", default=math.inf)
+
+
+@contextmanager
+def ready_by(until: float | None) -> Iterator[None]:
+    """Let `check_time` end what takes longer than until a time in seconds since the epoch; None for no limit."""
+    token = _UNTIL.set(math.inf if until is None else until)
+    try:
+        yield
+    finally:
+        _UNTIL.reset(token)
+
+
+def check_time(seconds: float = 0.0) -> None:
+    """Raise TooLongError where a step of so many seconds would not end in time (`ready_by`).
+
+    Steps whose number depends on how wide outputs are call it, so that a deadline is kept however wide they are.
+    """
+    until = _UNTIL.get()
+    # Without a deadline no clock is looked at.
+    if until < math.inf and clock() + seconds >= until:
+        raise TooLongError
 
 
 @dataclass(slots=True)

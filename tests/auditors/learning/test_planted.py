@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import dpaudit
+from dpaudit.auditors.learning import planted as planted_module
 from dpaudit.auditors.learning.planted import identifies, planted
 from dpaudit.auditors.outputs.outputs import Outputs
 
@@ -265,3 +266,34 @@ def test_features_of_a_whole_batch_are_refused(features):
 
     with pytest.raises(dpaudit.CheckError, match="on its own"):
         dpaudit.epsilon_lower_bound(response, 0, 1, samples=5000, seed=SEED, features=features)
+
+
+@pytest.mark.parametrize(
+    ("width", "rows", "glance"), [(3, 20_000, 1000), (1000, 20_000, 1000), (8000, 2500, 500), (10**6, 1000, 100)]
+)
+def test_the_wider_outputs_are_the_fewer_are_looked_at(width, rows, glance):
+    outputs = Outputs(np.broadcast_to(0.5, (30_000, width)))
+    assert [len(side) for side in planted_module._first(outputs, outputs)] == [rows, rows]
+    seen = []
+
+    class Rows:
+        shape = (30_000, width)
+
+        def __getitem__(self, which):
+            if isinstance(which, slice):
+                seen.append(which.stop)
+                return np.zeros((1, 4))
+            return None
+
+    planted_module._candidates(Rows())
+    assert seen == [glance]
+
+
+def test_identifiers_in_wide_outputs_are_noticed():
+    """One column in 5,000 holds random identifiers, and the others noise."""
+    rng = np.random.default_rng(SEED)
+    x, y = (rng.normal(size=(600, 5000)) for _ in range(2))
+    assert not identifies(Outputs(x), Outputs(y))
+    for side in (x, y):
+        side[:, 4321] = rng.integers(0, 2**40, 600)
+    assert identifies(Outputs(x), Outputs(y))

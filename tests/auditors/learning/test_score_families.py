@@ -10,12 +10,16 @@ from scipy.special import ndtri
 import dpaudit
 from dpaudit.auditors.learning import contest, learners
 from dpaudit.auditors.learning import score_families as scorefamilies
+from dpaudit.auditors.learning.bits import BitsScore
 from dpaudit.auditors.learning.counts import FinalTest
+from dpaudit.auditors.learning.residues import ResidueScore
 from dpaudit.auditors.learning.score_families import FAMILIES, Allowance, Form
 from dpaudit.auditors.learning.scores import ColumnScore
 from dpaudit.auditors.learning.selection import select_events
+from dpaudit.auditors.learning.transforms import Identity
 from dpaudit.auditors.outputs.columns import Columns
 from dpaudit.auditors.outputs.outputs import Outputs
+from dpaudit.auditors.sampling import pace
 
 
 def coin(data, size, rng):
@@ -116,11 +120,60 @@ def test_a_deadline_leaves_out_what_takes_longer(monkeypatch):
     def slowly():
         now[0] += 0.3
 
-    allowance.spend(work, slowly)
+    allowance.spend(cheap, work, slowly)
     # It took 0.3 s, so that what costs about seven times as much takes longer than the 0.7 s left.
     assert not allowance.fits(dear, dear.work(form, 10_000))
     assert allowance.fits(cheap, work)
     assert allowance.left_out == ["hidden classes"]
+
+
+@pytest.mark.parametrize("name", ["half-lines of columns", "numbers that repeat", "step functions", "bits", "residues"])
+def test_what_looks_at_every_column_ends_with_the_time_for_it(monkeypatch, name):
+    """The clock goes on by a second whenever it is looked at, and there are more columns than seconds."""
+    now = iter(range(10**6))
+    monkeypatch.setattr(pace, "clock", lambda: next(now))
+    rng, form = np.random.default_rng(1), Columns()
+    x, y = (Outputs(np.round(rng.normal(size=(300, 200)), 1)) for _ in range(2))
+    learn = {
+        "half-lines of columns": lambda: learners.learn_best_half_line(form, x, y),
+        "numbers that repeat": lambda: learners.learn_repeats(Identity(form), x, y),
+        "step functions": lambda: learners.learn_additive(learners.identity_transform, form, x, y),
+        "bits": lambda: BitsScore._of_rows(form, False, x.raw, y.raw),
+        "residues": lambda: ResidueScore.fit(form, x, y),
+    }[name]
+    learn()
+    assert next(now) == 0
+    with pytest.raises(pace.TooLongError), pace.ready_by(100.0):
+        learn()
+    assert next(now) == 101
+    learn()
+
+
+def test_a_family_that_is_ended_is_left_out(monkeypatch):
+    now = [100.0]
+    for module in (scorefamilies, pace):
+        monkeypatch.setattr(module, "clock", lambda: now[0])
+    allowance = Allowance.of(1000, 10, 101.0)
+
+    def slowly():
+        now[0] += 2.0
+        pace.check_time()
+
+    assert allowance.spend(FAMILIES[0], 1.0, slowly) is None
+    assert allowance.left_out == [FAMILIES[0].name]
+    pace.check_time()
+
+
+def test_where_time_is_over_nothing_is_learned_and_nothing_is_said_to_be_hidden(monkeypatch):
+    """All families would notice that rows of identifiers may hide anything."""
+    rng = np.random.default_rng(1)
+    x, y = (np.column_stack([rng.integers(0, 2**60, 2000), rng.integers(0, 2, 2000)]) for _ in range(2))
+    assert select_events(x, y, TEST).identified
+    for module in (scorefamilies, pace):
+        monkeypatch.setattr(module, "clock", lambda: 100.0)
+    late = select_events(x, y, TEST, until=100.0)
+    assert (late.identified, late.blind) == (False, False)
+    assert "counts of outcomes" in late.left_out
 
 
 def test_a_difference_in_a_column_is_noticed_by_the_first_that_sees_it(monkeypatch):
