@@ -30,7 +30,9 @@ _CALL_SHARE = 0.03
 """Part of the time left that a call may take, so that the deadline is not missed by much."""
 
 _GROWTH = 8
-"""How many times as many outputs as any call before a call may ask for: what they take is not known before."""
+"""How many times as many outputs as any call before a call may ask for: what they take is not known before. Where a
+larger call took no longer than a smaller one, their outputs have been seen to take next to nothing, and calls grow at
+once."""
 
 _WORTH = 3.0
 """How many times as long as a call takes whatever its size its outputs may take, where that is more than the part of
@@ -103,7 +105,8 @@ class _Calls:
         if size < self.small[0] or (size == self.small[0] and seconds < self.small[1]):
             self.small = size, seconds
         if 2 * size >= self.large[0]:
-            self.large = max(size, self.large[0]), seconds * max(1.0, self.large[0] / size)
+            # Of a smaller call, the outputs that it lacks are added; what a call takes anyway is not.
+            self.large = max(size, self.large[0]), seconds + max(0, self.large[0] - size) * self.each
             if self.small[1] > _FALLEN * self.large[1]:
                 self.small = self.large
 
@@ -119,6 +122,16 @@ class _Calls:
     def at_most(self) -> float:
         """Seconds that an output takes if calls take no time of their own."""
         return self.large[1] / self.large[0]
+
+    @property
+    def mostly_fixed(self) -> bool:
+        """Whether a larger call took no longer than a smaller one, but for noise."""
+        (few, short), (many, long) = self.small, self.large
+        return many > few and long <= (1 + _NOISE) * short
+
+    def resembles(self, size: int, seconds: float) -> bool:
+        """Whether these calls take as long whatever their size, and one of this size took no longer than they do."""
+        return self.mostly_fixed and size > self.small[0] and seconds <= (1 + _NOISE) * self.large[1]
 
     @property
     def fixed(self) -> float:
@@ -186,7 +199,10 @@ class Pace:
         if key in self._calls:
             self._calls[key].add(size, seconds)
         else:
-            self._calls[key] = _Calls((size, seconds), (size, seconds))
+            # One call does not say whether its outputs took the time; it was not they where as many on another input
+            # did not.
+            alike = (calls.small for calls in self._calls.values() if calls.resembles(size, seconds))
+            self._calls[key] = _Calls(next(alike, (size, seconds)), (size, seconds))
 
     def each(self, key: Any) -> float:
         """Seconds that an output on one input takes, about; infinite before the first call."""
@@ -240,6 +256,8 @@ class Pace:
         fixed, each = self._needed(keys)
         largest = max((calls.large[0] for calls in self._calls.values()), default=1)
         most = min(self._calls[key].large[0] if key in self._calls else largest for key in keys)
+        if all(key in self._calls and self._calls[key].mostly_fixed for key in keys):
+            return self._spare(share, fixed) / each
         at_most = sum(self._at_most(key) + self.extra for key in keys)
         return min(self._spare(share, fixed) / each, max(_GROWTH * most, share * self.left / at_most))
 

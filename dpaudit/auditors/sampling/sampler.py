@@ -83,9 +83,10 @@ _SPLIT_SHARE = 0.25
 """Part of the time left that the second of them may take by what the first has taken: only two calls tell what outputs
 take from what a call takes. Chosen by hand."""
 
-_FEW_CALLS = 7.0
+_FEW_CALLS = 12.0
 """Calls, as long as the last one, within the time left, below which one call at most checks whether outputs come again:
-the four that are needed (`_CALLS_NEEDED`), and three that compare."""
+the four that are needed (`_CALLS_NEEDED`), and eight, since comparing both inputs takes six or more. With 7, ten
+seconds of calls that take one each were spent on comparing, and left nothing to bound."""
 
 _CALLS_NEEDED = 4.0
 """Calls without which there is no bound: choosing an event and bounding it takes one on either input each."""

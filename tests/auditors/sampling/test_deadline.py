@@ -12,8 +12,9 @@ from scipy.stats import binom
 
 import dpaudit
 from dpaudit.auditors import Budget, Streams, audit
-from dpaudit.auditors.blackbox import pair
+from dpaudit.auditors.blackbox import pair, sequential
 from dpaudit.auditors.learning.selection import select_events
+from dpaudit.auditors.outputs.outputs import Outputs
 from dpaudit.auditors.sampling import pace
 from dpaudit.auditors.sampling.pace import Pace
 from dpaudit.auditors.sampling.sampler import Sampler
@@ -270,10 +271,86 @@ def test_a_call_is_as_long_as_the_time_left_allows(paced):
 
 
 def test_a_call_asks_for_eight_times_as_many_outputs_as_any_before_at_most(paced):
-    known = paced("x", 2.0, 0.0, 1, 10)
+    # Nine more outputs took 0.18 seconds, which is more than noise: 300 outputs should fit, but were never seen to.
+    known = paced("x", 2.0, 0.02, 1, 10)
     assert known.call_size(10**6, "x") == 80
     # All that calls took is 0.001 seconds per output: more fit into 3 seconds for certain.
     assert paced("y", 0.0, 0.001, 10, 11).call_size(10**6, "y") == 3000
+
+
+def test_calls_grow_at_once_where_a_larger_one_took_no_longer(paced):
+    """Nine more outputs take a tenth of a second at most, and the outputs of a call may take three times 2 seconds."""
+    known = paced("x", 2.0, 0.0, 1, 10)
+    assert 6 / (0.1 / 9) <= known.call_size(10**6, "x") <= 6 / (0.1 / 10)
+    # A smaller call that takes as long does not make the outputs of larger ones look slow.
+    known.note_speed("x", 8, 2.0)
+    assert known.call_size(10**6, "x") > 500
+    # Nor does the first call on another input, where as many outputs took as long on this one.
+    known.note_speed("y", 10, 2.0)
+    assert known.call_size(10**6, "x", "y") > 200
+    # Had it taken longer, its outputs might have.
+    known.note_speed("z", 10, 3.0)
+    assert known.call_size(10**6, "x", "z") < 100
+
+
+@pytest.mark.parametrize(("seconds", "call"), [(10.0, 1.0), (20.0, 2.0)])
+def test_ten_calls_that_take_long_whatever_their_size_are_enough_for_a_bound(clock, seconds, call):
+    def sample(data, size, rng):
+        clock.now += call
+        return data + rng.laplace(size=size)
+
+    bound = dpaudit.epsilon_lower_bound(sample, 0, 1, seconds=seconds, claimed=0.2, seed=1)
+    assert clock.now <= seconds
+    assert 0.2 < bound.epsilon <= 1.0
+
+
+def test_bets_end_where_choosing_them_takes_long(clock, monkeypatch):
+    """Without a deadline, choosing from 50 outputs and more takes a second each time, and is done many times."""
+    chosen = []
+
+    def choose(x, y, test, **options):
+        chosen.append(len(x))
+        clock.now += 1.0
+        return select_events(x, y, test, **options)
+
+    monkeypatch.setattr(sequential, "select_events", choose)
+    sample = slow_function(clock, 1.0, 1e-6)
+    free = dpaudit.epsilon_lower_bound(sample, 0, 1, samples=20_000, stop_early=True, claimed=1.0, seed=1)
+    assert len(chosen) > 10
+    chosen.clear()
+    clock.now = 0.0
+    timed = dpaudit.epsilon_lower_bound(sample, 0, 1, samples=20_000, seconds=10.0, stop_early=True, claimed=1.0)
+    assert 2 <= len(chosen) <= 3
+    assert clock.now <= 4.0
+    assert timed.samples == free.samples == 40_000
+    assert timed.epsilon > 0.8
+
+
+@pytest.mark.parametrize(
+    ("outputs", "rows"),
+    [
+        (np.broadcast_to(0.5, (5000, 3)), 1000),
+        (np.broadcast_to(0.5, (5000, 1000)), 1000),
+        (np.broadcast_to(0.5, (5000, 4000)), 250),
+        (np.broadcast_to(0.5, (5000, 10**6)), 100),
+        (np.array([(1, "a")] * 5000 + [None], dtype=object)[:-1], 100),
+        (np.broadcast_to(0.5, (20, 10**6)), 20),
+    ],
+)
+def test_events_are_chosen_from_few_outputs_first_where_these_are_wide(clock, monkeypatch, outputs, rows):
+    """The first choice says how long others take, and is not to take long itself."""
+    learned = []
+
+    def learn(x, y, test, **options):
+        learned.append(len(x))
+        clock.now = 100.0
+        return SimpleNamespace(choices=())
+
+    monkeypatch.setattr(pair, "select_events", learn)
+    sides = Outputs(outputs), Outputs(outputs)
+    test = pair.FinalTest(dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0).guarantee, 1000, 0.001)
+    pair._choose_in_time(sides, test, Pace(planned=1000, deadline=50.0), 1000, ("x", "y"))
+    assert learned == [rows]
 
 
 def test_outputs_within_a_time_pay_for_their_calls(paced):
