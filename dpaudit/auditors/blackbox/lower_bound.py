@@ -124,8 +124,10 @@ def epsilon_lower_bound(
     samples
         Samples per input, at least 1000; 1,000,000 by default.
     seconds
-        After this long sampling ends with what it has, once the call of ``sample`` under way returns; samples and calls
-        are planned by how fast ``sample`` is. A fifth of the error probability goes to a bound that holds at all times.
+        This long after the call was made sampling ends with what it has, once the call of ``sample`` under way returns;
+        samples and calls are planned by how fast ``sample`` is. (Python imports the function before it is called: the
+        first use of its name takes about a second more.) A fifth of the error probability goes to a bound that holds at
+        all times.
         If the time is over before there is an event, the bound is 0, ``event`` is None and the detection limit is
         ``inf``. What is known by then depends on the clock, so that equal seeds may give different results.
     confidence

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -14,6 +15,7 @@ from dpaudit.auditors.outputs.column_words import PLAIN, Naming
 from dpaudit.auditors.outputs.columns import Columns
 from dpaudit.auditors.outputs.event_words import half_line
 from dpaudit.auditors.outputs.outputs import OutputsLike, as_outputs
+from dpaudit.auditors.sampling.pace import check_time
 
 if TYPE_CHECKING:
     from dpaudit.auditors.learning.scores import Score
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
 _LARGEST = 1e300
 """Size to which numbers are limited before trees look at them: scikit-learn takes no infinite ones, and differences of
 these are finite."""
+
+_LIBRARY, _IMPORT_SECONDS = "sklearn.ensemble", 2.0
+"""What is imported where trees are learned for the first time, and seconds that this takes. Measured roughly: 1 second,
+or 2 where other work shares the processor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +45,8 @@ class BoostedScore:
         cls, x: OutputsLike, y: OutputsLike, columns: Columns, others: tuple[Score, ...], *, rounds: int
     ) -> BoostedScore:
         """Train that many rounds on samples of both inputs."""
+        if _LIBRARY not in sys.modules:
+            check_time(_IMPORT_SECONDS)
         from sklearn.ensemble import HistGradientBoostingClassifier
 
         rows = np.concatenate([_features(side, columns, [score(side) for score in others]) for side in (x, y)])

@@ -1,6 +1,8 @@
 """Families of scores: which are tried, in which order, and what happens to those that do not fit the budget."""
 
+import sys
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from dpaudit.auditors.learning.score_families import FAMILIES, Allowance, Form
 from dpaudit.auditors.learning.scores import ColumnScore
 from dpaudit.auditors.learning.selection import select_events
 from dpaudit.auditors.learning.transforms import Identity
+from dpaudit.auditors.learning.trees import BoostedScore
 from dpaudit.auditors.outputs.columns import Columns
 from dpaudit.auditors.outputs.outputs import Outputs
 from dpaudit.auditors.sampling import pace
@@ -147,6 +150,19 @@ def test_what_looks_at_every_column_ends_with_the_time_for_it(monkeypatch, name)
         learn()
     assert next(now) == 101
     learn()
+
+
+def test_trees_are_not_begun_where_importing_their_library_would_take_too_long(monkeypatch):
+    monkeypatch.setattr(pace, "clock", lambda: 100.0)
+    x, y = (np.random.default_rng(1).normal(size=(200, 2)) for _ in range(2))
+    learn = partial(BoostedScore.fit, x, y, Columns(), (), rounds=2)
+    learn()  # which imports it
+    with pace.ready_by(101.0):
+        learn()
+    monkeypatch.delitem(sys.modules, "sklearn.ensemble")
+    with pytest.raises(pace.TooLongError), pace.ready_by(101.0):
+        learn()
+    assert "sklearn.ensemble" not in sys.modules
 
 
 def test_a_family_that_is_ended_is_left_out(monkeypatch):
