@@ -326,6 +326,23 @@ def test_bets_end_where_choosing_them_takes_long(clock, monkeypatch):
     assert timed.epsilon > 0.8
 
 
+def test_what_counting_takes_is_measured_on_outputs_that_nothing_is_known_of():
+    """Events were learned from these very outputs, which would be found in no time."""
+    sides = tuple(Outputs(np.array([f"{i % 7}" for i in range(100)], dtype=object)) for _ in range(2))
+    seen = []
+
+    class Event:
+        def scores(self, outputs):
+            seen.append(outputs)
+            return np.zeros(len(outputs))
+
+        score = contains_scores = np.asarray
+
+    pair._looking(SimpleNamespace(choices=[SimpleNamespace(event=Event())]), sides, 50)
+    assert [len(outputs) for outputs in seen] == [50, 50]
+    assert not any(store is side._stores[0] for side in sides for outputs in seen for store in outputs._stores)
+
+
 @pytest.mark.parametrize(
     ("outputs", "rows"),
     [
