@@ -217,6 +217,11 @@ def test_what_does_not_go_together_is_refused(target, options, words):
         assert_private(target, epsilon=1.0, **options)
 
 
+def test_a_pair_of_equal_inputs_is_refused():
+    with pytest.raises(dpaudit.CheckError, match=r"the two inputs of pair 1 are equal: 3\.0; give two inputs that"):
+        assert_private(noisy, epsilon=1.0, pairs=[(3.0, 4.0), (3.0, 3.0)])
+
+
 def test_a_method_can_be_insisted_on():
     assert assert_private(Exact(), epsilon=1.0, method="black-box", samples=5000).verdict == "consistent"
     text = message(Exact(epsilon=2.0), epsilon=1.0, method="black-box", samples=5000)

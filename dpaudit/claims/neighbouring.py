@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from dpaudit.claims.inputs import AnyTwo, InputDomain, Pair, is_pair, short_repr
+from dpaudit.claims.inputs import AnyTwo, InputDomain, Pair, is_pair, is_twice_the_same, short_repr
 from dpaudit.errors import CheckError, DpauditError, ParameterError, TargetError, TargetRaisedError
 
 MOST_LISTED = 100_000
@@ -71,7 +71,7 @@ class Neighbouring:
         Raises
         ------
         CheckError
-            Something else than a pair is among them, or an input that cannot be copied.
+            Something else than a pair is among them, twice the same input, or an input that cannot be copied.
         TargetRaisedError
             The function that lists them raised.
         """
@@ -135,6 +135,11 @@ def _copied(pair: Pair, place: int) -> Pair:
     if not is_pair(pair):
         raise CheckError(
             f"`neighbours` lists {short_repr(pair)} at place {place}; list tuples (x, y) of two inputs to compare"
+        )
+    if is_twice_the_same(pair):
+        # No mechanism tells them apart, so that any claim would pass.
+        raise CheckError(
+            f"the two inputs of pair {place} are equal: {short_repr(pair[0])}; give two inputs that differ"
         )
     try:
         x, y = copy.deepcopy(pair)

@@ -87,3 +87,9 @@ def test_pairs_may_come_from_a_function_or_a_list():
     for pairs in ([(0, 1)], lambda: iter([(0, 1)])):
         neighbouring = dpaudit.Neighbouring(relation="own", pairs=pairs, complete=False, scope="")
         assert list(neighbouring) == list(neighbouring) == [(0, 1)]
+
+
+def test_inputs_that_look_alike_may_differ():
+    unlike = [(1, True), (1, 1.0), ([1], (1,)), ({"a": 1}, {"a": 1})]
+    neighbouring = dpaudit.Neighbouring(relation="own", pairs=unlike, complete=False, scope="")
+    assert list(neighbouring) == unlike

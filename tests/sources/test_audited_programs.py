@@ -133,6 +133,17 @@ def test_calls_that_cannot_be_used(folder, capsys, monkeypatch, words, text):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
+    ("words", "place"),
+    [(["--pairs", '[[0, 1], [[1, "a"], [1, "a"]]]'], 1), (["--inputs", '[[1, "a"], [1, "a"]]'], 0)],
+)
+def test_equal_inputs_are_refused(folder, capsys, monkeypatch, words, place):
+    status, _, err = run(capsys, monkeypatch, "check", "--command", "./geometric 1", "--claim-epsilon", 1, *words)
+    assert status == 2
+    assert f"the two inputs of pair {place} are equal: [1, 'a']; give two inputs that differ" in err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
     ("body", "expected", "text"),
     [
         ("say('hello')", 2, "'hello' in line 1"),

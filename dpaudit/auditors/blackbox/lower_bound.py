@@ -17,7 +17,7 @@ from dpaudit.auditors.sampling.pace import OutOfTimeError
 from dpaudit.auditors.sampling.sampler import SampleFunction, Sampler, SupportFunction, sampled
 from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.claims.guarantees import ApproximateDP
-from dpaudit.claims.inputs import input_key
+from dpaudit.claims.inputs import input_key, is_twice_the_same, short_repr
 from dpaudit.claims.ranges import in_range
 from dpaudit.errors import CheckError, ParameterError
 
@@ -160,7 +160,8 @@ def epsilon_lower_bound(
     Raises
     ------
     ParameterError
-        A number is out of range, ``features`` has no such name, or ``supports`` is not a function.
+        ``x`` and ``y`` are equal, a number is out of range, ``features`` has no such name, or ``supports`` is not a
+        function.
     CheckError
         The sampler raises, returns the wrong shape or NaN, changes its input, or takes randomness from elsewhere; or
         ``supports`` returns something else than one bool per output, or says something else of an output among others;
@@ -198,6 +199,8 @@ def epsilon_lower_bound(
         raise ParameterError(f"features must be a function or one of {', '.join(FEATURES)}, got {features!r}")
     if supports is not None and not callable(supports):
         raise ParameterError(f"supports must be a function of outputs and an input, got {supports!r}")
+    if is_twice_the_same((x, y)):
+        raise ParameterError(f"x and y are equal: {short_repr(x)}; give two inputs that differ")
     seen = _Seen(sample, x, y, name)
     sampler = Sampler(
         seen,

@@ -8,6 +8,7 @@ from dpaudit.claims.inputs.base import (
     error_text,
     input_key,
     is_pair,
+    is_twice_the_same,
     pair_key,
     short_repr,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "error_text",
     "input_key",
     "is_pair",
+    "is_twice_the_same",
     "pair_key",
     "short_repr",
 ]

@@ -105,6 +105,12 @@ def pair_key(pair: Pair) -> Any:
     return None if None in keys else frozenset(keys)
 
 
+def is_twice_the_same(pair: Pair) -> bool:
+    """Whether a pair is twice the same input, as far as inputs of their kinds can be compared."""
+    key = pair_key(pair)
+    return key is not None and len(key) == 1
+
+
 def distinct(pairs: Iterable[Pair]) -> Iterator[Pair]:
     """Leave out pairs that came before, and pairs of twice the same input."""
     seen: set[Any] = set()

@@ -1,7 +1,9 @@
 """The black-box auditor against exact laws in closed form."""
 
+import copy
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -120,10 +122,20 @@ def test_a_certain_event_gives_a_large_bound():
     assert math.isfinite(bound.epsilon)
 
 
-def test_equal_inputs_give_no_bound():
-    for name, (sample, x, _, _) in PURE.items():
-        bound = dpaudit.epsilon_lower_bound(sample, x, x, samples=5000, confidence=1 - FALSE_ALARM, seed=1)
+def test_a_sampler_that_does_not_look_at_its_input_gives_no_bound():
+    for name, (sample, x, y, _) in PURE.items():
+        blind = partial(lambda sample, x, data, size, rng: sample(x, size, rng), sample, x)
+        bound = dpaudit.epsilon_lower_bound(blind, x, y, samples=5000, confidence=1 - FALSE_ALARM, seed=1)
         assert bound.epsilon == 0, name
+
+
+@pytest.mark.parametrize("value", [0, "a", (1.5, 2), [0, 1], np.arange(3)], ids=str)
+def test_twice_the_same_input_is_refused(value):
+    def never(data, size, rng):
+        raise AssertionError
+
+    with pytest.raises(dpaudit.ParameterError, match=r"x and y are equal: .*; give two inputs that differ"):
+        dpaudit.epsilon_lower_bound(never, value, copy.deepcopy(value))
 
 
 def strings(data, size, rng):
