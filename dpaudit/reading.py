@@ -51,20 +51,43 @@ def read_text(path: str | Path, *, most: int) -> str:
     return read_bytes(path, most=most).decode("utf-8-sig").replace("\r\n", "\n")
 
 
+class RepeatedKeyError(ValueError):
+    """A JSON object names a key twice, so that one of its values would be lost."""
+
+
+def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object of these keys and values, as a decoder of JSON asks for it.
+
+    Raises
+    ------
+    RepeatedKeyError
+        A key stands twice.
+    """
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise RepeatedKeyError(f"key {shortened(next(name for name in names if names.count(name) > 1))} stands twice")
+    return found
+
+
 def parse_json(text: str) -> Any:
     """Return what JSON text stands for.
 
     Raises
     ------
     ValueError
-        It is not JSON, names a key twice, has a number that is none, or is nested too deeply.
+        It is not JSON, names a key twice (then `RepeatedKeyError`), has a number that is none, or is nested too deeply.
     """
     try:
-        found = json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
+        found = _DECODER.decode(text)
     except RecursionError:
         _too_deep()
+    except RepeatedKeyError:
+        raise
     except ValueError as error:
         raise ValueError(digits_told(error)) from None
+    if text.count("[") + text.count("{") <= MOST_DEPTH:
+        return found
     level = [found]
     for _ in range(MOST_DEPTH + 1):
         outer = [item for item in level if isinstance(item, dict | list)]
@@ -99,13 +122,8 @@ def _too_deep() -> NoReturn:
     raise ValueError(f"nested more than {MOST_DEPTH} deep")
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"key {next(name for name in names if names.count(name) > 1)!r} stands twice")
-    return found
-
-
 def _constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number of JSON")
+
+
+_DECODER: Final = json.JSONDecoder(object_pairs_hook=object_of, parse_constant=_constant)

@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from dpaudit.errors import ParameterError
-from dpaudit.reading import MEBIBYTE, digits_told, parse_json, shortened
+from dpaudit.reading import MEBIBYTE, RepeatedKeyError, digits_told, object_of, parse_json, shortened
 from dpaudit.sources.programs import Program
 from dpaudit.sources.text import columns
 
@@ -26,6 +26,8 @@ _LONGEST_GREETING = MEBIBYTE // 16
 _LARGEST_HEADER = 10_000
 _LARGEST_ANSWER = 4096 * MEBIBYTE
 _TYPES = ("int64", "float64", "text")
+_OUTPUT: Final = json.JSONDecoder(object_pairs_hook=object_of)
+"""Of outputs, which may be infinite or NaN."""
 _TEXT_TYPES = {"int64": np.int64, "float64": np.float64}
 
 
@@ -156,7 +158,9 @@ class _JsonLines(Answers):
 
     def _value(self, number: int, line: str) -> Any:
         try:
-            return json.loads(line)
+            return _OUTPUT.decode(line)
+        except RepeatedKeyError as error:
+            self._bad_line(number, line, f"{error}, and one of its values would be lost; write every key once")
         except ValueError as error:
             why = digits_told(error) if "digits" in str(error) else "it is not JSON"
             self._bad_line(number, line, f"{why}; write one JSON value a line")

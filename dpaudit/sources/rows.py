@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, Final
 
 import numpy as np
 
-from dpaudit.reading import json_kind, parse_json
+from dpaudit.reading import RepeatedKeyError, json_kind, parse_json
 from dpaudit.sources.numpy_files import as_records
 from dpaudit.sources.tables import CHUNK
 from dpaudit.sources.text import cell, columns, lines_of, number_in, opened, refuse, rows_of
@@ -26,6 +26,8 @@ _HEADER_LINES: Final = 1000
 
 _BOOLEANS: Final = {"True": "true", "TRUE": "true", "False": "false", "FALSE": "false"}
 _TRUTH_VALUES: Final = {*_BOOLEANS, *_BOOLEANS.values()}
+
+_JSON_OUTPUTS: Final = "a number, a text in double quotes, a list or an object"
 
 _KINDS: Final[Mapping[str, Any]] = {"whole": np.int64, "number": np.float64, "text": object}
 
@@ -303,8 +305,10 @@ class JsonTable(LineTable):
                 continue
             try:
                 value = parse_json(text)
+            except RepeatedKeyError as error:
+                refuse(self._path, f"{error}, and one of its values would be lost; write every key once", line=line)
             except ValueError as error:
-                refuse(self._path, f"is not JSON ({error})", line=line)
+                refuse(self._path, f"is not JSON ({error}); write an output a line: {_JSON_OUTPUTS}", line=line)
             if isinstance(value, dict | list) and any(isinstance(item, dict | list) for item in _items(value)):
                 parts = list(_parts_of(value, ""))
                 value = dict(parts)

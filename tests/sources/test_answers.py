@@ -91,6 +91,8 @@ def test_lines(command, written, more, expected):
         (["1", "2", "3", "4", "1.5"], {"dtype": "int64"}, ["'1.5' in line 5", "no int64"]),
         (['"a"', '"b"', '"c"', '"d"', "5"], {"dtype": "text"}, ["'5' in line 5", "not text"]),
         (["[1]", "[1]", "[1]", "[1]", "[1, 2]"], {"dtype": "int64"}, ["not an array of int64"]),
+        (['{"a": 1}'] * 4 + ['{"a": 1, "b": 0, "a": 2}'], {}, ["in line 5", "key 'a' stands twice", "every key once"]),
+        (["[{}]"] * 4 + ['[{"b": {"a": 1, "a": 1}}]'], {}, ["in line 5", "key 'a' stands twice", "would be lost"]),
     ],
 )
 def test_a_line_that_does_not_fit(command, written, more, words):

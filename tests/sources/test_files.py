@@ -162,7 +162,9 @@ BAD = {
         ("1\r2\r3\r", r"carriage return alone"),
     ],
     "x.jsonl": [
-        ("1\n[\n", r"line 2: is not JSON"),
+        ("1\n[\n", r"line 2: is not JSON .*; write an output a line: a number, a text in double quotes"),
+        ('{"a": 1}\n{"a": 1, "b": 0, "a": 2}\n', r"line 2: key 'a' stands twice, .* would be lost; write every key"),
+        ('{"x": [{"b": 0, "b": 0}]}\n', r"line 1: key 'b' stands twice"),
         ("1\nNaN\n", r"line 2: is not JSON"),
         ("1\nnull\n", r"line 2, column 1: is null"),
         ("[1]\n[[2]]\n", r"line 2: has named parts, where line 1 has none"),
