@@ -53,6 +53,7 @@ class LineTable(ABC):
         self._first_line = 0
         self._rows = 0
         self._inexact: dict[int, int] = {}
+        self._first_chunk: np.ndarray | None = None
         with opened(path) as file:
             for block in self._blocks(file):
                 if not self._kinds:
@@ -81,23 +82,35 @@ class LineTable(ABC):
         return self._rows
 
     def chunks(self) -> Iterator[np.ndarray]:
-        """Yield all outputs in order."""
+        """Yield all outputs in order; of the first chunk, which is asked for most often, the lines are read once."""
+        if self._first_chunk is not None:
+            yield self._first_chunk
+            if self._rows == len(self._first_chunk):
+                return
         with opened(self._path) as file:
-            for block in self._blocks(file):
-                made = self._quick(block)
-                if made is None:
-                    columns = zip(*(self._values(raw) for _, raw in block), strict=True)
-                    made = [_array(column, kind) for column, kind in zip(columns, self._kinds, strict=True)]
-                if self._names:
-                    yield as_records(dict(zip(self._names, made, strict=True)))
-                elif len(made) == 1:
-                    yield made[0]
-                elif "text" in self._kinds:
-                    yield as_records({f"column{i + 1}": part for i, part in enumerate(made)})
-                elif set(self._kinds) == {"whole"}:
-                    yield np.stack(made, axis=1)
-                else:
-                    yield np.stack([part.astype(np.float64) for part in made], axis=1)
+            for number, block in enumerate(self._blocks(file)):
+                if number:
+                    yield self._chunk(block)
+                elif self._first_chunk is None:
+                    self._first_chunk = self._chunk(block)
+                    self._first_chunk.flags.writeable = False
+                    yield self._first_chunk
+
+    def _chunk(self, block: Sequence[tuple[int, Sequence[Any]]]) -> np.ndarray:
+        """Return the outputs of a block of lines."""
+        made = self._quick(block)
+        if made is None:
+            columns = zip(*(self._values(raw) for _, raw in block), strict=True)
+            made = [_array(column, kind) for column, kind in zip(columns, self._kinds, strict=True)]
+        if self._names:
+            return as_records(dict(zip(self._names, made, strict=True)))
+        if len(made) == 1:
+            return made[0]
+        if "text" in self._kinds:
+            return as_records({f"column{i + 1}": part for i, part in enumerate(made)})
+        if set(self._kinds) == {"whole"}:
+            return np.stack(made, axis=1)
+        return np.stack([part.astype(np.float64) for part in made], axis=1)
 
     def _blocks(self, file: BinaryIO) -> Iterator[list[tuple[int, Sequence[Any]]]]:
         lines = self._lines(file)

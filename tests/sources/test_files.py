@@ -224,6 +224,30 @@ def test_whole_numbers_beside_others_are_not_rounded():
     assert same.epsilon == 0
 
 
+def test_lines_of_the_first_chunk_are_parsed_twice_in_all(tmp_path, monkeypatch):
+    parsed = []
+
+    def parse(text, *, of=row_files.parse_json):
+        parsed.append(text)
+        return of(text)
+
+    monkeypatch.setattr(row_files, "parse_json", parse)
+    monkeypatch.setattr(row_files, "CHUNK", 50)
+    lines = [json.dumps({"x": i % 7}) for i in range(60)]
+    short, long = (read_table(write(tmp_path, f"{rows}.jsonl", "\n".join(lines[:rows]) + "\n")) for rows in (50, 60))
+    assert len(parsed) == 50 + 60
+    for _ in range(5):
+        # Whoever asks for types and widths looks at the first chunk alone.
+        assert [next(iter(table.chunks())).tolist()[:2] for table in (short, long)] == [[0, 1], [0, 1]]
+    assert len(parsed) == 50 + 60 + 50 + 50
+    assert [np.concatenate(list(table.chunks())).tolist() for table in (short, long)] == [
+        [i % 7 for i in range(rows)] for rows in (50, 60)
+    ]
+    assert len(parsed) == 50 + 60 + 50 + 50 + 60
+    with pytest.raises(ValueError, match="read-only"):
+        next(iter(short.chunks()))[0] = 1
+
+
 def test_rows_without_values(tmp_path):
     np.save(tmp_path / "x.npy", np.ones((100, 0)))
     with pytest.raises(dpaudit.DataError, match=r"rows without any values \(shape \(100, 0\)\)"):
