@@ -266,7 +266,13 @@ class CsvTable(LineTable):
         self._is_header = bool(rows) and (_has_header(rows) if self._header is None else self._header)
         if self._is_header:
             self._names = tuple(name.strip() for name in rows[0])
-            if len(set(self._names)) < len(self._names) or "" in self._names:
+            if "" in self._names:
+                place = self._names.index("") + 1
+                mend = "name it"
+                if place == 1:
+                    mend = "if it is the index that pandas writes, write `to_csv(..., index=False)`, or else name it"
+                refuse(self._path, f"has no name in the header; {mend}", line=1, column=place)
+            if len(set(self._names)) < len(self._names):
                 refuse(self._path, f"its header is {', '.join(map(cell, rows[0]))}: names must differ", line=1)
         outputs = rows[1:] if self._is_header else rows
         if self._is_header and self._header is None and not _has_number(rows[1:2]):

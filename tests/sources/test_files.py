@@ -141,6 +141,8 @@ BAD = {
         ("1\nnan\n", r"line 2, column 1: is NaN"),
         ("1,2\n3\n", r"line 2: has 1 column, where line 1 has 2"),
         ("x,x\n1,2\n", r"names must differ"),
+        (",x\n0,2\n1,3\n", r"line 1, column 1: has no name in the header; .* write `to_csv\(..., index=False\)`, or"),
+        ("x, \n0,2\n1,3\n", r"line 1, column 2: has no name in the header; name it"),
         (b"1\n\xff\n", r"line 2: is not UTF-8"),
         (gzip.compress(b"1\n", mtime=0), r"compressed by gzip"),
         (b"PK\x03\x04", r"zip archive"),
