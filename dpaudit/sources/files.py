@@ -10,17 +10,18 @@ import numpy as np
 
 from dpaudit.sources.columnar import ArrowTable
 from dpaudit.sources.numpy_files import NumpyTable
-from dpaudit.sources.rows import CsvTable, JsonTable
+from dpaudit.sources.rows import CsvTable, as_object_array
+from dpaudit.sources.structures import StructureTable, json_table
 from dpaudit.sources.tables import Table
 from dpaudit.sources.text import cell, refuse
 
 _READERS: Final[dict[str, Callable[[Path], Table]]] = {
     ".csv": CsvTable,
     ".csv.gz": CsvTable,
-    ".jsonl": JsonTable,
-    ".jsonl.gz": JsonTable,
-    ".ndjson": JsonTable,
-    ".ndjson.gz": JsonTable,
+    ".jsonl": json_table,
+    ".jsonl.gz": json_table,
+    ".ndjson": json_table,
+    ".ndjson.gz": json_table,
     ".npy": NumpyTable,
     ".npz": NumpyTable,
     ".parquet": ArrowTable,
@@ -82,10 +83,19 @@ class _Labelled:
         """How many outputs there are."""
         return self._rows
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be said of the file."""
+        return getattr(self._table, "notes", ())
+
     def chunks(self) -> Iterator[np.ndarray]:
         """Yield the outputs with this label."""
         for chunk in self._table.chunks():
             labels = _labels(chunk, self._column)
+            if isinstance(self._table, StructureTable):
+                kept = chunk[labels == self._label].tolist()
+                yield as_object_array([{name: each[name] for name in each if name != self._column} for each in kept])
+                continue
             names = [name for name in (chunk.dtype.names or ()) if name != self._column]
             kept = chunk[labels == self._label]
             yield kept[names[0]] if len(names) == 1 else _only(kept, names)
@@ -105,7 +115,9 @@ def by_label(path: Path, column: str, *, header: bool | None = None) -> tuple[Ta
     counts: dict[str, int] = {}
     for chunk in table.chunks():
         names = chunk.dtype.names
-        if not names:
+        if isinstance(table, StructureTable) and table.kind == "an object":
+            names = tuple(sorted(set.intersection(*map(set, chunk.tolist()))))
+        if names is None:
             refuse(path, f"its columns have no names; name one of them {cell(column)}, or give two files")
         if column not in names:
             refuse(path, f"has no column {cell(column)}; it has {', '.join(names)}")
@@ -159,7 +171,7 @@ def pairs_in(folder: Path) -> dict[str, tuple[Path, Path]]:
 
 
 def _labels(chunk: np.ndarray, column: str) -> np.ndarray:
-    values = chunk[column]
+    values = chunk[column] if chunk.dtype.names else as_object_array([each[column] for each in chunk])
     return values.astype(str) if values.dtype.kind != "O" else np.array([str(value) for value in values])
 
 

@@ -8,10 +8,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, NoReturn
 
 import numpy as np
 
+from dpaudit.errors import DataError
 from dpaudit.reading import RepeatedKeyError, json_kind, parse_json
 from dpaudit.sources.numpy_files import as_records
 from dpaudit.sources.tables import CHUNK
@@ -309,46 +310,56 @@ class CsvTable(LineTable):
         )
 
 
+class VaryingPartsError(DataError):
+    """Lines of JSON are objects with other keys, or lists of other lengths, so that they make no columns."""
+
+
 class JsonTable(LineTable):
     """Outputs of a file of JSON Lines: numbers, texts, lists of one length, or objects with the same keys.
 
     Lists and objects inside them are taken apart: the columns of ``{"sum": {"of": [1, 2]}}`` are ``sum.of[0]`` and
     ``sum.of[1]``.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Raises
+    ------
+    DataError
+        It cannot be read, or a line has other parts (then `VaryingPartsError`) or another type.
     """
 
     def _lines(self, file: BinaryIO) -> Iterator[tuple[int, Sequence[Any]]]:
         keys: tuple[str, ...] | None = None
         first: int | None = None
-        for line, text in enumerate(lines_of(self._path, file), 1):
-            if not text.strip():
-                continue
-            try:
-                value = parse_json(text)
-            except RepeatedKeyError as error:
-                refuse(self._path, f"{error}, and one of its values would be lost; write every key once", line=line)
-            except ValueError as error:
-                refuse(self._path, f"is not JSON ({error}); write an output a line: {_JSON_OUTPUTS}", line=line)
+        only_lists = True
+        for line, _, value in json_lines(self._path, file):
+            only_lists = only_lists and isinstance(value, list)
             if isinstance(value, dict | list) and any(isinstance(item, dict | list) for item in _items(value)):
-                parts = list(_parts_of(value, ""))
+                parts = list(parts_of(value, ""))
                 value = dict(parts)
                 if len(value) < len(parts):
                     refuse(self._path, "has two parts that would be one column; give keys other names", line=line)
             if isinstance(value, dict):
                 if first is not None and keys is None:
+                    if only_lists:
+                        self._varies(line, first)
                     refuse(self._path, f"has named parts, where line {first} has none; write one form", line=line)
                 if keys is None:
                     keys = tuple(value)
                     self._names = keys
                 if value.keys() != set(keys):
-                    refuse(
-                        self._path, f"has the keys {', '.join(value)}, where others have {', '.join(keys)}", line=line
-                    )
+                    self._varies(line, first)
                 value = [value[key] for key in keys]
             elif keys is not None:
+                if only_lists:
+                    self._varies(line, first)
                 refuse(self._path, f"is {json_kind(value)}, where other lines are objects", line=line)
             values = value if isinstance(value, list) else [value]
             if not values:
-                refuse(self._path, "has no values; write an output in every line", line=line)
+                self._varies(line, None)
             for place, item in enumerate(values):
                 if item is None:
                     column = keys[place] if keys else place + 1
@@ -356,19 +367,49 @@ class JsonTable(LineTable):
             first = first or line
             yield line, [int(item) if isinstance(item, bool) else item for item in values]
 
+    def _look(self, line: int, values: Sequence[Any]) -> None:
+        if len(values) != len(self._kinds):
+            self._varies(line, self._first_line)
+        super()._look(line, values)
+
+    def _varies(self, line: int, first: int | None) -> NoReturn:
+        """Raise VaryingPartsError for a line with other parts than another one, or without any."""
+        parts = "no parts" if first is None else f"other parts than line {first}"
+        raise VaryingPartsError(f"{self._path}, line {line}: has {parts}")
+
+
+def json_lines(path: Path, file: BinaryIO) -> Iterator[tuple[int, str, Any]]:
+    """Yield the number, the text and the value of every line of JSON that is not blank.
+
+    Raises
+    ------
+    DataError
+        A line is not JSON, or names a key twice.
+    """
+    for line, text in enumerate(lines_of(path, file), 1):
+        if not text.strip():
+            continue
+        try:
+            value = parse_json(text)
+        except RepeatedKeyError as error:
+            refuse(path, f"{error}, and one of its values would be lost; write every key once", line=line)
+        except ValueError as error:
+            refuse(path, f"is not JSON ({error}); write an output a line: {_JSON_OUTPUTS}", line=line)
+        yield line, text, value
+
 
 def _items(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
     return value.values() if isinstance(value, dict) else value
 
 
-def _parts_of(value: Any, name: str) -> Iterator[tuple[str, Any]]:
+def parts_of(value: Any, name: str) -> Iterator[tuple[str, Any]]:
     """Yield the parts of a value that have no parts, with the way to each."""
     if isinstance(value, dict):
         for key, part in value.items():
-            yield from _parts_of(part, f"{name}.{key}" if name else key)
+            yield from parts_of(part, f"{name}.{key}" if name else key)
     elif isinstance(value, list):
         for place, part in enumerate(value):
-            yield from _parts_of(part, f"{name}[{place}]")
+            yield from parts_of(part, f"{name}[{place}]")
     else:
         yield name, value
 
@@ -448,9 +489,14 @@ def _kind(value: Any) -> str:
     return "text" if isinstance(value, str) else "number"
 
 
+def as_object_array(values: Sequence[Any]) -> np.ndarray:
+    """Return an array of values as they are."""
+    made = np.empty(len(values), dtype=object)
+    made[:] = values
+    return made
+
+
 def _array(values: Sequence[Any], kind: str) -> np.ndarray:
     if kind == "text":
-        made = np.empty(len(values), dtype=object)
-        made[:] = values
-        return made
+        return as_object_array(values)
     return np.array(values, dtype=_KINDS[kind])

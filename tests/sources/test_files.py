@@ -84,6 +84,84 @@ def test_json_lines(tmp_path, ending):
 
 
 @pytest.mark.usefixtures("chunk")
+@pytest.mark.parametrize(
+    "values",
+    [
+        [{"oslo": 1, "rome": [2.5]}, {"rome": [], "oslo": True}, {}, {"bonn": "a"}],
+        [{"x": 1}, {"x": [1]}, {"x": {"y": "null"}}],
+        [[1, 2], [3, 4], ["a"], [[]]],
+        [[], [{"name": "a", "n": 1}], []],
+        [[{"name": "a", "n": 1}], [], [{"name": "a", "n": 1}]],
+        [[1, [2]], [1, 2]],
+    ],
+    ids=str,
+)
+def test_json_lines_whose_parts_vary(tmp_path, values):
+    found = read(write(tmp_path, "x.jsonl", "\n".join(map(json.dumps, values))))
+    assert (found.dtype, found.shape) == (object, (len(values),))
+    assert found.tolist() == values
+
+
+def noisy_groups(rng, probability, size):
+    """Counts of two groups, the second of which is there with a probability."""
+    there = rng.random(size) < probability
+    return [
+        {"oslo": int(n), **({"rome": 2} if more else {})} for n, more in zip(rng.poisson(3, size), there, strict=True)
+    ]
+
+
+def json_file(folder, name, values):
+    return write(folder, name, "\n".join(map(json.dumps, values)))
+
+
+@pytest.mark.parametrize("pair", [("often", "rarely"), ("often", "never"), ("always", "rarely"), ("always", "never")])
+@pytest.mark.slow
+def test_structures_of_files_are_those_of_lists(tmp_path, pair):
+    rng = np.random.default_rng(1)
+    probabilities = {"often": 0.9, "rarely": 0.1, "never": 0.0, "always": 1.0}
+    sides = [noisy_groups(rng, probabilities[name], 1000) for name in pair]
+    files = [json_file(tmp_path, f"{name}.jsonl", side) for name, side in zip(pair, sides, strict=True)]
+    expected = dpaudit.bound_from_samples(*sides)
+    found = dpaudit.bound_from_samples(*map(read_table, files))
+    assert found.epsilon == expected.epsilon > 1.0
+    assert (found.event, found.hits, found.trials) == (expected.event, expected.hits, expected.trials)
+    varying = {name for name in pair if any(f"{name}.jsonl, line" in note for note in found.notes)}
+    assert varying == set(pair) & {"often", "rarely"}
+    assert found.notes
+    assert all("compared as structures whose parts may be absent" in note for note in found.notes)
+
+
+@pytest.mark.usefixtures("chunk")
+def test_structures_are_told_apart_by_a_label(tmp_path):
+    rng = np.random.default_rng(1)
+    sides = [noisy_groups(rng, probability, 100) for probability in (0.2, 0.8)]
+    labelled = [{"who": i, **value} for i, side in enumerate(sides) for value in side]
+    rng.shuffle(labelled)
+    pair = by_label(json_file(tmp_path, "x.jsonl", labelled), "who")
+    for i, table in enumerate(pair):
+        values = np.concatenate(list(table.chunks())).tolist()
+        assert values == [{k: v for k, v in each.items() if k != "who"} for each in labelled if each["who"] == i]
+        assert table.rows == 100
+    (note,) = dpaudit.bound_from_samples(*pair).notes
+    assert "has other parts than line 1" in note
+
+
+def test_structures_without_that_label(tmp_path):
+    path = write(tmp_path, "x.jsonl", '{"oslo": 1, "who": 1}\n{"oslo": 2, "who": 0, "rome": 1}\n')
+    with pytest.raises(dpaudit.DataError, match="has no column 'rome'; it has oslo, who"):
+        by_label(path, "rome")
+    with pytest.raises(dpaudit.DataError, match="its columns have no names"):
+        by_label(write(tmp_path, "y.jsonl", "[1]\n[1, 2]\n"), "who")
+
+
+def test_objects_are_not_compared_with_lists(tmp_path):
+    objects = write(tmp_path, "x.jsonl", '{"a": 1}\n{"b": 1}\n' * 20)
+    lists = write(tmp_path, "y.jsonl", "[1, 2]\n" * 20)
+    with pytest.raises(dpaudit.DataError, match=r"y.jsonl: an output is a list, and of .*x.jsonl an object"):
+        dpaudit.bound_from_samples(read_table(objects), read_table(lists))
+
+
+@pytest.mark.usefixtures("chunk")
 def test_numpy_files(tmp_path):
     for array in (np.array(X), np.array(N, np.int8), np.array(T), np.ones((5, 3), np.float32)):
         np.save(tmp_path / "x.npy", array)
@@ -169,16 +247,17 @@ BAD = {
         ('{"x": [{"b": 0, "b": 0}]}\n', r"line 1: key 'b' stands twice"),
         ("1\nNaN\n", r"line 2: is not JSON"),
         ("1\nnull\n", r"line 2, column 1: is null"),
-        ("[1]\n[[2]]\n", r"line 2: has named parts, where line 1 has none"),
         ('1\n{"x": 1}\n', r"line 2: has named parts, where line 1 has none"),
-        ('{"x": [1]}\n{"x": [1, 2]}\n', r"line 2: has the keys x\[0\], x\[1\], where others have x\[0\]"),
+        ('{"x": 1}\n{}\n[1]\n', r"line 3: is a list, where line 1 is an object; write one form"),
+        ("[1]\n[1, 2]\n3\n", r"line 3: is a number, where line 1 is a list"),
+        ("3\n[]\n", r"line 1: is a number, where others are lists or objects"),
+        ('{"x": 1}\n{"y": [1, {"z": null}]}\n', r"line 2, column y\[1\].z: is null"),
         ('{"x.y": 1, "x": {"y": 2}}\n', r"line 1: has two parts that would be one column"),
         ('{"x": {"y": null}}\n', r"line 1, column x.y: is null"),
         (b'"\xff"\n', r"line 1: is not UTF-8"),
         (gzip.compress(b"1\n", mtime=0), r"compressed by gzip, but its name does not end in .gz"),
         ('1\n"a"\n', r"line 2, column 1: 'a' is not a number"),
         ('"a"\n1\n', r"line 2, column 1: 1 is a number, where line 1 has a text"),
-        ('{"x": 1}\n{"y": 1}\n', r"line 2: has the keys y, where others have x"),
         ('{"x": 1}\n1\n', r"line 2: is a number, where other lines are objects"),
         ("[]\n", r"line 1: has no values"),
         (f"{2**63}\n", r"64 bits"),

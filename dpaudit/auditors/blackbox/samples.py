@@ -397,7 +397,7 @@ def _bound(samples: SplitSamples, guarantee: Guarantee, alpha: float) -> Samples
 def _notes(tables: tuple[Table, Table]) -> tuple[str, ...]:
     """What the order of the first rows of either side says."""
     first, second = (next(iter(table.chunks())) for table in tables)
-    guessed = [note for table in tables for note in getattr(table, "notes", ())]
+    guessed = dict.fromkeys(note for table in tables for note in getattr(table, "notes", ()))
     notes = [*guessed, *order_notes(first, tables[0].name), *order_notes(second, tables[1].name)]
     same = first.dtype == second.dtype and first.shape == second.shape and tables[0].rows == tables[1].rows
     if same and all(

@@ -10,6 +10,7 @@ from dpaudit.auditors.outputs.checked_outputs import as_array, is_masked, missin
 from dpaudit.auditors.outputs.foreign import listed
 from dpaudit.auditors.outputs.forms import as_objects
 from dpaudit.errors import DataError
+from dpaudit.sources.structures import in_one_form
 from dpaudit.sources.tables import ArrayTable, Table, form_of, in_order, shared_type
 
 _LOOKED_AT, _DEEPEST = 100, 8
@@ -41,7 +42,7 @@ def tables_of(a: Any, b: Any, names: tuple[str, str]) -> tuple[Table, Table]:
         ArrayTable(each, name) if isinstance(each, np.ndarray) else each
         for each, name in zip((first, second), names, strict=True)
     )
-    return one, other
+    return in_one_form(one, other)
 
 
 def type_of_both(tables: tuple[Table, Table]) -> np.dtype[Any]:

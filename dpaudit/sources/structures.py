@@ -1,0 +1,84 @@
+"""Outputs in JSON Lines whose parts vary: objects with other keys in some lines, lists of other lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from dpaudit.reading import json_kind
+from dpaudit.sources.rows import JsonTable, VaryingPartsError, as_object_array, json_lines, parts_of
+from dpaudit.sources.tables import Table
+from dpaudit.sources.text import refuse
+
+
+class StructureTable(JsonTable):
+    """Outputs of a file of JSON Lines as they are: dicts or lists, as a sampler returns them.
+
+    Parameters
+    ----------
+    path
+        The file. Its lines are all objects, or all lists.
+    reason
+        Why they are not taken apart into columns, for a note; empty for none.
+
+    Raises
+    ------
+    DataError
+        It cannot be read, or a line is something else; the message names the line.
+    """
+
+    def __init__(self, path: Path, reason: str) -> None:
+        self.notes = (f"{reason}; outputs are compared as structures whose parts may be absent",) if reason else ()
+        self.kind = ""
+        """What JSON calls an output."""
+        super().__init__(path)
+
+    def _lines(self, file: BinaryIO) -> Iterator[tuple[int, Sequence[Any]]]:
+        first, filled = None, False
+        for line, text, value in json_lines(self._path, file):
+            kind = json_kind(value)
+            if first is None:
+                first, self.kind = line, kind
+            if kind != self.kind:
+                refuse(self._path, f"is {kind}, where line {first} is {self.kind}; write one form", line=line)
+            if not isinstance(value, dict | list):
+                refuse(self._path, f"is {kind}, where others are lists or objects; write one form", line=line)
+            if "null" in text:
+                for name, part in parts_of(value, ""):
+                    if part is None:
+                        refuse(self._path, "is null; write a number or a text", line=line, column=name)
+            filled = filled or bool(value)
+            yield line, [value]
+        if first is not None and not filled:
+            refuse(self._path, "has no values, and neither has any other line; write an output", line=first)
+
+    def _quick(self, block: Sequence[tuple[int, Sequence[Any]]]) -> list[np.ndarray]:
+        return [as_object_array([value for _, (value,) in block])]
+
+
+def json_table(path: Path) -> JsonTable:
+    """Return the outputs of a file of JSON Lines: in columns, or as structures where their parts vary."""
+    try:
+        return JsonTable(path)
+    except VaryingPartsError as error:
+        return StructureTable(path, str(error))
+
+
+def in_one_form(first: Table, second: Table) -> tuple[Table, Table]:
+    """Return two tables, both of structures if they are JSON Lines with other keys, or one of them is of structures."""
+    if not (isinstance(first, JsonTable) and isinstance(second, JsonTable)):
+        return first, second
+    if not (isinstance(first, StructureTable) or isinstance(second, StructureTable)):
+        if not first.columns or not second.columns or set(first.columns) == set(second.columns):
+            return first, second
+        first = StructureTable(Path(first.name), f"{first.name} and {second.name} have other keys")
+    one, other = (
+        table if isinstance(table, StructureTable) else StructureTable(Path(table.name), "")
+        for table in (first, second)
+    )
+    if one.kind != other.kind:
+        refuse(other.name, f"an output is {other.kind}, and of {one.name} {one.kind}; write one form")
+    return one, other
