@@ -8,13 +8,13 @@ import importlib.util
 import os
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import TypeGuard
+from typing import Final, TypeGuard
 
 from dpaudit.catalog import NAME, PATH
 from dpaudit.claims.declarations import declarations_of
@@ -26,6 +26,9 @@ from dpaudit.sources.declarations import CommandDeclaration, declaration_of, is_
 from dpaudit.sources.libraries.adapters import LibraryTarget, adapted, is_library, objects_in
 
 _LARGEST = 16 * MEBIBYTE
+
+_OUTPUTS: Final = ("sample", "law", "log_likelihood", "views")
+"""Methods of a mechanism that say what it puts out."""
 
 _LOADED: dict[str, tuple[str, str, ModuleType]] = {}
 
@@ -160,7 +163,7 @@ class TargetSource:
             _SENT[self.path] = _executed(self.file, self.content, self.path), self.digest
 
 
-def is_target(value: object, module: str) -> bool:
+def is_target(value: object, module: str) -> TypeGuard[type[Mechanism]]:
     """Whether something is a mechanism defined in a module that makes claims."""
     return (
         _is_mechanism(value)
@@ -175,8 +178,20 @@ def _is_mechanism(value: object) -> TypeGuard[type[Mechanism]]:
     return issubclass(type(value), type) and Mechanism in type.__dict__["__mro__"].__get__(value)
 
 
+def _is_common_base(value: type[Mechanism], targets: Iterable[type[Mechanism]]) -> bool:
+    """Whether a target puts nothing out, and only holds claims and more that another one inherits, which does."""
+    if _puts_out(value) or declarations_of(value):
+        return False
+    return any(value in other.__mro__ and other.claims is value.claims and _puts_out(other) for other in targets)
+
+
+def _puts_out(value: type[Mechanism]) -> bool:
+    """Whether a mechanism defines outputs, their law, or views that do."""
+    return any(getattr(value, name) is not getattr(Mechanism, name) for name in _OUTPUTS)
+
+
 def targets_in(path: str) -> list[TargetReference]:
-    """Targets of a file or module: the mechanisms defined there that make claims.
+    """Targets of a file or module: the mechanisms defined there that make claims, without bases that only share them.
 
     Raises
     ------
@@ -184,14 +199,18 @@ def targets_in(path: str) -> list[TargetReference]:
         The file cannot be read or imported, or defines no target.
     """
     module, digest = import_target(path)
-    found = []
+    targets: dict[str, type[Mechanism]] = {}
     for name, value in vars(module).items():
         try:
-            wanted = is_target(value, module.__name__)
+            if is_target(value, module.__name__):
+                targets[name] = value
         except Exception as error:
             raise TargetError(f"{path}: {name} raised {type(error).__name__} when looked at: {error}") from error
-        if wanted:
-            found.append(TargetReference(_name(path, module), name, digest))
+    found = [
+        TargetReference(_name(path, module), name, digest)
+        for name, value in targets.items()
+        if not _is_common_base(value, targets.values())
+    ]
     if not found:
         raise TargetError(
             f"{path} defines no target; define a subclass of dpaudit.Mechanism with `claims`, or with claims that are "

@@ -40,6 +40,41 @@ def test_targets_are_the_mechanisms_that_make_claims(file):
     assert [reference.attribute for reference in find_targets(file)] == ["First", "Second"]
 
 
+SHARED = """
+import dpaudit
+
+class Shared(dpaudit.Mechanism):
+    '''What others have in common.'''
+    def neighbours(self):
+        return dpaudit.Neighbouring.any_two_inputs([0, 1], scope="a bit")
+    def claims(self):
+        return [dpaudit.PrivacyClaim(id="p", statement="s", epsilon=1.0)]
+"""
+SAMPLE = "    def sample(self, data, size, rng):\n        return rng.random(size)\n"
+LAW = "    def law(self, data):\n        return None\n"
+OWN = "    def claims(self):\n        return []\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        (f"class A(Shared):\n{SAMPLE}class B(Shared):\n{LAW}", ["A", "B"]),
+        (f"class A(Shared):\n    pass\nclass B(A):\n{SAMPLE}", ["B"]),
+        (f"{SAMPLE}class A(Shared):\n{LAW}", ["Shared", "A"]),
+        # Nothing else puts out what the claims are about, or makes all of them.
+        ("", ["Shared"]),
+        ("class A(Shared):\n    pass\n", ["Shared", "A"]),
+        (f"class A(Shared):\n{SAMPLE}{OWN}", ["Shared", "A"]),
+        (f"class A(dpaudit.Mechanism):\n{SAMPLE}{OWN}", ["Shared", "A"]),
+    ],
+)
+def test_a_base_that_others_have_in_common_is_no_target(tmp_path, monkeypatch, more, expected):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(f"{SHARED}{more}")
+    assert [reference.attribute for reference in find_targets("mine.py")] == expected
+    assert find_targets("mine.py::Shared")[0].load().name == "shared"
+
+
 def test_one_form_of_a_path_however_it_is_named(file, tmp_path):
     named = [f"{path}::First" for path in (file, f"./{file}", tmp_path / file)]
     assert len({reference for name in named for reference in find_targets(name)}) == 1
