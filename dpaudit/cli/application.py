@@ -129,5 +129,15 @@ def _status() -> int:
             return EXIT_ERROR
         # The words of the library that reads choices, which say nothing to a user.
         said = usage().replace("Value error, ", "")
-        say(f"{said} (`dpaudit --help` shows the usage)")
+        say(f"{said} (`{_command_of(error)} --help` shows the usage)")
         return EXIT_UNUSABLE
+
+
+def _command_of(error: Exception) -> str:
+    """Return the command that a usage error is about, by whatever name the program was started."""
+    words: list[str] = []
+    context = getattr(error, "ctx", None)
+    while context is not None and context.parent is not None:
+        words.insert(0, context.info_name)
+        context = context.parent
+    return " ".join(["dpaudit", *words])

@@ -100,7 +100,12 @@ def check(
         ),
     ] = None,
     seconds: Annotated[
-        float | None, typer.Option(metavar="S", help="Stop after S seconds; what is undecided by then is inconclusive.")
+        float | None,
+        typer.Option(
+            metavar="S",
+            help="Stop after S seconds, with as many samples as fit; if they are too few to show anything, or fewer "
+            "than --samples says, what is undecided is inconclusive.",
+        ),
     ] = None,
     confidence: Annotated[
         float | None,

@@ -22,7 +22,12 @@ def sweep(
     library: Annotated[str, typer.Argument(metavar="LIBRARY", help="opendp, diffprivlib or pure-ldp.")],
     samples: Annotated[int, typer.Option(metavar="N", help="Samples per input.")] = DEFAULT_SAMPLES,
     seconds: Annotated[
-        float | None, typer.Option(metavar="S", help="Stop after S seconds; what is undecided by then is inconclusive.")
+        float | None,
+        typer.Option(
+            metavar="S",
+            help="Stop after S seconds, with as many samples as fit; if they are too few to show anything, or fewer "
+            "than --samples says, what is undecided is inconclusive.",
+        ),
     ] = None,
     confidence: Annotated[
         float | None, typer.Option(metavar="C", help="Confidence of every result; 0.999 by default.")

@@ -55,7 +55,7 @@ _FORCED_LABELS = {
 
 _REMEDIES = {
     Remedy.SAMPLES: "repeat it with more --samples",
-    Remedy.TIME: "allow more time: raise --seconds, or leave it out",
+    Remedy.TIME: "allow more time: raise --seconds",
     Remedy.FEATURES: (
         "say what to look at in the outputs: define `features`, or `supports` where a report speaks for some inputs; "
         "or return `sorted(output)` in place of a set of numbers, or coarser outputs"

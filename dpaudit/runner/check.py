@@ -104,8 +104,9 @@ def check(
         says, a privacy audit by sampling draws 1,000,000 per input.
     seconds
         After this long no further claim is begun, and audits by sampling end with what they have, after the call of
-        ``sample`` that is under way; what is undecided by then is ``inconclusive``. Where the time is over decides
-        what is known, so that records with equal seeds may differ.
+        ``sample`` that is under way. What is undecided by then is ``inconclusive`` where the samples are too few to
+        show anything, or fewer than ``samples`` says. Where the time is over decides what is known, so that records
+        with equal seeds may differ.
     confidence
         Probability, at least, with which the statistical statements of each result are true: 0.999 where neither this
         nor the plan says another. The record states the sum of the error probabilities.

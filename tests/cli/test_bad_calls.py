@@ -29,7 +29,8 @@ THEOREM = "yan2020.theorem1-rr"
         (["--method", "magic"], ["--method", "magic", "black-box"]),
         (["--features", "bits"], ["--features", "float-bits"]),
         (["--method", "exact", "--features", "float-bits"], ["float-bits", "black-box", "not by exact"]),
-        (["--nope"], ["--nope"]),
+        (["--nope"], ["--nope", "`dpaudit check --help` shows the usage"]),
+        (["--samples", "1e5"], ["--samples", "`dpaudit check --help` shows the usage"]),
         (["--set", "epsilon"], ["--set epsilon", "NAME=VALUE"]),
         (["--set", "epsilon="], ["--set epsilon=", "NAME=VALUE"]),
         (["--set", "=1"], ["--set =1", "NAME=VALUE"]),
@@ -199,10 +200,18 @@ def test_an_output_that_cannot_be_written(refused, count, folder, output):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["nonsense"], ["show"], ["init"], ["report"], ["list", "--format", "xml"], ["--nope"]]
+    ("arguments", "command"),
+    [
+        (["nonsense"], "dpaudit"),
+        (["--nope"], "dpaudit"),
+        (["show"], "dpaudit show"),
+        (["init"], "dpaudit init"),
+        (["report"], "dpaudit report"),
+        (["list", "--format", "xml"], "dpaudit list"),
+    ],
 )
-def test_a_wrong_usage(refused, arguments):
-    assert "dpaudit --help" in refused(*arguments)
+def test_a_wrong_usage(refused, arguments, command):
+    assert f"(`{command} --help` shows the usage)" in refused(*arguments)
 
 
 def test_no_command_shows_the_help(dpaudit):

@@ -443,7 +443,7 @@ def test_long_sampling_is_announced_on_standard_error(dpaudit, folder):
     assert json.loads(silent.out)["results"] == json.loads(told.out)["results"]
     planned = dpaudit(*words, "--seconds", "4").err.splitlines()[0]
     assert re.fullmatch(
-        r"dpaudit: slow, slow.privacy: with \d+ seconds left, about [\d,]+ outputs per input of the 100,000 asked for",
+        r"dpaudit: slow, slow.privacy: with .* left, about [\d,]+ outputs per input of the 100,000 drawn without .*",
         planned,
     )
 

@@ -13,7 +13,7 @@ from dpaudit.auditors.outputs.foreign import listed
 from dpaudit.auditors.outputs.forms import Forms, alike, concatenated, form_of
 from dpaudit.auditors.outputs.outputs import coding_of, outcome_keys
 from dpaudit.auditors.outputs.packed import Packed
-from dpaudit.claims.inputs import error_text
+from dpaudit.claims.inputs import error_text, short_repr
 from dpaudit.errors import CheckError, DpauditError, TargetRaisedError
 
 COMPARED = 64
@@ -29,6 +29,9 @@ RAISED = (Exception, SystemExit, GeneratorExit)
 
 _NUMBERS = {bool, int, float}
 """Types of Python that are numbers as they are."""
+
+_SHOWN = (bool, int, float, complex, str, bytes, np.generic)
+"""Types whose values messages show."""
 
 _DEEPEST = 32
 """Axes of an array, at most, into which lists within lists are made: as many as numpy had until its version 2."""
@@ -65,8 +68,8 @@ def checked(raw: Any, size: int, where: str, forms: Forms) -> np.ndarray:
     # A copy, because a sampler may fill one buffer again and again; and of no subclass, whose shapes may differ.
     outputs = np.array(raw, order="K", subok=False) if isinstance(raw, np.ndarray) else as_array(raw, size)
     if outputs is None or outputs.ndim == 0 or len(outputs) != size:
-        shape = "no array" if outputs is None else f"an array of shape {outputs.shape}"
-        raise CheckError(f"{where} returned {shape}; return {size} outputs along axis 0")
+        found = _single(raw) if outputs is None or outputs.ndim == 0 else f"an array of shape {outputs.shape}"
+        raise CheckError(f"{where} returned {found}; return {size} outputs along axis 0")
     if outputs.size == 0:
         raise CheckError(f"{where} returned outputs without any values; return at least one number in each")
     if missing := missing_in(outputs):
@@ -83,6 +86,17 @@ def checked(raw: Any, size: int, where: str, forms: Forms) -> np.ndarray:
             "(lists of different lengths, numbers or None) in an array of dtype object"
         )
     return outputs.view(np.int64) if outputs.dtype.kind in "mM" else forms.in_form(outputs)
+
+
+def _single(raw: Any) -> str:
+    """Return words on what is neither an array nor a list of outputs."""
+    if raw is None:
+        return "None, which is no array"
+    if isinstance(raw, np.ndarray):
+        return f"{short_repr(raw)}, a single value"
+    # The words for values of other types may change from run to run, as an address does.
+    shown = short_repr(raw) if isinstance(raw, _SHOWN) else "a value"
+    return f"{shown} of type {type(raw).__name__}, which is no array"
 
 
 def features_of(features: FeatureMap, outputs: np.ndarray, where: str, forms: Forms) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from dpaudit.auditors.outputs.checked_outputs import as_array, is_masked, missing_in
 from dpaudit.auditors.outputs.foreign import listed
 from dpaudit.auditors.outputs.forms import as_objects
+from dpaudit.claims.inputs import short_repr
 from dpaudit.errors import DataError
 from dpaudit.sources.structures import in_one_form
 from dpaudit.sources.tables import ArrayTable, Table, form_of, in_order, shared_type
@@ -146,6 +148,11 @@ def _is_table(given: Any) -> bool:
 
 def _outputs(given: Any, name: str) -> np.ndarray:
     """Return outputs that are no table as an array."""
+    if isinstance(given, str | PurePath):
+        raise DataError(
+            f"{name} is {short_repr(str(given))}, and no outputs; read the file, with numpy.loadtxt or pandas.read_csv "
+            "for instance, or give both paths to `dpaudit bound` or `assert_private`"
+        )
     raw = list(given) if hasattr(type(given), "__next__") else listed(given, -1)
     if is_masked(raw):
         raise DataError(f"{name} is a masked array, whose mask would go unseen; fill it")

@@ -290,7 +290,7 @@ class Pace:
         if outputs < self.asked and self.announce is not None:
             self.announce(
                 f"with {duration(self.left)} left, about {outputs // 2:,} outputs per input of the "
-                f"{self.asked // 2:,} asked for"
+                f"{self.asked // 2:,} drawn without --seconds"
             )
 
     # Words to the user.
@@ -308,7 +308,9 @@ class Pace:
     @property
     def out_of_time(self) -> str:
         """Words for a note."""
-        return f"--seconds allowed no more: sampling ended after {self.drawn} of {self.asked} samples"
+        whole = self.asked * self.seconds / self.drawn if self.drawn else 0.0
+        takes = f", which would take about {duration(whole)}" if whole >= LONG else ""
+        return f"--seconds allowed no more: sampling ended after {self.drawn} of {self.asked} samples{takes}"
 
     @property
     def status(self) -> str:
@@ -371,4 +373,6 @@ def duration(seconds: float) -> str:
     for unit, name in ((86400.0, "days"), (3600.0, "hours"), (60.0, "minutes")):
         if seconds >= 2 * unit:
             return f"{seconds / unit:.0f} {name}"
-    return f"{seconds:.0f} seconds"
+    if seconds < 0.5:
+        return "less than a second"
+    return "1 second" if seconds < 1.5 else f"{seconds:.0f} seconds"

@@ -1,6 +1,7 @@
 """Bounds from samples that were drawn already: coverage, closed forms, forms of outputs, rows that come again."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -140,6 +141,8 @@ def test_new_outputs_are_not_taken_for_old_ones(sample):
         ([1.0], [2.0] * 50, {}, "A has 1 row;"),
         ([1.0] * 50, [], {}, "B has 0 rows"),
         (np.zeros((50, 2)), np.zeros((50, 3)), {}, "give the same columns"),
+        ("a.csv", "b.csv", {}, r"A is 'a.csv', and no outputs; read the file, .* `dpaudit bound` or `assert_private`"),
+        (np.zeros(50), Path("b.csv"), {}, r"B is 'b.csv', and no outputs"),
         (np.zeros(50), ["a"] * 50, {"names": ("left", "right")}, "left has numbers and right has texts"),
         ([0.0] * 49 + [math.nan], [0.0] * 50, {}, "A has NaN"),
         ([0.0] * 50, 5, {}, "B is int"),

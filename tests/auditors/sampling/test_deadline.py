@@ -16,7 +16,7 @@ from dpaudit.auditors.blackbox import pair, sequential
 from dpaudit.auditors.learning.selection import select_events
 from dpaudit.auditors.outputs.outputs import Outputs
 from dpaudit.auditors.sampling import pace
-from dpaudit.auditors.sampling.pace import Pace
+from dpaudit.auditors.sampling.pace import Pace, duration
 from dpaudit.auditors.sampling.sampler import Sampler
 from dpaudit.claims.evidence import Remedy
 from dpaudit.statistics import log_ratio_lower
@@ -475,6 +475,26 @@ def test_too_little_time_for_any_limit_is_inconclusive(clock):
     target, claim = slow(clock, 1.0, 1.0, each=0.5)
     evidence = audit(target, claim, budget=Budget(deadline=20.0), streams=Streams(1))
     assert (evidence.verdict, evidence.remedy) == ("inconclusive", Remedy.TIME)
+    # 0.5 seconds an output, 2,000,000 of them, are 11.6 days.
+    assert re.search(r"ended after \d+ of 2000000 samples, which would take about 12 days", evidence.note)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.0, "less than a second"),
+        (0.4, "less than a second"),
+        (0.6, "1 second"),
+        (1.4, "1 second"),
+        (1.6, "2 seconds"),
+        (119.0, "119 seconds"),
+        (120.0, "2 minutes"),
+        (7200.0, "2 hours"),
+        (86400.0 * 2, "2 days"),
+    ],
+)
+def test_durations_in_words(seconds, words):
+    assert duration(seconds) == words
 
 
 def test_time_to_spare_makes_a_deadline_cost_nothing_but_error_probability(clock, monkeypatch):
@@ -618,7 +638,7 @@ def test_the_bound_so_far_is_told(clock):
     assert evidence.verdict == "refuted"
     planned, outlook = told
     assert re.fullmatch(
-        r"with 2\d seconds left, about 1,[4-6]\d\d outputs per input of the 1,000,000 asked for", planned
+        r"with 2\d seconds left, about 1,[4-6]\d\d outputs per input of the 1,000,000 drawn without --seconds", planned
     )
     found = re.fullmatch(r"with 1\d seconds left, about 1,\d\d\d more outputs per input: detection limit (.+)", outlook)
     assert float(found[1]) == pytest.approx(evidence.measured["detection_limit"].lower, rel=0.06)  # two digits
