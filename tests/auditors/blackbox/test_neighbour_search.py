@@ -86,8 +86,8 @@ def test_few_pairs_are_searched_exhaustively(neighbouring):
 
 def test_rounds_halve_the_pairs_and_double_their_samples():
     predict = Predictions(lambda pair: pair[1])
-    found = find_pair(listed([(0, i) for i in range(64)]), predict, samples=640_000, streams=Streams(1))
-    assert found.pair == (0, 63)
+    found = find_pair(listed([(-1, i) for i in range(64)]), predict, samples=640_000, streams=Streams(1))
+    assert found.pair == (-1, 63)
     counts = [[samples for _, samples, (_, number, _) in predict.calls if number == r] for r in range(found.rounds)]
     assert [len(count) for count in counts] == [64, 32, 16, 8, 4, 2]
     assert all(len(set(count)) == 1 for count in counts)
@@ -96,7 +96,7 @@ def test_rounds_halve_the_pairs_and_double_their_samples():
 
 def test_the_better_half_goes_on():
     predict = Predictions(lambda pair: -abs(pair[1] - 40), noise=0)
-    find_pair(listed([(0, i) for i in range(64)]), predict, samples=640_000, streams=Streams(1))
+    find_pair(listed([(-1, i) for i in range(64)]), predict, samples=640_000, streams=Streams(1))
     second = {pair[1] for pair, _, (_, number, _) in predict.calls if number == 1}
     assert second == set(range(24, 56)) or second == set(range(25, 57))
 
