@@ -291,7 +291,7 @@ def test_results_are_kept_until_the_program_is_built_again(folder, program, caps
     first = keep()
     assert len(first) == 16
     assert keep() == first
-    words[words.index("--inputs") + 1] = "[0, 1, 0]"
+    words[words.index("--inputs") + 1] = "[1, 0]"
     assert keep() != first
     words[words.index("--inputs") + 1] = "[0, 1]"
     program(f"{GEOMETRIC}\n# built again", "geometric")

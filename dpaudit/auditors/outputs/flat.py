@@ -10,6 +10,7 @@ is, the names of its parts or their number, and the structures of its parts wher
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -451,7 +452,7 @@ def _cells(cells: list[Any], width: int, into: list[Values]) -> tuple[Structure,
         except OverflowError:
             pass
         else:
-            if not has_long(table):
+            if not _has_long(table):
                 into.extend(np.ascontiguousarray(table.reshape(-1, width).T))
                 return (None,) * width
     others = [i for i in range(width) if type(cells[i]) not in (float, int)]
@@ -475,7 +476,7 @@ def _cells(cells: list[Any], width: int, into: list[Values]) -> tuple[Structure,
     return tuple(structures)
 
 
-def has_long(numbers: np.ndarray) -> bool:
+def _has_long(numbers: np.ndarray) -> bool:
     """Whether whole numbers are beyond double precision."""
     return bool(
         numbers.dtype.kind in "iu"
@@ -483,6 +484,15 @@ def has_long(numbers: np.ndarray) -> bool:
         and numbers.size
         and (numbers.max() > _EXACT or numbers.min() < -_EXACT)
     )
+
+
+def are_long(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return which numbers of rows are beyond double precision in some of them, and which in all."""
+    rows = rows.reshape(len(rows), math.prod(rows.shape[1:]))
+    if not _has_long(rows):
+        return np.zeros(rows.shape[1], dtype=bool), np.full(rows.shape[1], not len(rows))
+    long = (rows > _EXACT) | (rows < -_EXACT)
+    return np.asarray(long.any(axis=0)), np.asarray(long.all(axis=0))
 
 
 def _one(values: Any) -> Any:
@@ -546,7 +556,7 @@ def _arrays(column: Sequence[Any], kind: type, into: list[Values], characters: b
     if dtype.kind not in "iuf" or not shape or not all(shape):
         return _transposed([item.tolist() for item in column], into)
     table = np.stack(column)
-    if has_long(table):
+    if _has_long(table):
         return _transposed([item.tolist() for item in column], into)
     into.extend(np.ascontiguousarray(table.reshape(len(column), -1).T))
     return _nested(shape)
@@ -596,7 +606,7 @@ def _records(outputs: np.ndarray, into: list[Values]) -> Structure:
     assert names is not None
     for name in names:
         part = outputs[name]
-        if part.dtype.kind in "iuf" and part.ndim == 1 and not has_long(part):
+        if part.dtype.kind in "iuf" and part.ndim == 1 and not _has_long(part):
             into.append(np.ascontiguousarray(part))
             parts.append(None)
         else:

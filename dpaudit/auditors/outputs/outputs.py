@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dpaudit.auditors.outputs.columns import Columns
-from dpaudit.auditors.outputs.flat import Apart, Flat, Grouped, Uniform, blocks, has_long, value_count, written
+from dpaudit.auditors.outputs.flat import Apart, Flat, Grouped, Uniform, are_long, blocks, value_count, written
 from dpaudit.auditors.outputs.forms import concatenated
 from dpaudit.auditors.outputs.leaves import ATOMS, digest, mixed, text_of, words
 
@@ -134,17 +134,28 @@ class Outputs:
     def columns_with(self, other: Outputs) -> Columns | None:
         """Columns that suit these outputs and others; None where they have no parts, or too many to count."""
         if self._fitted is None or self._fitted[0] is not other:
-            if self.dtype.kind in "biufc" and not (self._has_long or other._has_long):
+            if self.dtype.kind in "biufc" and not self._taken_apart_with(other):
                 self._fitted = (other, Columns())
             else:
                 parts = [part for outputs in (self, other) for part in outputs.apart()]
                 self._fitted = (other, Columns.fit_apart(parts))
         return self._fitted[1]
 
-    @property
-    def _has_long(self) -> bool:
-        """Whether they are rows with whole numbers that double precision does not hold, which are taken apart."""
-        return self.width > 1 and any(has_long(store.raw[at]) for store, at in zip(self._stores, self._at, strict=True))
+    def _taken_apart_with(self, other: Outputs) -> bool:
+        """Whether some numbers of rows are too long for double precision, each of them in all outputs or in none."""
+        if self.dtype.kind not in "iu" or other.dtype.kind not in "iu":
+            return False
+        (some, every), (others, every_other) = self._long(), other._long()
+        some |= others
+        return bool(some.any() and np.array_equal(some, every & every_other))
+
+    def _long(self) -> tuple[np.ndarray, np.ndarray]:
+        """Which numbers of rows are, in some and in all outputs, whole and beyond what double precision holds."""
+        if self.width == 1:
+            return np.zeros(1, dtype=bool), np.ones(1, dtype=bool)
+        parts = [are_long(store.raw[at]) for store, at in zip(self._stores, self._at, strict=True)]
+        some, every = (np.stack(each) for each in zip(*parts, strict=True))
+        return np.asarray(some.any(axis=0)), np.asarray(every.all(axis=0))
 
     def keys(self, coding: Coding) -> np.ndarray:
         """One sortable value per output, equal for equal outputs; shape (size,)."""

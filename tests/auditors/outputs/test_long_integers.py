@@ -7,6 +7,7 @@ import pytest
 
 import dpaudit
 from dpaudit.auditors.outputs.flat import _limbs, _parts_of_long
+from dpaudit.auditors.outputs.outputs import Outputs
 
 
 class Named(NamedTuple):
@@ -48,6 +49,24 @@ def test_their_last_bits_are_seen(form, first):
 
     found = dpaudit.epsilon_lower_bound(sample, 0, 1, samples=6000, seed=3)
     assert 1.5 < found.epsilon <= 2
+
+
+def test_rows_with_numbers_that_are_long_in_some_outputs_alone_stay_as_they_are():
+    rng = np.random.default_rng(1)
+    identifiers = np.column_stack([rng.integers(0, 2**60, 2000), rng.integers(0, 2, 2000)])
+    long = np.column_stack([2**60 + rng.integers(0, 2, 2000), rng.integers(0, 2, 2000)])
+    for rows, taken_apart in ((identifiers, False), (long, True), (long % 2, False)):
+        columns = Outputs(rows[:1000]).columns_with(Outputs(rows[1000:]))
+        assert columns.numeric is not taken_apart
+        # How an output is looked at does not depend on those beside it.
+        assert np.array_equal(columns(rows)[:5], np.concatenate([columns(row[None]) for row in rows[:5]]))
+
+
+def test_no_rows_at_all_are_taken_apart_or_not_as_the_others_are():
+    rows = np.array([[2**60, 1], [2**60 + 1, 0]])
+    for some in (rows, rows % 2):
+        assert Outputs(some).columns_with(Outputs(some[:0])).numeric is (some is not rows)
+        assert Outputs(some[:0]).columns_with(Outputs(some[:0])).numeric
 
 
 def test_they_are_written_as_two_numbers():
