@@ -2,7 +2,7 @@
 
 The sampler waits a millisecond for each output, so that what is measured is how the work is spread, whatever else the
 processors do meanwhile; `--busy` has it compute for as long. `--linear` measures what more outputs cost on one
-process, and writes the table and the figure `scaling.svg` of README.md.
+process, and writes the table and the figure `scaling.svg` of speed.md.
 """
 
 import argparse
@@ -106,7 +106,7 @@ def _write_linear():
     )
     HERE.joinpath("scaling.svg").write_text(figure, encoding="utf-8")
     table = ["| sampler | outputs | seconds | microseconds an output |", "| --- | ---: | ---: | ---: |", *rows]
-    page = HERE.joinpath("README.md")
+    page = HERE.joinpath("speed.md")
     before, rest = page.read_text(encoding="utf-8").split(BEGIN)
     page.write_text("\n".join([f"{before}{BEGIN}", *table, f"{END}{rest.split(END)[1]}"]), encoding="utf-8")
 

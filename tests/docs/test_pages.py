@@ -24,6 +24,7 @@ from dpaudit.cli.examples import EXAMPLES
 
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(path for path in DOCS.rglob("*.md") if path.name != "accountants.md")]
+LINKED = [*PAGES, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "benchmarks").glob("*.md"))]
 BLOCK = re.compile(r"(?:^<!-- (\w+): (\S+) -->\n)?^```(\w+)[^\n]*\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(?<!`)\]\(([^)#\s]+)(?:#([^)\s]*))?\)")
 
@@ -119,7 +120,7 @@ def test_plans_and_settings_on_a_page_are_toml(page):
             tomllib.loads(text)
 
 
-@pytest.mark.parametrize("page", [pytest.param(page, id=_name(page)) for page in PAGES])
+@pytest.mark.parametrize("page", [pytest.param(page, id=_name(page)) for page in LINKED])
 def test_the_links_of_a_page_lead_somewhere(page):
     made = set(_hooks().names())
     for link, anchor in LINK.findall(re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)):
@@ -130,6 +131,13 @@ def test_the_links_of_a_page_lead_somewhere(page):
         assert target.exists() or inside in made, f"{_name(page)}: {link}"
         if anchor and target.suffix == ".md" and target.exists():
             assert anchor in _anchors(target), f"{_name(page)}: {link}#{anchor}"
+
+
+def test_measurements_that_the_code_refers_to_have_a_page():
+    pages = {path.relative_to(ROOT).as_posix() for path in (ROOT / "benchmarks").glob("*.md")}
+    for file in (ROOT / "dpaudit").rglob("*.py"):
+        named = set(re.findall(r"benchmarks/\w+\.md", file.read_text(encoding="utf-8")))
+        assert named <= pages, file
 
 
 def _anchors(page):

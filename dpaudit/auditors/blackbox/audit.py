@@ -42,7 +42,7 @@ _PILOT_SHARE = 0.2
 _LONG_PILOT_SHARE = 0.4
 """The same where there may be too many pairs to look at all. Chosen by hand. It has a price: with these samples and a
 fifth of the others spent, the best event of the best pair reaches 0.935 to 0.964 of the oracle's bound at 10^6 samples
-(benchmarks/README.md)."""
+(benchmarks/pair_search.md)."""
 
 _MOST_PILOT = 4_000_000
 """Samples per input that search the pairs, at most, where outputs are numbers and memory holds as many. Measured: with
@@ -58,7 +58,7 @@ _FEW_PAIRS = 64
 
 _MOST_PAIRS = 256
 """Most pairs at the beginning of a search. Chosen by hand; 64 or 128 did not find better ones
-(benchmarks/README.md)."""
+(benchmarks/pair_search.md)."""
 
 _MOST_PAIRS_OF_ROWS = 64
 """The same where outputs are rows of fractions, from which scores take longer to learn. Chosen by hand for that
@@ -67,7 +67,7 @@ time."""
 _MODELLED_PAIRS = 16
 """Pairs at the beginning of a search that compares them by models of codes beside numbers. Measured: the pair found had
 0.971 of the best bound for sparse vector 3 and 0.961 for the numerical one, and with 32 pairs 0.929 and 0.934
-(benchmarks/README.md)."""
+(benchmarks/pair_search.md)."""
 
 _MODELLED_ROUNDS = 3
 """Rounds, of 16 pairs with `_LEAST_MODELLED` samples each, that the pilot samples of such a search must be enough for.
@@ -77,7 +77,7 @@ from 6 * 10^5 pilot samples on, and not before, its first round is compared by m
 _LEAST_MODELLED = 8000
 """Samples per input of a comparison from which on a model of each pair is made. Chosen by hand: with 10,000 the ranks
 by a model hardly agreed with the oracle's (correlations of at most 0.15 in most cases), but 70,000 gave 0.44 and 0.56
-(benchmarks/README.md); the later rounds have more."""
+(benchmarks/pair_search.md); the later rounds have more."""
 
 _LOOKED_AT = 1000
 """Outputs of either input in which codes are looked for before a search. Chosen by hand: a code that is one in a

@@ -42,7 +42,7 @@ fewer say next to nothing about one."""
 _SELECTION_SHARE = 0.2
 """Part of the samples that chooses the event, of up to `_MANY` samples. Measured: where the effect is weak, 0.2 reached
 0.974 of the oracle's bound, 0.3 reached 0.948 and 0.4 reached 0.899 (Laplace noise, epsilon 0.01, 40 seeds;
-benchmarks/README.md)."""
+benchmarks/weak_effects.md)."""
 
 _MANY = 1_000_000
 """Samples per input from which on that part falls. Chosen by hand: an event is then chosen from 200,000 or more."""
@@ -56,7 +56,7 @@ _DIGITS = 4
 
 _MOST_SELECTED = 4_000_000
 """Samples per input that choose the event, at most: they are held in memory, which this bounds. An audit of Laplace
-noise takes about 480 MiB from 10^8 samples on (benchmarks/README.md)."""
+noise takes about 480 MiB from 10^8 samples on (benchmarks/speed.md)."""
 
 _FIRST_ROUND = 1000
 """Outputs per input of the first round of a final sample that may stop early; each round doubles all outputs so far.

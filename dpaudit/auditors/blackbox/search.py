@@ -82,12 +82,13 @@ models compares (`blackbox._MOST_PAIRS`)."""
 
 _GLANCE_SHARE = 0.125
 """Part of the pilot samples for these glances, at most. Chosen by hand; glances themselves are measured: a fault of one
-input in 71 was missed by 5 of 12 audits without them and by none with them, at 10^6 samples (benchmarks/README.md)."""
+input in 71 was missed by 5 of 12 audits without them and by none with them, at 10^6 samples
+(benchmarks/pair_search.md)."""
 
 _STANDING_OUT = 2.0
 """How many times as much as the sixteenth pair (`_COMPARED_WITH`) one has to promise at a glance to come into the
 search. Chosen by hand; variants of the glances made no difference beyond luck in sparse vectors
-(benchmarks/README.md)."""
+(benchmarks/pair_search.md)."""
 
 _COMPARED_WITH = 16
 """Rank of the pair that others are compared with at a glance. Chosen by hand: up to 15 faulty pairs do not hide one
@@ -104,7 +105,7 @@ the model may decide between them. Chosen by hand."""
 _TRUST = 8.0
 """Weight of what a model of all outputs promises of a pair, relative to what the pair's own samples promise, at most.
 Measured: chosen on seeds 30 to 37 of sparse vectors 1 and 2; with 4, the second had 0.920 of the oracle's bound in
-place of 0.959 (benchmarks/README.md)."""
+place of 0.959 (benchmarks/pair_search.md)."""
 
 _LEAST_PROMISE = -1e6
 """Promise of a model below which all count alike, so that minus infinity can be added up. Any number below all promises

@@ -26,7 +26,7 @@ EARLY_PAIRS = 8
 
 _ALPHA_SHARE = 0.5
 """Part of the error probability that goes to the bets. Measured: with a quarter, two Laplace answers in place of one
-took 497 outputs per input in the mean of 41 seeds, and with a half 462 (benchmarks/README.md). By this alone, the bound
+took 497 outputs per input in the mean of 41 seeds, and with a half 462 (benchmarks/early.md). By this alone, the bound
 for the whole sample is 3.29 standard errors below the estimate at 99.9 % confidence in place of 3.09."""
 
 _FIRST = 50

@@ -83,7 +83,7 @@ Chosen by hand; for time, there were five of them before."""
 _MOST_CORRECTED = 256
 """Outputs, or patterns of them, whose slopes are corrected by their own counts, at most. Chosen by hand. That such
 corrections are made is measured: without them, the pair found for sparse vector 2 at 10^7 samples had 0.88 of the
-oracle's bound in place of 0.93 (benchmarks/README.md)."""
+oracle's bound in place of 0.93 (benchmarks/pair_search.md)."""
 
 _LEAST_COUNT = 10
 """How often each of these has come, at least. Chosen by hand: rarer ones say little beside the prior."""
@@ -111,7 +111,8 @@ _BATCH = 16
 """Variations of a pair of which the best is taken in a step of a climb. Chosen by hand."""
 
 _STEPS = 10
-"""Steps of a climb, at most. Chosen for time, 12 before; longer climbs found no better pairs (benchmarks/README.md)."""
+"""Steps of a climb, at most. Chosen for time, 12 before; longer climbs found no better pairs
+(benchmarks/pair_search.md)."""
 
 _PATIENCE = 2
 """Steps in a row without gain after which a climb ends. Chosen for time, 3 before."""

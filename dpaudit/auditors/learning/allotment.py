@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 _PLACES = 60
 """Thresholds, about, that are compared on either side: neighbours of these say nearly the same. Chosen for time alone
-(benchmarks/README.md). With 30 or 120, the mean in benchmarks/sensitivity.md changes by 0.002 of the oracle's bound at
-most, one row by up to 0.088."""
+(benchmarks/weak_effects.md). With 30 or 120, the mean in benchmarks/sensitivity.md changes by 0.002 of the oracle's
+bound at most, one row by up to 0.088."""
 
 _PARTS = (0.03, 0.1, 0.2, 0.35, 0.5)
 """Parts of the error probability that another event may take from those before it: from next to nothing to as much as
-all others. How many there are was chosen for time alone (benchmarks/README.md)."""
+all others. How many there are was chosen for time alone (benchmarks/weak_effects.md)."""
 
 _WORTH = 0.003
 """What another event must take from the mean square of the part of the best bound that is missed. Chosen by hand: a

@@ -38,7 +38,7 @@ _CELLS = 4_000_000
 _FEW_CELLS = 1_000_000
 """Numbers, per input, that a score is fitted and judged on to compete with others. Measured: with 200,000, weak effects
 were lost; with a fifth of the rows, one of three bounds for Laplace noise shifted in 5 of 20 columns fell from 0.116 to
-0.047 (benchmarks/README.md)."""
+0.047 (benchmarks/speed.md)."""
 
 _LEAST_ROWS = 10_000
 """Outputs that these numbers make, at least, however wide they are. Chosen by hand; it was 20,000 before."""

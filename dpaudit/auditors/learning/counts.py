@@ -46,7 +46,7 @@ one farther out in the tail. Neither 2 nor 4 changes a bound of benchmarks/sensi
 
 _LEAST_SMOOTHED = 50.0
 """Occurrences, at least, of an event that a smooth log-ratio advises, as its shapes say little of what is rarer. Tuned
-on seeds 0 to 39 of Laplace, geometric and Gaussian noise (benchmarks/README.md). With 25 or 100, the mean in
+on seeds 0 to 39 of Laplace, geometric and Gaussian noise (benchmarks/weak_effects.md). With 25 or 100, the mean in
 benchmarks/sensitivity.md changes by 0.002 of the oracle's bound at most, one row by up to 0.134."""
 
 _LEAST_LEARNED = 0.7

@@ -125,7 +125,7 @@ by hand: chance does that once in 700 times."""
 
 _NEARLY = 0.99
 """Part of these standard errors from which on the correlations are worked out to all digits, since those from sums of
-products are rounded. Chosen by hand; 163 audits gave the same bounds to the last digit (benchmarks/README.md)."""
+products are rounded. Chosen by hand; 163 audits gave the same bounds to the last digit (benchmarks/speed.md)."""
 
 _DOUBTFUL = 1e-6
 """Part of a column's range, both squared, below which its variance from sums of products is not trusted: rounding takes

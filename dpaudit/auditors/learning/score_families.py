@@ -12,6 +12,7 @@ from dpaudit.auditors.learning import learners
 from dpaudit.auditors.learning.bits import BitsScore
 from dpaudit.auditors.learning.coded_score import learn_coded
 from dpaudit.auditors.learning.directions import directions_transform
+from dpaudit.auditors.learning.groups import learn_groups
 from dpaudit.auditors.learning.members import learn_members
 from dpaudit.auditors.learning.periods import MOST_PERIODIC, phases_transform
 from dpaudit.auditors.learning.residues import ResidueScore
@@ -46,7 +47,7 @@ _LEAST_WORK = 1 << 30
 
 _UNIT = 1e-8
 """Seconds that a unit of work takes, about, until this machine has shown how long it takes here. Measured roughly:
-numpy draws a number in 4 to 20 ns (benchmarks/README.md)."""
+numpy draws a number in 4 to 20 ns (benchmarks/speed.md)."""
 
 
 @dataclass(slots=True)
@@ -324,6 +325,13 @@ FAMILIES: tuple[Family, ...] = (
         suits=lambda form: _thorough(form) and form.width <= learners.MOST_PAIR_COLUMNS,
         fit=lambda form, x, y: learners.learn_pairs(form.identity, x, y),
         passes=_passes(1.0, 0.1),
+        always=True,
+    ),
+    Family(
+        name="columns within groups",
+        suits=_narrow,
+        fit=lambda form, x, y: learn_groups(form.identity, x, y),
+        passes=_passes(1.5),
         always=True,
     ),
     Family(

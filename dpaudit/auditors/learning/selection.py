@@ -48,8 +48,8 @@ by up to 0.098."""
 
 _LEAST_COMMON = 0.1
 """Least part of the outputs that are in an event which a smooth log-ratio advises, where no event stands out. Measured:
-with 0.3, Laplace and geometric noise gained up to 0.05 of the oracle's bound, and Gaussian and Gumbel noise lost 0.11
-to 0.16 (benchmarks/README.md). With 0.05 or 0.2, the mean in benchmarks/sensitivity.md changes by 0.004 of the oracle's
+with 0.25, Laplace and geometric noise gained up to 0.02 of the oracle's bound, and Gaussian noise lost 0.1
+(benchmarks/weak_effects.md). With 0.05 or 0.2, the mean in benchmarks/sensitivity.md changes by 0.004 of the oracle's
 bound at most, one row by up to 0.066."""
 
 _AGAINST_LEARNED = 4.0

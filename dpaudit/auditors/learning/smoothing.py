@@ -28,7 +28,7 @@ _SETS = {
 }
 """Shapes that are fitted together, beside the constant, and how likely each set is before anything is counted. The
 numbers of the shapes are those of their order in `fitted_curve`. Tuned on seeds 0 to 39 of Laplace, geometric and
-Gaussian noise (benchmarks/README.md)."""
+Gaussian noise (benchmarks/weak_effects.md)."""
 
 _BENDS = (0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999)
 """Ranks at which the slope of an estimate of the log-ratio may change: learned scores promise too much in the tails.
@@ -64,7 +64,7 @@ changes a bound of benchmarks/sensitivity.md by 0.1 %."""
 
 _DRAWS = 8
 """Draws from the posterior of each fit, half of them mirror images of the others. Chosen for time alone
-(benchmarks/README.md)."""
+(benchmarks/weak_effects.md)."""
 
 _STEPS = 30
 """Steps of Newton's method, at most, and of the iteration that solves g^(d + 1) = g + 1. A fit that needs more is left

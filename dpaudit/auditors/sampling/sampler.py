@@ -38,7 +38,7 @@ a call takes is then little beside what its outputs take, and these fit into mem
 
 _MOST_SELECTED = 4_000_000
 """Single numbers per input that are worth choosing an event from, at most. Chosen by hand, for memory: an audit of
-Laplace noise takes about 480 MiB from 10^8 samples on (benchmarks/README.md)."""
+Laplace noise takes about 480 MiB from 10^8 samples on (benchmarks/speed.md)."""
 
 _MOST_SELECTED_VALUES = 8_000_000
 """The same of rows of numbers, counted in numbers; there are `_MOST_OBJECTS` rows at least. Chosen by hand, for time

@@ -11,6 +11,7 @@ import dpaudit
 from dpaudit.auditors.learning import learners
 from dpaudit.auditors.learning.bits import BitsScore
 from dpaudit.auditors.learning.counts import FinalTest, ThresholdEvent
+from dpaudit.auditors.learning.groups import learn_groups
 from dpaudit.auditors.learning.mixtures import MixtureScore
 from dpaudit.auditors.learning.residues import ResidueScore
 from dpaudit.auditors.learning.row_scores import AdditiveScore
@@ -63,6 +64,11 @@ def sums(data, size, rng):
 def xor(data, size, rng):
     u = rng.random(size)
     return np.column_stack([u, np.where(rng.random(size) < 0.2 + 0.6 * data, u, 1 - u) + 0.01 * rng.random(size)])
+
+
+def in_groups(data, size, rng):
+    kind = rng.integers(3, size=size)
+    return np.column_stack([kind, rng.laplace(size=size) + data * (kind - 1)])
 
 
 def mixed(data, size, rng):
@@ -141,6 +147,11 @@ SCORES = {
     ),
     "extreme": (partial(learners.learn_extreme, IDENTITY), numbers),
     "pairs": (partial(learners.learn_pairs, IDENTITY), xor),
+    "groups": (partial(learn_groups, IDENTITY), in_groups),
+    "groups structured": (
+        lambda x, y: learn_groups(Identity(Columns.fit(np.r_[x, y])), x, y),
+        lambda d, s, r: structured([("abc"[int(kind)], value) for kind, value in in_groups(d, s, r).tolist()]),
+    ),
     "additive complex": (partial(learners.learn_additive, learners.identity_transform, Columns()), plane),
     "additive structured": (
         lambda x, y: learners.learn_additive(learners.identity_transform, Columns.fit(np.r_[x, y]), x, y),
