@@ -386,10 +386,11 @@ def learn_linear(transform: Transform, x: OutputsLike, y: OutputsLike) -> Linear
     within = sum(np.cov(side, rowvar=False) for side in sides) / 2
     if not (np.isfinite(within).all() and np.isfinite(shift).all()):
         return None
-    weights = np.zeros(len(shift))
+    weights, spread = np.zeros(len(shift)), np.zeros(len(shift))
+    spread[chosen] = np.sqrt(np.diag(within))
     within = within + np.diag(1e-9 * np.diag(within))
     weights[chosen] = _discriminant(within, shift[chosen], len(x), len(shift))
-    return LinearScore(transform, low, high, weights)
+    return LinearScore(transform, low, high, weights, spread)
 
 
 def _discriminant(within: np.ndarray, shift: np.ndarray, rows: int, columns: int) -> np.ndarray:

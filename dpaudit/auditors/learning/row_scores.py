@@ -145,7 +145,18 @@ def _intervals(table: Table, threshold: float, *, above: bool) -> list[list[floa
 
 @dataclass(frozen=True, slots=True)
 class LinearScore:
-    """Weighted sum of the columns, each limited to the range where most values lie."""
+    """Weighted sum of the columns, each limited to the range where most values lie.
+
+    Attributes
+    ----------
+    transform
+        The columns.
+    low, high, weights
+        Limits and weight of each.
+    spread
+        Standard deviation of each within its limits, by which the columns that weigh most are named; None for the width
+        of the limits. Of bits that are hardly ever set, weights are large and say little.
+    """
 
     cost: ClassVar[int] = 2
     log_ratio: ClassVar[bool] = True
@@ -154,6 +165,7 @@ class LinearScore:
     low: np.ndarray
     high: np.ndarray
     weights: np.ndarray
+    spread: np.ndarray | None = None
 
     def __call__(self, outputs: OutputsLike) -> np.ndarray:
         limited = np.maximum(self.transform(outputs), self.low)
@@ -165,7 +177,7 @@ class LinearScore:
         chosen = np.flatnonzero(self.weights).tolist() or list(range(width))
         names = [columnwords.named(transform.columns, column, width, naming) for column in chosen]
         if not isinstance(transform, Identity) or len(chosen) > _FEW_NAMES:
-            size = np.abs(self.weights) * (self.high - self.low)
+            size = np.abs(self.weights) * (self.high - self.low if self.spread is None else self.spread)
             what = f"weighted sum of {transform.listed(chosen, width, naming, size[chosen].tolist())}"
         else:
             what = weighted(list(zip(self.weights[chosen].tolist(), names, strict=True)))
@@ -180,20 +192,22 @@ class LinearScore:
         }
 
     def to_json(self) -> dict[str, Any]:
-        """Transform, limits and weights."""
+        """Transform, limits, weights and standard deviations."""
         return {
             "kind": "linear",
             "transform": self.transform.to_json(),
             "low": self.low.tolist(),
             "high": self.high.tolist(),
             "weights": self.weights.tolist(),
+            **({} if self.spread is None else {"spread": self.spread.tolist()}),
         }
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> LinearScore:
         """Make the score again."""
         low, high, weights = (np.array(raw[name], dtype=float) for name in ("low", "high", "weights"))
-        return cls(Transform.from_json(raw["transform"]), low, high, weights)
+        spread = np.array(raw["spread"], dtype=float) if "spread" in raw else None
+        return cls(Transform.from_json(raw["transform"]), low, high, weights, spread)
 
 
 @dataclass(frozen=True, slots=True)

@@ -523,3 +523,14 @@ def test_a_mixture_finds_the_classes_that_outputs_hide():
     additive = learners.learn_additive(learners.identity_transform, columns, *(Outputs(side) for side in sides))
     without = additive(every)[often] - true
     assert np.sqrt(np.average(without**2, weights=weight)) > 2 * np.sqrt(np.average(error**2, weights=weight))
+
+
+def test_a_weighted_sum_names_the_columns_that_say_most():
+    """A bit that is set once in a thousand has a weight of thousands after the limits, and says next to nothing."""
+    rng = np.random.default_rng(SEED)
+    x, y = ((rng.random((20_000, 400)) < 0.001).astype(float) for _ in range(2))
+    for side, rate in ((x, 0.1), (y, 0.4)):
+        side[:, 7] = rng.random(20_000) < rate
+    score = learners.learn_linear(IDENTITY, x, y)
+    assert "output[7]" in next(iter(score.describe(0.0, above=True)))
+    assert np.allclose(score_from_json(json.loads(json.dumps(score.to_json()))).spread, score.spread)
