@@ -60,6 +60,14 @@ _MOST_VALUES_IN_CALL = 65_536
 _MOST_PARTS_IN_CALL = 1000
 """Structured outputs of each later call that are compared, at most. Chosen by hand, for time."""
 
+_MOST_COPIES = 32
+"""Times that a number comes, at most, where outputs are looked at that come again at one distance. Chosen by hand: the
+chance that a number comes at one distance grows with the square of the times."""
+
+_COLUMNS_COPIED = 4
+"""Columns of outputs in which these are looked for. Chosen by hand, for time: whole rows that come again show in each
+of them."""
+
 _NUMBERS = "biufc"
 
 
@@ -73,12 +81,13 @@ class Oddity(NamedTuple):
     tests
         How many measures were taken.
     what
-        Whether neighbours depend on each other, or outputs on the call that they come from.
+        Whether neighbours depend on each other, outputs on the call that they come from, or outputs come again at one
+        distance.
     """
 
     chance: float = 1.0
     tests: int = 0
-    what: Literal["neighbours", "calls"] = "neighbours"
+    what: Literal["neighbours", "calls", "copies"] = "neighbours"
 
     @property
     def corrected(self) -> float:
@@ -142,7 +151,9 @@ def order_notes(rows: np.ndarray, name: str) -> list[str]:
     codes = _codes(rest)
     if 1 + int(np.count_nonzero(np.diff(codes))) == int(codes.max()) + 1 <= _FEW_VALUES:
         return notes
-    if oddest(of_neighbours(split(values)) for _, values in rest).corrected <= NOTED:
+    numbers = (values for _, values in rest[:_COLUMNS_COPIED])
+    odd = [*(of_neighbours(split(values)) for _, values in rest), *map(of_copies, numbers)]
+    if oddest(odd).corrected <= NOTED:
         notes.append(
             f"rows of {name} seem to depend on those before them, as the steps of one run do, or outputs written more "
             "than once; the bound holds for independent rows alone: give each output of a run of its own once"
@@ -168,16 +179,15 @@ def check_independent(oddity: Oddity, name: str, data: Any, looks: int = 1) -> N
     """
     if oddity.corrected * looks > ALARM:
         return
-    seen = (
-        f"outputs of `sample` on the input {short_repr(data)} depend on the call that they come from, as if something "
-        "were drawn once for all outputs of a call"
-        if oddity.what == "calls"
-        else f"outputs of `sample` on the input {short_repr(data)} depend on those next to them, as the steps of one "
-        "run do, and outputs that are sorted, repeated or drawn in pairs"
-    )
+    seen = {
+        "calls": "depend on the call that they come from, as if something were drawn once for all outputs of a call",
+        "neighbours": "depend on those next to them, as the steps of one run do, and outputs that are sorted, repeated "
+        "or drawn in pairs",
+        "copies": "come again at one distance within a call, as if the same noise were used several times",
+    }[oddity.what]
     raise CheckError(
-        f"{name}: {seen}; independent outputs look like that with probability below {ALARM:g}. Draw all randomness of "
-        "each of the `size` outputs anew, or no bound holds"
+        f"{name}: outputs of `sample` on the input {short_repr(data)} {seen}; independent outputs look like that with "
+        f"probability below {ALARM:g}. Draw all randomness of each of the `size` outputs anew, or no bound holds"
     )
 
 
@@ -196,7 +206,8 @@ def of_calls(calls: Sequence[np.ndarray], width: int = 1) -> tuple[Oddity, Middl
     **Guarantee.** Of independent outputs, `Oddity.corrected` is at most p with probability at most p, whatever their
     law. What is looked at: how often neighbours, and blocks of neighbours, lie on different sides of the middle of each
     of the first 64 columns, and how often outputs of a call do, compared with the calls before it. Not all outputs
-    are looked at, but as many of each call. A half of them says what the columns of structures are, and where the
+    are looked at, but as many of each call; where they are numbers, all outputs of the first call are looked at for
+    numbers that come again at one distance. A half of them says what the columns of structures are, and where the
     middles are that later calls are compared by; the other half is then compared.
     **Checked against** the rates at which it falls below p on independent outputs of many laws.
 
@@ -216,7 +227,9 @@ def of_calls(calls: Sequence[np.ndarray], width: int = 1) -> tuple[Oddity, Middl
         return _of_columns([_codes_of(np.concatenate(looked_at))], looked_at), Middles()
     first, rest = (_numbers(np.concatenate(half), columns) for half in halves)
     if of_numbers:
-        oddity = _of_columns(_numbers(np.concatenate(looked_at), None), looked_at)
+        some = calls[0].reshape(len(calls[0]), -1)[:, :_COLUMNS_COPIED]
+        copies = map(of_copies, _numbers(some, None))
+        oddity = oddest([_of_columns(_numbers(np.concatenate(looked_at), None), looked_at), *copies])
     else:
         oddity = _of_columns(rest, halves[1])
     middles = []
@@ -268,6 +281,33 @@ def of_neighbours(inside: np.ndarray) -> Oddity:
             runs = int(kinds[0]) + int(np.count_nonzero(kinds[1:] & ~kinds[:-1]))
             found.append(Oddity(_two_sided(runs, blocks, blocks - ones + 1, ones), 1))
     return oddest(found)
+
+
+def of_copies(values: np.ndarray) -> Oddity:
+    """Return how odd it is that so many numbers come again at one distance.
+
+    Given how often each number comes, all orders are equally likely under independence. Of the numbers that come c
+    times, those are looked at that are together at most half of all n. Given the places of others, a number has its c
+    places at random among at least n / 2, so that its first and last place are at a given distance with probability at
+    most c (c - 1) / (n / 2 - 1); and there are n distances.
+    """
+    size = len(values)
+    ordered = np.sort(values)
+    if size < _FEWEST or not (ordered[1:] == ordered[:-1]).any():
+        return Oddity()
+    _, first, times = np.unique(values, return_index=True, return_counts=True)
+    often = np.bincount(times[times <= _MOST_COPIES], minlength=3)[2:]
+    if not often.any():
+        return Oddity()
+    copies = 2 + int(np.argmax(often))
+    *_, last = np.unique(values[::-1], return_index=True)
+    distances = (size - 1 - last - first)[times == copies][: size // (2 * copies)]
+    chance = copies * (copies - 1) / (size / 2 - 1)
+    most = int(np.bincount(distances).max(initial=0))
+    if most < 2 or chance >= 1:
+        return Oddity()
+    log = math.log(size) + _log_choose(len(distances), most) + most * math.log(chance)
+    return Oddity(min(1.0, math.exp(min(log, 0.0))), 1, "copies")
 
 
 def of_counts(counts: Sequence[tuple[int, int]]) -> Oddity:

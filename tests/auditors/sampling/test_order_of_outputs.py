@@ -16,12 +16,14 @@ from dpaudit.auditors.sampling.order import (
     _tails,
     oddest,
     of_calls,
+    of_copies,
     of_counts,
     of_later_call,
     of_neighbours,
 )
 
 NEIGHBOURS, CALLS = "depend on those next to them", "depend on the call that they come from"
+COPIES = "come again at one distance within a call"
 
 
 def objects(values):
@@ -39,6 +41,7 @@ LAWS = {
     "normal": lambda rng, size: rng.normal(size=size),
     "heavy tails": lambda rng, size: np.exp(np.abs(rng.standard_cauchy(size)) % 700),
     "ties": lambda rng, size: np.round(rng.laplace(size=size)),
+    "numbers that come twice": lambda rng, size: rng.integers(400, size=size),
     "coins": lambda rng, size: rng.random(size) < 0.5,
     "rare events": lambda rng, size: rng.random(size) < 0.01,
     "two rare values": lambda rng, size: rng.choice(3, size=size, p=[0.98, 0.01, 0.01]),
@@ -116,6 +119,22 @@ def test_the_oddest_is_the_same_however_measures_are_grouped():
     assert oddest([]).corrected == Oddity().corrected == 1
 
 
+@pytest.mark.parametrize("copies", [2, 3, 7])
+def test_numbers_that_come_again_in_random_order_are_no_odder_than_chance_has_it(copies):
+    values = np.repeat(np.arange(60), copies)
+    found = [of_copies(np.random.default_rng(seed).permutation(values)).corrected for seed in range(2000)]
+    assert all(not_too_often(found, level) for level in (0.01, 0.05, 0.2))
+
+
+@pytest.mark.parametrize("copies", [2, 3, 7])
+def test_numbers_that_come_again_at_one_distance(copies):
+    values = np.random.default_rng(0).normal(size=5000)
+    assert of_copies(np.tile(values, copies)).corrected < ALARM
+    assert of_copies(values).corrected == 1.0
+    # Forty pairs among numbers that come once.
+    assert of_copies(np.concatenate([values, values[:40]])).corrected < ALARM
+
+
 def test_calls_that_differ():
     assert of_counts([(500, 1000), (520, 1000), (480, 1000)]).corrected > 0.1
     assert of_counts([(500, 1000), (700, 1000), (500, 1000)]).corrected < ALARM
@@ -150,7 +169,7 @@ DEPENDENT = {
     "chain": (lambda rng, size: lfilter([0.1], [1, -0.995], rng.normal(size=size)), NEIGHBOURS),
     "blocks": (lambda rng, size: np.repeat(rng.laplace(size=-(-size // 10)), 10)[:size], NEIGHBOURS),
     "blocks of coins": (lambda rng, size: np.repeat(rng.random(-(-size // 10)) < 0.5, 10)[:size], NEIGHBOURS),
-    "written twice": (lambda rng, size: np.repeat(rng.laplace(size=-(-size // 2)), 2)[:size], NEIGHBOURS),
+    "written twice": (lambda rng, size: np.repeat(rng.laplace(size=-(-size // 2)), 2)[:size], COPIES),
     "alternating": (alternating, NEIGHBOURS),
     "sorted whole numbers": (lambda rng, size: np.sort(rng.integers(0, 50, size)), NEIGHBOURS),
     "half sorted": (half_sorted, NEIGHBOURS),
@@ -162,6 +181,12 @@ DEPENDENT = {
         lambda rng, size: [(v, "a") for v in (3 * rng.laplace() + rng.normal(size=size)).tolist()],
         CALLS,
     ),
+    "noise used twice": (lambda rng, size: np.tile(rng.laplace(size=-(-size // 2)), 2)[:size], COPIES),
+    "a column used twice": (
+        lambda rng, size: np.column_stack([rng.laplace(size=size), np.tile(rng.laplace(size=-(-size // 2)), 2)[:size]]),
+        COPIES,
+    ),
+    "a pool used twenty times": (lambda rng, size: np.tile(rng.laplace(size=-(-size // 20)), 20)[:size], COPIES),
     "a constant of the call": (lambda rng, size: 3 * rng.laplace() + rng.normal(size=size), CALLS),
     "a probability of the call": (lambda rng, size: rng.integers(4, size=size) * 2 + rng.random() * 5 // 1, CALLS),
 }

@@ -52,8 +52,9 @@ def test_sorted_and_grouped_rows_are_not_noted():
         np.cumsum(drawn(2)),
         np.repeat(np.array(["a", "b"], dtype=object)[np.random.default_rng(3).integers(2, size=500)], 10),
         records(x=drawn(4), y=np.cumsum(drawn(5))),
+        np.tile(drawn(6, 2500), 2),
     ],
-    ids=["repeated whole numbers", "repeated numbers", "walk", "repeated texts", "walk in a column"],
+    ids=["repeated whole numbers", "repeated numbers", "walk", "repeated texts", "walk in a column", "written twice"],
 )
 def test_rows_that_depend_on_each_other(rows):
     (note,) = order_notes(rows, "A")
