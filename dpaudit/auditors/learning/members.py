@@ -71,7 +71,7 @@ def learn_members(columns: Columns, x: OutputsLike, y: OutputsLike) -> AdditiveS
         values_in_all += len(places)
     if not hits:
         return None
-    apart = [_likelihood_ratios(each, np.array([[len(x)], [len(y)]])) for each in hits]
+    apart = [likelihood_ratios(each, np.array([[len(x)], [len(y)]])) for each in hits]
     least = _EVIDENCE * math.log(max(2, values_in_all))
     found: list[tuple[float, str]] = []
     for tally, each, ratios in zip(tallies, several, apart, strict=False):
@@ -180,8 +180,16 @@ def _summed(counted: _Counted) -> tuple[np.ndarray, np.ndarray, int]:
     return several, hits, len(values) - int(np.count_nonzero(again))
 
 
-def _likelihood_ratios(hits: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Twice the logarithm of how many times likelier counts are by two probabilities than by one."""
+def likelihood_ratios(hits: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Twice the logarithm of how many times likelier counts are by two probabilities than by one.
+
+    Parameters
+    ----------
+    hits
+        Counts on the two inputs, shape (2, values).
+    sizes
+        Outputs on either input, shape (2, 1).
+    """
 
     def log_likelihood(hits: np.ndarray, size: np.ndarray) -> np.ndarray:
         return np.asarray(xlogy(hits, hits / size) + xlogy(size - hits, 1 - hits / size))

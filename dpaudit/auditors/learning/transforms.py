@@ -369,6 +369,92 @@ class Decimals(Transform):
 
 
 @dataclass(frozen=True, slots=True)
+class Totals(Transform):
+    """What the numbers of an output are together: sums of them and of their squares, the nearest two, and ties."""
+
+    name = "totals"
+
+    NAMES: ClassVar[tuple[str, ...]] = (
+        "sum of the numbers",
+        "sum of their squares",
+        "binary logarithm of the smallest difference of two numbers",
+        "how many distinct numbers there are",
+        "how often the most frequent number occurs",
+    )
+
+    EQUAL: ClassVar[float] = -1100.0
+    """What stands for the logarithm of 0: less than that of any number, -1074."""
+
+    def of_rows(self, rows: np.ndarray, first: int | None = None) -> np.ndarray:
+        rows = rows.astype(float, copy=False)
+        made = np.empty((len(rows), len(self.NAMES)))
+        step = max(1, _BLOCK_VALUES // rows.shape[1])
+        for start in range(0, len(rows), step):
+            block, to = rows[start : start + step], made[start : start + step]
+            # A reduction along a short axis is slow.
+            ordered = np.ascontiguousarray(np.sort(block, axis=1).T)
+            gaps = np.diff(ordered, axis=0)
+            with np.errstate(over="ignore"):
+                to[:, 0] = ordered.sum(axis=0)
+                to[:, 1] = np.minimum(np.square(ordered).sum(axis=0), _LARGEST)
+            least = gaps.min(axis=0)
+            to[:, 2] = np.log2(least, out=np.full(len(least), self.EQUAL), where=least > 0)
+            ties = gaps == 0
+            to[:, 3] = len(ordered) - np.count_nonzero(ties, axis=0)
+            run, most = np.zeros(len(block)), np.zeros(len(block))
+            for tied in ties:
+                run = (run + 1) * tied
+                np.maximum(most, run, out=most)
+            to[:, 4] = most + 1
+        return made
+
+    def named(self, column: int, width: int, naming: Naming = PLAIN) -> str:
+        return self.NAMES[column]
+
+
+@dataclass(frozen=True, slots=True)
+class Successions(Transform):
+    """How often one number is directly followed by another, anywhere along an output.
+
+    Attributes
+    ----------
+    pairs
+        The number and the one that follows it, of every column.
+    """
+
+    name = "successions"
+
+    pairs: tuple[tuple[float, float], ...]
+
+    def of_rows(self, rows: np.ndarray, first: int | None = None) -> np.ndarray:
+        turned = np.ascontiguousarray(rows.T)
+        made = np.empty((len(rows), len(self.pairs)), dtype=np.int64)
+        for column, (number, following) in enumerate(self.pairs):
+            made[:, column] = ((turned[:-1] == number) & (turned[1:] == following)).sum(axis=0)
+        return made
+
+    def named(self, column: int, width: int, naming: Naming = PLAIN) -> str:
+        number, following = map(self._value, self.pairs[column])
+        return f"how often {number} is directly followed by {following}"
+
+    def _value(self, number: float) -> str:
+        """Write a number, or what it stands for where no column holds numbers."""
+        columns = range(len(columnwords.names_of(self.columns)))
+        values = [columnwords.value_of(self.columns, column, number) for column in columns]
+        return f"{number:g}" if None in values or not values else str(values[0])
+
+    def _own_json(self) -> dict[str, Any]:
+        return {"pairs": [list(pair) for pair in self.pairs]}
+
+    @classmethod
+    def _of_json(cls, columns: Columns, raw: dict[str, Any]) -> Self:
+        pairs = tuple((float(number), float(following)) for number, following in raw["pairs"])
+        if not pairs:
+            raise ValueError("'pairs' must list two numbers each")
+        return cls(columns, pairs)
+
+
+@dataclass(frozen=True, slots=True)
 class Coded(Transform):
     """The numbers; the smallest and the largest that are no codes, or the first code where all are; counts of codes.
 
@@ -461,7 +547,19 @@ class Coded(Transform):
 
 _KINDS: dict[str, type[Transform]] = {
     kind.name: kind
-    for kind in (Identity, Differences, Ordered, Innovations, Directions, Places, Phases, Decimals, Coded)
+    for kind in (
+        Identity,
+        Differences,
+        Ordered,
+        Innovations,
+        Directions,
+        Places,
+        Phases,
+        Decimals,
+        Totals,
+        Successions,
+        Coded,
+    )
 }
 
 

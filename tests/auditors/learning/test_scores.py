@@ -19,6 +19,7 @@ from dpaudit.auditors.learning.scores import ColumnScore, OutcomeScore, score_fr
 from dpaudit.auditors.learning.selection import select_events
 from dpaudit.auditors.learning.transforms import Differences, Identity
 from dpaudit.auditors.learning.trees import BoostedScore
+from dpaudit.auditors.learning.wholes import learn_successions, learn_totals
 from dpaudit.auditors.outputs.columns import Columns
 from dpaudit.auditors.outputs.outputs import Outputs
 
@@ -64,6 +65,13 @@ def sums(data, size, rng):
 def xor(data, size, rng):
     u = rng.random(size)
     return np.column_stack([u, np.where(rng.random(size) < 0.2 + 0.6 * data, u, 1 - u) + 0.01 * rng.random(size)])
+
+
+def history(data, size, rng):
+    """States that follow one another at random, but for 1 after 2, which one input seldom has."""
+    rows = rng.integers(3, size=(size, 12))
+    rows[:, 1:][(rows[:, :-1] == 2) & (rows[:, 1:] == 1) & (rng.random((size, 11)) < 0.8 * data)] = 0
+    return rows
 
 
 def in_groups(data, size, rng):
@@ -151,6 +159,12 @@ SCORES = {
     "groups structured": (
         lambda x, y: learn_groups(Identity(Columns.fit(np.r_[x, y])), x, y),
         lambda d, s, r: structured([("abc"[int(kind)], value) for kind, value in in_groups(d, s, r).tolist()]),
+    ),
+    "totals": (partial(learn_totals, Columns()), lambda d, s, r: np.round(numbers(d, s, r), 1)),
+    "successions": (partial(learn_successions, Columns()), history),
+    "successions of letters": (
+        lambda x, y: learn_successions(Columns.fit(np.r_[x, y]), x, y),
+        lambda d, s, r: structured(["".join("abc"[i] for i in row) for row in history(d, s, r).tolist()]),
     ),
     "additive complex": (partial(learners.learn_additive, learners.identity_transform, Columns()), plane),
     "additive structured": (

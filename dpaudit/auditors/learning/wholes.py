@@ -1,0 +1,78 @@
+"""Scores of what the numbers of an output are together, wherever in it they stand: totals, ties, and successions."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dpaudit.auditors.learning.members import likelihood_ratios
+from dpaudit.auditors.learning.row_scores import AdditiveScore
+from dpaudit.auditors.learning.tables import Table
+from dpaudit.auditors.learning.transforms import Identity, Successions, Totals
+from dpaudit.auditors.outputs.columns import Columns
+from dpaudit.auditors.outputs.outputs import OutputsLike, as_outputs, joined
+from dpaudit.auditors.sampling.pace import check_time
+
+_FIRST = 500
+"""Outputs of either input from which it is told whether few numbers make up all outputs. Chosen by hand, for time."""
+
+_MOST_NUMBERS = 64
+"""Numbers that make up all outputs, at most, where successions are looked at: they have 4,096 pairs. Chosen by hand:
+the letters of texts, or the states of a history."""
+
+_LEAST_LONG = 8
+"""Numbers in an output, at least, for that. Chosen by hand: of shorter ones, pairs of columns say as much."""
+
+_CELLS = 2_000_000
+"""Numbers of either input, about, in which successions are counted. Chosen by hand, for time."""
+
+_EVIDENCE = 2.0
+"""Twice the logarithm of the likelihood ratio of a succession that is taken, at least, over the logarithm of the number
+of successions. Chosen by hand: of 144 successions that tell nothing, chance lets one through in one of four audits."""
+
+_MOST_TELLING = 16
+"""Successions, at most, that a score looks at. Chosen by hand, for time."""
+
+
+def learn_totals(columns: Columns, x: OutputsLike, y: OutputsLike) -> AdditiveScore | None:
+    """Step functions of the sum of the numbers, that of their squares, the nearest two and the ties, on fine cells."""
+    transform = Totals(columns)
+    x, y = transform(x), transform(y)
+    tables = []
+    for of_x, of_y in zip(x.T, y.T, strict=True):
+        check_time()
+        tables.append(Table.fit(of_x, of_y))
+    return AdditiveScore(transform, tuple(tables)) if any(table.spread > 0 for table in tables) else None
+
+
+def learn_successions(columns: Columns, x: OutputsLike, y: OutputsLike) -> AdditiveScore | None:
+    """Step functions of how often one number directly follows another; None where that tells nothing.
+
+    A succession counts once in an output. Those whose counts on the two inputs are likelier by two probabilities than
+    by one are taken, as values in lists are.
+    """
+    identity = Identity(columns)
+    values = np.unique(identity(joined([x[:_FIRST], y[:_FIRST]])))
+    width = as_outputs(x).width if columns.numeric else len(identity(x[:1])[0])
+    if width < _LEAST_LONG or not 1 < len(values) <= _MOST_NUMBERS:
+        return None
+    rows = max(_FIRST, _CELLS // width)
+    counts = np.zeros((2, len(values) ** 2))
+    sizes = np.zeros((2, 1))
+    for side, outputs in enumerate((x, y)):
+        check_time()
+        codes = np.searchsorted(values, identity(outputs[:rows]))
+        codes = np.minimum(codes, len(values) - 1)
+        pairs = np.sort(codes[:, :-1] * len(values) + codes[:, 1:], axis=1)
+        once = np.column_stack([np.ones(len(pairs), dtype=bool), np.diff(pairs, axis=1) > 0])
+        counts[side] = np.bincount(pairs[once], minlength=counts.shape[1])
+        sizes[side] = len(pairs)
+    ratios = likelihood_ratios(counts, sizes)
+    least = _EVIDENCE * math.log(max(2, int(np.count_nonzero(counts.sum(axis=0)))))
+    telling = [i for i in np.argsort(-ratios, kind="stable")[:_MOST_TELLING].tolist() if ratios[i] > least]
+    if not telling:
+        return None
+    chosen = tuple((float(values[i // len(values)]), float(values[i % len(values)])) for i in telling)
+    transform = Successions(columns, chosen)
+    return AdditiveScore(transform, tuple(Table.fit_columns(transform(x), transform(y))))

@@ -1,0 +1,125 @@
+"""Totals, ties and successions: against a loop over the numbers, and found in audits whose truth is 2."""
+
+import math
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import dpaudit
+from dpaudit.auditors.learning.transforms import Successions, Totals
+from dpaudit.auditors.learning.wholes import learn_successions
+from dpaudit.auditors.outputs.columns import Columns
+from dpaudit.auditors.outputs.outputs import as_outputs
+
+
+@pytest.mark.parametrize("width", [2, 3, 20, 200])
+def test_totals_are_those_of_each_output(width):
+    rng = np.random.default_rng(width)
+    rows = np.concatenate([rng.normal(size=(50, width)), rng.integers(0, 2 * width, (50, width)), np.ones((1, width))])
+    for made, row in zip(Totals(Columns())(as_outputs(rows)), rows.tolist(), strict=True):
+        ordered = sorted(row)
+        least = min(b - a for a, b in pairwise(ordered))
+        expected = [
+            math.fsum(row),
+            math.fsum(number**2 for number in row),
+            math.log2(least) if least else Totals.EQUAL,
+            len(set(row)),
+            max(Counter(row).values()),
+        ]
+        assert np.allclose(made, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_totals_of_numbers_of_any_size_are_finite():
+    rows = np.array([[np.inf, -np.inf, 1e300], [1e-320, 0.0, 2e-320], [1e308, 1e308, 1e308]])
+    assert np.isfinite(Totals(Columns())(as_outputs(rows))).all()
+
+
+def test_successions_are_counted_as_one_by_one():
+    rows = np.random.default_rng(0).integers(0, 3, (100, 15))
+    made = Successions(Columns(), ((0.0, 2.0), (1.0, 1.0)))(as_outputs(rows))
+    for counts, row in zip(made.tolist(), rows.tolist(), strict=True):
+        found = Counter(pairwise(row))
+        assert counts == [found[0, 2], found[1, 1]]
+
+
+@pytest.mark.parametrize("columns", [3, 20])
+def test_there_are_no_successions_of_many_numbers_or_of_few(columns):
+    rows = as_outputs(np.random.default_rng(0).integers(0, 100 if columns == 20 else 3, (2000, columns)))
+    assert learn_successions(Columns(), rows, rows) is None
+
+
+def rare(data, size, rng, share):
+    """An event of this probability on input 1, and of e^-2 times as much on input 0."""
+    return np.flatnonzero(rng.random(size) < (share if data else share * math.exp(-2)))
+
+
+def sums_to_one(data, size, rng):
+    rows = rng.dirichlet(np.ones(5), size) * np.exp(0.2 * rng.normal(size=size))[:, None]
+    at = rare(data, size, rng, 0.1)
+    rows[at] /= rows[at].sum(axis=1)[:, None]
+    return rows
+
+
+def sums_to_zero(data, size, rng):
+    rows = rng.normal(size=(size, 6))
+    at = rare(data, size, rng, 0.1)
+    rows[at] -= rows[at].mean(axis=1)[:, None]
+    return rows
+
+
+def of_length_one(data, size, rng):
+    rows = rng.normal(size=(size, 6))
+    at = rare(data, size, rng, 0.05)
+    rows[at] /= np.sqrt((rows[at] ** 2).sum(axis=1))[:, None]
+    return rows
+
+
+def nearly_equal(data, size, rng):
+    rows = rng.normal(size=(size, 9))
+    at = rare(data, size, rng, 0.05)
+    places = rng.permuted(np.tile(np.arange(9), (len(at), 1)), axis=1)
+    rows[at, places[:, 0]] = rows[at, places[:, 1]] + 1e-5 * rng.normal(size=len(at))
+    return rows
+
+
+def one_number_often(data, size, rng):
+    rows = rng.integers(0, 1000, (size, 50))
+    for i in rare(data, size, rng, 0.05).tolist():
+        rows[i, rng.choice(50, 8, replace=False)] = rng.integers(0, 1000)
+    return rows
+
+
+def one_place_before_another(data, size, rng):
+    """Place 3 directly before place 7, anywhere among 30 visits to 12 places."""
+    visits = rng.integers(0, 12, (size, 30))
+    visits[:, 1:][(visits[:, :-1] == 3) & (visits[:, 1:] == 7)] = 5
+    at = rare(data, size, rng, 0.3)
+    place = rng.integers(0, 29, len(at))
+    visits[at, place], visits[at, place + 1] = 3, 7
+    return visits
+
+
+def one_letter_before_another(data, size, rng):
+    rows = 97 + one_place_before_another(data, size, rng).astype(np.uint8)
+    return [bytes(row).decode() for row in rows]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("sample", "word"),
+    [
+        (sums_to_one, "sum of the numbers"),
+        (sums_to_zero, "sum of the numbers"),
+        (of_length_one, "sum of their squares"),
+        (nearly_equal, "smallest difference"),
+        (one_number_often, "number"),
+        (one_place_before_another, "3 is directly followed by 7"),
+        (one_letter_before_another, "'d' is directly followed by 'h'"),
+    ],
+)
+def test_an_audit_finds_what_numbers_are_together(sample, word):
+    bound = dpaudit.epsilon_lower_bound(sample, 0, 1, samples=50_000, confidence=0.9, seed=1)
+    assert 1.5 < bound.epsilon < 2.0
+    assert word in str(bound.event)
