@@ -13,12 +13,7 @@ import numpy as np
 from dpaudit.sources.text import cell, columns, number_in, opened, refuse, rows_of
 
 _COLUMNS: Final = ("score", "included")
-_INCLUDED: Final = {"1": True, "true": True, "in": True, "yes": True} | {
-    "0": False,
-    "false": False,
-    "out": False,
-    "no": False,
-}
+_INCLUDED: Final = {"true": True, "in": True, "yes": True} | {"false": False, "out": False, "no": False}
 _MEND: Final = "write two columns, score and included"
 
 
@@ -40,7 +35,7 @@ def read_canaries(path: str | Path) -> Canaries:
     """Read scores and coins from a CSV file with the columns ``score`` and ``included``.
 
     With a header they may stand in any order among others; without one they are the only two, in this order.
-    ``included`` is 1, true, in or yes, or else 0, false, out or no, in any case.
+    ``included`` is a number equal to 1, true, in or yes, or else a number equal to 0, false, out or no, in any case.
 
     Raises
     ------
@@ -62,7 +57,7 @@ def read_canaries(path: str | Path) -> Canaries:
             value = number_in(score)
             if value is None or math.isnan(value):
                 refuse(path, f"{cell(score)} is not a number; score every canary", line=line, column="score")
-            inside = _INCLUDED.get(told.lower())
+            inside = _is_in(told)
             if inside is None:
                 refuse(path, f"{cell(told)} says neither in nor out; write 1 or 0", line=line, column="included")
             scores.append(value)
@@ -70,6 +65,13 @@ def read_canaries(path: str | Path) -> Canaries:
     if not scores:
         refuse(path, f"there are no canaries in it; {_MEND}")
     return Canaries(scores=np.array(scores), included=np.frombuffer(bytes(included), dtype=bool))
+
+
+def _is_in(told: str) -> bool | None:
+    """Whether a cell says that a canary was in; None where it says neither."""
+    # numpy writes coins as 1.000000000000000000e+00.
+    number = number_in(told)
+    return _INCLUDED.get(told.lower()) if number is None else {1.0: True, 0.0: False}.get(number)
 
 
 def _places(path: str | Path, line: int, row: list[str]) -> tuple[int, int]:

@@ -29,6 +29,12 @@ _READERS: Final[dict[str, Callable[[Path], Table]]] = {
     ".feather": ArrowTable,
 }
 
+_HINTS: Final = {
+    ".json": "write one output a line, in a file that ends in .jsonl",
+    ".tsv": "separate columns by commas, in a file that ends in .csv",
+}
+"""What to do about files that come near to one that can be read, by their endings."""
+
 _PAIR_ENDS: Final = (("-a", "-b"), ("_a", "_b"), (".a", ".b"), ("-A", "-B"), ("_A", "_B"), (".A", ".B"))
 """How the names of two files of a pair end, before their common ending."""
 
@@ -58,6 +64,9 @@ def read_table(path: Path, *, header: bool | None = None) -> Table:
     if ending is None:
         if path.is_dir():
             refuse(path, "is a folder; give two files, or the folder alone")
+        for near, hint in _HINTS.items():
+            if path.name.lower().removesuffix(".gz").endswith(near):
+                refuse(path, f"files that end in {near} are not read; {hint}")
         refuse(path, f"its ending does not say what it is; known: {', '.join(_READERS)}")
     return CsvTable(path, header=header) if ending.startswith(".csv") else _READERS[ending](path)
 

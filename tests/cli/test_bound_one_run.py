@@ -90,7 +90,8 @@ def test_forms_of_files(dpaudit, scores, folder, canaries):
     (folder / "plain.csv").write_bytes(b"\xef\xbb\xbf" + plain.encode())
     named = "\n".join(["id,Included,x,SCORE", *(f"a,{row.split(';')[1]},,{row.split(';')[0]}" for row in rows)])
     (folder / "named.csv.gz").write_bytes(gzip.compress(named.encode()))
-    for name in ("plain.csv", "named.csv.gz"):
+    np.savetxt(folder / "numpy.csv", np.column_stack(canaries), delimiter=",")
+    for name in ("plain.csv", "named.csv.gz", "numpy.csv"):
         assert dpaudit("bound", "--one-run", name).out == expected
 
 
@@ -105,6 +106,7 @@ BAD = {
     "no score": (b"1,0\n,1\n", "line 2, column score: '' is not a number"),
     "grouped digits": (b"1,0\n1_0,1\n", "line 2, column score"),
     "neither": (b"1,0\n2,maybe\n", "line 2, column included: 'maybe' says neither in nor out"),
+    "no coin": (b"1,0\n2,0.5\n", "line 2, column included: '0.5' says neither in nor out; write 1 or 0"),
     "ragged": (b"1,0\n2,1,3\n", "line 2: has 3 columns, where the first line has 2"),
     "not UTF-8": (b"1,0\n2,\xff\n", "line 2: is not UTF-8"),
     "UTF-16": ("1,0\n2,1\n".encode("utf-16-le"), "line 1: has a byte of 0"),

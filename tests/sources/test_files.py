@@ -270,6 +270,8 @@ BAD = {
     ],
     "x.csv.gz": [],
     "x.txt": [("1\n", r"its ending does not say what it is; known: \.csv")],
+    "x.json": [("[1, 2]\n", r"that end in \.json are not read; write one output a line, .* ends in \.jsonl")],
+    "x.TSV.gz": [("1\t2\n", r"that end in \.tsv are not read; separate columns by commas, .* ends in \.csv")],
 }
 
 
