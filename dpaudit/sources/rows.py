@@ -28,6 +28,13 @@ _HEADER_LINES: Final = 1000
 _BOOLEANS: Final = {"True": "true", "TRUE": "true", "False": "false", "FALSE": "false"}
 _TRUTH_VALUES: Final = {*_BOOLEANS, *_BOOLEANS.values()}
 
+_MISSING: Final = {"", "na", "n/a", "#n/a", "<na>", "null", "none", "nil", "-", "?", "."}
+"""What programs write into a column of numbers where one is missing, in small letters; NaN is refused as a number."""
+
+_NEARLY_ALL: Final = 0.95
+"""Share of the lines with as many separators as the first one from which on they separate columns. Chosen by hand: a
+text in a column may have one more."""
+
 _JSON_OUTPUTS: Final = "a number, a text in double quotes, a list or an object"
 
 _KINDS: Final[Mapping[str, Any]] = {"whole": np.int64, "number": np.float64, "text": object}
@@ -214,13 +221,13 @@ class CsvTable(LineTable):
         """What was guessed, in words."""
         self._looked_at: Sequence[str] = ()
         super().__init__(path)
-        self._check_filled()
+        self._check_undecided()
 
     def _lines(self, file: BinaryIO) -> Iterator[tuple[int, Sequence[Any]]]:
         rows = rows_of(self._path, file)
         if self._is_header is None:
             first = list(islice(rows, _HEADER_LINES))
-            self._settle([row for _, row in first])
+            self._settle(first)
             rows = chain(first, rows)
         if self._is_header:
             next(rows)
@@ -260,10 +267,27 @@ class CsvTable(LineTable):
                     line=line,
                     column=self._column(place),
                 )
+        if len(values) == len(self._texts):
+            for place, value in enumerate(values):
+                if not self._texts[place] and _is_missing(value):
+                    self._refuse_missing(line, place, value, self._first_line)
         super()._look(line, values)
 
-    def _settle(self, rows: list[list[str]]) -> None:
-        """Find out about a header, and which columns are texts by the first output."""
+    def _refuse_missing(self, line: int, place: int, text: str, number_line: int) -> NoReturn:
+        mend = "write a number that no other output has where one is missing"
+        if line == 1 and self._header is None:
+            mend += ", or give --header if the line has the names of the columns"
+        what = f"is {cell(text)}" if text.strip() else "is empty"
+        refuse(
+            self._path,
+            f"{what}, where line {number_line} has a number; {mend}",
+            line=line,
+            column=self._column(place),
+        )
+
+    def _settle(self, numbered: Sequence[tuple[int, list[str]]]) -> None:
+        """Find out about a header, and which columns are texts, by the first lines."""
+        rows = [row for _, row in numbered]
         self._is_header = bool(rows) and (_has_header(rows) if self._header is None else self._header)
         if self._is_header:
             self._names = tuple(name.strip() for name in rows[0])
@@ -276,12 +300,29 @@ class CsvTable(LineTable):
             if len(set(self._names)) < len(self._names):
                 refuse(self._path, f"its header is {', '.join(map(cell, rows[0]))}: names must differ", line=1)
         outputs = rows[1:] if self._is_header else rows
+        self._check_separated(rows[:1] if self._is_header else [], outputs)
+        if self._is_header and outputs and len(outputs[0]) != len(rows[0]):
+            refuse(
+                self._path,
+                f"has {columns(len(outputs[0]))}, where the header in line {numbered[0][0]} names {len(rows[0])}; name "
+                "every column",
+                line=numbered[1][0],
+            )
         if self._is_header and self._header is None and not _has_number(rows[1:2]):
             self.notes = (
                 f"the first line of {self._path}, {', '.join(map(cell, rows[0]))}, was taken for the names of the "
                 "columns; give --no-header if it is an output",
             )
         self._texts = [number_in(text) is None for text in outputs[0]] if outputs else []
+        self._undecided = [
+            place
+            for place in range(len(self._texts))
+            if _is_missing(outputs[0][place])
+            and all(_is_missing(row[place]) or number_in(row[place]) is not None for row in outputs if row[place:])
+        ]
+
+    def _check_separated(self, header: Sequence[Sequence[str]], outputs: Sequence[Sequence[str]]) -> None:
+        """Refuse columns that something else than commas separates."""
         for mark in ";\t|":
             if outputs and _are_separated(outputs, mark):
                 refuse(
@@ -289,25 +330,48 @@ class CsvTable(LineTable):
                     f"its columns seem to be separated by {mark!r}; separate them by commas, and write decimals with a "
                     "point",
                 )
-        self._maybe_empty = [
-            place for place in range(len(self._texts)) if not any(row[place].strip() for row in outputs if row[place:])
-        ]
+            if header and outputs and _are_separated_as(header[0], outputs, mark):
+                refuse(
+                    self._path,
+                    f"its columns seem to be separated by {mark!r}, which lines have as often as the first one; "
+                    "separate them by commas, and write decimals with a point; if there is one column of texts, head "
+                    f"it by a name without {mark!r}",
+                )
 
-    def _check_filled(self) -> None:
-        """Refuse a column without any content, such as that after a comma at the end of every line."""
-        if not self._rows or not self._maybe_empty:
+    def _check_undecided(self) -> None:
+        """Refuse a column that begins with a missing value and has numbers, or nothing at all, in all other lines.
+
+        Nothing at all stands in the column after a comma at the end of every line.
+        """
+        if not self._rows or not self._undecided:
             return
-        empty = set(self._maybe_empty)
+        missing: dict[int, tuple[int, str]] = {}
+        numbers: dict[int, int] = {}
+        undecided, filled = set(self._undecided), set()
         with opened(self._path) as file:
-            for _, row in self._lines(file):
-                empty -= {place for place in empty if row[place].strip()}
-                if not empty:
+            for line, row in self._lines(file):
+                for place in tuple(undecided):
+                    text = row[place]
+                    if text.strip():
+                        filled.add(place)
+                    if _is_missing(text):
+                        missing.setdefault(place, (line, text))
+                    elif number_in(text) is None:
+                        undecided.remove(place)
+                    else:
+                        numbers.setdefault(place, line)
+                if not undecided:
                     return
-        refuse(
-            self._path,
-            "is empty in every line; leave it out, and commas at the ends of lines",
-            column=self._column(min(empty)),
-        )
+        for place in sorted(undecided):
+            if place in numbers:
+                line, text = missing[place]
+                self._refuse_missing(line, place, text, numbers[place])
+            if place not in filled:
+                refuse(
+                    self._path,
+                    "is empty in every line; leave it out, and commas at the ends of lines",
+                    column=self._column(place),
+                )
 
 
 class VaryingPartsError(DataError):
@@ -417,6 +481,8 @@ def parts_of(value: Any, name: str) -> Iterator[tuple[str, Any]]:
 def _has_header(rows: list[list[str]]) -> bool:
     if not rows or any(number_in(text) is not None or text in _TRUTH_VALUES for text in rows[0]):
         return False
+    if all(map(_is_missing, rows[0])):
+        return False
     if len(rows) == 1:
         return True
     if any(number_in(text) is not None for text in rows[1]):
@@ -467,6 +533,19 @@ def _are_separated(rows: Sequence[Sequence[str]], mark: str) -> bool:
     if len(counts) > 1 or counts == {0}:
         return False
     return all(number_in(part.replace(",", ".")) is not None for line in lines for part in line.split(mark))
+
+
+def _are_separated_as(header: Sequence[str], rows: Sequence[Sequence[str]], mark: str) -> bool:
+    """Whether a mark stands as often in nearly all rows as in a header without commas."""
+    number = header[0].count(mark)
+    if len(header) > 1 or not number:
+        return False
+    same = sum(",".join(row).count(mark) == number for row in rows)
+    return same >= _NEARLY_ALL * len(rows)
+
+
+def _is_missing(value: Any) -> bool:
+    return isinstance(value, str) and value.strip().lower() in _MISSING
 
 
 def _is_exact(value: int) -> bool:

@@ -215,7 +215,14 @@ def test_without_pyarrow(tmp_path, monkeypatch):
 BAD = {
     "x.csv": [
         ("1\n2\nabc\n", r"line 3, column 1: 'abc' is not a number, where line 1 has one"),
-        ("x,y\n1,2\n3,\n", r"line 3, column y: is empty"),
+        ("x,y\n1,2\n3,\n", r"line 3, column y: is empty, where line 2 has a number; write a number that no other"),
+        ("x,y\n1,2\n3,N/A\n", r"line 3, column y: is 'N/A', where line 2 has a number"),
+        ("x,y\n,2\n3,4\n", r"line 2, column x: is empty, where line 3 has a number; write a number that no other"),
+        ("x,y\nNA,2\n,1\n3,4\n", r"line 2, column x: is 'NA', where line 4 has a number"),
+        ("x\n" + "NA\n" * 2000 + "0.5\n", r"line 2, column x: is 'NA', where line 2002 has a number"),
+        ("NA\n1\n2\n", r"line 1, column 1: is 'NA', where line 2 has a number; .* or give --header if the line has"),
+        (",0\n0,1.5\n1,2.5\n", r"line 1, column 1: is empty, where line 2 has a number"),
+        ("x\n1,2\n", r"line 2: has 2 columns, where the header in line 1 names 1; name every column"),
         ("1\nnan\n", r"line 2, column 1: is NaN"),
         ("1,2\n3\n", r"line 2: has 1 column, where line 1 has 2"),
         ("x,x\n1,2\n", r"names must differ"),
@@ -236,6 +243,10 @@ BAD = {
         ("1;2\n3;4\n", r"seem to be separated by ';'"),
         ("0,5;1,2\n3,5;4,1\n", r"seem to be separated by ';'"),
         ("x\ty\n1\t2\n", r"seem to be separated by '\\t'"),
+        ("x;y\n0.5;a\n1.5;b\n", r"seem to be separated by ';', which lines have as often as the first one; .* without"),
+        ("x;y\n0,5;a\n1,5;b\n", r"seem to be separated by ';', which"),
+        ("x\ty\n0.5\ta\n1.5\tb\n", r"seem to be separated by '\\t', which"),
+        ("x;y\n" + "0.5;a\n" * 50 + "0.5;a;\n", r"seem to be separated by ';', which"),
         ("a\n\nb\na\n", r'line 2: is blank, and rows follow; write an output that is an empty text as ""'),
         ("1\n2\n\n\n3\n", r"line 3: is blank"),
         ("1,\n2,\n", r"column 2: is empty in every line; leave it out"),
@@ -296,6 +307,22 @@ def test_large_numbers_and_truth_values(tmp_path):
     # One text is a text, whatever marks it has.
     assert of("1;x\n2;y\n1;x\n") == ["1;x", "2;y", "1;x"]
     assert of("a,\nb,\na,x\nb,\n") == [("a", ""), ("b", ""), ("a", "x"), ("b", "")]
+    assert of("out\n1;x\n2;y\n3;z\n") == ["1;x", "2;y", "3;z"]
+    assert of("out;put\na\nb;c\nd;e\na\n") == ["a", "b;c", "d;e", "a"]
+    assert of("x,y\na;b,1\nc;d,2\n") == [("a;b", 1), ("c;d", 2)]
+
+
+@pytest.mark.usefixtures("chunk")
+def test_texts_among_which_one_is_empty_or_missing(tmp_path):
+    def of(content):
+        return read(write(tmp_path, "x.csv", content)).tolist()
+
+    assert of("x,y\nNA,1\n2,2\nb,3\n") == [("NA", 1), ("2", 2), ("b", 3)]
+    assert of("x,y\n,1\na,2\n,3\n") == [("", 1), ("a", 2), ("", 3)]
+    assert of("x,y\nnone,1\nnone,2\n") == [("none", 1), ("none", 2)]
+    assert of("x,y\n" + "NA,1\n" * 1500 + "7,1\na,1\n")[-2:] == [("7", 1), ("a", 1)]
+    assert of("none\na\nb\n") == ["none", "a", "b"]
+    assert of('""\na\nb\n') == ["", "a", "b"]
 
 
 def test_whole_numbers_beside_others_are_not_rounded():
