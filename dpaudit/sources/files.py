@@ -180,7 +180,10 @@ def pairs_in(folder: Path) -> dict[str, tuple[Path, Path]]:
 
 
 def _labels(chunk: np.ndarray, column: str) -> np.ndarray:
-    values = chunk[column] if chunk.dtype.names else as_object_array([each[column] for each in chunk])
+    if chunk.dtype.names:
+        values = chunk[column]
+    else:
+        values = as_object_array(["" if each[column] is None else each[column] for each in chunk])
     return values.astype(str) if values.dtype.kind != "O" else np.array([str(value) for value in values])
 
 

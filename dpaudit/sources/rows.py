@@ -37,6 +37,9 @@ text in a column may have one more."""
 
 _JSON_OUTPUTS: Final = "a number, a text in double quotes, a list or an object"
 
+NULL_MEND: Final = 'write an object in every line, such as {"output": 1}; what stands in it may be null'
+"""What to do about a line that is null."""
+
 _KINDS: Final[Mapping[str, Any]] = {"whole": np.int64, "number": np.float64, "text": object}
 
 
@@ -375,7 +378,7 @@ class CsvTable(LineTable):
 
 
 class VaryingPartsError(DataError):
-    """Lines of JSON are objects with other keys, or lists of other lengths, so that they make no columns."""
+    """Lines of JSON have other keys, lists of other lengths or a null in them, so that they make no columns."""
 
 
 class JsonTable(LineTable):
@@ -392,14 +395,14 @@ class JsonTable(LineTable):
     Raises
     ------
     DataError
-        It cannot be read, or a line has other parts (then `VaryingPartsError`) or another type.
+        It cannot be read, or a line has other parts or a null in it (then `VaryingPartsError`) or another type.
     """
 
     def _lines(self, file: BinaryIO) -> Iterator[tuple[int, Sequence[Any]]]:
         keys: tuple[str, ...] | None = None
         first: int | None = None
         only_lists = True
-        for line, _, value in json_lines(self._path, file):
+        for line, value in json_lines(self._path, file):
             only_lists = only_lists and isinstance(value, list)
             if isinstance(value, dict | list) and any(isinstance(item, dict | list) for item in _items(value)):
                 parts = list(parts_of(value, ""))
@@ -421,13 +424,15 @@ class JsonTable(LineTable):
                 if only_lists:
                     self._varies(line, first)
                 refuse(self._path, f"is {json_kind(value)}, where other lines are objects", line=line)
+            if value is None:
+                refuse(self._path, f"is null; {NULL_MEND}", line=line)
             values = value if isinstance(value, list) else [value]
             if not values:
                 self._varies(line, None)
-            for place, item in enumerate(values):
-                if item is None:
-                    column = keys[place] if keys else place + 1
-                    refuse(self._path, "is null; write a number or a text", line=line, column=column)
+            if None in values:
+                place = values.index(None)
+                column = keys[place] if keys else place + 1
+                raise VaryingPartsError(f"{self._path}, line {line}, column {column}: is null")
             first = first or line
             yield line, [int(item) if isinstance(item, bool) else item for item in values]
 
@@ -442,8 +447,8 @@ class JsonTable(LineTable):
         raise VaryingPartsError(f"{self._path}, line {line}: has {parts}")
 
 
-def json_lines(path: Path, file: BinaryIO) -> Iterator[tuple[int, str, Any]]:
-    """Yield the number, the text and the value of every line of JSON that is not blank.
+def json_lines(path: Path, file: BinaryIO) -> Iterator[tuple[int, Any]]:
+    """Yield the number and the value of every line of JSON that is not blank.
 
     Raises
     ------
@@ -459,7 +464,7 @@ def json_lines(path: Path, file: BinaryIO) -> Iterator[tuple[int, str, Any]]:
             refuse(path, f"{error}, and one of its values would be lost; write every key once", line=line)
         except ValueError as error:
             refuse(path, f"is not JSON ({error}); write an output a line: {_JSON_OUTPUTS}", line=line)
-        yield line, text, value
+        yield line, value
 
 
 def _items(value: dict[str, Any] | list[Any]) -> Iterable[Any]:

@@ -1,4 +1,4 @@
-"""Outputs in JSON Lines whose parts vary: objects with other keys in some lines, lists of other lengths."""
+"""Outputs in JSON Lines whose parts vary: objects with other keys in some lines, lists of other lengths, nulls."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from dpaudit.reading import json_kind
-from dpaudit.sources.rows import JsonTable, VaryingPartsError, as_object_array, json_lines, parts_of
+from dpaudit.sources.rows import NULL_MEND, JsonTable, VaryingPartsError, as_object_array, json_lines
 from dpaudit.sources.tables import Table
 from dpaudit.sources.text import refuse
 
@@ -31,25 +31,24 @@ class StructureTable(JsonTable):
     """
 
     def __init__(self, path: Path, reason: str) -> None:
-        self.notes = (f"{reason}; outputs are compared as structures whose parts may be absent",) if reason else ()
+        note = f"{reason}; outputs are compared as structures whose parts may be absent or null"
+        self.notes = (note,) if reason else ()
         self.kind = ""
         """What JSON calls an output."""
         super().__init__(path)
 
     def _lines(self, file: BinaryIO) -> Iterator[tuple[int, Sequence[Any]]]:
         first, filled = None, False
-        for line, text, value in json_lines(self._path, file):
+        for line, value in json_lines(self._path, file):
             kind = json_kind(value)
+            if value is None:
+                refuse(self._path, f"is null; {NULL_MEND}", line=line)
             if first is None:
                 first, self.kind = line, kind
             if kind != self.kind:
                 refuse(self._path, f"is {kind}, where line {first} is {self.kind}; write one form", line=line)
             if not isinstance(value, dict | list):
                 refuse(self._path, f"is {kind}, where others are lists or objects; write one form", line=line)
-            if "null" in text:
-                for name, part in parts_of(value, ""):
-                    if part is None:
-                        refuse(self._path, "is null; write a number or a text", line=line, column=name)
             filled = filled or bool(value)
             yield line, [value]
         if first is not None and not filled:
@@ -60,7 +59,7 @@ class StructureTable(JsonTable):
 
 
 def json_table(path: Path) -> JsonTable:
-    """Return the outputs of a file of JSON Lines: in columns, or as structures where their parts vary."""
+    """Return the outputs of a file of JSON Lines: in columns, or as structures where parts vary or are null."""
     try:
         return JsonTable(path)
     except VaryingPartsError as error:

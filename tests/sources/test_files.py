@@ -93,6 +93,10 @@ def test_json_lines(tmp_path, ending):
         [[], [{"name": "a", "n": 1}], []],
         [[{"name": "a", "n": 1}], [], [{"name": "a", "n": 1}]],
         [[1, [2]], [1, 2]],
+        [{"n": None}, {"n": 1}, {"n": "a"}],
+        [{"n": 1}, {"n": None}, {"n": 2.5}],
+        [{"x": {"y": [1, None]}}, {"x": {"y": [1, 2]}}],
+        [[1, 2], [None, 3]],
     ],
     ids=str,
 )
@@ -128,7 +132,28 @@ def test_structures_of_files_are_those_of_lists(tmp_path, pair):
     varying = {name for name in pair if any(f"{name}.jsonl, line" in note for note in found.notes)}
     assert varying == set(pair) & {"often", "rarely"}
     assert found.notes
-    assert all("compared as structures whose parts may be absent" in note for note in found.notes)
+    assert all("compared as structures whose parts may be absent or null" in note for note in found.notes)
+
+
+def test_nulls_of_files_are_the_none_of_lists(tmp_path):
+    rng = np.random.default_rng(1)
+    sides = [
+        [{"n": None if hidden else int(n)} for n, hidden in zip(rng.poisson(3, 500), rng.random(500) < p, strict=True)]
+        for p in (0.5, 0.1)
+    ]
+    expected = dpaudit.bound_from_samples(*sides)
+    found = dpaudit.bound_from_samples(*(read_table(json_file(tmp_path, f"{i}.jsonl", sides[i])) for i in (0, 1)))
+    assert found.epsilon == expected.epsilon > 0.8
+    assert (found.event, found.hits) == (expected.event, expected.hits)
+    assert "0.jsonl, line 1, column n: is null; outputs are compared as structures whose parts" in found.notes[0]
+    # A file without nulls is compared as structures, too, if the other one has some.
+    numbers = [{"n": 1}] * 500
+    alone = dpaudit.bound_from_samples(
+        read_table(json_file(tmp_path, "numbers.jsonl", numbers)), read_table(tmp_path / "0.jsonl")
+    )
+    assert alone.epsilon == dpaudit.bound_from_samples(numbers, sides[0]).epsilon > 1
+    with pytest.raises(dpaudit.DataError, match="column 'who' has an empty label"):
+        by_label(json_file(tmp_path, "x.jsonl", [{"who": who, "n": 1} for who in (1, None)]), "who")
 
 
 @pytest.mark.usefixtures("chunk")
@@ -257,14 +282,13 @@ BAD = {
         ('{"a": 1}\n{"a": 1, "b": 0, "a": 2}\n', r"line 2: key 'a' stands twice, .* would be lost; write every key"),
         ('{"x": [{"b": 0, "b": 0}]}\n', r"line 1: key 'b' stands twice"),
         ("1\nNaN\n", r"line 2: is not JSON"),
-        ("1\nnull\n", r"line 2, column 1: is null"),
+        ("1\nnull\n", r'line 2: is null; write an object in every line, such as \{"output": 1\}; .* may be null'),
+        ("[null]\nnull\n", r"line 2: is null; write an object in every line"),
         ('1\n{"x": 1}\n', r"line 2: has named parts, where line 1 has none"),
         ('{"x": 1}\n{}\n[1]\n', r"line 3: is a list, where line 1 is an object; write one form"),
         ("[1]\n[1, 2]\n3\n", r"line 3: is a number, where line 1 is a list"),
         ("3\n[]\n", r"line 1: is a number, where others are lists or objects"),
-        ('{"x": 1}\n{"y": [1, {"z": null}]}\n', r"line 2, column y\[1\].z: is null"),
         ('{"x.y": 1, "x": {"y": 2}}\n', r"line 1: has two parts that would be one column"),
-        ('{"x": {"y": null}}\n', r"line 1, column x.y: is null"),
         (b'"\xff"\n', r"line 1: is not UTF-8"),
         (gzip.compress(b"1\n", mtime=0), r"compressed by gzip, but its name does not end in .gz"),
         ('1\n"a"\n', r"line 2, column 1: 'a' is not a number"),
