@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from dpaudit.auditors.outputs.columns import Columns
+from dpaudit.auditors.outputs.flat import value_count
 from dpaudit.auditors.outputs.outputs import Outputs, coding_of, outcome_keys
 from dpaudit.claims.inputs import short_repr
 from dpaudit.errors import CheckError
@@ -138,7 +139,8 @@ def order_notes(rows: np.ndarray, name: str) -> list[str]:
     """
     if len(rows) < _FEWEST:
         return []
-    columns = list(_columns(rows))
+    structured = _structured_columns(rows)
+    columns = list(_columns(rows)) if structured is None else structured
     counting = [label for label, values in columns if _counts_up(values)]
     notes = [
         f"{label or 'the output'} of {name} grows by the same step from row to row, as a row number does; leave it out "
@@ -151,8 +153,10 @@ def order_notes(rows: np.ndarray, name: str) -> list[str]:
     codes = _codes(rest)
     if 1 + int(np.count_nonzero(np.diff(codes))) == int(codes.max()) + 1 <= _FEW_VALUES:
         return notes
-    numbers = (values for _, values in rest[:_COLUMNS_COPIED])
-    odd = [*(of_neighbours(split(values)) for _, values in rest), *map(of_copies, numbers)]
+    # Of structures the first half said what the columns are, and a half that had no part in it is looked at.
+    begin = 0 if structured is None else len(codes) // 2
+    looked_at = [values[begin:] for _, values in rest]
+    odd = [*(of_neighbours(split(values)) for values in looked_at), *map(of_copies, looked_at[:_COLUMNS_COPIED])]
     if oddest(odd).corrected <= NOTED:
         notes.append(
             f"rows of {name} seem to depend on those before them, as the steps of one run do, or outputs written more "
@@ -406,6 +410,18 @@ def _columns(rows: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
             yield label, values
         elif values.dtype.kind in "mM":
             yield label, values.astype(np.int64)
+
+
+def _structured_columns(rows: np.ndarray) -> list[tuple[str, np.ndarray]] | None:
+    """Return the columns of the first structures with what events call them; None where outputs have no parts."""
+    if rows.dtype != object or rows.ndim > 1:
+        return None
+    width = max(1, sum(map(value_count, rows[:_FEWEST].tolist())) // _FEWEST)
+    looked_at = rows[: min(_MOST_ROWS, max(_FEWEST, _MOST_VALUES // width))]
+    columns = _columns_of(looked_at[: len(looked_at) // 2])
+    if columns is None or columns.paths is None or columns.paths == ("[0]",):
+        return None
+    return list(zip(columns.names, _numbers(looked_at, columns).astype(np.float64), strict=False))
 
 
 def _counts_up(values: np.ndarray) -> bool:

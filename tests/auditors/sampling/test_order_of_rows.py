@@ -68,6 +68,49 @@ def test_row_numbers():
     assert note.startswith("the output of A grows")
 
 
+def structures(*rows):
+    made = np.empty(len(rows), dtype=object)
+    made[:] = rows
+    return made
+
+
+def tagged(seed, **columns):
+    """Dicts with a noisy number and lists of varying length, and columns beside them."""
+    sizes = np.random.default_rng(seed).integers(1, 4, size=5000).tolist()
+    named = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)] or [{}] * 5000
+    each = zip(named, drawn(seed).tolist(), sizes, strict=True)
+    return structures(*({**beside, "x": x, "tags": ["a"] * size} for beside, x, size in each))
+
+
+def test_row_numbers_in_structures():
+    (note,) = order_notes(tagged(1, id=range(5000)), "A")
+    assert note.startswith("output['id'] of A grows by the same step from row to row, as a row number does; leave it")
+    rng = np.random.default_rng(2)
+    values = [[i, *rng.laplace(size=rng.integers(3)).tolist()] for i in range(5000)]
+    assert order_notes(structures(*values), "A")[0].startswith("output[0] of A grows by the same step")
+    counted = [{"run": {"number": i}, "n": None if hidden else 1} for i, hidden in enumerate(rng.random(5000) < 0.3)]
+    (note,) = order_notes(structures(*counted), "A")
+    assert note.startswith("output['run']['number'] of A grows by the same step")
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_orders_of_structures_are_not_noted(seed):
+    rng = np.random.default_rng(seed)
+    assert order_notes(tagged(seed), "A") == []
+    assert order_notes(tagged(seed, y=sorted(drawn(seed + 100).tolist())), "A") == []
+    assert order_notes(structures(*({str(k): 1 for k in rng.integers(9, size=3)} for _ in range(5000))), "A") == []
+    assert order_notes(structures(*([f"u{rng.random()}"] * rng.integers(3) for _ in range(5000))), "A") == []
+    assert order_notes(structures(*(set(rng.integers(500, size=200).tolist()) for _ in range(500))), "A") == []
+
+
+def test_structures_that_depend_on_each_other():
+    (note,) = order_notes(tagged(1, y=np.cumsum(drawn(2)).tolist()), "A")
+    assert note.startswith("rows of A seem to depend on those before them")
+    (note, other) = order_notes(tagged(1, id=range(5000), y=np.cumsum(drawn(2)).tolist()), "A")
+    assert note.startswith("output['id'] of A grows")
+    assert other.startswith("rows of A seem to depend on those before them")
+
+
 def test_notes_reach_the_evidence():
     a, b = np.cumsum(drawn(1)), drawn(2)
     bound = dpaudit.bound_from_samples(a, b, claimed=1)
