@@ -6,7 +6,7 @@ import json
 import shlex
 import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -100,7 +100,7 @@ def bound_files(
             texts.append(
                 _told(pair, names, found, whole, claimed, evidence)
                 if format_ == "json"
-                else _text(pair, names, found, whole, claimed, evidence, many=is_plan)
+                else _text(pair, names, found, whole, claimed, many=is_plan)
             )
             statuses.append(0 if evidence is None else status_of(evidence.verdict, None))
         verdicts.append("bounded" if evidence is None else evidence.verdict.value)
@@ -169,13 +169,13 @@ def _text(
     found: SamplesBound,
     whole: PrivacyBounds | None,
     claimed: Claimed | None,
-    evidence: Evidence | None,
     *,
     many: bool,
 ) -> str:
     from dpaudit.auditors.blackbox.samples import MORE_ROWS
     from dpaudit.auditors.sampling.budget import complement
     from dpaudit.claims.record import plain
+    from dpaudit.runner.bounds import judge_samples
 
     others = {name: value for name, value in found.guarantee.parameters.items() if name != found.parameter}
     event = json.dumps(plain(found.event), ensure_ascii=False)
@@ -196,8 +196,9 @@ def _text(
             ("the curve", f"{whole.in_words()}; all true at once, and the bound above, with confidence {at_once:.6g}")
         )
     rows += [("note", note) for note in found.notes]
-    if claimed is not None and evidence is not None:
-        rows.append(("claim", claim_in_words(claimed, evidence)))
+    if claimed is not None:
+        # The notes have lines of their own.
+        rows.append(("claim", claim_in_words(claimed, judge_samples(replace(found, notes=()), names))))
     heading = bound_in_words(found.parameter, found.value, others, found.confidence)
     return lines(f"{pair.name}: {heading}" if many else heading, rows)
 

@@ -234,6 +234,24 @@ def test_calls_that_are_refused(dpaudit, files, folder, arguments, words):
     assert words in outcome.err
 
 
+def test_a_note_is_told_once(dpaudit, folder):
+    rng = np.random.default_rng(1)
+    for name in "ab":
+        rows = [f"{i},{value!r}" for i, value in enumerate(rng.laplace(size=200).tolist())]
+        (folder / f"{name}.csv").write_text("\n".join(["id,x", *rows]), encoding="utf-8")
+    call = ["bound", "a.csv", "b.csv", "--claim-epsilon", "1"]
+    told = dpaudit(*call, "--output", "out").out
+    assert "\n  note        column id of a.csv grows by the same step" in told
+    assert "\n  claim       epsilon 1, delta 0: inconclusive; " in told
+    assert told.count("column id of a.csv grows by the same step") == 1
+    # Records, and JSON for programs, have the notes with the verdict too.
+    (result,) = read_record(folder / "out" / "record.json").results
+    content = json.loads(dpaudit(*call, "--format", "json").out)
+    assert len(content["notes"]) == 2
+    for note in (result.note, content["note"]):
+        assert all(each in note for each in content["notes"])
+
+
 @pytest.mark.slow
 def test_a_header_is_said_or_guessed_aloud(dpaudit, folder):
     rng = np.random.default_rng(1)
