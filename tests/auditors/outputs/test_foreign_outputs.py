@@ -106,6 +106,24 @@ def test_the_index_of_a_frame_is_looked_at_as_a_column_only():
     assert (left_out, column) == (0.0, pytest.approx(1.1, abs=0.2))
 
 
+@pytest.mark.parametrize("dtype", ["float64", "Int64"])
+def test_what_is_missing_in_a_frame_is_a_value_and_in_a_series_refused(dtype):
+    """As docs/handbook.md says."""
+    pd = pytest.importorskip("pandas")
+
+    def sample(data, size, rng):
+        drawn = pd.Series(rng.poisson(3, size=size).astype(float))
+        return drawn.mask(rng.random(size) < 0.1 + 0.4 * data).astype(dtype)
+
+    found = dpaudit.epsilon_lower_bound(
+        lambda *given: pd.DataFrame({"n": sample(*given)}), 0, 1, samples=4000, seed=SEED
+    )
+    assert 1.2 < found.epsilon < np.log(5)
+    assert "{'n': nan}" in str(found.event)
+    with pytest.raises(dpaudit.CheckError, match=r"returned NaN among its outputs; .*, such as None in a list"):
+        dpaudit.epsilon_lower_bound(sample, 0, 1, samples=4000, seed=SEED)
+
+
 def test_names_of_columns_come_back_from_pandas():
     pd = pytest.importorskip("pandas")
     frames = structured([pd.DataFrame({"count": [i, 2 * i], "kind": ["a", "b"[: i % 2]]}) for i in range(5)])
