@@ -119,7 +119,7 @@ def _codes(some: np.ndarray) -> tuple[float, ...]:
     others = counts[~common]
     if not 0 < common.sum() <= _MOST_CODES or others.sum() < _REPEATED * some.size:
         return ()
-    return tuple(values[common].tolist()) if len(others) >= _DISTINCT * others.sum() else ()
+    return tuple(map(float, values[common].tolist())) if len(others) >= _DISTINCT * others.sum() else ()
 
 
 @dataclass(frozen=True, slots=True)

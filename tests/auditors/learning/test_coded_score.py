@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import dpaudit
 from dpaudit.auditors.learning.coded_score import learn_coded
 from dpaudit.auditors.learning.counts import FinalTest
 from dpaudit.auditors.learning.learners import identity_transform, learn_additive
@@ -115,3 +116,14 @@ def test_a_chosen_score_learns_again_from_all_samples_and_its_event_keeps_its_pa
     every, half = (learn_coded(identity_of(x, y), x[:rows], y[:rows]) for rows in (60_000, 30_000))
     assert np.array_equal(main.event.score(x), every(x))
     assert not np.array_equal(main.event.score(x), half(x))
+
+
+def test_codes_among_whole_numbers_of_lists_have_words():
+    def sample(data, size, rng):
+        shown = rng.random(size) > (0.5 if data else 0.1)
+        return [
+            [i if show else None, i // 2] for i, show in zip(rng.integers(0, 10**6, size).tolist(), shown, strict=True)
+        ]
+
+    bound = dpaudit.epsilon_lower_bound(sample, 0, 1, samples=2000, confidence=0.95, seed=1)
+    assert bound.event
