@@ -38,11 +38,13 @@ class Verdict(StrEnum):
 _MEANINGS = {
     Verdict.PROVED: "computed exactly, for every neighbouring pair and event in the stated scope",
     Verdict.CERTIFIED: "not exact for every input, but computed or bounded with confidence for the stated ones",
-    Verdict.CONSISTENT: "no violation found; the detection limit says what would have been found",
+    Verdict.CONSISTENT: "no violation found; the detection limit says what the event chosen would have shown, and "
+    "others may show more",
     Verdict.REFUTED: "there is a witness that the reader can recompute",
     Verdict.VACUOUS: "true, but it says nothing there",
     Verdict.INAPPLICABLE: "the claim's own assumptions do not hold there",
-    Verdict.INCONCLUSIVE: "the budget was too small to say; not a pass",
+    Verdict.INCONCLUSIVE: "the budget was too small to say, or every output is new and hides what it depends on, where "
+    "no budget helps but `features` or `supports` do; not a pass",
     Verdict.ERROR: "the target or its check raised; no verdict",
 }
 

@@ -55,8 +55,9 @@ GLOSSARY = tuple(
         ),
         (
             "detection limit",
-            "The smallest violation that the samples would have shown. Where no violation was found, one below this "
-            "limit may still exist.",
+            "The smallest violation that the samples would have shown with 95 % power, if an event about as likely as "
+            "the one chosen forces it. Where no violation was found, one below this limit may still exist, and one "
+            "above it that other events show.",
         ),
         (
             "witness",

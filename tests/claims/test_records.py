@@ -431,3 +431,16 @@ def test_a_broken_record_of_version_1_is_refused(change):
     raw = json.loads(Path(__file__).with_name("record_v1.json").read_text(encoding="utf-8"))
     with pytest.raises(RecordError, match=next(iter(change))):
         Record.from_json(json.dumps(raw | change))
+
+
+def test_what_inconclusive_means_names_both_of_its_causes_and_what_helps():
+    meaning = Verdict.INCONCLUSIVE.meaning
+    assert "budget was too small" in meaning
+    assert "every output is new" in meaning
+    assert "`features` or `supports`" in meaning
+    assert meaning.endswith("not a pass")
+
+
+def test_what_consistent_means_ties_the_detection_limit_to_the_event_chosen():
+    assert "the event chosen would have shown" in Verdict.CONSISTENT.meaning
+    assert "others may show more" in Verdict.CONSISTENT.meaning

@@ -63,7 +63,7 @@ class SamplesBound:
         Probability, at least, with which the bound is not above the truth.
     detection_limit
         Smallest value that would have been refuted with 95 % power, if an event about as likely as this one forced it;
-        ``inf`` if none. What only rarer outputs show may be larger and go unseen.
+        ``inf`` if none. What other events show, such as rarer ones, may be larger and be missed.
     event
         The event, in a form that can be recomputed.
     reverse
