@@ -6,7 +6,7 @@ import json
 import re
 import shlex
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import PurePath, PurePosixPath, PureWindowsPath
 from urllib.parse import quote
 
 from dpaudit.claims.evidence import Counterexample, Interval, Remedy, Violation
@@ -24,6 +24,9 @@ from dpaudit.escapes import visible
 from dpaudit.reporting.numbers import DIGITS, format_interval, format_number, relation, telling_digits
 
 _MEASURED_AS = {"bound": "value", "published": "value"}
+_LIBRARY = re.compile(r"^[a-z][a-z0-9_-]+:")
+"""What stands before the file or module of an object of a library; the letter of a drive is too short for one."""
+
 ADDRESS = re.compile(r"https?://[!-;=?-~]+", re.ASCII)
 """An address that a page may link to."""
 
@@ -264,9 +267,25 @@ def verify_command(result: Result) -> str:
     if not result.witness_file:
         return ""
     words = shlex.split(result.command)
-    # A command runs only where the user names it.
-    named = ["--target", words[words.index("--command") + 1]] if "--command" in words[:-1] else []
+    # A command, and code outside of the current folder, run only where the user names them.
+    named = []
+    if "--command" in words[:-1]:
+        named = ["--target", words[words.index("--command") + 1]]
+    elif words[1:2] == ["check"] and _may_be_elsewhere(*words[2:3]):
+        named = ["--target", words[2]]
     return shlex.join(["dpaudit", "verify", result.witness_file, *named])
+
+
+def _may_be_elsewhere(target: str = "") -> bool:
+    """Whether a TARGET argument, as records hold it, may mean code outside of the folder where the audit ran.
+
+    A record does not say where a module is; those of users' own packages mostly are installed.
+    """
+    place = target.partition("::")[0]
+    if place.endswith(".py"):
+        file = _LIBRARY.sub("", place)
+        return PurePosixPath(file).is_absolute() or PureWindowsPath(file).is_absolute() or ".." in PurePath(file).parts
+    return ":" in place and not _LIBRARY.sub("", place).startswith("dpaudit.")
 
 
 def witness_link(result: Result) -> str:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -365,3 +366,15 @@ def test_files_that_are_no_witness(refused, folder):
 )
 def test_options_out_of_range(refused, witness, options, word):
     assert word in refused("verify", witness, *options)
+
+
+def test_the_command_that_is_printed_verifies_a_target_in_another_folder(dpaudit, folder, monkeypatch):
+    (folder / "leak.py").write_text(QUIET, encoding="utf-8")
+    (folder / "below").mkdir()
+    monkeypatch.chdir(folder / "below")
+    outcome = dpaudit("check", "../leak.py::Leak", "--samples", "5000", "--output", "out")
+    assert outcome.status == 1
+    (line,) = (line for line in outcome.out.splitlines() if "verify the witness:" in line)
+    words = shlex.split(line.partition("verify the witness: dpaudit ")[2])
+    assert "--target" in words
+    assert dpaudit(*words).status == 0

@@ -1,4 +1,5 @@
 import math
+import shlex
 from collections.abc import Callable
 
 import pytest
@@ -19,6 +20,7 @@ from dpaudit.reporting.wording import (
     quantities,
     reason,
     summary_line,
+    verify_command,
     witness_lines,
 )
 
@@ -249,3 +251,26 @@ def test_a_pure_guarantee_has_no_delta_and_a_shift_says_what_it_is(make_result: 
         "shift (what must be added to every epsilon of the profile)",
         "delta at 1",
     ]
+
+
+@pytest.mark.parametrize(
+    ("target", "named"),
+    [
+        ("half-noise", False),
+        ("audits/mine.py::Count", False),
+        ("/srv/code/mine.py::Count", True),
+        ("../mine.py::Count", True),
+        ("C:/code/mine.py::Count", True),
+        ("opendp:mine.py::made", False),
+        ("opendp:../mine.py::made", True),
+        ("my_package.noise:Count", True),
+        ("dpaudit.controls:HalfNoise", False),
+        ("opendp:dpaudit.sources.libraries.sweeps.opendp_objects:laplace", False),
+    ],
+)
+def test_the_command_that_verifies_a_witness_names_code_that_may_be_elsewhere(
+    make_result: Callable[..., Result], target: str, named: bool
+) -> None:
+    result = make_result(command=f"dpaudit check {target} --claim x", witness_file="out/witnesses/x.json")
+    words = ["dpaudit", "verify", "out/witnesses/x.json", *(["--target", target] if named else [])]
+    assert verify_command(result) == shlex.join(words)
