@@ -18,7 +18,7 @@ from dpaudit.auditors.measures.rates import audit_rate
 from dpaudit.auditors.measures.utility import audit_utility
 from dpaudit.auditors.noise.audit import audit_noise
 from dpaudit.auditors.recorded import find_deviation, find_view_deviation
-from dpaudit.auditors.sampling.budget import Budget, Method
+from dpaudit.auditors.sampling.budget import Budget, Features, Method
 from dpaudit.auditors.sampling.pace import OutOfTimeError, Pace
 from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.claims.claims import (
@@ -103,6 +103,26 @@ def view_of(target: Mechanism, claim: PrivacyClaim) -> tuple[Mechanism, Neighbou
     return view, neighbouring
 
 
+def takes_samples(target: Mechanism, claim: PrivacyClaim, *, method: Method, features: Features) -> bool:
+    """Whether samples decide a claim: its method insists on them, or no law is known of the view.
+
+    A law may still turn out not to decide the claim, which only the audit itself finds out.
+    """
+    method = _method(method, features)
+    if claim.inapplicable or method == "exact":
+        return False
+    if method != "auto":
+        return True
+    view, neighbouring = view_of(target, claim)
+    first = next(iter(neighbouring), None)
+    return first is not None and view.law(first[0]) is None
+
+
+def _method(method: Method, features: Features) -> Method:
+    # `--features` implies sampling.
+    return method if features == "none" else "black-box"
+
+
 def _audit_privacy(target: Mechanism, claim: PrivacyClaim, budget: Budget, streams: Streams) -> Evidence:
     """Audit the view, and pass the evidence only where the code that runs sends the messages that views declare."""
     view, neighbouring = view_of(target, claim)
@@ -125,8 +145,7 @@ def _audit_privacy(target: Mechanism, claim: PrivacyClaim, budget: Budget, strea
 def _audit_view(
     view: Mechanism, neighbouring: Neighbouring, claim: PrivacyClaim, budget: Budget, streams: Streams
 ) -> Evidence:
-    # `--features` implies sampling.
-    method = budget.method if budget.features == "none" else "black-box"
+    method = _method(budget.method, budget.features)
     first = next(iter(neighbouring), None)
     if first is None:
         raise CheckError(f"{claim.id}: `neighbours` of {view.name} lists no pair; list at least one")

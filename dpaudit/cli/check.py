@@ -95,8 +95,8 @@ def check(
         int | None,
         typer.Option(
             metavar="N",
-            help="Samples per input of a privacy audit, 1000000 where neither this nor a plan says; or runs of a "
-            "measurement.",
+            help="Samples per input of a privacy audit, at least 1000 where it samples, and 1000000 where neither "
+            "this nor a plan says; or runs of a measurement.",
         ),
     ] = None,
     seconds: Annotated[

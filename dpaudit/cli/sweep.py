@@ -20,7 +20,7 @@ DEFAULT_SAMPLES = 20_000
 
 def sweep(
     library: Annotated[str, typer.Argument(metavar="LIBRARY", help="opendp, diffprivlib or pure-ldp.")],
-    samples: Annotated[int, typer.Option(metavar="N", help="Samples per input.")] = DEFAULT_SAMPLES,
+    samples: Annotated[int, typer.Option(metavar="N", help="Samples per input, at least 1000.")] = DEFAULT_SAMPLES,
     seconds: Annotated[
         float | None,
         typer.Option(
@@ -72,11 +72,13 @@ def sweep(
             quiet=quiet,
             debug=debug,
         )
-    finally:
+    except typer.Exit:
+        # The run is over; an option that is refused has no coverage to show.
         if output is not None and (output / "record.json").is_file():
             _write_coverage(library, found, output)
         if format_ == "text" and not quiet:
             _print_coverage(library, found)
+        raise
 
 
 def _counted(found: Sweep) -> tuple[int, int]:

@@ -27,7 +27,16 @@ from dpaudit.runner.entries import system_entry
 from dpaudit.runner.execute import Lookup, Progress, run_cells
 from dpaudit.runner.executors import OnExecutor, width_of
 from dpaudit.runner.instances import claims_of
-from dpaudit.runner.outcome import Settings, answered, audited, late_result, not_begun, run_in_parts, run_part
+from dpaudit.runner.outcome import (
+    Settings,
+    answered,
+    audited,
+    check_samples_of,
+    late_result,
+    not_begun,
+    run_in_parts,
+    run_part,
+)
 from dpaudit.runner.parts import Parts
 from dpaudit.runner.prepare import Prepared, load_targets, prepare
 from dpaudit.runner.processes import Request as WorkerRequest
@@ -100,8 +109,8 @@ def check(
     data
         Data file to measure on (not with an instance).
     samples
-        Samples per input of a privacy audit, or runs of a measurement, at least 1. Where neither this nor the plan
-        says, a privacy audit by sampling draws 1,000,000 per input.
+        Samples per input of a privacy audit, at least 1000 where it samples, or runs of a measurement, at least 1.
+        Where neither this nor the plan says, a privacy audit by sampling draws 1,000,000 per input.
     seconds
         After this long no further claim is begun, and audits by sampling end with what they have, after the call of
         ``sample`` that is under way. What is undecided by then is ``inconclusive`` where the samples are too few to
@@ -362,6 +371,7 @@ def _check_instance(
         for name, kind in made.items()
         if not claims or name in claims
     ]
+    check_samples_of(cells, target)
     if executor is not None:
         results = _on_executor(executor, cells, target, settings)
     else:

@@ -7,13 +7,13 @@ import shlex
 import sys
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from dpaudit.auditors import Budget, Streams, audit
-from dpaudit.auditors.audit import view_of
+from dpaudit.auditors.audit import takes_samples, view_of
 from dpaudit.auditors.blackbox.audit import sampler_again
 from dpaudit.auditors.blackbox.pair import LEAST_SAMPLES
 from dpaudit.auditors.counterexamples.lemma import DEFAULT_DRAWS
@@ -36,7 +36,7 @@ from dpaudit.claims.inputs import error_text
 from dpaudit.claims.noise import NoiseClaim
 from dpaudit.claims.record import METHOD_ENDED, METHOD_RAISED, METHOD_UNUSABLE, UNKNOWN_KIND, Result, plain
 from dpaudit.claims.verdicts import Verdict, status_of
-from dpaudit.errors import DpauditError, PlanError, TargetError, TargetRaisedError
+from dpaudit.errors import DpauditError, ParameterError, PlanError, TargetError, TargetRaisedError
 from dpaudit.escapes import visible
 from dpaudit.mechanism import Mechanism
 from dpaudit.runner.cells import Cell
@@ -231,6 +231,44 @@ def _usual_samples(claim: Claim) -> tuple[int, int]:
     if isinstance(claim, NoiseClaim):
         return DEFAULT_NOISE_PAIRS, 1
     return getattr(claim, "runs", 1), _FEWEST_RUNS
+
+
+def check_samples_of(cells: Sequence[Cell], target: Mechanism | None = None) -> None:
+    """Raise ParameterError where a privacy claim is decided by samples, and fewer are asked for than an audit takes.
+
+    What is decided exactly takes no notice of the number, and passes. Of claims that cells of several parameters share,
+    the first is looked at.
+
+    Parameters
+    ----------
+    cells
+        What is to be audited.
+    target
+        The instance that they are about; without it, each cell makes its own.
+    """
+    looked_at = set()
+    for cell in cells:
+        samples = cell.samples
+        if samples is None or samples >= LEAST_SAMPLES or cell.kind != PrivacyClaim.kind or cell.missing:
+            continue
+        shared = cell.called, cell.claim, cell.method, cell.features, samples
+        if shared in looked_at:
+            continue
+        looked_at.add(shared)
+        sampled = False
+        # What the target raises is told when the cell is audited.
+        with suppress(Exception):
+            mechanism = cell.instance() if target is None else target
+            claim = _claim(cell, mechanism)
+            sampled = isinstance(claim, PrivacyClaim) and takes_samples(
+                mechanism, claim, method=cell.method, features=cell.features
+            )
+        if sampled:
+            planned = f"{cell.plan}: " if cell.plan and samples == cell.planned else ""
+            raise ParameterError(
+                f"{planned}samples must be at least {LEAST_SAMPLES} for an audit by sampling, got {samples}; "
+                f"raise the number, or leave out {cell.claim} of {cell.target}, which is audited so"
+            )
 
 
 def _unless_too_few(cell: Cell, evidence: Evidence, *, planned: int, spent: int) -> Evidence:

@@ -15,6 +15,7 @@ from dpaudit.runner.entries import claim_entries, paper_entries_of, system_entri
 from dpaudit.runner.instances import load_dataset
 from dpaudit.runner.keys import Candidates, Keys
 from dpaudit.runner.origins import origins
+from dpaudit.runner.outcome import check_samples_of
 from dpaudit.runner.request import Request
 from dpaudit.runner.sources import declarations_by_id, sources_of
 
@@ -90,6 +91,7 @@ def prepare(request: Request, timed: bool = False) -> Prepared:
     cells = tuple(choice.cells[place] for place in choice.places)
     if timed:
         cells = tuple(replace(cell, timed=True) for cell in cells)
+    check_samples_of(cells)
     keys = Keys(request.seed)
     return Prepared(
         cells=cells,

@@ -1,6 +1,10 @@
 """Options and targets that cannot be used: status 2, nothing on standard output, one line that says what to mend."""
 
+import re
+
 import pytest
+
+import dpaudit as package
 
 RR = "ldp-kwiksort-rr"
 THEOREM = "yan2020.theorem1-rr"
@@ -227,3 +231,67 @@ def test_a_parameter_that_another_one_decides_is_refused(refused, options):
     assert "epsilon" in message
     assert "central_epsilon" in message
     assert "without effect" in message
+
+
+SAMPLED = '''\
+import dpaudit
+
+
+class Noisy(dpaudit.Mechanism):
+    """A bit with Laplace noise; `law` is known where it says so."""
+
+    law_known: bool = False
+
+    def sample(self, data, size, rng):
+        return data + rng.laplace(size=size)
+
+    def law(self, data):
+        return dpaudit.LaplaceLaw(float(data), 1.0) if self.law_known else None
+
+    def neighbours(self):
+        return dpaudit.Neighbouring(relation="substitution", pairs=[(0, 1)], complete=True, scope="the bits")
+
+    def claims(self):
+        return [dpaudit.PrivacyClaim(id="noisy.privacy", statement="It is private.", epsilon=1.0)]
+'''
+TOO_FEW = (
+    "samples must be at least 1000 for an audit by sampling, got 500; raise the number, or leave out noisy.privacy of "
+    "noisy, which is audited so"
+)
+
+
+@pytest.fixture
+def sampled(folder):
+    (folder / "noisy.py").write_text(SAMPLED, encoding="utf-8")
+    return "noisy.py"
+
+
+@pytest.mark.slow
+def test_fewer_samples_than_an_audit_takes_are_refused(refused, sampled):
+    assert TOO_FEW in refused("check", sampled, "--samples", "500")
+
+
+@pytest.mark.slow
+def test_a_plan_with_fewer_samples_than_an_audit_takes_is_refused(refused, sampled, folder):
+    (folder / "noisy.toml").write_text(
+        f'schema = "dpaudit.plan/1"\nprotocol = "{sampled}"\n\n[[audit]]\ntarget = "noisy"\nclaim = "noisy.privacy"\nset = {{}}\n'
+        'expect = "consistent"\nreason = "It is."\nsamples = 500\n',
+        encoding="utf-8",
+    )
+    assert f"noisy.toml: {TOO_FEW}" in refused("check", "noisy.toml")
+
+
+@pytest.mark.slow
+def test_what_is_decided_exactly_takes_any_number_of_samples(dpaudit, refused, sampled):
+    known = ("check", sampled, "--set", "law_known=true", "--samples", "500")
+    assert dpaudit(*known).status == 0
+    assert TOO_FEW in refused(*known, "--method", "black-box")
+    assert TOO_FEW in refused(*known, "--features", "float-bits")
+
+
+def test_python_refuses_fewer_samples_than_an_audit_takes():
+    names = {"__name__": "noisy"}
+    exec(SAMPLED, names)
+    with pytest.raises(package.ParameterError, match=re.escape(TOO_FEW)):
+        package.check(names["Noisy"](), samples=500)
+    assert package.check(names["Noisy"](law_known=True), samples=500).results[0].verdict == "proved"

@@ -33,7 +33,7 @@ def test_equal_seeds_give_equal_records_on_any_number_of_workers(mixed):
 
 
 def test_a_result_does_not_depend_on_what_else_is_checked(mixed):
-    options = {"samples": 300, "confidence": 0.99}
+    options = {"samples": 1000, "confidence": 0.99}
     alone = dpaudit.check(mixed, claims=["mixed.lemma"], **options).results[0]
     beside = next(r for r in dpaudit.check(mixed, **options).results if r.claim == "mixed.lemma")
     assert alone.measured == beside.measured
