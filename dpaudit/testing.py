@@ -21,11 +21,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Integral, Real
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, get_args
 
 from dpaudit.auditors.agreement import ALPHA as AGREEMENT_ALPHA
 from dpaudit.auditors.audit import audit, view_of
 from dpaudit.auditors.blackbox.samples import bound_from_samples
+from dpaudit.auditors.outputs.features import FeatureMap
 from dpaudit.auditors.sampling.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget, Features, Method, deadline_in
 from dpaudit.auditors.sampling.sampler import SampleFunction, SupportFunction, sampled
 from dpaudit.auditors.sampling.streams import Streams
@@ -76,7 +77,7 @@ def assert_private(
     seed: int = 0,
     method: Method = "auto",
     stop_early: bool = False,
-    features: Features = "none",
+    features: FeatureMap | Features | None = "none",
     supports: SupportFunction | None = None,
     own_randomness: bool = False,
 ) -> Evidence:
@@ -114,7 +115,9 @@ def assert_private(
     stop_early
         Stop sampling as soon as the claim is refuted.
     features
-        ``float-bits``: look at the bit patterns of floating-point outputs too. It implies an audit by sampling.
+        ``float-bits``: look at the bit patterns of floating-point outputs too. It implies an audit by sampling. Or, for
+        a function and for outputs that were drawn already, a function of an array of outputs that returns an array of
+        what to look at, one row per output (see `dpaudit.epsilon_lower_bound`); a mechanism has it as a method.
     supports
         For a function: ``supports(outputs, data)`` returns whether each output speaks for the input ``data``, an array
         of bool of shape (size,), or None where that is not known (see `Mechanism.supports`).
@@ -173,6 +176,11 @@ def assert_private(
             raise ParameterError(f"{name} must be {words}, got {value!r}")
     if seed < 0:
         raise ParameterError(f"seed must be at least 0, got {seed}")
+    named: Features
+    look: FeatureMap | None
+    named, look = ("none", features) if callable(features) else ("none" if features is None else features, None)
+    if named not in get_args(Features):
+        raise ParameterError(f"features must be a function or one of {', '.join(get_args(Features))}, got {features!r}")
     statement = str(guarantee)
     if guarantee is None:
         assert epsilon is not None
@@ -192,7 +200,7 @@ def assert_private(
         if wrong := [name for name, value in given.items() if value]:
             raise ParameterError(f"{wrong[0]} says nothing of outputs that were drawn already; leave it out")
         return _assert_samples(
-            target, guarantee, statement, confidence=float(confidence), seed=int(seed), features=features
+            target, guarantee, statement, confidence=float(confidence), seed=int(seed), features=look or named
         )
     claim = PrivacyClaim(id="assert_private", statement=statement, guarantee=guarantee, view=view)
     budget = Budget(
@@ -200,10 +208,10 @@ def assert_private(
         confidence=float(confidence),
         method=method,
         stop_early=stop_early,
-        features=features,
+        features=named,
         deadline=deadline,
     )
-    mechanism = _mechanism(target, pairs, view, method, supports, own_randomness)
+    mechanism = _mechanism(target, pairs, view, method, look, supports, own_randomness)
     shown, _ = view_of(mechanism, claim)
     streams = Streams(int(seed), (mechanism.name, "assert_private"))
     try:
@@ -214,7 +222,9 @@ def assert_private(
     audited = _audited(shown, evidence, confidence)
     history.append(audited)
     if evidence.verdict in (Verdict.REFUTED, Verdict.INCONCLUSIVE):
-        raise AssertionError(_message(mechanism, shown, claim, budget, seconds, seed, evidence, audited))
+        raise AssertionError(
+            _message(mechanism, shown, claim, budget, seconds, seed, evidence, audited, look, supports)
+        )
     return evidence
 
 
@@ -229,7 +239,13 @@ def own_guarantee(target: Any) -> Guarantee | None:
 
 
 def _assert_samples(
-    given: tuple[Any, ...], guarantee: Guarantee, statement: str, *, confidence: float, seed: int, features: Features
+    given: tuple[Any, ...],
+    guarantee: Guarantee,
+    statement: str,
+    *,
+    confidence: float,
+    seed: int,
+    features: FeatureMap | Features,
 ) -> Evidence:
     """Fail if outputs that were drawn already refute a guarantee, or are too few to say."""
     if len(given) != 2:
@@ -262,7 +278,9 @@ def _assert_samples(
         lines.append(f"  {evidence.note}")
         if evidence.verdict is Verdict.REFUTED:
             lines.append(f"  false-alarm rate: at most {float(audited.false_alarm):.6g}")
-        lines.append(f"  to see it again: seed={seed}, confidence={confidence!r}")
+        again = f"seed={seed}, confidence={confidence!r}"
+        again += f", features={_shown(features)}" if features != "none" else ""
+        lines.append(f"  to see it again: {again}")
         raise AssertionError("\n".join(lines))
     return evidence
 
@@ -276,6 +294,7 @@ def _mechanism(
     pairs: Iterable[Pair] | None,
     view: str,
     method: Method,
+    features: FeatureMap | None,
     supports: SupportFunction | None,
     own_randomness: bool,
 ) -> Mechanism:
@@ -283,6 +302,8 @@ def _mechanism(
     if isinstance(target, Mechanism):
         if pairs is not None:
             raise ParameterError(f"a mechanism lists its own pairs in `neighbours`; leave `pairs` out with {target!r}")
+        if features is not None:
+            raise ParameterError(f"define `features` as a method of the class of {target!r}, and leave it out here")
         if supports is not None:
             raise ParameterError(f"define `supports` as a method of the class of {target!r}, and leave it out here")
         if own_randomness:
@@ -301,7 +322,7 @@ def _mechanism(
         raise ParameterError(f"{name} is a function, whose law is not known; leave method='exact' out")
     if supports is not None and not callable(supports):
         raise ParameterError(f"supports must be a function of outputs and an input, got {supports!r}")
-    return _sampling(target, name, _checked(pairs), supports, own_randomness)
+    return _sampling(target, name, _checked(pairs), features, supports, own_randomness)
 
 
 def _checked(pairs: Iterable[Pair]) -> list[Pair]:
@@ -323,7 +344,8 @@ def _sampling(
     function: SampleFunction,
     name_: str,
     pairs: list[Pair],
-    supports_: SupportFunction | None,
+    features: FeatureMap | None,
+    supports: SupportFunction | None,
     own_randomness_: bool,
 ) -> Mechanism:
     class Sampling(Mechanism):
@@ -341,14 +363,18 @@ def _sampling(
         def __repr__(self) -> str:
             return name_
 
-    class Supporting(Sampling):
-        """One whose outputs say which inputs they speak for."""
+    # Whether a class has these methods says whether they are looked at, and a class has a `repr` and a name of its own.
+    members: dict[str, Any] = {"name": name_, "__repr__": Sampling.__repr__}
+    if features is not None:
+        members["features"] = lambda _, outputs: features(outputs)
+    if supports is not None:
+        members["supports"] = lambda _, outputs, data: supports(outputs, data)
+    made: Mechanism = type(Sampling.__name__, (Sampling,), members)()
+    return made
 
-        def supports(self, outputs: Any, data: Any) -> Any:
-            assert supports_ is not None
-            return supports_(outputs, data)
 
-    return Sampling() if supports_ is None else Supporting()
+def _shown(features: FeatureMap | Features) -> str:
+    return _name(features) if callable(features) else repr(features)
 
 
 def _name(function: Any) -> str:
@@ -376,6 +402,8 @@ def _message(
     seed: int,
     evidence: Evidence,
     audited: Audited,
+    features: FeatureMap | None,
+    supports: SupportFunction | None,
 ) -> str:
     refuted = evidence.verdict is Verdict.REFUTED
     holds = "is not" if refuted else "is not shown to be"
@@ -398,7 +426,8 @@ def _message(
         again += f", seconds={seconds!r}" if seconds is not None else ""
         again += f", method={budget.method!r}" if budget.method != "auto" else ""
         again += ", stop_early=True" if budget.stop_early else ""
-        again += f", features={budget.features!r}" if budget.features != "none" else ""
+        again += f", features={_shown(features or budget.features)}" if features or budget.features != "none" else ""
+        again += f", supports={_name(supports)}" if supports is not None else ""
         lines.append(f"  to see it again: {again}")
         if view.own_randomness:
             lines.append("  the target has randomness that no seed fixes, so that another run gives other samples")

@@ -273,3 +273,44 @@ def test_every_audit_is_counted_with_its_false_alarm_rate():
         (True, "0.01"),
         (True, "0.001"),
     ]
+
+
+def tagged(data, size, rng):
+    tokens = rng.integers(2**60, size=size)
+    return [{"id": int(each), "n": count} for each, count in zip(tokens, noisy(data, size, rng), strict=True)]
+
+
+def counts(outputs):
+    return np.array([output["n"] for output in outputs])
+
+
+def above(outputs, data):
+    return counts(outputs) > data
+
+
+@pytest.mark.parametrize("looks", [{"features": counts}, {"supports": above}], ids=["features", "supports"])
+def test_a_failure_names_the_function_and_what_looks_at_its_outputs(looks):
+    text = message(tagged, epsilon=0.5, pairs=PAIRS, samples=5000, **looks)
+    assert text.startswith("tagged is not (0.5, 0)-DP: refuted (black-box)")
+    (name, look) = next(iter(looks.items()))
+    assert f"to see it again: seed=0, samples=5000, confidence=0.999, {name}={look.__name__}" in text
+
+
+def test_features_are_a_function_as_for_a_lower_bound():
+    assert assert_private(tagged, epsilon=2.0, pairs=PAIRS, samples=5000, features=counts).verdict == "consistent"
+    assert assert_private(noisy, epsilon=2.0, pairs=PAIRS, samples=5000, features=None).verdict == "consistent"
+    rng = np.random.default_rng(1)
+    drawn = tagged(3.0, 5000, rng), tagged(4.0, 5000, rng)
+    text = message(drawn, epsilon=0.5, features=counts)
+    assert "to see it again: seed=0, confidence=0.999, features=counts" in text
+
+
+@pytest.mark.parametrize("features", ["bits", 3, [counts]])
+def test_features_that_are_neither_a_function_nor_a_name_are_refused(features):
+    with pytest.raises(dpaudit.ParameterError, match="features must be a function or one of none, float-bits, got"):
+        assert_private(noisy, epsilon=1.0, pairs=PAIRS, features=features)
+
+
+def test_a_mechanism_has_features_as_a_method():
+    with pytest.raises(dpaudit.ParameterError, match="define `features` as a method of the class of Noisy"):
+        assert_private(Noisy(), epsilon=1.0, features=counts)
