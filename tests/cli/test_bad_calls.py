@@ -274,8 +274,8 @@ def test_fewer_samples_than_an_audit_takes_are_refused(refused, sampled):
 @pytest.mark.slow
 def test_a_plan_with_fewer_samples_than_an_audit_takes_is_refused(refused, sampled, folder):
     (folder / "noisy.toml").write_text(
-        f'schema = "dpaudit.plan/1"\nprotocol = "{sampled}"\n\n[[audit]]\ntarget = "noisy"\nclaim = "noisy.privacy"\nset = {{}}\n'
-        'expect = "consistent"\nreason = "It is."\nsamples = 500\n',
+        f'schema = "dpaudit.plan/1"\nprotocol = "{sampled}"\n\n[[audit]]\ntarget = "noisy"\n'
+        'claim = "noisy.privacy"\nset = {}\nexpect = "consistent"\nreason = "It is."\nsamples = 500\n',
         encoding="utf-8",
     )
     assert f"noisy.toml: {TOO_FEW}" in refused("check", "noisy.toml")

@@ -412,9 +412,10 @@ def _evidence(
         )
         verdict, note = Verdict.REFUTED, f"the event occurred {counts} times, which bounds {name} from below"
         if bound.rounds:
+            in_rounds = "one round, in which" if bound.rounds == 1 else f"{bound.rounds} rounds; in the last round"
             note = (
-                f"bets on events that earlier outputs had chosen refute it after {samples} outputs, in {bound.rounds} "
-                f"rounds; in the last round the event occurred {counts} times"
+                f"bets on events that earlier outputs had chosen refute it after {samples} outputs, in {in_rounds} "
+                f"the event occurred {counts} times"
             )
         if bound.hits[1] == 0:
             note += "; it never occurred on the other input, so that more samples would prove more"
@@ -439,14 +440,8 @@ def _evidence(
         verdict, note, remedy = Verdict.INCONCLUSIVE, pace.out_of_time, Remedy.TIME
         del measured["detection_limit"]
     elif math.isinf(limit):
-        verdict, remedy = Verdict.INCONCLUSIVE, Remedy.SAMPLES
-        note = "no violation could have been found with so few samples; raise --samples"
-        if bound.blind:
-            remedy = Remedy.FEATURES
-            note = (
-                f"{what_was_planted(bound.value, name, 'the inputs')}; return numbers or coarser outputs without "
-                "identifiers, `sorted(output)` in place of a set of numbers, or define `features` or `supports`"
-            )
+        verdict, remedy = Verdict.INCONCLUSIVE, Remedy.FEATURES if bound.blind else Remedy.SAMPLES
+        note = why_no_limit(bound, name)
     else:
         verdict = Verdict.CONSISTENT
         note = (
@@ -459,10 +454,7 @@ def _evidence(
                 f"{note}; --seconds left time for {samples} of the {pace.asked} samples drawn without it",
                 Remedy.TIME,
             )
-    if bound.left_out:
-        note += f"; {what_was_left_out(bound.left_out)}"
-    if bound.fitting:
-        note += f"; {bound.fitting:,} outputs per input chose the event, for no more of this width are held in memory"
+    note = "; ".join([note, *what_was_not_used(bound)])
     return Evidence(
         verdict=verdict,
         scope=scope,
@@ -474,6 +466,26 @@ def _evidence(
         remedy=remedy,
         finding=finding,
     )
+
+
+def why_no_limit(bound: PairBound, parameter: str) -> str:
+    """Return words on why nothing is known to have been refuted, and what would help."""
+    if not bound.blind:
+        return "no violation could have been found with so few samples; raise --samples"
+    return (
+        f"{what_was_planted(bound.value, parameter, 'the inputs')}; return numbers or coarser outputs without "
+        "identifiers, `sorted(output)` in place of a set of numbers, or define `features` or `supports`"
+    )
+
+
+def what_was_not_used(bound: PairBound) -> list[str]:
+    """Return words on scores that were left out, and on outputs that had no part in choosing the event."""
+    notes = [what_was_left_out(bound.left_out)] if bound.left_out else []
+    if bound.fitting:
+        notes.append(
+            f"{bound.fitting:,} outputs per input chose the event, for no more of this width are held in memory"
+        )
+    return notes
 
 
 def what_was_planted(bound: float, parameter: str, what: str) -> str:

@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.auditors.blackbox.audit import what_was_not_used, why_no_limit
 from dpaudit.auditors.blackbox.pair import PairBound, PairTask, bound_pair, check_samples, planned_in_time
 from dpaudit.auditors.blackbox.sequential import EarlyTest
 from dpaudit.auditors.outputs.features import FEATURES, FeatureMap
 from dpaudit.auditors.sampling.again import drawn_again, most_looked_at
 from dpaudit.auditors.sampling.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget, deadline_in
-from dpaudit.auditors.sampling.pace import OutOfTimeError
+from dpaudit.auditors.sampling.pace import OutOfTimeError, Pace
 from dpaudit.auditors.sampling.sampler import SampleFunction, Sampler, SupportFunction, sampled
 from dpaudit.auditors.sampling.streams import Streams
-from dpaudit.claims.guarantees import ApproximateDP
+from dpaudit.claims.guarantees import ApproximateDP, Guarantee
 from dpaudit.claims.inputs import input_key, is_twice_the_same, short_repr
 from dpaudit.claims.ranges import in_range
 from dpaudit.errors import CheckError, ParameterError
@@ -61,6 +62,10 @@ class LowerBound:
         Which of the events chosen this one is: 0 for the main one, others beside it.
     left_out
         Names of the families of scores that were not learned, because they would have taken too long.
+    notes
+        What the note of an audit says: why the detection limit is infinite and what helps, such as `features` or
+        `supports` where every output is new and hides what it depends on; what was left out; and outputs that were too
+        many to choose the event.
 
     Examples
     --------
@@ -88,6 +93,7 @@ class LowerBound:
     recipe: dict[str, Any] | None = field(default=None, repr=False)
     candidate: int = 0
     left_out: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def epsilon_lower_bound(
@@ -221,8 +227,10 @@ def epsilon_lower_bound(
     )
     try:
         bound = _bound(sampler, x, y, task)
+        notes = _notes(bound, task.guarantee, sampler.pace)
     except OutOfTimeError:
         bound = _NOTHING
+        notes = (f"{sampler.pace.out_of_time}, before there was an event to look at",)
     if task.timed:
         bound = replace(bound, samples=sampler.pace.drawn)
     seen.check()
@@ -243,6 +251,8 @@ def epsilon_lower_bound(
         recipe=bound.recipe,
         candidate=bound.candidate,
         left_out=bound.left_out,
+        # Notes are worded for the command line.
+        notes=tuple(note.replace("--samples", "`samples`").replace("--seconds", "`seconds`") for note in notes),
     )
 
 
@@ -273,6 +283,15 @@ def _bound(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
         task, drawn = early.task_after, early.drawn
     bound = bound_pair(sampler, x, y, task)
     return replace(bound, samples=bound.samples + drawn)
+
+
+def _notes(bound: PairBound, guarantee: Guarantee, pace: Pace) -> tuple[str, ...]:
+    notes = []
+    if bound.out_of_time:
+        notes.append(pace.out_of_time)
+    elif math.isinf(bound.detection_limit) and not guarantee.exceeds(bound.value):
+        notes.append(why_no_limit(bound, guarantee.forced))
+    return (*notes, *what_was_not_used(bound))
 
 
 class _Seen:

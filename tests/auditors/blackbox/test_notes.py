@@ -1,0 +1,65 @@
+"""What audits and lower bounds say in words of what they could not see."""
+
+import pytest
+
+import dpaudit
+
+
+class Identifiers(dpaudit.Mechanism):
+    """A new identifier each time."""
+
+    def sample(self, data, size, rng):
+        return rng.integers(2**60, size=size)
+
+    def neighbours(self):
+        return dpaudit.Neighbouring(relation="substitution", pairs=[(0, 1)], complete=True, scope="two bits")
+
+    def claims(self):
+        return [dpaudit.PrivacyClaim(id="identifiers.privacy", statement="It is private.", epsilon=1.0)]
+
+
+class Loud(Identifiers):
+    """A number with hardly any noise."""
+
+    def sample(self, data, size, rng):
+        return data + rng.laplace(scale=0.1, size=size)
+
+
+def noisy(data, size, rng):
+    return rng.laplace(data, size=size)
+
+
+def test_a_lower_bound_says_of_outputs_that_are_all_new_what_an_audit_says():
+    bound = dpaudit.epsilon_lower_bound(Identifiers().sample, 0, 1, samples=5000)
+    (note,) = bound.notes
+    assert bound.detection_limit == float("inf")
+    assert "come only once" in note
+    assert "define `features` or `supports`" in note
+    assert note == dpaudit.check(Identifiers(), samples=5000).results[0].note
+
+
+@pytest.mark.parametrize(
+    ("options", "note"),
+    [
+        (
+            {"samples": 1000, "claimed": 9},
+            "no violation could have been found with so few samples; raise `samples`",
+        ),
+        (
+            {"samples": 100_000, "seconds": 1e-6},
+            "`seconds` allowed no more: sampling ended after 0 of 200000 samples, before there was an event to look at",
+        ),
+    ],
+    ids=["too few samples", "too little time"],
+)
+def test_a_lower_bound_says_why_it_has_no_detection_limit(options, note):
+    assert dpaudit.epsilon_lower_bound(noisy, 0, 1, **options).notes == (note,)
+
+
+def test_a_lower_bound_with_a_detection_limit_has_no_notes():
+    assert dpaudit.epsilon_lower_bound(noisy, 0, 1, samples=5000).notes == ()
+
+
+def test_one_round_of_bets_is_no_plural():
+    (result,) = dpaudit.check(Loud(), samples=20_000, stop_early=True).results
+    assert "outputs, in one round, in which the event occurred" in result.note
