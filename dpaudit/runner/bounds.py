@@ -114,9 +114,10 @@ def judge_samples(bound: SamplesBound, names: tuple[str, str], whole: PrivacyBou
         verdict, remedy = Verdict.INCONCLUSIVE, Remedy.SAMPLES
         note = "no violation could have been found with so few rows; give more"
         if bound.blind:
+            planted = what_was_planted(bound.value, name, "the two", bound.identifier)
             note = (
-                f"{what_was_planted(bound.value, name, 'the two')}; give numbers or coarser outputs without "
-                "identifiers, and lists in ascending order in place of sets"
+                f"{planted}; give numbers or coarser outputs without identifiers, and lists in ascending order in "
+                "place of sets"
             )
     else:
         verdict = Verdict.CONSISTENT

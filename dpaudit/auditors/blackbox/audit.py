@@ -472,9 +472,10 @@ def why_no_limit(bound: PairBound, parameter: str) -> str:
     """Return words on why nothing is known to have been refuted, and what would help."""
     if not bound.blind:
         return "no violation could have been found with so few samples; raise --samples"
+    planted = what_was_planted(bound.value, parameter, "the inputs", bound.identifier)
     return (
-        f"{what_was_planted(bound.value, parameter, 'the inputs')}; return numbers or coarser outputs without "
-        "identifiers, `sorted(output)` in place of a set of numbers, or define `features` or `supports`"
+        f"{planted}; return numbers or coarser outputs without identifiers, `sorted(output)` in place of a set of "
+        "numbers, or define `features` or `supports`"
     )
 
 
@@ -488,9 +489,15 @@ def what_was_not_used(bound: PairBound) -> list[str]:
     return notes
 
 
-def what_was_planted(bound: float, parameter: str, what: str) -> str:
-    """Return words on outputs that may hide a violation: why they do, and whether anything told the inputs apart."""
-    why = "most of these outputs come only once, so that a difference planted in copies of them went unnoticed"
+def what_was_planted(bound: float, parameter: str, what: str, identifier: str) -> str:
+    """Return words on outputs that may hide a violation: why they do, and whether anything told the inputs apart.
+
+    ``identifier`` is the part of an output that is like one, where that is known.
+    """
+    of_them = f" (by {identifier}, as identifiers do)" if identifier else ""
+    why = (
+        f"most of these outputs come only once{of_them}, so that a difference planted in copies of them went unnoticed"
+    )
     if bound <= 0:
         return f"{why}: nothing told {what} apart, nor would it have"
     return f"{why}: {a_value(parameter)} of {bound:.4g} was seen, but they may hide more"

@@ -185,6 +185,8 @@ class PairBound:
         Rounds of a few outputs after which bets refuted the claim; 0 where the bound is that of the counts.
     blind
         Whether the claim was not refuted and a planted difference went unnoticed too; the limit is ``inf`` then.
+    identifier
+        The part of an output that is like an identifier, in words; empty where none is known.
     failure
         What the target failed with before the final sample was complete; empty where it did not.
     left_out
@@ -210,6 +212,7 @@ class PairBound:
     candidate: int = 0
     rounds: int = 0
     blind: bool = False
+    identifier: str = ""
     failure: str = ""
     left_out: tuple[str, ...] = ()
     fitting: int = 0
@@ -577,6 +580,7 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
     return replace(
         made,
         blind=blind,
+        identifier="" if selection.identified is None else selection.identified.describe(naming_of(sampler)),
         left_out=selection.left_out,
         fitting=selected if fewer else 0,
         detection_limit=math.inf if blind else limit,

@@ -78,6 +78,8 @@ class SamplesBound:
         The bound that `MORE_ROWS` times the rows would give with the same event and the same frequencies.
     blind
         Whether the claim was not refuted, and a planted difference went unnoticed too.
+    identifier
+        The part of an output that is like an identifier, in words; empty where none is known.
     left_out
         Names of the families of scores that were not learned, because they would have taken too long.
     notes
@@ -108,6 +110,7 @@ class SamplesBound:
     learned: int
     outlook: float
     blind: bool = False
+    identifier: str = ""
     left_out: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -389,6 +392,7 @@ def _bound(samples: SplitSamples, guarantee: Guarantee, alpha: float) -> Samples
         learned=samples.learned,
         outlook=max(max(bounds), best.outlook()),
         blind=blind,
+        identifier="" if selection.identified is None else selection.identified.describe(samples.naming(x)),
         left_out=selection.left_out,
         notes=_notes(samples.tables),
     )

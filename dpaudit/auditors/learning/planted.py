@@ -6,9 +6,15 @@ reports, one-time pads and random identifiers hide what they depend on from ever
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
+
 import numpy as np
 
-from dpaudit.auditors.outputs.flat import Uniform, blocks
+from dpaudit.auditors.outputs.column_words import Naming, part
+from dpaudit.auditors.outputs.columns import Columns
+from dpaudit.auditors.outputs.event_words import listed
+from dpaudit.auditors.outputs.flat import Uniform, blocks, paths
 from dpaudit.auditors.outputs.outputs import Outputs, coding_of, joined, outcome_keys
 from dpaudit.auditors.sampling.pace import check_time
 
@@ -48,6 +54,9 @@ _NOT_EVEN = 56.5
 
 _ONE_SIDED = 0.02
 
+_OF_WHOLE_NUMBER = re.compile(r"( // 2\*\*\d+)?( % 2\*\*\d+)?$")
+"""Words on which bits of a long whole number a column holds."""
+
 
 def planted(x: Outputs, y: Outputs, epsilon: float) -> tuple[Outputs, Outputs] | None:
     """Return copies of outputs between which an event about as common as its complement differs by ``epsilon``.
@@ -75,20 +84,49 @@ def planted(x: Outputs, y: Outputs, epsilon: float) -> tuple[Outputs, Outputs] |
     return of_first, of_second
 
 
-def identifies(x: Outputs, y: Outputs) -> bool:
-    """Whether a part of outputs names them, so that they may hide more than any score sees.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identifier:
+    """What names outputs instead of describing them.
+
+    Attributes
+    ----------
+    found
+        The numbers of its columns, or the path of its texts; nothing where no part of the outputs is known to do it.
+    columns, width
+        The columns that outputs are taken apart into, and how many there are.
+    """
+
+    found: tuple[int, ...] | str = ()
+    columns: Columns
+    width: int
+
+    def describe(self, naming: Naming) -> str:
+        """Return the part of an output that it is, in words; nothing where it is the whole, or not known."""
+        if isinstance(self.found, str):
+            names = [f"output{self.found}"] if self.found else []
+        else:
+            names = [part(self.columns, column, self.width, naming) for column in self.found if self.width > 1]
+        # A whole number that is taken apart is an identifier as a whole.
+        names = [_OF_WHOLE_NUMBER.sub("", name) for name in names]
+        return listed(names) if names else ""
+
+
+def identifier(x: Outputs, y: Outputs) -> Identifier | None:
+    """What in outputs names them, so that they may hide more than any score sees; None where nothing does.
 
     Outputs that are one text each are left out: nearly all texts that hold a noisy number, or words, are new.
     """
     if x.dtype.kind in "US" or (x.dtype.kind == "O" and isinstance(x[:1].raw.ravel()[0], str | bytes)):
-        return False
+        return None
     both = _looked_at(x, y)
     some = _first(x, y)
     columns = some[0].columns_with(some[1])
     if columns is None:
-        return False
+        return None
     with np.errstate(over="ignore", invalid="ignore"):  # outputs may be infinite, or too large for a double
-        return _identifies(both, both.rows(columns).astype(float, copy=False))
+        rows = both.rows(columns).astype(float, copy=False)
+        found = _identifying(both, rows)
+    return None if found is None else Identifier(found=found, columns=columns, width=rows.shape[1])
 
 
 def _first(x: Outputs, y: Outputs) -> tuple[Outputs, Outputs]:
@@ -110,7 +148,7 @@ def _event(x: Outputs, y: Outputs, both: Outputs) -> np.ndarray:
     if columns is None:
         return _half_of_outcomes(both)
     rows = both.rows(columns).astype(float, copy=False)
-    if _identifies(both, rows):
+    if _identifying(both, rows) is not None:
         return _half_of_outcomes(both)
     places = np.unique(np.linspace(0, rows.shape[1] - 1, min(rows.shape[1], _SPLIT_COLUMNS)).astype(int))
     splits = []
@@ -121,8 +159,8 @@ def _event(x: Outputs, y: Outputs, both: Outputs) -> np.ndarray:
     return np.asarray(splits[evenness.index(min(evenness))])
 
 
-def _identifies(both: Outputs, rows: np.ndarray) -> bool:
-    """Whether outputs name themselves instead of describing something.
+def _identifying(both: Outputs, rows: np.ndarray) -> tuple[int, ...] | str | None:
+    """Where outputs name themselves instead of describing something, as `Identifier` has it; None if nowhere.
 
     Texts do that where most of them are new, and structured outputs where most of them are new by what is no number in
     them, or by the texts in one place; otherwise a column of whole numbers does it, of whatever type, most of whose
@@ -130,10 +168,12 @@ def _identifies(both: Outputs, rows: np.ndarray) -> bool:
     random generator and another column is not: noise alone, in however many columns, describes.
     """
     if both.dtype.kind not in "biufc" and _share_of_new(outcome_keys(both, coding_of(both))) > _MOSTLY_NEW:
-        is_text = both.dtype.kind in "US" or isinstance(both.raw.ravel()[0], str | bytes)
-        if is_text or _share_of_new(outcome_keys(rows, "row")) <= _MOSTLY_NEW or _has_new_texts(both):
-            return True
-    uniform = 0
+        if both.dtype.kind in "US" or isinstance(both.raw.ravel()[0], str | bytes):
+            return ""
+        texts = _new_texts(both)
+        if texts is not None or _share_of_new(outcome_keys(rows, "row")) <= _MOSTLY_NEW:
+            return texts or ""
+    uniform = []
     for place in _candidates(rows):
         check_time()
         column = rows[:, place]
@@ -142,11 +182,12 @@ def _identifies(both: Outputs, rows: np.ndarray) -> bool:
         counts = _counts(column)
         if np.array_equal(column, np.floor(column)):
             if counts.max() < _EVEN * counts.min():
-                return True
+                return (int(place),)
         else:
             even = len(column) / _BINS
-            uniform += float(np.sum((counts - even) ** 2)) < _NOT_EVEN * even
-    return bool(0 < uniform < rows.shape[1])
+            if float(np.sum((counts - even) ** 2)) < _NOT_EVEN * even:
+                uniform.append(int(place))
+    return tuple(uniform) if 0 < len(uniform) < rows.shape[1] else None
 
 
 def _counts(column: np.ndarray) -> np.ndarray:
@@ -171,18 +212,18 @@ def _candidates(rows: np.ndarray) -> np.ndarray:
     return np.flatnonzero((share > _MIDDLE[0]) & (share < _MIDDLE[1]))
 
 
-def _has_new_texts(both: Outputs) -> bool:
-    """Whether structured outputs, all of one structure, have a place where most texts are new."""
-    texts: dict[int, set[str]] = {}
+def _new_texts(both: Outputs) -> str | None:
+    """Path of the first place of structured outputs, all of one structure, where most texts are new; None if none."""
+    texts: dict[str, set[str]] = {}
     size = 0
     for _, flat in blocks(both.raw, characters=False):
         if not isinstance(flat, Uniform):
-            return False
+            return None
         size += flat.size
-        for place, values in enumerate(flat.columns):
+        for path, values in zip(paths(flat.structure), flat.columns, strict=True):
             if not isinstance(values, np.ndarray) or values.dtype.kind in "USO":
-                texts.setdefault(place, set()).update(str(each) for each in values if isinstance(each, str | bytes))
-    return any(len(found) > _MOSTLY_NEW * size for found in texts.values())
+                texts.setdefault(path, set()).update(str(each) for each in values if isinstance(each, str | bytes))
+    return next((path for path, found in texts.items() if len(found) > _MOSTLY_NEW * size), None)
 
 
 def _share_of_new(values: np.ndarray) -> float:

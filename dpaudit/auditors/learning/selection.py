@@ -23,7 +23,7 @@ from dpaudit.auditors.learning.counts import (
     caution_of,
     expected_of,
 )
-from dpaudit.auditors.learning.planted import identifies, planted
+from dpaudit.auditors.learning.planted import Identifier, identifier, planted
 from dpaudit.auditors.learning.scores import Score, scores_of
 from dpaudit.auditors.learning.threads import one_thread
 from dpaudit.auditors.outputs.outputs import Outputs, OutputsLike, as_outputs
@@ -148,7 +148,7 @@ class Selection:
         Whether a difference planted in copies of the outputs went unnoticed (see `planted`): asked where nothing told
         the inputs apart, and where a part of the outputs identifies, which may hide more than what was seen.
     identified
-        Whether a part of the outputs identifies (see `identifies`).
+        What in the outputs identifies them; None where nothing does.
     left_out
         Names of the families of scores that would have taken too long.
     """
@@ -159,7 +159,7 @@ class Selection:
     parts_beside: tuple[float, ...] = ()
     share_of_others: float = SHARE_OF_OTHERS
     blind: bool = False
-    identified: bool = False
+    identified: Identifier | None = None
     left_out: tuple[str, ...] = ()
 
     def overlooks(self, bound: float, guarantee: Guarantee) -> bool:
@@ -168,7 +168,7 @@ class Selection:
         Where a part of the outputs identifies, it may hide one unless the claim is refuted; otherwise only where
         nothing was told apart.
         """
-        return self.blind and (not guarantee.exceeds(bound) if self.identified else bound <= 0)
+        return self.blind and (bound <= 0 if self.identified is None else not guarantee.exceeds(bound))
 
     @property
     def choices(self) -> list[Choice]:
@@ -223,10 +223,10 @@ def select_events(
     selection = replace(selection, left_out=competition.left_out)
     if not blindness:
         return replace(selection, blind=False)
-    identified = blind = False
+    identified, blind = None, False
     with suppress(TooLongError), ready_by(until):
-        identified = not test.supported and identifies(x, y)
-        blind = (selection.blind or identified) and _is_blind(x, y, test, until)
+        identified = None if test.supported else identifier(x, y)
+        blind = (selection.blind or identified is not None) and _is_blind(x, y, test, until)
     return replace(selection, blind=blind, identified=identified)
 
 

@@ -1,5 +1,6 @@
 """What audits and lower bounds say in words of what they could not see."""
 
+import numpy as np
 import pytest
 
 import dpaudit
@@ -63,3 +64,16 @@ def test_a_lower_bound_with_a_detection_limit_has_no_notes():
 def test_one_round_of_bets_is_no_plural():
     (result,) = dpaudit.check(Loud(), samples=20_000, stop_early=True).results
     assert "outputs, in one round, in which the event occurred" in result.note
+
+
+def test_a_note_names_the_part_that_is_like_an_identifier():
+    def tagged(data, size, rng):
+        tokens, counts = rng.integers(2**60, size=size), rng.laplace(data, 0.5, size=size)
+        return [{"id": int(token), "n": count} for token, count in zip(tokens, counts, strict=True)]
+
+    words = "most of these outputs come only once (by output['id'], as identifiers do), so that"
+    (note,) = dpaudit.epsilon_lower_bound(tagged, 0, 1, samples=5000, claimed=3.0).notes
+    assert note.startswith(words)
+    rng = np.random.default_rng(1)
+    bound = dpaudit.bound_from_samples(tagged(0, 5000, rng), tagged(1, 5000, rng), claimed=3.0)
+    assert (bound.blind, bound.identifier) == (True, "output['id']")

@@ -8,7 +8,8 @@ import pytest
 
 import dpaudit
 from dpaudit.auditors.learning import planted as planted_module
-from dpaudit.auditors.learning.planted import identifies, planted
+from dpaudit.auditors.learning.planted import identifier, planted
+from dpaudit.auditors.outputs.column_words import Naming
 from dpaudit.auditors.outputs.outputs import Outputs
 
 SEED = 20261122
@@ -177,7 +178,7 @@ def noise_in_a_dict(data, size, rng):
 def test_identifiers_are_told_from_noise(sample, expected):
     rng = np.random.default_rng(SEED)
     x, y = (Outputs(np.asarray(sample(data, 2000, rng))) for data in (0, 1))
-    assert identifies(x, y) is expected
+    assert (identifier(x, y) is not None) is expected
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
@@ -293,7 +294,26 @@ def test_identifiers_in_wide_outputs_are_noticed():
     """One column in 5,000 holds random identifiers, and the others noise."""
     rng = np.random.default_rng(SEED)
     x, y = (rng.normal(size=(600, 5000)) for _ in range(2))
-    assert not identifies(Outputs(x), Outputs(y))
+    assert identifier(Outputs(x), Outputs(y)) is None
     for side in (x, y):
         side[:, 4321] = rng.integers(0, 2**40, 600)
-    assert identifies(Outputs(x), Outputs(y))
+    assert identifier(Outputs(x), Outputs(y)) is not None
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (lambda new, noise: objects([{"id": int(i), "n": n} for i, n in zip(new, noise, strict=True)]), "output['id']"),
+        (lambda new, noise: objects([{"id": str(i), "n": n} for i, n in zip(new, noise, strict=True)]), "output['id']"),
+        (lambda new, noise: objects([(n, [int(i >> 20)]) for i, n in zip(new, noise, strict=True)]), "output[1][0]"),
+        (lambda new, noise: np.column_stack([noise, new >> 20]), "output[1]"),
+        (lambda new, noise: np.column_stack([noise, new / 2**60, -new / 2**60]), "output[1] and output[2]"),
+        (lambda new, noise: new >> 20, ""),
+    ],
+    ids=["long numbers", "texts", "inside of a list", "a column", "two columns", "all of it"],
+)
+def test_the_part_that_identifies_is_named(made, words):
+    rng = np.random.default_rng(SEED)
+    x, y = (Outputs(made(rng.integers(0, 2**60, 2000), rng.normal(size=2000))) for _ in range(2))
+    shape = x.shape[1:] if x.dtype.kind != "O" else None
+    assert identifier(x, y).describe(Naming(shape)) == words
