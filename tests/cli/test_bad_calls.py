@@ -5,6 +5,7 @@ import re
 import pytest
 
 import dpaudit as package
+from dpaudit.sources.libraries import sweeps
 
 RR = "ldp-kwiksort-rr"
 THEOREM = "yan2020.theorem1-rr"
@@ -295,3 +296,12 @@ def test_python_refuses_fewer_samples_than_an_audit_takes():
     with pytest.raises(package.ParameterError, match=re.escape(TOO_FEW)):
         package.check(names["Noisy"](), samples=500)
     assert package.check(names["Noisy"](law_known=True), samples=500).results[0].verdict == "proved"
+
+
+@pytest.mark.slow
+def test_a_sweep_that_is_refused_lists_no_constructors(refused, dpaudit, sampled, monkeypatch):
+    covered = sweeps.Covered(constructor="make_noisy", targets=(sampled,))
+    found = sweeps.Sweep(targets=(sampled,), version="0", constructors=(covered,))
+    monkeypatch.setattr(sweeps, "sweep_of", lambda library: found)
+    assert TOO_FEW in refused("sweep", "opendp", "--samples", "500")
+    assert "1 of 1 public constructors covered" in dpaudit("sweep", "opendp", "--samples", "1000").out
