@@ -9,7 +9,6 @@ is, the names of its parts or their number, and the structures of its parts wher
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -23,8 +22,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from dpaudit.auditors.outputs.fields import all_attributes, attributes, field_names, is_object
 from dpaudit.auditors.outputs.foreign import is_foreign, plain
-from dpaudit.auditors.outputs.leaves import ATOMS, Values, field_names, text_of
+from dpaudit.auditors.outputs.leaves import ATOMS, Values, text_of
 from dpaudit.auditors.outputs.packed import Packed
 from dpaudit.auditors.outputs.times import (
     DECIMAL_PARTS,
@@ -251,7 +251,7 @@ def _parts_of(item: Any) -> list[Any]:
     own: Any = type(item)
     kind = _kind(own)
     if kind == "object":
-        return [getattr(item, name) for name in field_names(own)]
+        return list((attributes(item) or {}).values())
     if kind == "dict":
         return list(item.values())
     if kind in ("list", "fields"):
@@ -351,7 +351,7 @@ def _kind(kind: Any) -> _Kind:
         return "complex"
     if time_parts(kind) is not None:
         return "time"
-    return "object" if dataclasses.is_dataclass(kind) else "leaf"
+    return "object" if is_object(kind) else "leaf"
 
 
 @cache
@@ -547,8 +547,22 @@ def _dicts(column: Sequence[Any], kind: type, into: list[Values], characters: bo
 
 def _objects(column: Sequence[Any], kind: type, into: list[Values], characters: bool) -> Structure:
     names = field_names(kind)
-    columns = (list(map(attrgetter(name), column)) for name in names)
-    return kind.__qualname__, names, _parts(columns, into)
+    if names is not None:
+        try:
+            columns = [list(map(attrgetter(name), column)) for name in names]
+        except AttributeError:
+            raise _VariedError from None
+        return kind.__qualname__, names, _parts(columns, into)
+    rows = all_attributes(column, kind)
+    if not _one(map(bool, rows)):
+        return _leaves(column, {kind}, into)
+    first = rows[0].keys()
+    if len(set(map(tuple, rows))) > 1 and any(row.keys() != first for row in rows):
+        raise _VariedError
+    names = tuple(attributes(column[0]) or ())
+    take = itemgetter(*names)
+    cells = list(chain.from_iterable(map(take, rows)) if len(names) > 1 else map(take, rows))
+    return kind.__qualname__, names, _cells(cells, len(names), into)
 
 
 def _arrays(column: Sequence[Any], kind: type, into: list[Values], characters: bool) -> Structure:
@@ -653,8 +667,11 @@ def _flatten(item: Any, into: list[Any], *, characters: bool = False) -> Structu
         entries = _ordered(item)
         return "dict", tuple(text for _, text in entries), tuple(_flatten(item[name], into) for name, _ in entries)
     if kind == "object":
-        names = field_names(own)
-        return own.__qualname__, names, tuple(_flatten(getattr(item, name), into) for name in names)
+        fields = attributes(item)
+        if fields is None:
+            into.append(item)
+            return None
+        return own.__qualname__, tuple(fields), tuple(_flatten(value, into) for value in fields.values())
     if kind == "set":
         if not _is_set_of_reals(item):
             into.append(item)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import gc
 import math
 import re
@@ -12,10 +11,11 @@ from decimal import Decimal
 from functools import cache
 from hashlib import blake2b, sha256
 from numbers import Real
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
+from dpaudit.auditors.outputs.fields import attributes, is_object
 from dpaudit.auditors.outputs.foreign import is_foreign, plain
 from dpaudit.claims.inputs import error_text
 from dpaudit.errors import CheckError
@@ -77,11 +77,8 @@ def canonical(item: Any) -> Any:
     kind: Any = type(item)
     if is_foreign(kind):
         return canonical(plain(item))
-    if dataclasses.is_dataclass(item):
-        return (
-            type(item).__qualname__,
-            [(name, canonical(getattr(item, name))) for name in field_names(cast(Any, type(item)))],
-        )
+    if is_object(kind) and (fields := attributes(item)) is not None:
+        return kind.__qualname__, [(name, canonical(value)) for name, value in fields.items()]
     if kind.__repr__ is _ADDRESS:
         raise _unidentified(kind)
     if isinstance(item, int) and item.bit_length() > _MOST_BITS:
@@ -120,7 +117,8 @@ def _with_one_zero(item: Any) -> Any:
 def _unidentified(kind: type) -> CheckError:
     return CheckError(
         f"outputs hold values of type {kind.__name__}, whose `repr` does not identify them; return numbers, "
-        "strings, or lists, tuples, sets or dicts of them, or define `__repr__`"
+        "strings, or lists, tuples, sets or dicts of them, or define `__repr__`; in place of an object that holds such "
+        "values as attributes, return a dict of those that are released"
     )
 
 
@@ -140,7 +138,7 @@ def _holds_address(item: Any) -> bool:
 
 
 def with_names(outcomes: np.ndarray) -> list[Any]:
-    """Return outcomes as an event lists them: records and named tuples with the names of their parts."""
+    """Return outcomes as an event lists them: records, named tuples and objects with the names of their parts."""
     names = outcomes.dtype.names
     if names is None:
         return [_named(item) for item in outcomes.tolist()]
@@ -150,17 +148,14 @@ def with_names(outcomes: np.ndarray) -> list[Any]:
 def _named(item: Any) -> Any:
     if isinstance(item, tuple) and hasattr(item, "_fields"):
         return {name: _named(part) for name, part in zip(item._fields, item, strict=True)}
-    if type(item) is list or type(item) is tuple:
-        return type(item)(_named(part) for part in item)
-    if type(item) is dict:
+    kind: Any = type(item)
+    if is_object(kind) and (fields := attributes(item)) is not None:
+        return {name: _named(part) for name, part in fields.items()}
+    if kind is list or kind is tuple:
+        return kind(_named(part) for part in item)
+    if kind is dict:
         return {key: _named(part) for key, part in item.items()}
     return item
-
-
-@cache
-def field_names(kind: Any) -> tuple[str, ...]:
-    """Names of a dataclass's fields."""
-    return tuple(field.name for field in dataclasses.fields(kind))
 
 
 @cache
