@@ -198,9 +198,8 @@ def as_array(raw: Any, size: int) -> np.ndarray | None:
 
 def objects(items: Sequence[Any]) -> np.ndarray:
     """Return items as an array of objects, shape (size,)."""
-    made = np.empty(len(items), dtype=object)
-    made[:] = items
-    return made
+    # Assigned to a slice, numpy would make an array of each data frame first, to see what is in it.
+    return np.fromiter(items, object, len(items))
 
 
 def as_numbers(raw: Sequence[Any]) -> np.ndarray | None:

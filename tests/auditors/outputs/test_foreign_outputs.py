@@ -11,7 +11,9 @@ import pytest
 import scipy.sparse
 
 import dpaudit
+from dpaudit.auditors.outputs.checked_outputs import objects
 from dpaudit.auditors.outputs.columns import Columns
+from dpaudit.auditors.outputs.foreign import plain
 from dpaudit.auditors.outputs.outputs import Coder
 
 SEED = 20260401
@@ -122,6 +124,51 @@ def test_what_is_missing_in_a_frame_is_a_value_and_in_a_series_refused(dtype):
     assert "{'n': nan}" in str(found.event)
     with pytest.raises(dpaudit.CheckError, match=r"returned NaN among its outputs; .*, such as None in a list"):
         dpaudit.epsilon_lower_bound(sample, 0, 1, samples=4000, seed=SEED)
+
+
+def test_frames_read_at_once_hold_what_their_columns_do():
+    """Also where a type of column is read in another way alone: times, missing values, numbers of numpy."""
+    pd = pytest.importorskip("pandas")
+    columns = {
+        "float": [1.5, np.nan],
+        "negative zero": [-0.0, np.inf],
+        "half": np.array([0.1, 2], np.float16),
+        "whole": [1, 2**62],
+        "unsigned": np.array([2**64 - 1, 0], np.uint64),
+        "bool": [True, False],
+        "text": ["a", ""],
+        "missing": ["a", None],
+        "objects": pd.Series([1, "a"], dtype=object),
+        "of numpy": pd.Series([np.int64(1), None], dtype=object),
+        "lists": [[1, 2], [3]],
+        "time": pd.to_datetime(["2020-01-01", "2020-01-02"]),
+        "microseconds": pd.to_datetime(["2020-01-01", "2020-01-02"]).astype("datetime64[us]"),
+        "zone": pd.to_datetime(["2020-01-01", "2020-01-02"]).tz_localize("UTC"),
+        "duration": pd.to_timedelta([1, 2], unit="s"),
+        "period": pd.period_range("2020", periods=2),
+        "category": pd.Categorical(["b", "a"]),
+        "numbered category": pd.Categorical([3, 5]),
+        "nullable": pd.array([1, None], dtype="Int64"),
+        "nullable without any": pd.array([1, 2], dtype="Int64"),
+        "nullable bool": pd.array([True, False], dtype="boolean"),
+        "complex": [1j, 2],
+        "sparse": pd.arrays.SparseArray([0, 1]),
+    }
+    frames = [pd.DataFrame({name: values}) for name, values in columns.items()]
+    frames += [pd.DataFrame({name: values, "float": [0.5, 1.5], 3: ["x", "y"]}) for name, values in columns.items()]
+    frames += [pd.DataFrame(columns), pd.DataFrame({"a": []}), pd.DataFrame(np.arange(6).reshape(2, 3))]
+    frames += [pd.DataFrame([[1, 2.5]], columns=pd.MultiIndex.from_tuples([("a", 1), ("a", 2)])), pd.DataFrame()]
+    for frame in frames:
+        one_by_one = {name: frame[name].to_numpy().tolist() for name in frame.columns}
+        assert repr(plain(frame)) == repr(one_by_one)
+
+
+def test_no_array_is_made_of_each_frame_in_an_array(monkeypatch):
+    """That took as long as reading their values."""
+    pd = pytest.importorskip("pandas")
+    frames = [pd.DataFrame({"a": [1.0]})] * 3
+    monkeypatch.setattr(pd.DataFrame, "__array__", None)
+    assert all(a is b for a, b in zip(objects(frames), frames, strict=True))
 
 
 def test_names_of_columns_come_back_from_pandas():
