@@ -473,9 +473,15 @@ def why_no_limit(bound: PairBound, parameter: str) -> str:
     if not bound.blind:
         return "no violation could have been found with so few samples; raise --samples"
     planted = what_was_planted(bound.value, parameter, "the inputs", bound.identifier)
-    return (
+    remedy = (
         f"{planted}; return numbers or coarser outputs without identifiers, `sorted(output)` in place of a set of "
         "numbers, or define `features` or `supports`"
+    )
+    if not bound.by_text:
+        return remedy
+    return (
+        f"{remedy}; of values of type {', '.join(bound.by_text)} only the `repr` was seen, as a whole: return a dict "
+        "of what it holds in place of each"
     )
 
 

@@ -194,6 +194,8 @@ class PairBound:
     fitting
         Outputs per input that chose the event, where memory holds no more of that width; 0 where it holds as many as
         are worth it.
+    by_text
+        Names of the types of which only the ``repr`` was seen, where a planted difference went unnoticed.
     """
 
     value: float
@@ -216,6 +218,7 @@ class PairBound:
     failure: str = ""
     left_out: tuple[str, ...] = ()
     fitting: int = 0
+    by_text: tuple[str, ...] = ()
 
 
 def check_samples(samples: int) -> None:
@@ -582,6 +585,7 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
         blind=blind,
         identifier="" if selection.identified is None else selection.identified.describe(naming_of(sampler)),
         left_out=selection.left_out,
+        by_text=selection.by_text,
         fitting=selected if fewer else 0,
         detection_limit=math.inf if blind else limit,
         candidate=next(place for place, count in enumerate(counts) if count is best),

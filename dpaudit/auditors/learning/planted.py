@@ -14,7 +14,8 @@ import numpy as np
 from dpaudit.auditors.outputs.column_words import Naming, part
 from dpaudit.auditors.outputs.columns import Columns
 from dpaudit.auditors.outputs.event_words import listed
-from dpaudit.auditors.outputs.flat import Uniform, blocks, paths
+from dpaudit.auditors.outputs.flat import Grouped, Uniform, blocks, paths
+from dpaudit.auditors.outputs.leaves import is_read_by_text
 from dpaudit.auditors.outputs.outputs import Outputs, coding_of, joined, outcome_keys
 from dpaudit.auditors.sampling.pace import check_time
 
@@ -127,6 +128,20 @@ def identifier(x: Outputs, y: Outputs) -> Identifier | None:
         rows = both.rows(columns).astype(float, copy=False)
         found = _identifying(both, rows)
     return None if found is None else Identifier(found=found, columns=columns, width=rows.shape[1])
+
+
+def types_read_by_text(x: Outputs, y: Outputs) -> tuple[str, ...]:
+    """Names of the types in the first of the outputs of which only the ``repr`` is seen, in alphabetical order."""
+    if x.dtype.kind != "O" or x.ndim > 1:
+        return ()
+    some = joined([each[: min(_GLANCE, len(each))] for each in (x, y)]).raw
+    kinds: set[type] = set()
+    for _, flat in blocks(some, characters=False):
+        parts = [group for _, group in flat.groups] if isinstance(flat, Grouped) else [flat]
+        for part in parts:
+            columns = part.columns if isinstance(part, Uniform) else [part.values]
+            kinds.update(*(set(map(type, column)) for column in columns if not isinstance(column, np.ndarray)))
+    return tuple(sorted(kind.__name__ for kind in kinds if is_read_by_text(kind)))
 
 
 def _first(x: Outputs, y: Outputs) -> tuple[Outputs, Outputs]:

@@ -23,7 +23,7 @@ from dpaudit.auditors.learning.counts import (
     caution_of,
     expected_of,
 )
-from dpaudit.auditors.learning.planted import Identifier, identifier, planted
+from dpaudit.auditors.learning.planted import Identifier, identifier, planted, types_read_by_text
 from dpaudit.auditors.learning.scores import Score, scores_of
 from dpaudit.auditors.learning.threads import one_thread
 from dpaudit.auditors.outputs.outputs import Outputs, OutputsLike, as_outputs
@@ -151,6 +151,8 @@ class Selection:
         What in the outputs identifies them; None where nothing does.
     left_out
         Names of the families of scores that would have taken too long.
+    by_text
+        Names of the types of which only the ``repr`` was seen, where a difference went unnoticed.
     """
 
     main: Choice
@@ -161,6 +163,7 @@ class Selection:
     blind: bool = False
     identified: Identifier | None = None
     left_out: tuple[str, ...] = ()
+    by_text: tuple[str, ...] = ()
 
     def overlooks(self, bound: float, guarantee: Guarantee) -> bool:
         """Whether a violation may be hidden from all scores, after this bound on the forced parameter.
@@ -227,7 +230,8 @@ def select_events(
     with suppress(TooLongError), ready_by(until):
         identified = None if test.supported else identifier(x, y)
         blind = (selection.blind or identified is not None) and _is_blind(x, y, test, until)
-    return replace(selection, blind=blind, identified=identified)
+    by_text = types_read_by_text(x, y) if blind else ()
+    return replace(selection, blind=blind, identified=identified, by_text=by_text)
 
 
 def choose_from(tables: Sequence[Counts], test: FinalTest) -> Selection:

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
+from enum import Enum
 from functools import cache
 from hashlib import blake2b, sha256
 from numbers import Real
@@ -126,6 +127,12 @@ def _unidentified(kind: type) -> CheckError:
 def _says_its_value(kind: Any) -> bool:
     """Whether what values of a type are written as is known to depend on nothing but the value."""
     return kind in ATOMS or is_number_type(kind) or kind.__module__ in _OF_VALUES
+
+
+@cache
+def is_read_by_text(kind: Any) -> bool:
+    """Whether all that is seen of single values of a type is their ``repr``, though they are no texts."""
+    return not _says_its_value(kind) and not issubclass(kind, str | bytes | set | frozenset | complex | Enum)
 
 
 def _holds_address(item: Any) -> bool:

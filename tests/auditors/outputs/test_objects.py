@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 import dpaudit
+from dpaudit.auditors.learning.planted import types_read_by_text
 from dpaudit.auditors.outputs.columns import Columns
-from dpaudit.auditors.outputs.outputs import Coder, outcome_keys
+from dpaudit.auditors.outputs.outputs import Coder, Outputs, outcome_keys
 
 
 def structured(items):
@@ -277,6 +278,32 @@ def test_outcomes_have_the_names_of_their_attributes(kind):
     bound = dpaudit.epsilon_lower_bound(sample, 0, 1, samples=2000, seed=1)
     assert bound.epsilon > 0.6
     assert bound.event["v"] in (0.0, 1.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wrap", [lambda each: each, lambda each: (each, 1)])
+def test_the_note_names_what_is_seen_by_its_text_alone(wrap):
+    class Target(dpaudit.Mechanism):
+        def sample(self, data, size, rng):
+            return [wrap(WithRules(v, 0)) for v in (data + rng.laplace(scale=0.5, size=size)).tolist()]
+
+        def neighbours(self):
+            return dpaudit.Neighbouring.any_two_inputs([0, 1], scope="a bit")
+
+        def claims(self):
+            return [dpaudit.PrivacyClaim(id="c", statement="s", epsilon=1.0)]
+
+    (result,) = dpaudit.check(Target(), samples=4000, seed=1).results
+    assert result.verdict == "inconclusive"
+    assert "of values of type WithRules only the `repr` was seen, as a whole: return a dict" in result.note
+
+
+def test_types_that_are_seen_by_their_text_alone():
+    seen = [1, 0.5, "a", b"a", None, True, {1}, {"a"}, 1j, Fraction(1, 3), Colour.RED, Own(1, 2), Temperature(1)]
+    unseen = [WithRules(1, 2), [ReasonError("x")], {"a": (Bare(), 1)}]
+    outputs = Outputs(structured([*seen, np.float32(1), np.datetime64("2020-01-01"), *unseen]))
+    assert types_read_by_text(outputs, outputs) == ("Bare", "ReasonError", "WithRules")
+    assert types_read_by_text(Outputs(structured(seen)), Outputs(np.zeros(3))) == ()
 
 
 def test_libraries_are_not_imported():
