@@ -137,9 +137,9 @@ def types_read_by_text(x: Outputs, y: Outputs) -> tuple[str, ...]:
     some = joined([each[: min(_GLANCE, len(each))] for each in (x, y)]).raw
     kinds: set[type] = set()
     for _, flat in blocks(some, characters=False):
-        parts = [group for _, group in flat.groups] if isinstance(flat, Grouped) else [flat]
-        for part in parts:
-            columns = part.columns if isinstance(part, Uniform) else [part.values]
+        parts = [each for _, each in flat.groups] if isinstance(flat, Grouped) else [flat]
+        for group in parts:
+            columns = group.columns if isinstance(group, Uniform) else [group.values]
             kinds.update(*(set(map(type, column)) for column in columns if not isinstance(column, np.ndarray)))
     return tuple(sorted(kind.__name__ for kind in kinds if is_read_by_text(kind)))
 
