@@ -188,7 +188,7 @@ def test_where_time_is_over_nothing_is_learned_and_nothing_is_said_to_be_hidden(
     for module in (scorefamilies, pace):
         monkeypatch.setattr(module, "clock", lambda: 100.0)
     late = select_events(x, y, TEST, until=100.0)
-    assert (late.identified, late.blind) == (False, False)
+    assert (late.identified, late.blind) == (None, False)
     assert "counts of outcomes" in late.left_out
 
 
