@@ -15,7 +15,7 @@ from dpaudit.cli.check import check
 from dpaudit.cli.compare import compare
 from dpaudit.cli.examples import EXAMPLES, epilog_of
 from dpaudit.cli.init import init
-from dpaudit.cli.interrupts import Interrupted
+from dpaudit.cli.interrupts import Interrupted, made_by_signal
 from dpaudit.cli.list import list_
 from dpaudit.cli.merge import merge
 from dpaudit.cli.output import lasting_streams, say, show_traceback, write_out
@@ -107,30 +107,38 @@ def _status() -> int:
     """Run the command line; return its exit status."""
     try:
         return int(app(standalone_mode=False) or 0)
-    except DpauditError as error:
+    except Interrupted:
+        say("interrupted before it had finished")
+        return EXIT_INTERRUPTED
+    except Exception as error:
+        if made_by_signal(error):
+            say("interrupted before it had finished")
+            return EXIT_INTERRUPTED
+        return _status_of(error)
+
+
+def _status_of(error: Exception) -> int:
+    """Say what an error is, and return the exit status that it means."""
+    if isinstance(error, DpauditError):
         if "--debug" in sys.argv and error.__cause__ is not None:
             show_traceback(error.__cause__)
         say(str(error))
         return status_of_error(error)
-    except Interrupted:
-        say("interrupted before it had finished")
-        return EXIT_INTERRUPTED
-    except OSError as error:
+    if isinstance(error, OSError):
         if "--debug" in sys.argv:
             show_traceback(error)
         where = "" if error.filename is None else f"{error.filename}: "
         say(f"{where}{error.strerror or error}; mend it, and run again")
         return EXIT_UNUSABLE
-    except Exception as error:
-        # A usage error of typer, whose class has no public name; or a bug, which is no verdict.
-        usage = getattr(error, "format_message", None)
-        if usage is None:
-            show_traceback(error)
-            return EXIT_ERROR
-        # The words of the library that reads choices, which say nothing to a user.
-        said = usage().replace("Value error, ", "")
-        say(f"{said} (`{_command_of(error)} --help` shows the usage)")
-        return EXIT_UNUSABLE
+    # A usage error of typer, whose class has no public name; or a bug, which is no verdict.
+    usage = getattr(error, "format_message", None)
+    if usage is None:
+        show_traceback(error)
+        return EXIT_ERROR
+    # The words of the library that reads choices, which say nothing to a user.
+    said = usage().replace("Value error, ", "")
+    say(f"{said} (`{_command_of(error)} --help` shows the usage)")
+    return EXIT_UNUSABLE
 
 
 def _command_of(error: Exception) -> str:

@@ -60,6 +60,15 @@ def _handle(_signal: int, _frame: FrameType | None) -> None:
         raise Interrupted
 
 
+def made_by_signal(error: BaseException | None) -> bool:
+    """Whether an error stands for what a signal raised: a library in C that is being loaded raises one of its own."""
+    while error is not None:
+        if isinstance(error, Interrupted):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
 @contextmanager
 def noted() -> Iterator[Callable[[], bool]]:
     """Only note signals within the block, and raise `Interrupted` in place of KeyboardInterrupt.

@@ -377,7 +377,7 @@ def test_cases_are_audited_through_the_public_interface(name):
 
 @pytest.mark.slow
 def test_a_row_without_an_oracle_is_not_behind_it():
-    row = audit.audit_case("discrete-laplace-small", 300, 0.9, 1)
+    row = audit.audit_case("discrete-laplace-small", 1000, 0.9, 1)
     assert row.oracle == 0
     assert row.ratio == 1
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dpaudit.cli import interrupts
+from dpaudit.cli import application, interrupts
 
 TARGET = '''\
 """A bit, sampled slowly."""
@@ -169,6 +169,23 @@ def test_an_interrupt_at_any_moment_loses_nothing(folder):
         if record.exists():
             json.loads(record.read_text(encoding="utf-8"))
     soon(lambda: not left_behind(folder))
+
+
+@pytest.mark.parametrize("given", ["cause", "context"])
+def test_an_error_that_a_signal_made_is_an_interrupt(monkeypatch, capsys, given):
+    """A library in C that is being loaded when the signal comes fails with an ImportError."""
+
+    def interrupted(**_options):
+        try:
+            raise interrupts.Interrupted
+        except interrupts.Interrupted as error:
+            if given == "cause":
+                raise ImportError("initialization failed") from error
+            raise ImportError("initialization failed")  # noqa: B904
+
+    monkeypatch.setattr(application, "app", interrupted)
+    assert application.main() == 130
+    assert capsys.readouterr().err.strip() == "dpaudit: interrupted before it had finished"
 
 
 def test_a_signal_that_is_swallowed_is_not_printed(monkeypatch):
