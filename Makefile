@@ -80,6 +80,8 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/reporting.py
 	$(BIN)/python benchmarks/datafiles.py
 	$(BIN)/python benchmarks/blackbox.py --write benchmarks/blackbox.md
+	$(BIN)/python benchmarks/blackbox.py --suite second --samples 1000000 --write benchmarks/second.md
+	$(BIN)/python benchmarks/blackbox.py --suite held-out --samples 1000000 --write benchmarks/held_out.md
 	$(BIN)/python benchmarks/peers.py --write benchmarks/peers.md
 	$(BIN)/python benchmarks/detection.py --write benchmarks/detection.md
 	$(BIN)/python benchmarks/calibration --write benchmarks/calibration.md
