@@ -44,6 +44,7 @@ def learned(sample, rows, seed=0):
     return learn_groups(identity_transform(Columns(), x, y), x, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("bits", "cohorts", "least"), [(20, 4, 0.99), (100, 8, 0.99), (100, 64, 0.95)])
 def test_bits_of_a_cohort_have_nearly_their_exact_log_ratio(bits, cohorts, least):
     mechanism = Cohorts(bits, cohorts)
@@ -75,6 +76,7 @@ def shifted_alone(data, size, rng):
     return np.column_stack([rows, rng.integers(10, size=size, dtype=np.int8)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sample", [shifted_alone, lambda d, s, r: shifted_alone(0, s, r)], ids=["alone", "no effect"])
 def test_there_is_no_score_where_groups_say_nothing(sample):
     """Chance would let one of 1,000 through."""

@@ -93,6 +93,7 @@ def test_row_numbers_in_structures():
     assert note.startswith("output['run']['number'] of A grows by the same step")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_random_orders_of_structures_are_not_noted(seed):
     rng = np.random.default_rng(seed)
