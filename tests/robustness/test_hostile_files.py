@@ -94,6 +94,7 @@ def refused(run):
     return refused
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("value", "more", "words"),
     [

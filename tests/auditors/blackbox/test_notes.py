@@ -66,6 +66,7 @@ def test_one_round_of_bets_is_no_plural():
     assert "outputs, in one round, in which the event occurred" in result.note
 
 
+@pytest.mark.slow
 def test_a_note_names_the_part_that_is_like_an_identifier():
     def tagged(data, size, rng):
         tokens, counts = rng.integers(2**60, size=size), rng.laplace(data, 0.5, size=size)
