@@ -80,6 +80,7 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/reporting.py
 	$(BIN)/python benchmarks/datafiles.py
 	$(BIN)/python benchmarks/blackbox.py --write benchmarks/blackbox.md
+	$(BIN)/python benchmarks/blackbox.py --best-pair --write benchmarks/best_pair.md
 	$(BIN)/python benchmarks/blackbox.py --suite second --samples 1000000 --write benchmarks/second.md
 	$(BIN)/python benchmarks/blackbox.py --suite held-out --samples 1000000 --write benchmarks/held_out.md
 	$(BIN)/python benchmarks/peers.py --write benchmarks/peers.md

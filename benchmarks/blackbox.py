@@ -1,6 +1,7 @@
 """The black-box auditor on mechanisms of known privacy, against the truth and the best bound there could be.
 
-A row under 0.95 of the oracle bound is marked. With --false-refutations: how often a bound is above the truth.
+A row under 0.95 of the oracle bound is marked. With --best-pair, the pair of inputs that the oracle takes is given, so
+that only the event is to be found. With --false-refutations: how often a bound is above the truth.
 The held-out suite is there to report on: what it shows must not decide how the auditor is built.
 """
 
@@ -70,6 +71,7 @@ def _parser():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--write", metavar="FILE", help="write the table as Markdown")
+    parser.add_argument("--best-pair", action="store_true", help="give the pair of inputs that the oracle takes")
     parser.add_argument("--false-refutations", action="store_true", help="many small audits of every case")
     parser.add_argument("--seeds", type=int, default=200, help="audits of each case with --false-refutations")
     return parser
@@ -77,7 +79,8 @@ def _parser():
 
 def _audits(names, options):
     samples = options.samples or 10_000_000
-    rows = _in_workers(audit_case, names, (samples, options.confidence, options.seed), options.workers)
+    given = (samples, options.confidence, options.seed, options.best_pair)
+    rows = _in_workers(audit_case, names, given, options.workers)
     lines = [AUDIT_COLUMNS]
     for row in rows:
         epsilon, delta = row.claimed
@@ -154,7 +157,7 @@ def _markdown(lines, options):
     sources = [f"- `{line[0]}`: {case_named(line[0]).source}" for line in lines if line[0] in cases(options.suite)]
     return "\n".join(
         [
-            f"# {TITLES[options.suite]}",
+            f"# {TITLES[options.suite]}" + (", the best pair of inputs given" if options.best_pair else ""),
             "",
             f"`{_command(options)}` with {versions(LIBRARIES)}",
             "",
@@ -173,6 +176,8 @@ def _command(options):
     parts = ["python", "benchmarks/blackbox.py"]
     if options.suite != "first":
         parts += ["--suite", options.suite]
+    if options.best_pair:
+        parts += ["--best-pair"]
     if options.false_refutations:
         parts += ["--false-refutations", "--seeds", str(options.seeds)]
     for name in ("samples", "confidence", "seed", "workers"):

@@ -55,11 +55,18 @@ class Clock:
         self.seconds = 0.0
 
 
-def timed(mechanism, clock):
-    """Return the same mechanism with a clock around its sampler."""
+def timed(mechanism, clock, pair=None):
+    """Return the same mechanism with a clock around its sampler, and with one pair of inputs alone where it is given."""
 
     class Timed(type(mechanism)):
         name = mechanism.name
+
+        def neighbours(self):
+            if pair is None:
+                return super().neighbours()
+            return dpaudit.Neighbouring(
+                relation="given", pairs=[pair], complete=False, scope="the pair of the oracle's bound"
+            )
 
         def sample(self, data, size, rng):
             start = time.perf_counter()
@@ -71,12 +78,12 @@ def timed(mechanism, clock):
     return Timed(**mechanism.parameters())
 
 
-def audit_case(name, samples, confidence, seed) -> Row:
-    """Audit one case from samples alone."""
+def audit_case(name, samples, confidence, seed, best_pair=False) -> Row:
+    """Audit one case from samples alone; with ``best_pair``, the pair of inputs that the oracle takes is given."""
     case = case_named(name)
     samples = min(samples, case.most or samples)
     clock = Clock()
-    mechanism = timed(case.mechanism, clock)
+    mechanism = timed(case.mechanism, clock, case.best_pair(samples, confidence) if best_pair else None)
     start = time.perf_counter()
     record = dpaudit.check(mechanism, samples=samples, confidence=confidence, method="black-box", seed=seed)
     total = time.perf_counter() - start

@@ -74,6 +74,10 @@ class RatioCase:
         """True epsilon at the claimed delta; may be infinite."""
         return float(self.epsilon())
 
+    def best_pair(self, samples: int, confidence: float) -> tuple[Any, Any]:
+        """The only pair of inputs."""
+        return self.mechanism.pair
+
     def oracle(self, samples: int, confidence: float) -> float:
         """Bound that Clopper-Pearson gives, at the expected counts, for the best event of the pair."""
         if self.masses is not None:
