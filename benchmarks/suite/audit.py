@@ -56,7 +56,7 @@ class Clock:
 
 
 def timed(mechanism, clock, pair=None):
-    """Return the same mechanism with a clock around its sampler, and with one pair of inputs alone where it is given."""
+    """Return the same mechanism with a clock around its sampler, and with one pair of inputs where it is given."""
 
     class Timed(type(mechanism)):
         name = mechanism.name

@@ -28,6 +28,8 @@ _SECONDS_TO_END = 2.0
 _LOOK = 0.2
 """Seconds after which it is looked whether a program that writes nothing has ended."""
 
+_BEFORE_FIRST = "before its first line"
+
 _LONGEST_LINE = 16 * MEBIBYTE
 _LARGEST_TEXT = 1024 * MEBIBYTE
 
@@ -122,7 +124,7 @@ class Program:
         self._input, self._ended = bytearray(), False
         self._output = memoryview(b"")
         self._tail = bytearray()
-        self.doing = "before its first line"
+        self.doing = _BEFORE_FIRST
         # What a worker starts ends with the worker, by its group; elsewhere the program leads a group of its own.
         grouped = os.getsid(0) != os.getpid()
         program = located(words, folder)
@@ -367,7 +369,9 @@ class Program:
             if len(self._input) > before:
                 flushes = "; it answered when its input was closed: flush standard output after the first line and "
                 flushes += "after every answer"
-        mend = flushes or "; write exactly `size` outputs and flush, or allow it more time (timeout)"
+        first = 'begin with the line {"protocol": "dpaudit.sampler/1", "format": "lines"}'
+        write = first if self.doing == _BEFORE_FIRST else "write exactly `size` outputs"
+        mend = flushes or f"; {write} and flush, or allow it more time (timeout)"
         self.fail(f"wrote nothing for {seconds}{place}{mend}", TargetRaisedError)
 
     def _place(self, where: str) -> str:

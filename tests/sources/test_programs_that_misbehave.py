@@ -121,7 +121,7 @@ def test_a_program_that_cannot_run(tmp_path, words, text):
 
 
 HANGS = [
-    ("time.sleep(600)", ["nothing for 0.5 seconds before its first line"]),
+    ("time.sleep(600)", ["nothing for 0.5 seconds before its first line", 'begin with the line {"protocol": ']),
     (
         "hello()\nnext(requests())\ntime.sleep(600)",
         ["nothing for 0.5 seconds in its answer to request 1", "line 1 of 2"],

@@ -201,7 +201,7 @@ def epsilon_lower_bound(
         raise ParameterError(f"seed must be a whole number of at least 0, got {seed!r}")
     if not in_range(claimed, 0):
         raise ParameterError(f"claimed must be a finite number >= 0, got {claimed}")
-    if isinstance(features, str) and features not in FEATURES:
+    if features not in FEATURES if isinstance(features, str) else not (features is None or callable(features)):
         raise ParameterError(f"features must be a function or one of {', '.join(FEATURES)}, got {features!r}")
     if supports is not None and not callable(supports):
         raise ParameterError(f"supports must be a function of outputs and an input, got {supports!r}")

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from dpaudit.auditors.sampling.budget import DEFAULT_CONFIDENCE, complement
+from dpaudit.auditors.sampling.budget import DEFAULT_CONFIDENCE, check_confidence, complement
 from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.claims.guarantees import exceeds
 from dpaudit.claims.ranges import in_range
@@ -196,8 +196,7 @@ def one_run_bound(
         raise ParameterError(f"delta must be at least 0 and below 1, got {delta}")
     if delta and guarantee == "gaussian":
         raise ParameterError(f"Gaussian DP has no delta; leave delta={delta} out, or bound epsilon")
-    if not in_range(confidence, 0, 1, without=(0.0, 1.0)):
-        raise ParameterError(f"confidence must be above 0 and below 1, got {confidence}")
+    check_confidence(confidence)
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise ParameterError(f"seed must be a whole number of at least 0, got {seed!r}")
     m = len(values)

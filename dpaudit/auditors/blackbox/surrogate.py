@@ -161,9 +161,14 @@ class Cells:
         """Number of the first cell of every column among those of all, and of all cells at the end."""
         return np.cumsum([0, *(len(edges) + 1 for edges in self.edges)])
 
-    def __call__(self, outputs: Outputs) -> np.ndarray:
-        """Cell of every output in every column, shape (size, columns), as numbers among the cells of all columns."""
+    def __call__(self, outputs: Outputs) -> np.ndarray | None:
+        """Cell of every output in every column, shape (size, columns), as numbers among the cells of all columns.
+
+        None for outputs that are not of the kind that the cells were made for, such as None where those were numbers.
+        """
         rows = outputs.rows(self.columns)
+        if rows.dtype.kind == "O":
+            return None
         cells = [
             start + np.searchsorted(edges, column, side="right")
             for start, edges, column in zip(self.starts, self.edges, rows.T, strict=False)
@@ -283,11 +288,15 @@ class Surrogate:
             self._cells = Cells.of(Outputs(concatenated([_repeated(seen) for _, seen in sides])))
         if self._cells is None:
             return
-        self._pairs += [pair for pair, *_ in new]
-        for data, seen in sides:
-            of_input = self._inputs.setdefault(input_key(data), _Seen(data))
-            of_input.rows.append(self._cells(Outputs(seen.outputs)))
-            of_input.counts.append(seen.counts)
+        for pair, *both in new:
+            cells = [rows for seen in both if (rows := self._cells(Outputs(seen.outputs))) is not None]
+            if len(cells) < len(both):
+                continue
+            self._pairs.append(pair)
+            for data, seen, rows in zip(pair, both, cells, strict=True):
+                of_input = self._inputs.setdefault(input_key(data), _Seen(data))
+                of_input.rows.append(rows)
+                of_input.counts.append(seen.counts)
 
     @one_thread()
     def _fit(self) -> _Model | None:

@@ -248,6 +248,11 @@ def _first_parts(cells: np.ndarray) -> np.ndarray:
     return parts
 
 
+def _shares(parts: np.ndarray) -> np.ndarray:
+    """Logarithm of the part of all outputs that is in each class; a class may be empty."""
+    return np.asarray(np.log(np.maximum(parts.mean(axis=0), np.finfo(float).tiny)))
+
+
 def _improved(cells: csr_array, parts: np.ndarray, sizes: np.ndarray, rounds: int) -> tuple[np.ndarray, np.ndarray]:
     """Weights and laws of the classes, after so many rounds of expectation-maximisation.
 
@@ -256,7 +261,7 @@ def _improved(cells: csr_array, parts: np.ndarray, sizes: np.ndarray, rounds: in
     before = -np.inf
     weights = laws = np.empty(0)
     for _ in range(rounds):
-        weights = np.log(parts.mean(axis=0))
+        weights = _shares(parts)
         laws = np.log(cells.T @ parts + _SMOOTHED) - np.log(parts.sum(axis=0) + _SMOOTHED * sizes[:, None])
         parts, likelihood = _parts(cells, weights, laws)
         if likelihood - before < _CONVERGED:
@@ -274,7 +279,7 @@ def _differences(
     shrinks means.
     """
     parts = [_parts(side, weights, laws)[0] for side in sides]
-    shares = [np.log(part.mean(axis=0)) for part in parts]
+    shares = [_shares(part) for part in parts]
     counts = [side.T @ part + _SMOOTHED for side, part in zip(sides, parts, strict=True)]
     ratios = np.log(counts[0]) - np.log(counts[1]) - (shares[0] - shares[1])
     surprise = ratios**2 / (1 / counts[0] + 1 / counts[1])

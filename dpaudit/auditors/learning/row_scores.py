@@ -359,6 +359,53 @@ def cell_numbers(edges: np.ndarray, numbers: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, slots=True)
+class CoordinateScore:
+    """One column of changed coordinates, as it is.
+
+    Attributes
+    ----------
+    transform
+        The change of coordinates.
+    column, width
+        Which of so many columns.
+    """
+
+    cost: ClassVar[int] = 1
+    log_ratio: ClassVar[bool] = False
+
+    transform: Transform
+    column: int
+    width: int
+
+    def __call__(self, outputs: OutputsLike) -> np.ndarray:
+        return self.transform(outputs, self.column + 1)[:, self.column].astype(float, copy=False)
+
+    def describe(self, threshold: float, *, above: bool, naming: Naming = PLAIN) -> Any:
+        """Half-line in the column."""
+        return {
+            self.transform.named(self.column, self.width, naming): half_line(threshold, above=above),
+            **self.transform.explained([self.column], self.width, naming),
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Transform and column."""
+        return {
+            "kind": "coordinate",
+            "transform": self.transform.to_json(),
+            "column": self.column,
+            "width": self.width,
+        }
+
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> CoordinateScore:
+        """Make the score again."""
+        column, width = raw["column"], raw["width"]
+        if not (type(column) is int and type(width) is int and 0 <= column < width):
+            raise ValueError("'column' of a coordinate must be a whole number below its 'width'")
+        return cls(Transform.from_json(raw["transform"]), column, width)
+
+
+@dataclass(frozen=True, slots=True)
 class ExtremeScore:
     """Largest deviation of any column from its centre, in units of its usual spread."""
 

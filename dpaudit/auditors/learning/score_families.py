@@ -18,7 +18,7 @@ from dpaudit.auditors.learning.periods import MOST_PERIODIC, phases_transform
 from dpaudit.auditors.learning.residues import ResidueScore
 from dpaudit.auditors.learning.scores import ColumnScore, OutcomeScore, Score
 from dpaudit.auditors.learning.transforms import Identity, Transform
-from dpaudit.auditors.learning.wholes import learn_successions, learn_totals
+from dpaudit.auditors.learning.wholes import learn_coordinate, learn_successions, learn_totals
 from dpaudit.auditors.outputs.columns import Columns
 from dpaudit.auditors.outputs.outputs import Outputs, OutputsLike, coding_of, joined, outcome_keys
 from dpaudit.auditors.sampling.pace import TooLongError, clock, ready_by
@@ -305,6 +305,13 @@ FAMILIES: tuple[Family, ...] = (
     *_coordinates("differences", learners.differences_transform, _narrow, 1.4, 1.8),
     *_coordinates("numbers in order", learners.ordered_transform, _narrow, 3.0, 4.0),
     *_coordinates("innovations", learners.innovations_transform, _narrow, 2.5, 3.0),
+    Family(
+        name="one number in order, or one total",
+        suits=_narrow,
+        fit=lambda form, x, y: learn_coordinate(form.columns, x, y),
+        passes=_passes(1.0),
+        rare=True,
+    ),
     Family(
         name="totals of rows",
         suits=_narrow,

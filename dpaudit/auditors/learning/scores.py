@@ -17,6 +17,7 @@ from dpaudit.auditors.learning.mixtures import MixtureScore
 from dpaudit.auditors.learning.residues import ResidueScore
 from dpaudit.auditors.learning.row_scores import (
     AdditiveScore,
+    CoordinateScore,
     ExtremeScore,
     LinearScore,
     PairScore,
@@ -220,6 +221,7 @@ _KINDS: dict[str, Any] = {
     "outcomes": OutcomeScore,
     "column": ColumnScore,
     "additive": AdditiveScore,
+    "coordinate": CoordinateScore,
     "extreme": ExtremeScore,
     "linear": LinearScore,
     "quadratic": QuadraticScore,

@@ -195,6 +195,8 @@ def fitted_curve(cells: np.ndarray, scores: np.ndarray | None = None, *, estimat
     """
     total = cells.sum(axis=0)
     rank = (np.cumsum(total) - total / 2) / total.sum()
+    # Nothing may be in the first or the last cell.
+    rank = np.clip(rank, 0.25 / total.sum(), 1 - 0.25 / total.sum())
     symmetric = np.sign(rank - 0.5), np.sqrt(12) * (rank - 0.5), ndtri(rank)
     ramp = np.clip((rank - 0.5) / _RAMP, -1, 1)
     shapes = np.stack([np.ones_like(rank), *symmetric, 1 + np.log(rank), -1 - np.log1p(-rank), ramp])

@@ -370,7 +370,7 @@ class Decimals(Transform):
 
 @dataclass(frozen=True, slots=True)
 class Totals(Transform):
-    """What the numbers of an output are together: sums of them and of their squares, the nearest two, and ties."""
+    """What the numbers of an output are together: sums of them, their squares and sizes, the nearest two, and ties."""
 
     name = "totals"
 
@@ -380,6 +380,7 @@ class Totals(Transform):
         "binary logarithm of the smallest difference of two numbers",
         "how many distinct numbers there are",
         "how often the most frequent number occurs",
+        "sum of the sizes of the numbers",
     )
 
     EQUAL: ClassVar[float] = -1100.0
@@ -406,6 +407,7 @@ class Totals(Transform):
                 run = (run + 1) * tied
                 np.maximum(most, run, out=most)
             to[:, 4] = most + 1
+            to[:, 5] = np.abs(ordered).sum(axis=0)
         return made
 
     def named(self, column: int, width: int, naming: Naming = PLAIN) -> str:

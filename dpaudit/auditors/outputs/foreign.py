@@ -89,6 +89,9 @@ def plain(item: Any) -> Any:
         return bytes(item)
     if kind is memoryview:
         return item.tobytes() if item.format in _BYTES else item.tolist()
+    if kind is range:
+        # Of as many numbers as its ends are apart, however long that is.
+        return {"start": item.start, "stop": item.stop, "step": item.step}
     return list(item)
 
 

@@ -28,6 +28,14 @@ def complement(probability: float) -> float:
     return float(1 - Decimal(repr(float(probability))))
 
 
+def check_confidence(confidence: float) -> None:
+    """Raise ParameterError where a confidence is not above 0 and below 1, or too near to either to be told from it."""
+    if not in_range(confidence, 0, 1, without=(0.0, 1.0)):
+        raise ParameterError(f"confidence must be above 0 and below 1, got {confidence}")
+    if complement(confidence) == 1:
+        raise ParameterError(f"confidence must be at least 1e-15, got {confidence}, whose complement is 1")
+
+
 def deadline_in(seconds: float | None) -> float | None:
     """Return the time, in seconds since the epoch, that is so many seconds from now; None for None.
 
@@ -91,8 +99,7 @@ class Budget:
             raise ParameterError(f"samples must be a whole number, such as 20000, got {self.samples!r}")
         if self.samples is not None and self.samples < 1:
             raise ParameterError(f"samples must be at least 1, got {self.samples}")
-        if not in_range(self.confidence, 0, 1, without=(0.0, 1.0)):
-            raise ParameterError(f"confidence must be above 0 and below 1, got {self.confidence}")
+        check_confidence(self.confidence)
         if self.method not in get_args(Method):
             raise ParameterError(f"method must be one of {', '.join(get_args(Method))}, got {self.method!r}")
         if self.features not in get_args(Features):

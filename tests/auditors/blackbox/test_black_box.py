@@ -243,6 +243,17 @@ def test_equal_outputs_get_equal_codes(rows):
     assert coder(longer).tolist() == expected
 
 
+@pytest.mark.parametrize("settings", [{}, {"delta": 0.01}])
+def test_a_confidence_whose_complement_is_one_is_refused(settings):
+    with pytest.raises(dpaudit.ParameterError, match="confidence must be at least 1e-15, got 1e-17"):
+        dpaudit.epsilon_lower_bound(bit(0.3), 0, 1, samples=1000, confidence=1e-17, **settings)
+
+
+def test_features_that_are_no_function_are_refused_before_anything_is_drawn():
+    with pytest.raises(dpaudit.ParameterError, match="features must be a function or one of float-bits, got 3"):
+        dpaudit.epsilon_lower_bound(None, 0, 1, features=3)
+
+
 @pytest.mark.parametrize("confidence", [0.999, np.float64(0.999)], ids=["Python's", "numpy's"])
 def test_the_error_probability_is_not_above_the_one_stated(confidence, monkeypatch):
     # In floating point 1 - 0.999 is above 0.001.

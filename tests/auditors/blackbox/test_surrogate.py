@@ -302,3 +302,19 @@ def test_under_a_deadline_outputs_are_compared_and_no_model_is_asked(monkeypatch
     assert result.verdict != "error"
     (untimed,) = dpaudit.check(Bits(), samples=20_000, method="black-box").results
     assert untimed.verdict == "error"
+
+
+@pytest.mark.parametrize("odd", [None, "refused", ()])
+def test_outputs_of_another_kind_on_some_inputs_are_no_part_of_the_model(odd):
+    def sample(data, size, rng):
+        made = np.empty(size, dtype=object)
+        made[:] = [odd] * size if data[0] == 2 else rng.normal(data[1], size=size).tolist()
+        return made if data[0] == 2 else made.astype(float)
+
+    surrogate = Surrogate(FinalTest(ApproximateDP(0.0), SIZE, ALPHA))
+    rng = np.random.default_rng(1)
+    surrogate.begin()
+    for pair in itertools.islice((DOMAIN.draw(rng) for _ in range(100)), 40):
+        surrogate.add(pair, *(counted(sample(data, 500, rng)) for data in pair))
+    promised = surrogate.values([tuple(np.array([data, step, 0, 0, 0, 0]) for step in (0, 1)) for data in (0, 1)])
+    assert np.isfinite(promised).all()

@@ -14,12 +14,12 @@ from dpaudit.auditors.learning.counts import FinalTest, ThresholdEvent
 from dpaudit.auditors.learning.groups import learn_groups
 from dpaudit.auditors.learning.mixtures import MixtureScore
 from dpaudit.auditors.learning.residues import ResidueScore
-from dpaudit.auditors.learning.row_scores import AdditiveScore
+from dpaudit.auditors.learning.row_scores import AdditiveScore, CoordinateScore
 from dpaudit.auditors.learning.scores import ColumnScore, OutcomeScore, score_from_json, scores_of
 from dpaudit.auditors.learning.selection import select_events
 from dpaudit.auditors.learning.transforms import Differences, Identity
 from dpaudit.auditors.learning.trees import BoostedScore
-from dpaudit.auditors.learning.wholes import learn_successions, learn_totals
+from dpaudit.auditors.learning.wholes import learn_coordinate, learn_successions, learn_totals
 from dpaudit.auditors.outputs.columns import Columns
 from dpaudit.auditors.outputs.outputs import Outputs
 
@@ -161,6 +161,11 @@ SCORES = {
         lambda d, s, r: structured([("abc"[int(kind)], value) for kind, value in in_groups(d, s, r).tolist()]),
     ),
     "totals": (partial(learn_totals, Columns()), lambda d, s, r: np.round(numbers(d, s, r), 1)),
+    "coordinate": (partial(learn_coordinate, Columns()), numbers),
+    "coordinate structured": (
+        lambda x, y: learn_coordinate(Columns.fit(np.r_[x, y]), x, y),
+        lambda d, s, r: structured([(float(a), float(b), None) for a, b in numbers(d, s, r)[:, :2]]),
+    ),
     "successions": (partial(learn_successions, Columns()), history),
     "successions of letters": (
         lambda x, y: learn_successions(Columns.fit(np.r_[x, y]), x, y),
@@ -267,7 +272,7 @@ def test_a_score_tells_the_inputs_apart_and_puts_the_first_one_first(name):
     x, y = score(of_x), score(of_y)
     assert x.shape == y.shape == (3000,)
     assert np.isfinite(x).all() or "half-line" in name
-    if not isinstance(score, ColumnScore) and name != "extreme":
+    if not isinstance(score, ColumnScore | CoordinateScore) and name != "extreme":
         # By four standard errors of the difference of their means.
         assert x.mean() - y.mean() > 4 * math.sqrt((x.var() + y.var()) / 3000)
 

