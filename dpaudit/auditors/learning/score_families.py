@@ -14,6 +14,7 @@ from dpaudit.auditors.learning.coded_score import learn_coded
 from dpaudit.auditors.learning.directions import directions_transform
 from dpaudit.auditors.learning.groups import learn_groups
 from dpaudit.auditors.learning.members import learn_members
+from dpaudit.auditors.learning.parities import learn_parities
 from dpaudit.auditors.learning.periods import MOST_PERIODIC, phases_transform
 from dpaudit.auditors.learning.residues import ResidueScore
 from dpaudit.auditors.learning.scores import ColumnScore, OutcomeScore, Score
@@ -382,6 +383,13 @@ FAMILIES: tuple[Family, ...] = (
         suits=lambda form: _number(form) or _thorough(form),
         fit=lambda form, x, y: ResidueScore.fit(form.identity.columns, x, y),
         passes=_passes(1.0),
+        always=True,
+    ),
+    Family(
+        name="parities of bits",
+        suits=lambda form: _number(form) or _narrow(form),
+        fit=lambda form, x, y: learn_parities(form.identity, x, y),
+        passes=_passes(0.5),
         always=True,
     ),
     Family(

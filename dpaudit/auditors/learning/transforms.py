@@ -457,6 +457,63 @@ class Successions(Transform):
 
 
 @dataclass(frozen=True, slots=True)
+class Parities(Transform):
+    """Parities of some bits of whole numbers, turned round where another number is the larger of its two values.
+
+    Attributes
+    ----------
+    functions
+        Column, the bits of it that are counted, the other column or None, and the larger value of that.
+    """
+
+    name = "parities"
+
+    MOST: ClassVar[int] = 1 << 16
+    """Numbers from 0 to below this are looked at."""
+
+    functions: tuple[tuple[int, int, int | None, float], ...]
+
+    def of_rows(self, rows: np.ndarray, first: int | None = None) -> np.ndarray:
+        made = np.empty((len(rows), len(self.functions)), dtype=np.int8)
+        for to, (column, bits, other, larger) in zip(made.T, self.functions, strict=True):
+            usual = np.nan_to_num(np.clip(rows[:, column], 0, self.MOST - 1))
+            to[:] = parity(usual.astype(np.int64) & bits)
+            if other is not None:
+                to ^= rows[:, other] >= larger
+        return made
+
+    def own(self, width: int) -> int:
+        return 1 + max(max(column, -1 if other is None else other) for column, _, other, _ in self.functions)
+
+    def named(self, column: int, width: int, naming: Naming = PLAIN) -> str:
+        place, bits, other, larger = self.functions[column]
+        own = self.own(width)
+        text = f"parity of the bits of {columnwords.named(self.columns, place, own, naming)} & {bits:#b}"
+        if other is None:
+            return text
+        value = columnwords.value_of(self.columns, other, larger)
+        if value is not None:
+            return f"{text}, turned round where {columnwords.part(self.columns, other, own, naming)} is {value}"
+        return f"{text}, turned round where {columnwords.named(self.columns, other, own, naming)} >= {larger:g}"
+
+    def explained(self, columns: Sequence[int], width: int, naming: Naming) -> dict[str, Any]:
+        return columnwords.legend(self.columns, sorted({self.functions[column][0] for column in columns}))
+
+    def _own_json(self) -> dict[str, Any]:
+        return {"functions": [list(each) for each in self.functions]}
+
+    @classmethod
+    def _of_json(cls, columns: Columns, raw: dict[str, Any]) -> Self:
+        functions = tuple((place, bits, other, float(larger)) for place, bits, other, larger in raw["functions"])
+        for place, bits, other, _ in functions:
+            if not all(type(each) is int and each >= 0 for each in (place, bits, 0 if other is None else other)):
+                raise ValueError("'functions' must list columns, bits, other columns or null, and values")
+        if not functions:
+            raise ValueError("'functions' must list at least one")
+        return cls(columns, functions)
+
+
+@dataclass(frozen=True, slots=True)
 class Coded(Transform):
     """The numbers; the smallest and the largest that are no codes, or the first code where all are; counts of codes.
 
@@ -560,9 +617,17 @@ _KINDS: dict[str, type[Transform]] = {
         Decimals,
         Totals,
         Successions,
+        Parities,
         Coded,
     )
 }
+
+
+def parity(numbers: np.ndarray) -> np.ndarray:
+    """Whether the number of bits that are set is odd, of whole numbers below 2^16; 1 or 0."""
+    for shift in (8, 4, 2, 1):
+        numbers = numbers ^ (numbers >> shift)
+    return np.asarray(numbers & 1)
 
 
 def phase(numbers: np.ndarray, period: float) -> np.ndarray:

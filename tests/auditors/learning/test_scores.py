@@ -13,6 +13,7 @@ from dpaudit.auditors.learning.bits import BitsScore
 from dpaudit.auditors.learning.counts import FinalTest, ThresholdEvent
 from dpaudit.auditors.learning.groups import learn_groups
 from dpaudit.auditors.learning.mixtures import MixtureScore
+from dpaudit.auditors.learning.parities import learn_parities
 from dpaudit.auditors.learning.residues import ResidueScore
 from dpaudit.auditors.learning.row_scores import AdditiveScore, CoordinateScore
 from dpaudit.auditors.learning.scores import ColumnScore, OutcomeScore, score_from_json, scores_of
@@ -56,6 +57,11 @@ def coins(data, size, rng):
 
 def numbers(data, size, rng):
     return 0.5 * data + rng.laplace(size=(size, 5))
+
+
+def hadamard(data, size, rng):
+    index = rng.integers(0, 256, size)
+    return np.column_stack([index, (-1) ** ((index >> 3 * data & 1) + (rng.random(size) < 0.2))])
 
 
 def sums(data, size, rng):
@@ -165,6 +171,11 @@ SCORES = {
     "coordinate structured": (
         lambda x, y: learn_coordinate(Columns.fit(np.r_[x, y]), x, y),
         lambda d, s, r: structured([(float(a), float(b), None) for a, b in numbers(d, s, r)[:, :2]]),
+    ),
+    "parities": (partial(learn_parities, IDENTITY), hadamard),
+    "parities structured": (
+        lambda x, y: learn_parities(Identity(Columns.fit(np.r_[x, y])), x, y),
+        lambda d, s, r: structured([(index, sign > 0) for index, sign in hadamard(d, s, r).tolist()]),
     ),
     "successions": (partial(learn_successions, Columns()), history),
     "successions of letters": (
