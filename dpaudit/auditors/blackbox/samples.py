@@ -17,7 +17,7 @@ from dpaudit.auditors.outputs.column_words import Naming
 from dpaudit.auditors.outputs.features import FEATURES, FeatureMap
 from dpaudit.auditors.outputs.forms import Forms, alike
 from dpaudit.auditors.outputs.outputs import Outputs
-from dpaudit.auditors.sampling.again import drawn_again
+from dpaudit.auditors.sampling.again import copied, drawn_again
 from dpaudit.auditors.sampling.budget import DEFAULT_CONFIDENCE, complement
 from dpaudit.auditors.sampling.drawn import in_type, tables_of, type_of_both
 from dpaudit.auditors.sampling.order import order_notes
@@ -259,8 +259,9 @@ class SplitSamples:
         Raises
         ------
         CheckError
-            The feature map does not look at every output on its own.
+            The sides are copies of each other, or the feature map does not look at every output on its own.
         """
+        self._check_independent()
         sides = []
         for side in (0, 1):
             rows = np.concatenate([chunk[chosen == 0] for chunk, chosen in self.chunks(side, (self.learned, 0))])
@@ -275,6 +276,18 @@ class SplitSamples:
         # An event knows features of one form, and those of rows that judge come in it.
         self._forms.keep()
         return Outputs(x), Outputs(y)
+
+    def _check_independent(self) -> None:
+        """Raise CheckError where rows are copies of the other side's: each would choose events and judge them too."""
+        chunks = [self.checked(next(iter(table.chunks())), table.name) for table in self.tables]
+        complete = all(len(chunk) == table.rows for chunk, table in zip(chunks, self.tables, strict=True))
+        found = copied(*map(Outputs, chunks), complete=complete)
+        if found:
+            first, second = (table.name for table in self.tables)
+            raise CheckError(
+                f"{first} and {second} {found}; a bound takes outputs on either input that were drawn independently, "
+                "with other random numbers: draw one of them anew"
+            )
 
     def choosing(self, task: PairTask) -> tuple[Outputs, Outputs]:
         """Decide how many rows choose events, and return them.
@@ -403,14 +416,6 @@ def _notes(tables: tuple[Table, Table]) -> tuple[str, ...]:
     first, second = (next(iter(table.chunks())) for table in tables)
     guessed = dict.fromkeys(note for table in tables for note in getattr(table, "notes", ()))
     notes = [*guessed, *order_notes(first, tables[0].name), *order_notes(second, tables[1].name)]
-    same = first.dtype == second.dtype and first.shape == second.shape and tables[0].rows == tables[1].rows
-    if same and all(
-        bool(np.array_equal(one, other)) for one, other in zip(tables[0].chunks(), tables[1].chunks(), strict=False)
-    ):
-        notes.append(
-            f"{tables[0].name} and {tables[1].name} have the same rows in the same order; give outputs that were drawn "
-            "anew on either input"
-        )
     return tuple(notes)
 
 

@@ -1,12 +1,14 @@
-"""Notices samplers that draw the same rows again: those of a fixed array, in place of new outputs."""
+"""Notices rows that are not new: samplers that draw those of a fixed array again, and samples that are copies."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from scipy.stats import binom
 
 from dpaudit.auditors.outputs.grids import Grid
+from dpaudit.auditors.outputs.outputs import OutputsLike, coding_of, joined, outcome_keys
 
 _LOOKED_AT = 20_000
 _FEWEST = 500
@@ -27,6 +29,48 @@ _ON_GRID = 2000
 
 _UNEVEN = 8.0
 """Standard errors by which the most frequent output may be more frequent than the mean."""
+
+_STEPS = (1, 2, 3)
+"""Rows by which one sample is moved against the other, either way, to see how many are equal by chance, or because rows
+are in order."""
+
+_BY_CHANCE = 1e-9
+"""Probability with which samples that were drawn independently of each other are taken for copies, about."""
+
+
+def copied(x: OutputsLike, y: OutputsLike, *, complete: bool) -> str:
+    """Say in what two samples are copies of each other; empty where they are not.
+
+    Rows of the same place are equal far more often than rows that are some places apart. Or, where the samples are
+    ``complete``, every row comes equally often in both, which the samples of one law seldom have: every frequency is
+    about normal, so that another one has exactly the same with the density of their difference at 0.
+    """
+    if len(x) != len(y) and not complete:
+        x, y = x[: min(len(x), len(y))], y[: min(len(x), len(y))]
+    both = joined([x, y])
+    codes = np.unique(outcome_keys(both, coding_of(both)), return_inverse=True)[1]
+    first, second = codes[: len(x)], codes[len(x) :]
+    if complete and len(x) == len(y):
+        counts = [np.bincount(side, minlength=int(codes.max()) + 1) for side in (first, second)]
+        if np.array_equal(counts[0], counts[1]):
+            # The largest is what the others leave.
+            log_chance = -0.5 * float(np.log(4 * np.pi * np.sort(counts[0])[:-1]).sum())
+            if log_chance < np.log(_BY_CHANCE):
+                return "have the same rows equally often"
+    size = min(len(first), len(second))
+    equal = int(np.count_nonzero(first[:size] == second[:size]))
+    apart = max(
+        (
+            int(np.count_nonzero(one[step:size] == other[: size - step]))
+            for step in _STEPS
+            if step < size
+            for one, other in ((first, second), (second, first))
+        ),
+        default=0,
+    )
+    if binom.sf(equal - 1, equal + apart, 0.5) < _BY_CHANCE:
+        return f"have the same row in {equal:,} of the first {size:,} places"
+    return ""
 
 
 def most_looked_at(outputs: np.ndarray) -> int:

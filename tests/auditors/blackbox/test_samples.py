@@ -56,7 +56,7 @@ def test_what_is_told():
     assert 0.3 < bound.value < bound.outlook <= 1.05
     turned = dpaudit.bound_from_samples(b, a, seed=4)
     assert turned.value == pytest.approx(bound.value, abs=0.2)
-    assert dpaudit.bound_from_samples(a, a[::-1].copy(), seed=1).value == 0
+    assert dpaudit.bound_from_samples(a, laplace(rng, 3000), seed=1).value == 0
 
 
 def test_another_guarantee():

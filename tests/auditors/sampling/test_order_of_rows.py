@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.auditors.sampling.again import drawn_again, most_looked_at
+from dpaudit.auditors.outputs.outputs import as_outputs
+from dpaudit.auditors.sampling.again import copied, drawn_again, most_looked_at
 from dpaudit.auditors.sampling.order import order_notes
 from dpaudit.runner.bounds import judge_samples
 
@@ -117,9 +118,48 @@ def test_notes_reach_the_evidence():
     bound = dpaudit.bound_from_samples(a, b, claimed=1)
     assert len(bound.notes) == 1
     assert bound.notes[0] in judge_samples(bound, ("A", "B")).note
-    (same,) = dpaudit.bound_from_samples(a, a, claimed=1, names=("x", "y")).notes[2:]
-    assert same.startswith("x and y have the same rows in the same order")
-    assert dpaudit.bound_from_samples(b, b[::-1].copy()).notes == ()
+    assert dpaudit.bound_from_samples(b, drawn(3)).notes == ()
+
+
+def copies(seed):
+    rng = np.random.default_rng(seed)
+    numbers, coins = rng.integers(0, 1000, 5000), rng.integers(0, 2, 5000)
+    nearly = np.where(rng.random(5000) < 0.05, rng.integers(0, 1000, 5000), numbers)
+    texts = [f"{value:.2f}" for value in rng.laplace(size=5000)]
+    return {
+        "numbers": (numbers, numbers.copy()),
+        "in another order": (numbers, rng.permutation(numbers)),
+        "nearly all": (numbers, nearly),
+        "coins": (coins, coins.copy()),
+        "texts": (texts, list(texts)),
+        "rows": (rng.normal(size=(5000, 3)),) * 2,
+        "the first of more": (numbers, np.concatenate([numbers, rng.integers(0, 1000, 2000)])),
+    }
+
+
+@pytest.mark.parametrize("kind", copies(0))
+def test_copies_are_refused(kind):
+    a, b = copies(1)[kind]
+    with pytest.raises(dpaudit.CheckError, match=r"x and y have the same rows? .*were drawn independently"):
+        dpaudit.bound_from_samples(a, b, names=("x", "y"))
+
+
+@pytest.mark.parametrize("law", ["coins", "numbers", "rounded", "sorted", "constant", "cycle"])
+def test_independent_samples_are_no_copies(law):
+    rng = np.random.default_rng(4)
+    for _ in range(100):
+        draws = [
+            {
+                "coins": lambda: rng.integers(0, 2, 2000),
+                "numbers": lambda: rng.integers(0, 1000, 2000),
+                "rounded": lambda: np.round(rng.laplace(size=2000)),
+                "sorted": lambda: np.sort(rng.integers(0, 30, 2000)),
+                "constant": lambda: (rng.random(2000) < 0.001).astype(int),
+                "cycle": lambda: np.arange(2000) % 3 + rng.integers(0, 2, 2000),
+            }[law]()
+            for _ in range(2)
+        ]
+        assert copied(*map(as_outputs, draws), complete=True) == ""
 
 
 def test_few_values_that_recur_are_a_discrete_law():
