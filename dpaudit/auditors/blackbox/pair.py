@@ -24,6 +24,7 @@ from dpaudit.auditors.sampling.order import (
     oddest,
     of_calls,
     of_counts,
+    of_event,
     of_later_call,
     of_neighbours,
 )
@@ -489,6 +490,15 @@ class _EventCount:
         choice = self.choice
         return best_share(guarantee, choice.p_hits, choice.q_hits, choice.rows, alpha=alpha)
 
+    def oddity(self, place: int) -> Oddity:
+        """How odd its occurrences on the first (0) or second input are, compared with those by which it was chosen."""
+        choice = self.choice
+        if not choice.judged or not all(self.trials):
+            return Oddity()
+        side = 1 - place if choice.reverse else place
+        before = (choice.p_hits, choice.q_hits)[side]
+        return of_event((before, choice.rows), (self.hits[side], self.trials[side]))
+
     def anytime_bound(self, guarantee: Guarantee, alpha: float) -> float:
         """Lower bound on the forced parameter that holds at all times at once."""
         prior = (self.choice.p_hits + 0.5, self.choice.q_hits + 0.5)
@@ -564,8 +574,9 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
         if not task.may_fail or not any(counts[0].trials):
             raise
         failure = error
-    for order, data in zip(orders, (x, y), strict=True):
+    for place, (order, data) in enumerate(zip(orders, (x, y), strict=True)):
         check_independent(order.oddest(), sampler.name, data)
+        check_independent(oddest(count.oddity(place) for count in counts), sampler.name, data)
     whole = not (stopped or late or failure)
     bound, best = _best(counts, task, 1 - at_any_time if whole else at_any_time, whole=whole)
     if failure is not None and not task.guarantee.exceeds(bound):

@@ -151,6 +151,8 @@ class Choice:
         Lower bound on the forced parameter that the final sample will give, counts being a little worse than here.
     p_hits, q_hits, rows
         Occurrences in the judging sample on the likelier and on the other input, and its size per input.
+    judged
+        Whether the counts are those of this event, and not of one that was learned from fewer samples before it.
     """
 
     event: ThresholdEvent
@@ -159,6 +161,7 @@ class Choice:
     p_hits: int
     q_hits: int
     rows: int
+    judged: bool = True
 
     @property
     def occurrences(self) -> int:

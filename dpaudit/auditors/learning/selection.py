@@ -453,4 +453,4 @@ def _moved(choice: Choice, table: Counts, score: Score, ordered: np.ndarray) -> 
         return choice
     inside = sum(int(np.count_nonzero(choice.event.contains_scores(side))) for side in table.scores)
     at = len(ordered) - inside if choice.event.above else inside - 1
-    return replace(choice, event=replace(choice.event, score=score, threshold=float(ordered[at])))
+    return replace(choice, event=replace(choice.event, score=score, threshold=float(ordered[at])), judged=False)

@@ -32,9 +32,9 @@ every bound, and a false note would discredit the others."""
 
 ALARM = 2e-8
 """Probability, at most, with which independent outputs of one input are refused at one of the places where an audit
-looks at them: the early outputs, those that choose the event, and those that bound it. With two inputs, and twelve
-times as much where sampling may stop after any of up to 60,000 rounds (1 + ln 60,000 is 12), that is below 1e-6 an
-audit."""
+looks at them: the early outputs, those that choose the event, those that bound it, and how often the event comes in the
+latter two. With two inputs, and twelve times as much where sampling may stop after any of up to 60,000 rounds
+(1 + ln 60,000 is 12), that is below 1e-6 an audit."""
 
 _BLOCKS = (1, 16, 256)
 """Neighbouring outputs that are taken together, so that what changes slowly shows as well. Chosen by hand."""
@@ -68,6 +68,12 @@ chance that a number comes at one distance grows with the square of the times.""
 _COLUMNS_COPIED = 4
 """Columns of outputs in which these are looked for. Chosen by hand, for time: whole rows that come again show in each
 of them."""
+
+_MOST_SCORES = 64
+"""Scores, at most, among whose thresholds an event is chosen: there are fewer families of them."""
+
+_MOST_LOOKS = 32
+"""Times, at most, at which sampling may stop by what was found so far: each round doubles all outputs before it."""
 
 _NUMBERS = "biufc"
 
@@ -328,6 +334,22 @@ def of_counts(counts: Sequence[tuple[int, int]]) -> Oddity:
         if min(size, trials - size) >= _FEWEST_IN_CALL:
             found.append(Oddity(_two_sided(some, trials, hits, size), 1, "calls"))
     return oddest(found)
+
+
+def of_event(chosen: tuple[int, int], counted: tuple[int, int]) -> Oddity:
+    """Return how odd it is that an event comes so often in later outputs, compared with those that chose it.
+
+    Its score had no part in either, and its threshold is one of theirs: of all thresholds of all scores, on either
+    side, one is as odd with at most the sum of their probabilities.
+
+    Parameters
+    ----------
+    chosen, counted
+        Occurrences and outputs, of those that chose the threshold and of later ones.
+    """
+    thresholds = 2 * (chosen[1] + counted[1])
+    oddity = of_counts([chosen, counted])
+    return oddity._replace(tests=oddity.tests * thresholds * _MOST_SCORES * _MOST_LOOKS)
 
 
 def split(values: np.ndarray) -> np.ndarray:

@@ -18,6 +18,7 @@ from dpaudit.auditors.sampling.order import (
     of_calls,
     of_copies,
     of_counts,
+    of_event,
     of_later_call,
     of_neighbours,
 )
@@ -221,6 +222,47 @@ def test_calls_of_the_final_sample_are_compared_where_columns_say_nothing():
 
     with pytest.raises(dpaudit.CheckError, match=CALLS):
         dpaudit.epsilon_lower_bound(sample, 0, 1, samples=200_000, seed=3)
+
+
+def scale_of_the_call(rng, size):
+    return rng.normal(size=size) * math.exp(0.5 * rng.normal())
+
+
+def key_of_the_call(rng, size):
+    share = rng.integers(0, 256, size)
+    return np.column_stack([share, share ^ rng.integers(0, 256)])
+
+
+def correlation_of_the_call(rng, size):
+    first, second, weight = rng.normal(size=size), rng.normal(size=size), rng.uniform(-0.9, 0.9)
+    return np.column_stack([first, weight * first + math.sqrt(1 - weight**2) * second])
+
+
+def name_of_the_call(rng, size):
+    name = f"{rng.integers(10**6)}"
+    return [{"noisy": number, "call": name} for number in rng.normal(size=size).tolist()]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sample", [scale_of_the_call, key_of_the_call, correlation_of_the_call, name_of_the_call])
+def test_what_a_call_decides_is_noticed_although_no_middle_moves(sample):
+    found = []
+    for seed in range(5):
+        try:
+            bound = dpaudit.epsilon_lower_bound(
+                lambda data, size, rng: sample(rng, size), 0, 1, samples=20_000, confidence=0.99, seed=seed
+            )
+            found.append(bound.epsilon)
+        except dpaudit.CheckError as error:
+            found.append(str(error))
+    assert all(each == 0 or CALLS in str(each) for each in found)
+
+
+def test_an_event_that_was_chosen_may_come_somewhat_more_often_later():
+    assert of_event((0, 2000), (20, 16_000)).corrected == 1.0
+    assert of_event((300, 2000), (2900, 16_000)).corrected == 1.0
+    assert of_event((300, 2000), (4800, 16_000)).corrected < ALARM
+    assert of_event((0, 2000), (400, 16_000)).corrected < ALARM
 
 
 @pytest.mark.slow
