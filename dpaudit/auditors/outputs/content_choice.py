@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.auditors.outputs.contents import Content, Value
+from dpaudit.auditors.outputs.contents import SUMMARIES, Content, Value
 from dpaudit.auditors.outputs.flat import Flat, Grouped, Structure, Uniform, Varied, paths
 from dpaudit.auditors.outputs.held import (
     STEP,
@@ -44,6 +44,10 @@ _COMMON = 0.01
 _NEARLY_ALL = 0.99
 """Share of what a list holds that its common values are, at least, to stand for the list; and share of the records, at
 least, that are the only one of their key in an output."""
+
+_NUMBERS = 0.5
+"""Share of the values of lists of varying length that are numbers, at least, for their sum and the like to be looked
+at. Chosen by hand."""
 
 _NEW_TEXTS = 0.5
 """Share of the texts at a place, at least, that are different for their characters to be looked at: fewer are
@@ -136,7 +140,8 @@ def contents_of(firsts: Sequence[Flat]) -> Found:
     rows = max(_LEAST_LOOKED_AT, _LOOKED_AT // max(1, len(firsts)))
     flats = [with_whole_texts(each) for flat in firsts for each in _first(flat, rows)]
     size = sum(map(len, flats))
-    if size < _LEAST_LOOKED_AT or all(map(_only_fractions, flats)):
+    alike = len({each.structure for each in flats if isinstance(each, Uniform)}) <= 1
+    if size < _LEAST_LOOKED_AT or (alike and all(map(_only_fractions, flats))):
         return Found()
     look = _Look(flats, size)
     found: list[Content] = []
@@ -326,10 +331,13 @@ class _Look:
         # Members of sets have no places.
         placed = found.places >= 0
         in_order = _in_one_order(found.at(placed), which[placed])
+        known = float(np.mean(which < len(often))) if often else 0.0
+        together = [Content(kind, held) for kind in SUMMARIES] if varies and _are_numbers(found, known) else []
         if not sets and (not often or not (varies or (in_order and _at_several_places(found, which)))):
-            return [], False
-        complete = bool(often) and in_order and float(np.mean(which < len(often))) >= _NEARLY_ALL
+            return together, False
+        complete = bool(often) and in_order and known >= _NEARLY_ALL
         made = [Content("members", held)] if sets else []
+        made += together
         made += [Content("occurrences", held, None, value) for value in often]
         # Where no value is common, all members of a set are others.
         made += [Content("others", held)] if often or not sets else []
@@ -361,6 +369,11 @@ class _Look:
         made += [Content("occurrences", held, key, value) for value in kept if not parts]
         made += [Content("place", held, key, value) for value in kept if not in_order]
         return [*made, Content("others", held, key)], len(kept) == len(often)
+
+
+def _are_numbers(found: Entries, known: float) -> bool:
+    """Whether most values are numbers, and not nearly all of them a few that come again and again, as names do."""
+    return known < _NEARLY_ALL and float(np.mean(found.categories == 0)) >= _NUMBERS
 
 
 def _telling(values: Values) -> Any:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from itertools import chain
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
@@ -31,8 +31,22 @@ from dpaudit.auditors.outputs.held import (
 
 _REMEMBERED = 1024
 
-_Kind = Literal["character", "length", "occurrences", "others", "members", "part", "place", "texts"]
-_KINDS: tuple[_Kind, ...] = ("character", "length", "occurrences", "others", "members", "part", "place", "texts")
+Summary = Literal["sum", "mean", "smallest", "largest"]
+SUMMARIES: tuple[Summary, ...] = get_args(Summary)
+"""What the numbers of a list are together."""
+
+_Kind = Literal["character", "length", "occurrences", "others", "members", "part", "place", "texts"] | Summary
+_KINDS: tuple[_Kind, ...] = (
+    "character",
+    "length",
+    "occurrences",
+    "others",
+    "members",
+    "part",
+    "place",
+    "texts",
+    *SUMMARIES,
+)
 
 Value = str | float
 """A number, or the text of a value that is none."""
@@ -47,7 +61,8 @@ class Content:
     kind
         ``occurrences`` of a value, or of all ``others``, among the values of a list or set, or the keys of records;
         number of ``members`` of a set; a ``part`` of the record that has a key, or its ``place``; number of distinct
-        ``texts``; a ``character`` of a text, or its ``length``.
+        ``texts``; a ``character`` of a text, or its ``length``; the ``sum``, the ``mean``, the ``smallest`` or the
+        ``largest`` of the numbers in a list or set.
     held
         Path of the list, set or text.
     key
@@ -99,6 +114,8 @@ class Content:
         key = (self.key or "").removeprefix(".")
         if key.startswith("['") and key.endswith("']") and key.count("[") == 1:
             key = key[2:-2]
+        if self.kind in SUMMARIES:
+            return f"{self.kind} of the numbers in output{self.held}"
         if self.kind == "members":
             return f"number of members of output{self.held}"
         if self.kind == "others":
@@ -195,6 +212,7 @@ def readings(
         else:
             found = single_values(flat, path, code, sets=held.is_set)
             yield from _occurrences(len(flat), held, found.rows, _which(found, held.values, codes))
+            yield from _summaries(len(flat), held, found)
 
 
 def _characters(flat: Uniform | Varied, path: str, contents: list[tuple[int, Content]]) -> Iterator[Reading]:
@@ -256,6 +274,27 @@ def _occurrences(size: int, held: _Held, rows: np.ndarray, which: np.ndarray) ->
             yield slot, counts[:, -1], nothing
         elif content.kind == "members":
             yield slot, counts.sum(axis=1), nothing
+
+
+def _summaries(size: int, held: _Held, found: Entries) -> Iterator[Reading]:
+    """What the numbers of each output are together; absent, and 0, where there are none."""
+    wanted = [(slot, content.kind) for slot, content in held.wanted if content.kind in SUMMARIES]
+    if not wanted:
+        return
+    are = found.categories == 0
+    rows, numbers = found.rows[are], found.numbers[are]
+    counts = np.bincount(rows, minlength=size)
+    absent = np.where(counts, 0, -1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = np.bincount(rows, weights=numbers, minlength=size)
+    for slot, kind in wanted:
+        if kind in ("sum", "mean"):
+            made = sums if kind == "sum" else sums / np.maximum(counts, 1)
+        else:
+            reduction, nothing = (np.minimum, np.inf) if kind == "smallest" else (np.maximum, -np.inf)
+            made = np.full(size, nothing)
+            reduction.at(made, rows, numbers)
+        yield slot, np.where(counts, np.nan_to_num(made, nan=0.0, posinf=np.inf, neginf=-np.inf), 0.0), absent
 
 
 def _records(

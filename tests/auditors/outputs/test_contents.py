@@ -89,9 +89,10 @@ def test_a_set_of_members_that_hardly_come_again_has_their_number_as_a_column():
     rng = np.random.default_rng(1)
     sets = [set(rng.choice(10**6, rng.integers(3, 9), replace=False).tolist()) for _ in range(400)]
     for found in (by_name(sets), by_name([(each, 1.5) for each in sets])):
-        ((name, numbers),) = found.items()
-        assert name in ("number of members of output", "number of members of output[0]")
-        assert numbers.tolist() == list(map(len, sets))
+        held = "output" if "number of members of output" in found else "output[0]"
+        assert found[f"number of members of {held}"].tolist() == list(map(len, sets))
+        together = {f"{name} of the numbers in {held}" for name in ("sum", "mean", "smallest", "largest")}
+        assert set(found) == {f"number of members of {held}", *together}
 
 
 @pytest.mark.slow
@@ -162,7 +163,7 @@ WITHOUT = {
     "answers": drawn(lambda rng: rng.choice(["a", "b", "c"], 5).tolist()),
     "a ranking": drawn(lambda rng: rng.permutation(5).tolist()),
     "matrices": drawn(lambda rng: rng.integers(0, 9, (3, 3)).tolist()),
-    "lists of fractions": drawn(lambda rng: rng.random(rng.integers(1, 5)).tolist()),
+    "lists of fractions": drawn(lambda rng: rng.random(4).tolist()),
     "texts": drawn(lambda rng: "".join(rng.choice(list("abc"), rng.integers(2, 6)))),
     "few": [["a"], ["a", "b"]] * 20,
     "keys that hardly come again": drawn(lambda rng: [Row(str(rng.random()), 1), Row(str(rng.random()), 2)]),
@@ -195,6 +196,45 @@ def test_contents_of_an_output_are_its_own_and_are_written_down(form):
     again = Transform.from_json(json.loads(json.dumps(Identity(columns).to_json())))
     assert again.columns == columns
     assert np.array_equal(again(Outputs(outputs)), whole)
+
+
+def of_several_lengths(size=400, seed=1, least=0):
+    rng = np.random.default_rng(seed)
+    return [rng.normal(size=length).tolist() for length in rng.integers(least, 9, size)]
+
+
+@pytest.mark.parametrize("form", ["lists", "in a record", "sets", "with texts"])
+def test_numbers_of_lists_of_several_lengths_are_looked_at_together(form):
+    lists = of_several_lengths()
+    made = {
+        "lists": lambda: lists,
+        "in a record": lambda: [{"id": "a", "visits": each} for each in lists],
+        "sets": lambda: [set(each) for each in lists],
+        "with texts": lambda: [["a", *each] for each in lists],
+    }[form]()
+    columns = by_name(made)
+    where = "output['visits']" if form == "in a record" else "output"
+    for name, function in (("sum", sum), ("mean", np.mean), ("smallest", min), ("largest", max)):
+        found = columns[f"{name} of the numbers in {where}"]
+        assert found == pytest.approx([function(each) if each else 0.0 for each in lists], abs=1e-12)
+
+
+def test_numbers_of_lists_of_one_length_and_of_names_are_not_summed():
+    rng = np.random.default_rng(1)
+    equal = [row.tolist() for row in rng.normal(size=(400, 3))]
+    names = [rng.integers(0, 5, length).tolist() for length in rng.integers(1, 9, 400)]
+    for made in (equal, names):
+        assert not any("of the numbers in" in name for name in by_name(made))
+
+
+@pytest.mark.slow
+def test_a_shift_of_all_numbers_of_lists_of_many_lengths_is_found():
+    def sample(data, size, rng):
+        return [(0.1 * data + rng.normal(size=length)).tolist() for length in rng.integers(1, 801, size)]
+
+    bound = dpaudit.epsilon_lower_bound(sample, 0, 1, samples=5000, seed=1)
+    assert bound.epsilon > 3
+    assert "of the numbers in output" in str(bound.event)
 
 
 def test_paths_that_cannot_be_read_are_of_nothing():
