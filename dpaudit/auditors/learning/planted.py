@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpaudit.auditors.learning.digits import Found, digits_in
 from dpaudit.auditors.outputs.column_words import Naming, part
 from dpaudit.auditors.outputs.columns import Columns
 from dpaudit.auditors.outputs.event_words import listed
@@ -59,7 +60,7 @@ _OF_WHOLE_NUMBER = re.compile(r"( // 2\*\*\d+)?( % 2\*\*\d+)?$")
 """Words on which bits of a long whole number a column holds."""
 
 
-def planted(x: Outputs, y: Outputs, epsilon: float) -> tuple[Outputs, Outputs] | None:
+def planted(x: Outputs, y: Outputs, epsilon: float, *, digits: bool = False) -> tuple[Outputs, Outputs] | None:
     """Return copies of outputs between which an event about as common as its complement differs by ``epsilon``.
 
     Every output of both inputs goes to one of the copies; those in the event go to the first, and the others to the
@@ -67,13 +68,22 @@ def planted(x: Outputs, y: Outputs, epsilon: float) -> tuple[Outputs, Outputs] |
     than describe, the event is a half of the outcomes that is picked at random, as a hidden dependence would pick it.
     Otherwise it is a half-line in the column that a value splits most evenly.
 
+    Parameters
+    ----------
+    x, y
+        Outputs on either input.
+    epsilon
+        Size of the difference.
+    digits
+        Whether a part of them looks like random digits.
+
     Returns
     -------
     tuple or None
         The copies, equally many outputs in each; None where all outputs are alike, so that nothing can be planted.
     """
     both = _looked_at(x, y)
-    inside = _event(x, y, both)
+    inside = _event(x, y, both, digits)
     if not _ONE_SIDED < inside.mean() < 1 - _ONE_SIDED:
         return None
     rng = np.random.default_rng(_SEED)
@@ -92,23 +102,30 @@ class Identifier:
     Attributes
     ----------
     found
-        The numbers of its columns, or the path of its texts; nothing where no part of the outputs is known to do it.
+        The numbers of its columns, or the paths of its values; nothing where no part of the outputs is known to do it.
     columns, width
         The columns that outputs are taken apart into, and how many there are.
+    digits
+        Whether they identify only together, as random digits do.
     """
 
-    found: tuple[int, ...] | str = ()
+    found: Found = ()
     columns: Columns
     width: int
+    digits: bool = False
 
     def describe(self, naming: Naming) -> str:
         """Return the part of an output that it is, in words; nothing where it is the whole, or not known."""
-        if isinstance(self.found, str):
-            names = [f"output{self.found}"] if self.found else []
-        else:
-            names = [part(self.columns, column, self.width, naming) for column in self.found if self.width > 1]
+        names = [
+            (f"output{each}" if each else "") if isinstance(each, str) else part(self.columns, each, self.width, naming)
+            for each in self.found
+            if isinstance(each, str) or self.width > 1
+        ]
         # A whole number that is taken apart is an identifier as a whole.
-        names = [_OF_WHOLE_NUMBER.sub("", name) for name in names]
+        names = [_OF_WHOLE_NUMBER.sub("", name) for name in names if name]
+        if self.digits:
+            whole = not names or (len(names) == self.width and self.columns.numeric)
+            return f"{'all their values' if whole else listed(names)}, which together look like random digits"
         return listed(names) if names else ""
 
 
@@ -127,7 +144,10 @@ def identifier(x: Outputs, y: Outputs) -> Identifier | None:
     with np.errstate(over="ignore", invalid="ignore"):  # outputs may be infinite, or too large for a double
         rows = both.rows(columns).astype(float, copy=False)
         found = _identifying(both, rows)
-    return None if found is None else Identifier(found=found, columns=columns, width=rows.shape[1])
+        digits = () if found is not None else digits_in(both, rows, len(some[0]), len(x) + len(y))
+    if found is None and not digits:
+        return None
+    return Identifier(found=found or digits, columns=columns, width=rows.shape[1], digits=bool(digits))
 
 
 def types_read_by_text(x: Outputs, y: Outputs) -> tuple[str, ...]:
@@ -157,13 +177,13 @@ def _looked_at(x: Outputs, y: Outputs) -> Outputs:
     return joined(some)
 
 
-def _event(x: Outputs, y: Outputs, both: Outputs) -> np.ndarray:
+def _event(x: Outputs, y: Outputs, both: Outputs, digits: bool) -> np.ndarray:
     """Whether each output is in the event that differs."""
     columns = x.columns_with(y)
     if columns is None:
         return _half_of_outcomes(both)
     rows = both.rows(columns).astype(float, copy=False)
-    if _identifying(both, rows) is not None:
+    if digits or _identifying(both, rows) is not None:
         return _half_of_outcomes(both)
     places = np.unique(np.linspace(0, rows.shape[1] - 1, min(rows.shape[1], _SPLIT_COLUMNS)).astype(int))
     splits = []
@@ -174,7 +194,7 @@ def _event(x: Outputs, y: Outputs, both: Outputs) -> np.ndarray:
     return np.asarray(splits[evenness.index(min(evenness))])
 
 
-def _identifying(both: Outputs, rows: np.ndarray) -> tuple[int, ...] | str | None:
+def _identifying(both: Outputs, rows: np.ndarray) -> Found | None:
     """Where outputs name themselves instead of describing something, as `Identifier` has it; None if nowhere.
 
     Texts do that where most of them are new, and structured outputs where most of them are new by what is no number in
@@ -184,10 +204,10 @@ def _identifying(both: Outputs, rows: np.ndarray) -> tuple[int, ...] | str | Non
     """
     if both.dtype.kind not in "biufc" and _share_of_new(outcome_keys(both, coding_of(both))) > _MOSTLY_NEW:
         if both.dtype.kind in "US" or isinstance(both.raw.ravel()[0], str | bytes):
-            return ""
+            return ()
         texts = _new_texts(both)
         if texts is not None or _share_of_new(outcome_keys(rows, "row")) <= _MOSTLY_NEW:
-            return texts or ""
+            return (texts,) if texts else ()
     uniform = []
     for place in _candidates(rows):
         check_time()

@@ -235,7 +235,8 @@ def select_events(
     identified, blind = None, False
     with suppress(TooLongError), ready_by(until):
         identified = None if test.supported else identifier(x, y)
-        blind = (selection.blind or identified is not None) and _is_blind(x, y, test, until)
+        digits = identified is not None and identified.digits
+        blind = (selection.blind or identified is not None) and _is_blind(x, y, test, until, digits=digits)
     by_text = types_read_by_text(x, y) if blind else ()
     return replace(selection, blind=blind, identified=identified, by_text=by_text)
 
@@ -409,11 +410,11 @@ def _never_elsewhere(choice: Choice, test: FinalTest) -> float:
     return bound_from_counts(test.guarantee, (hits, 0), (test.size, test.size), alpha=test.alpha)
 
 
-def _is_blind(x: Outputs, y: Outputs, test: FinalTest, until: float | None) -> bool:
+def _is_blind(x: Outputs, y: Outputs, test: FinalTest, until: float | None, *, digits: bool) -> bool:
     """Whether a planted difference, about as large as the claim allows, is not told from none."""
     allowed = test.guarantee.claimed if test.guarantee.by_ratio else _LEAST_PLANTED
     with np.errstate(over="ignore", invalid="ignore"):  # outputs may be as large as numbers can be
-        copies = planted(x, y, min(max(allowed, _LEAST_PLANTED), _MOST_PLANTED))
+        copies = planted(x, y, min(max(allowed, _LEAST_PLANTED), _MOST_PLANTED), digits=digits)
     if copies is None:
         return False
     pure = FinalTest(ApproximateDP(0.0), test.size, test.alpha)
