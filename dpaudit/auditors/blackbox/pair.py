@@ -318,8 +318,11 @@ def _selection_samples(
     until = clock() + _SELECTION_TIME * sampler.pace.left
     parts: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
     drawn = 0
+    keys = input_key(x), input_key(y)
     while drawn < task.selection and (clock() < until or drawn < _LEAST_SELECTED):
-        size = sampler.pace.call_size(min(CHUNK, task.selection - drawn), input_key(x), input_key(y))
+        if drawn >= _LEAST_SELECTED and not sampler.pace.leaves_a_call(*keys):
+            break
+        size = sampler.pace.call_size(min(CHUNK, task.selection - drawn), *keys)
         for side, data in enumerate((x, y)):
             parts[side].append(sampler.draw_once(data, size, "selection", side, len(parts[side]), sized=True))
         drawn += size

@@ -20,9 +20,10 @@ COMPARED = 64
 """Outputs of a call that are compared with those of another, or looked at once more in two halves. Chosen by hand: two
 calls hardly agree in 64 varied outputs by chance."""
 
-ALONE = 8
-"""Outputs that a function which must look at every output on its own is given one by one. Chosen by hand: a function
-that looks at the whole batch mostly shows it in the first one."""
+FEW = 8
+"""Outputs that a function which must look at every output on its own is given once more without the others: two of
+them one by one, where it is a feature map. Chosen by hand: a function that looks at the whole batch mostly shows it in
+the first one, and every further call may take long."""
 
 RAISED = (Exception, SystemExit, GeneratorExit)
 """What a function of the user's may raise that does not ask the whole run to end."""
@@ -129,8 +130,47 @@ def features_of(features: FeatureMap, outputs: np.ndarray, where: str, forms: Fo
     return checked(found, len(outputs), where, forms)
 
 
-def check_alone(look: Callable[[np.ndarray], np.ndarray], outputs: np.ndarray, seen: np.ndarray) -> None:
-    """Check that a feature map looks at every output on its own: at some again in two halves, and at a few one by one.
+def seen_apart(
+    look: Callable[[np.ndarray], np.ndarray], outputs: np.ndarray, seen: np.ndarray, *, fewest: bool = False
+) -> np.ndarray:
+    """Return what a feature map shows of outputs in a few calls, each among others than before and in reverse order.
+
+    Two outputs come alone, those whose features are least and most in order: what counts values or ranks them gives
+    these others.
+
+    Parameters
+    ----------
+    look
+        Returns what the map shows of outputs.
+    outputs
+        Outputs along axis 0.
+    seen
+        What it showed of them, or of outputs that should be equal, in one call.
+    fewest
+        Whether to make two calls only, one with an output alone and one with the others, in place of four.
+
+    Returns
+    -------
+    ndarray
+        In the order of ``outputs``.
+    """
+    if seen.dtype.kind in "biuf" and seen.ndim > 1:
+        order = np.argsort(seen.reshape(len(seen), -1).sum(axis=1, dtype=float), kind="stable")
+    else:
+        order = np.argsort(outcome_keys(seen, coding_of(seen)), kind="stable")
+    alone = order[-1:] if fewest else np.unique(order[[-1, 0]])
+    others = np.setdiff1d(order, alone)[::-1]
+    few = 0 if fewest else FEW - len(alone)
+    parts = [*np.split(alone, len(alone)), others[:few], others[few:]]
+    places = [part for part in parts if len(part)]
+    shown = concatenated([look(outputs[part]) for part in places])
+    return shown[np.argsort(np.concatenate(places))]
+
+
+def check_alone(
+    look: Callable[[np.ndarray], np.ndarray], outputs: np.ndarray, seen: np.ndarray, *, fewest: bool = False
+) -> None:
+    """Check that a feature map looks at every output on its own, by looking at some again in a few calls.
 
     Parameters
     ----------
@@ -140,17 +180,15 @@ def check_alone(look: Callable[[np.ndarray], np.ndarray], outputs: np.ndarray, s
         Outputs along axis 0.
     seen
         What it showed of them among others.
+    fewest
+        As of `seen_apart`.
 
     Raises
     ------
     CheckError
         It shows something else.
     """
-    half = len(outputs) // 2
-    parts = [look(part.copy()) for part in (outputs[:half], outputs[half:])]
-    alone = [look(outputs[i : i + 1].copy()) for i in range(min(ALONE, len(outputs)))]
-    among_others = [concatenated(parts), concatenated([*alone, seen[len(alone) :]])]
-    if not all(_close(*alike(seen, each)) for each in among_others):
+    if not close(seen_apart(look, outputs, seen, fewest=fewest), seen):
         raise CheckError(
             "`features` gave an output other features among other outputs; "
             "look at every output on its own, or no bound holds"
@@ -237,8 +275,9 @@ def as_numbers(raw: Sequence[Any]) -> np.ndarray | None:
     return array.reshape(shape) if array.dtype.kind in "biuf" and not rounded else None
 
 
-def _close(a: np.ndarray, b: np.ndarray) -> bool:
-    """Whether two arrays are equal, but for rounding."""
+def close(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether what was looked at in outputs is equal, but for rounding."""
+    a, b = alike(a, b)
     if a.dtype.kind in "fc":
         scale = float(np.abs(a[np.isfinite(a)]).max(initial=0.0))
         return bool(np.allclose(a, b, rtol=_CLOSE, atol=_CLOSE * scale))

@@ -38,6 +38,10 @@ _WORTH = 3.0
 """How many times as long as a call takes whatever its size its outputs may take, where that is more than the part of
 the time left: shorter calls would spend most of the time on what does not depend on their size."""
 
+_ONE_BEFORE_LAST = 2.25
+"""How many times as long as calls take whatever their size there must be left for one that is not the last. Chosen by
+hand: the last one then has some time for its outputs."""
+
 _LAST = 0.9
 """Part of what is left that the outputs of the last call may take that fits."""
 
@@ -268,6 +272,10 @@ class Pace:
         fitting = max(1, int(min(size, self.outputs_in_call(_CALL_SHARE, *keys))))
         # A small rest is not worth a call of its own.
         return size if size <= _REST * fitting else fitting
+
+    def leaves_a_call(self, *keys: Any) -> bool:
+        """Whether one more call on each of these inputs leaves time for another."""
+        return self.left >= _ONE_BEFORE_LAST * self._needed(keys)[0]
 
     def _at_most(self, key: Any) -> float:
         """Seconds that an output on one input takes if calls take no time of their own."""

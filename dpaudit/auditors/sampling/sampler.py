@@ -12,14 +12,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpaudit.auditors.outputs.checked_outputs import (
-    ALONE,
     COMPARED,
+    FEW,
     RAISED,
     as_numbers,
     check_alone,
     checked,
+    close,
     features_of,
     objects,
+    seen_apart,
 )
 from dpaudit.auditors.outputs.features import FeatureMap
 from dpaudit.auditors.outputs.flat import value_count
@@ -91,6 +93,11 @@ seconds of calls that take one each were spent on comparing, and left nothing to
 _CALLS_NEEDED = 4.0
 """Calls without which there is no bound: choosing an event and bounding it takes one on either input each."""
 
+_AGAIN_SHARE = 0.25
+"""Part of the time that `supports` takes which asking it about some outputs again may take besides, where there is a
+deadline; after that it is not asked again. Chosen by hand: about an eighth of the outputs of a call, or of 64, it is
+asked again, so that more time is what a call takes whatever its size."""
+
 _LEAST_SECONDS = 1e-9
 """Seconds that a call takes at least, so that nothing is divided by 0. A clock tells no smaller times."""
 
@@ -145,6 +152,32 @@ class Supported(NamedTuple):
     output: Any
     supports_x: bool
     supports_y: bool
+
+
+@dataclass(slots=True)
+class _Asked:
+    """Seconds that ``supports`` took to be asked, and to be asked again about some of the outputs.
+
+    ``once`` are those of the first time that it was asked again, which says nothing of other calls.
+    """
+
+    first: float = 0.0
+    again: float = 0.0
+    once: float = 0.0
+
+    def note(self, first: float, again: float) -> None:
+        if not self.again:
+            self.once = again
+        self.first += first
+        self.again += again
+
+
+class _Compared(NamedTuple):
+    """Outputs of a call, what is looked at in them, and that in the form in which the auditor tells it apart."""
+
+    outputs: np.ndarray
+    mapped: np.ndarray
+    keys: np.ndarray
 
 
 class Sampler:
@@ -206,6 +239,7 @@ class Sampler:
         self._taken = 0.0
         self._width = 1
         self._speed = [(0, 0.0)]
+        self._asked = _Asked()
         self._checks = 0
         self.work: Work | None = None
         self.asked_features = "none"
@@ -378,22 +412,26 @@ class Sampler:
                 return
             share = _CHECK_SHARE / len(self._compared)
             size = max(1, int(min(COMPARED, self.pace.outputs_in_call(share, key))))
-        first = self._keys(data, "one", size)
+        first, seconds = self._compared_call(data, "one", size), self._seconds
         if is_first:
             form = self.form
             self._time_calls(data)
             if self.form != form:
-                first = self._keys(data, "one", size)
+                first = self._compared_call(data, "one", size)
+        is_dear = self.pace.timed and seconds > _CHECK_SHARE * self.pace.left
+        if self._features is None or (is_dear and not is_first):
+            self._compare_whole(data, first)
+        else:
+            self._compare_apart(data, first, fewest=is_dear)
         if self._own_randomness:
             return
-        if not np.array_equal(first, self._keys(data, "one", size)):
-            raise CheckError(self._other_randomness)
-        if size < COMPARED or (self._seconds > _SLOW and not is_first):
+        if size < COMPARED or (seconds > _SLOW and not is_first):
             return  # few outputs may agree by chance; a generator of its own would have shown on the first input
-        varied, differs = bool((first != first[0]).any()), False
+        keys = first.keys
+        varied, differs = bool((keys != keys[0]).any()), False
         for i in range(4):
-            other = self._keys(data, f"other {i}", size)
-            differs = differs or not np.array_equal(first, other)
+            other = self._compared_call(data, f"other {i}", size).keys
+            differs = differs or not np.array_equal(keys, other)
             varied = varied or bool((other != other[0]).any())
             if varied and differs:
                 return
@@ -408,6 +446,37 @@ class Sampler:
                 f"{self._name}: `sample` gave the same varied outputs for two different `rng` states; "
                 "it seems to ignore `rng` and to seed its own generator; take all randomness from the `rng` argument"
             )
+
+    def _compare_whole(self, data: Any, first: _Compared) -> None:
+        """Check that a call from the same stream gives the same."""
+        if self._own_randomness:
+            return
+        again = self._compared_call(data, "one", len(first.outputs))
+        if not np.array_equal(first.keys, again.keys):
+            raise CheckError(self._other_randomness)
+
+    def _compare_apart(self, data: Any, first: _Compared, *, fewest: bool) -> None:
+        """Check the same, and that the feature map looks at every output on its own: it is given them a few at a time.
+
+        So every call of the map checks both; only where something differs, further calls tell why.
+        """
+        if self._own_randomness:
+            self._check_alone(first)
+            return
+        again = self._outputs(data, len(first.outputs), self._streams.generator("determinism", "one"))
+        shown = seen_apart(self._mapped, again, first.mapped, fewest=fewest)
+        if not close(shown, first.mapped):
+            self._check_alone(first)
+            raise CheckError(self._other_randomness)
+        if not np.array_equal(first.keys, self._told_apart(again, shown)):
+            # Rounding depends on how many outputs come at once.
+            self._compare_whole(data, first)
+
+    def _check_alone(self, first: _Compared, *, fewest: bool = False) -> None:
+        try:
+            check_alone(self._mapped, first.outputs, first.mapped, fewest=fewest)
+        except CheckError as error:
+            raise self._named(error) from error.__cause__
 
     @property
     def _other_randomness(self) -> str:
@@ -431,7 +500,8 @@ class Sampler:
         while True:
             begun = clock()
             looked_at = self._look(data, size, self._streams.generator("time", size), supports=True)
-            calls = self.pace.left / max(clock() - begun, _LEAST_SECONDS)
+            # What the sampler is asked about a pair of inputs it was asked about one of them.
+            calls = self.pace.left / max(clock() - begun, self._seconds, _LEAST_SECONDS)
             fitting = min(CHUNK, self.pace.outputs_in_call(_TRIAL_SHARE, key))
             if size * _TRIAL_GROWTH <= fitting and clock() <= until:
                 size *= _TRIAL_GROWTH
@@ -445,18 +515,20 @@ class Sampler:
         self._few_calls = calls < _FEW_CALLS
         if not self._few_calls:
             return
-        first = self._told_apart(*looked_at)
+        first = _Compared(*looked_at, self._told_apart(*looked_at))
         if calls > _CALLS_NEEDED + 1 and not self._own_randomness:
             # The last call serves as the first of the two that are compared.
             again = self._told_apart(*self._look(data, size, self._streams.generator("time", size), supports=True))
-            if not np.array_equal(first, again):
+            if not np.array_equal(first.keys, again):
                 raise CheckError(self._other_randomness)
+        if self._features is not None and calls > _CALLS_NEEDED + 3 and size > 1:
+            self._check_alone(first, fewest=True)
 
-    def _keys(self, data: Any, purpose: str, size: int) -> np.ndarray:
-        """Outputs of a call that is only compared with others, in the form in which the auditor tells them apart."""
+    def _compared_call(self, data: Any, purpose: str, size: int) -> _Compared:
+        """Outputs of a call that is only compared with others."""
         generator = self._streams.generator("determinism", purpose)
         outputs, mapped = self._look(data, size, generator, supports=self.pace.timed)
-        return self._told_apart(outputs, mapped)
+        return _Compared(outputs, mapped, self._told_apart(outputs, mapped))
 
     def _told_apart(self, outputs: np.ndarray, mapped: np.ndarray) -> np.ndarray:
         """What is looked at in outputs in the form in which the auditor tells it apart, if these keep the rules."""
@@ -466,14 +538,14 @@ class Sampler:
                     f"`sample` returned {len(outputs)} outputs in ascending or descending order; draw `size` "
                     "independent outputs and do not sort them, or no bound holds"
                 )
-            if self._features is not None and len(outputs) > 1:
-                check_alone(self._mapped, outputs, mapped)
             if mapped.dtype.kind not in "biufc":
                 self._width = max(self._width, value_count(mapped.ravel()[0]))
             return outcome_keys(mapped, coding_of(mapped))
         except CheckError as error:
-            named = str(error) if str(error).startswith(self._name) else f"{self._name}: {error}"
-            raise CheckError(named) from error.__cause__
+            raise self._named(error) from error.__cause__
+
+    def _named(self, error: CheckError) -> CheckError:
+        return error if str(error).startswith(self._name) else CheckError(f"{self._name}: {error}")
 
     def _draw(self, data: Any, size: int, rng: np.random.Generator, *, sized: bool = False) -> np.ndarray:
         parts: list[np.ndarray] = []
@@ -484,7 +556,9 @@ class Sampler:
             begun = clock()
             mapped = self._looked_at.as_kept(outputs if self._features is None else self._mapped(outputs), as_numbers)
             parts.append(mapped if self._pair is None else self._with_support(outputs, mapped))
-            self._note(data, count, max(0.0, clock() - begun) if self._looks else 0.0)
+            seconds = max(0.0, clock() - begun) if self._looks else 0.0
+            self._note(data, count, seconds, once=self._asked.once)
+            self._asked.once = 0.0
             self.pace.end_call(count, self._seconds)
             left -= count
         return parts[0] if len(parts) == 1 else concatenated(parts)
@@ -492,16 +566,21 @@ class Sampler:
     def _with_support(self, outputs: np.ndarray, mapped: np.ndarray) -> np.ndarray:
         """Append to what is looked at in every output which of the two inputs it supports."""
         assert self._pair is not None
-        found = [self._support(outputs, data) for data in self._pair]
-        x, y = found
+        x, y = (self._support(outputs, data, again) for data, again in zip(self._pair, (_last, _few), strict=True))
         if x is None or y is None:
             return mapped
         if mapped.dtype.kind in "biufc":
             return np.column_stack([mapped.reshape(len(mapped), -1), x, y])
         return objects([Supported(*parts) for parts in zip(mapped.tolist(), x.tolist(), y.tolist(), strict=True)])
 
-    def _support(self, outputs: np.ndarray, data: Any) -> np.ndarray | None:
-        where = f"{self._name}: `supports`"
+    def _support(
+        self, outputs: np.ndarray, data: Any, again_of: Callable[[np.ndarray], np.ndarray]
+    ) -> np.ndarray | None:
+        """What `supports` says of outputs, which it is to say again of those at the places that its answers choose.
+
+        One call suffices, since every call of the sampler is followed by one about either input.
+        """
+        where, begun = f"{self._name}: `supports`", clock()
         found = self._supported(outputs, data, where)
         if found is None:
             if self._supports_known:
@@ -510,21 +589,22 @@ class Sampler:
                 )
             return None
         self._supports_known = True
-        compared, alone = COMPARED, ALONE
-        if self.pace.timed:  # that is a small part of the time that looking at all of them takes
-            compared, alone = min(compared, len(outputs) // ALONE), min(alone, len(outputs) // COMPARED)
-        tail = max(len(outputs) - compared, 0)
-        among_others = [
-            (slice(tail, None), found[tail:]),
-            *((slice(i, i + 1), found[i : i + 1]) for i in range(alone)),
-        ]
-        for some, expected in among_others:
-            again = self._supported(outputs[some], data, where) if len(expected) else expected
-            if again is None or not np.array_equal(again, expected):
-                raise CheckError(
-                    f"{where} said something else of an output among other outputs; "
-                    "look at every output on its own, or no bound holds"
-                )
+        took = max(0.0, clock() - begun)
+        some = again_of(found)
+        if self.pace.timed:
+            if self._asked.again > _AGAIN_SHARE * self._asked.first:
+                return found
+            some = some[: len(outputs) // FEW] if self._asked.again else some[:1]
+        if not len(some):
+            return found
+        begun = clock()
+        again = self._supported(outputs[some], data, where)
+        self._asked.note(took, max(clock() - begun, _LEAST_SECONDS))
+        if again is None or not np.array_equal(again, found[some]):
+            raise CheckError(
+                f"{where} said something else of an output among other outputs; "
+                "look at every output on its own, or no bound holds"
+            )
         return found
 
     def _supported(self, outputs: np.ndarray, data: Any, where: str) -> np.ndarray | None:
@@ -582,12 +662,12 @@ class Sampler:
         self._taken = max(0.0, clock() - begun)
         return outputs
 
-    def _note(self, data: Any, size: int, seconds: float) -> None:
-        """Take note of a call of the sampler, whose outputs took so long to be looked at."""
+    def _note(self, data: Any, size: int, seconds: float, *, once: float = 0.0) -> None:
+        """Take note of a call of the sampler, whose outputs took so long to be looked at, a part of it only once."""
         self._seconds += seconds
         if self.pace.timed:
             # Looking at the outputs is a part of what they take.
-            self.pace.note_speed(input_key(data), size, self._taken + seconds)
+            self.pace.note_speed(input_key(data), size, self._taken + max(0.0, seconds - once))
 
     def _look(self, data: Any, size: int, rng: np.random.Generator, *, supports: bool) -> tuple[np.ndarray, np.ndarray]:
         """Outputs of a call that does not count, and what is looked at in them.
@@ -644,6 +724,17 @@ class Draw:
     def run(self, sampler: Sampler, _shared: bytes) -> np.ndarray:
         """Draw them."""
         return sampler.draw_once(self.data, self.size, *self.purpose)
+
+
+def _last(answers: np.ndarray) -> np.ndarray:
+    """Places of the last outputs, in reverse order."""
+    return np.arange(len(answers))[-COMPARED:][::-1]
+
+
+def _few(answers: np.ndarray) -> np.ndarray:
+    """Places of a few outputs with the commoner answer: what compares them with each other tells them apart."""
+    (places,) = np.nonzero(answers == (2 * np.count_nonzero(answers) >= len(answers)))
+    return places[:: max(-(-len(places) // FEW), 1)][::-1]
 
 
 def _in_words(outputs: np.ndarray) -> str:

@@ -187,8 +187,8 @@ def test_the_rate_told_counts_what_the_users_functions_take(clock):
 
     sampler = Sampler(lambda data, size, rng: rng.random(size), "thing", Streams(1), supports=supports, pace=kept)
     sampler.about(0, 1).draw(0, 500, "final")
-    # Two answers for every output, and for 64 and 8 of them once more.
-    assert kept.seconds == pytest.approx(0.001 * 2 * (500 + 64 + 8))
+    # Two answers for every output, and once more one for 64 of them and the other for 8.
+    assert kept.seconds == pytest.approx(0.001 * (2 * 500 + 64 + 8))
 
 
 @pytest.mark.parametrize(("seconds", "checks"), [(15.0, 1), (18.0, 2), (24.0, 3)])
@@ -302,6 +302,30 @@ def test_ten_calls_that_take_long_whatever_their_size_are_enough_for_a_bound(clo
     bound = dpaudit.epsilon_lower_bound(sample, 0, 1, seconds=seconds, claimed=0.2, seed=1)
     assert clock.now <= seconds
     assert 0.2 < bound.epsilon <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("what", "call", "seconds", "checks"),
+    [("features", 0.5, 8.0, 9), ("features", 0.2, 6.0, 11), ("supports", 0.2, 6.0, 10), ("supports", 1.0, 20.0, 5)],
+)
+def test_what_the_users_functions_take_whatever_they_are_given_leaves_time_for_a_bound(
+    clock, what, call, seconds, checks
+):
+    """Of 16 to 30 calls, up to eleven check the functions; 24 to 49 left nothing to bound."""
+    asked = []
+
+    def look(outputs, *data):
+        clock.now += call
+        asked.append(clock.purpose)
+        return outputs > 0.5 if data else outputs
+
+    bound = dpaudit.epsilon_lower_bound(
+        lambda data, size, rng: data + rng.laplace(size=size), 0, 1, seconds=seconds, seed=1, **{what: look}
+    )
+    assert clock.now <= 1.05 * seconds
+    assert 0.7 < bound.epsilon <= 1.0
+    # Beside these, one call in the selection sample asks `supports` about an output again.
+    assert sum(purpose in ("time", "determinism") for purpose in asked) <= checks
 
 
 def test_bets_end_where_choosing_them_takes_long(clock, monkeypatch):

@@ -381,6 +381,72 @@ def test_features_that_look_at_more_than_one_output(features):
         )
 
 
+def codes_of(outputs):
+    """Number of every output among the different ones, in order of appearance."""
+    return np.array([list(dict.fromkeys(outputs.tolist())).index(each) for each in outputs.tolist()])
+
+
+@pytest.mark.parametrize(
+    ("among_others", "sample"),
+    [
+        (lambda outputs: np.column_stack([outputs, outputs / (1 + outputs.std())]), "numbers"),
+        (lambda outputs: outputs == outputs.max(), "numbers"),
+        (lambda outputs: outputs > np.median(outputs), "numbers"),
+        (lambda outputs: np.arange(len(outputs)) % 2, "numbers"),
+        (lambda outputs: np.unique(outputs, return_inverse=True)[1], "letters"),
+        (codes_of, "letters"),
+    ],
+    ids=["scaled", "largest", "above the median", "place", "codes in order", "codes by appearance"],
+)
+def test_few_calls_show_features_that_look_at_other_outputs(among_others, sample):
+    samples = {
+        "numbers": lambda data, size, rng: data + rng.laplace(size=size),
+        "letters": lambda data, size, rng: rng.choice(np.array(["a", "b", "c"]), size, p=[0.6, 0.3, 0.1]),
+    }
+    for seed in range(20):
+        with pytest.raises(dpaudit.CheckError, match="every output on its own"):
+            dpaudit.epsilon_lower_bound(samples[sample], 0, 1, features=among_others, samples=1000, seed=seed)
+
+
+@pytest.mark.parametrize(
+    "among_others",
+    [
+        lambda outputs, data: outputs > outputs.mean() + data,
+        lambda outputs, data: outputs == outputs.max(),
+        lambda outputs, data: np.argsort(np.argsort(outputs)) % 2 == 0,
+    ],
+    ids=["above the mean", "largest", "rank"],
+)
+def test_few_calls_show_supports_that_look_at_other_outputs(among_others):
+    for seed in range(20):
+        with pytest.raises(dpaudit.CheckError, match="every output on its own"):
+            dpaudit.epsilon_lower_bound(
+                lambda d, s, r: d + r.laplace(size=s), 0, 1, supports=among_others, samples=1000, seed=seed
+            )
+
+
+@pytest.mark.parametrize(("what", "calls"), [("features", 16), ("supports", 16)])
+def test_functions_of_the_users_are_called_a_few_times(what, calls):
+    """Twelve times, features are only looked at again, and `supports` once more after each of its calls."""
+    sizes = []
+
+    def look(outputs, *data):
+        sizes.append(len(outputs))
+        return outputs > 0.5 if data else outputs
+
+    found = dpaudit.epsilon_lower_bound(
+        lambda d, s, r: d + r.laplace(size=s), 0, 1, samples=5000, seed=1, **{what: look}
+    )
+    assert len(sizes) == calls
+    assert found.epsilon > 0.5
+
+
+def test_features_of_a_sampler_that_differs_are_not_blamed():
+    hidden = np.random.default_rng(1)
+    with pytest.raises(dpaudit.CheckError, match="different outputs for the same `rng` state"):
+        dpaudit.epsilon_lower_bound(lambda d, s, r: hidden.random(s), 0, 1, features=lambda outputs: outputs > 0.5)
+
+
 def test_features_that_differ_by_rounding_are_no_offence():
     weights = np.random.default_rng(1).normal(size=(200, 3))
     found = dpaudit.epsilon_lower_bound(
