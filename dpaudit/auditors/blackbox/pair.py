@@ -118,12 +118,20 @@ _LEARNING_CAUTION = 2
 """How many times longer than before an output is expected to take in a larger step, at most. Chosen by hand: sorting
 takes longer, and more outputs let scores take part that fewer do not."""
 
+_LEARNING_PART = 0.25
+"""Part of the time of a step that its outputs are taken to need at least, however little longer it took than a smaller
+step. Chosen by hand: equal steps do not take equally long."""
+
 _LOOKING_ROWS = 16_000
 """Outputs per input, at most, that are counted to measure what one more takes. Chosen by hand: what a call takes
 however few its outputs are then hardly counts."""
 
+_LOOKING_GROWTH = 8
+"""Factor, at most, by which the outputs of this measurement grow at a time. Chosen by hand."""
+
 _LOOKING_SHARE = 0.01
-"""Part of the time left, at most, that this measurement may take. Chosen by hand."""
+"""Part of the time left that a step of this measurement may take, by what the one before it has taken. Chosen by
+hand."""
 
 _AHEAD = 8
 """Rounds that are given to workers at a time where sampling may stop after each of them. Chosen by hand: more keep more
@@ -367,11 +375,13 @@ def _choose_in_time(
 ) -> Selection:
     """Choose events from as many outputs as the time for choosing allows, by what fewer of them have taken.
 
-    That is a part of the time left, or of what ``final`` outputs on the inputs of these keys leave of it. What it takes
-    to count the events goes into the pace.
+    That is a part of the time left, or of what ``final`` outputs on the inputs of these keys leave of it; a larger part
+    below `_LEARNING_ROWS` outputs, from which hardly any event can be chosen. What it takes to count the events goes
+    into the pace.
     """
     until, latest = (clock() + share * pace.left for share in (_LEARNING_SHARE, _LATEST_SHARE))
     rows, most = first_rows(sides[0]), len(sides[0])
+    fewer, shorter = 0, 0.0
     while True:
         begun = clock()
         selection = select_events(sides[0][:rows], sides[1][:rows], test, until=latest)
@@ -380,9 +390,15 @@ def _choose_in_time(
         spare = pace.left * max(0.0, 1 - final / max(pace.outputs_within(_FINAL_SHARE, *keys), 1.0))
         until = max(until, ended + _LEARNING_SPARE * spare)
         latest = max(latest, ended + _LATEST_SPARE * spare)
-        affordable = rows * max(until - clock(), 0.0) / max(ended - begun, 1e-9) / _LEARNING_CAUTION
+        seconds = max(ended - begun, 1e-9)
+        # What learning takes however few the outputs are makes each of a few outputs seem slow.
+        each = max((seconds - shorter) / (rows - fewer), _LEARNING_PART * seconds / rows)
+        fixed = max(seconds - each * rows, 0.0)
+        end = until if rows >= _LEARNING_ROWS else max(until, latest)
+        affordable = max(end - clock() - fixed, 0.0) / (_LEARNING_CAUTION * each)
         if rows == most or affordable < 2 * rows:
             return selection
+        fewer, shorter = rows, seconds
         rows = int(min(affordable, _LEARNING_GROWTH * rows, most))
 
 
@@ -393,13 +409,20 @@ def first_rows(outputs: Outputs) -> int:
 
 
 def _seconds_per_counted_output(selection: Selection, sides: tuple[Outputs, Outputs], left: float) -> float:
-    """Seconds that it takes to look for the events in one more output."""
-    few, many = first_rows(sides[0]), min(_LOOKING_ROWS, len(sides[0]))
-    seconds = _looking(selection, sides, few)
-    if many > few and seconds * many / few <= _LOOKING_SHARE * left:
-        # What the first outputs took is mostly the same for any number of them.
-        return max(_looking(selection, sides, many) - seconds, 0.0) / (2 * (many - few))
-    return seconds / (2 * few)
+    """Seconds that it takes to look for the events in one more output.
+
+    More and more outputs are looked at, as long as that takes a small part of the time left: what a look takes however
+    few outputs it is at would make each of a few outputs seem slow, and all outputs too many for the time left.
+    """
+    rows, most = first_rows(sides[0]), min(_LOOKING_ROWS, len(sides[0]))
+    seconds = _looking(selection, sides, rows)
+    each = seconds / (2 * rows)
+    while rows < most and 2 * each * (more := min(_LOOKING_GROWTH * rows, most)) <= _LOOKING_SHARE * left:
+        # Whatever else the machine does makes a look longer, and never shorter.
+        took = min(_looking(selection, sides, more) for _ in range(2))
+        each = max(took - seconds, 0.0) / (2 * (more - rows))
+        rows, seconds = more, took
+    return each
 
 
 def _looking(selection: Selection, sides: tuple[Outputs, Outputs], rows: int) -> float:

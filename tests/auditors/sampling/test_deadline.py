@@ -261,6 +261,18 @@ def test_a_first_call_that_had_to_prepare_is_forgotten(paced):
     assert (known.each("x"), known.fixed("x")) == pytest.approx((0.1, 0.0))
 
 
+def test_one_call_that_took_long_does_not_make_all_outputs_slow(paced):
+    known = paced("x", 0.0, 1e-6, 8, 64, 512, 4096, 32_768)
+    known.note_speed("x", 32_768, 10 * 32_768e-6)
+    assert known.each("x") <= 6e-6
+    # Calls of half or an eighth as many outputs count, too.
+    known = paced("x", 0.0, 1e-6, *[16_384] * 6, *[8000] * 8)
+    assert known.each("x") <= 2e-6
+    # Where all calls take longer than before, they have a say at once.
+    known.note_speed("x", 32_768, 10 * 32_768e-6)
+    assert known.each("x") >= 5e-6
+
+
 def test_a_call_is_as_long_as_the_time_left_allows(paced):
     # 3 % of 100 seconds without time of its own; three times its own time where that is more.
     assert paced("x", 0.0, 0.01, 100, 1000).call_size(10**6, "x") == 300
@@ -365,6 +377,69 @@ def test_what_counting_takes_is_measured_on_outputs_that_nothing_is_known_of():
     pair._looking(SimpleNamespace(choices=[SimpleNamespace(event=Event())]), sides, 50)
     assert [len(outputs) for outputs in seen] == [50, 50]
     assert not any(store is side._stores[0] for side in sides for outputs in seen for store in outputs._stores)
+
+
+def test_what_counting_takes_whatever_the_outputs_is_not_taken_for_what_they_take(clock, monkeypatch):
+    """A look takes 5 milliseconds and a third of a microsecond for every output; only 100 outputs are quick for sure."""
+    looks = []
+
+    def looking(selection, sides, rows):
+        looks.append(rows)
+        seconds = 0.005 + 2 * rows / 3e6
+        clock.now += seconds
+        return seconds
+
+    monkeypatch.setattr(pair, "_looking", looking)
+    sides = tuple(Outputs(np.array([(1, "a")] * 20_000 + [None], dtype=object)[:-1]) for _ in range(2))
+    assert pair._seconds_per_counted_output(None, sides, 5.0) == pytest.approx(1 / 3e6)
+    assert looks[0] == 100
+    assert clock.now <= 0.05 * 5.0
+    # Where looks take long, no other is begun, and the outputs may be slow.
+    clock.now = 0.0
+    assert pair._seconds_per_counted_output(None, sides, 0.1) == pytest.approx(0.00507 / 200, rel=0.01)
+    assert clock.now <= 0.01
+
+
+@pytest.mark.parametrize(("fixed", "each", "learned"), [(0.1, 1e-6, 20_000), (0.0, 1e-3, 2000), (0.1, 1e-3, 2000)])
+def test_what_learning_takes_whatever_the_outputs_is_not_taken_for_what_they_take(
+    clock, monkeypatch, fixed, each, learned
+):
+    """The first step takes 0.1 seconds for 100 outputs, and 20,000 may take 3."""
+    rows = []
+
+    def learn(x, y, test, **options):
+        rows.append(len(x))
+        clock.now += fixed + each * len(x)
+        return SimpleNamespace(choices=())
+
+    monkeypatch.setattr(pair, "select_events", learn)
+    sides = tuple(Outputs(np.array([(1, "a")] * 20_000 + [None], dtype=object)[:-1]) for _ in range(2))
+    test = pair.FinalTest(dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0).guarantee, 1000, 0.001)
+    known = Pace(planned=1000, deadline=20.0)
+    known.note_speed("x", 1000, 1.0)
+    pair._choose_in_time(sides, test, known, 10**6, ("x", "x"))
+    assert rows[0] == 100
+    assert learned / 4 <= rows[-1] <= learned
+    assert clock.now <= 0.2 * 20.0
+
+
+def test_a_few_outputs_that_take_long_to_learn_from_are_not_all_that_an_event_is_chosen_from(clock, monkeypatch):
+    """Below 1,000 outputs, a step may take more than the usual part of the time left, but none that is too long."""
+    rows = []
+
+    def learn(x, y, test, **options):
+        rows.append(len(x))
+        clock.now += 0.1 + 1e-4 * len(x)
+        return SimpleNamespace(choices=())
+
+    monkeypatch.setattr(pair, "select_events", learn)
+    sides = tuple(Outputs(np.array([(1, "a")] * 20_000 + [None], dtype=object)[:-1]) for _ in range(2))
+    test = pair.FinalTest(dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0).guarantee, 1000, 0.001)
+    known = Pace(planned=1000, deadline=2.0)
+    known.note_speed("x", 1000, 1.0)
+    pair._choose_in_time(sides, test, known, 10**6, ("x", "x"))
+    assert rows[-1] >= 300
+    assert clock.now <= 0.4 * 2.0
 
 
 @pytest.mark.parametrize(
