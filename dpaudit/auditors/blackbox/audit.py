@@ -35,6 +35,7 @@ from dpaudit.claims.inputs import Pair, pair_key
 from dpaudit.claims.neighbouring import MOST_LISTED, Neighbouring
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.mechanism import Mechanism
+from dpaudit.sources.commands import CommandMechanism
 
 _PILOT_SHARE = 0.2
 """Part of the samples that searches the pairs, where all of them are looked at. Chosen by hand."""
@@ -130,7 +131,16 @@ def audit_black_box(
     drawn = bound.samples if search.early else bound.samples + search.drawn
     if pace.timed:
         drawn = pace.drawn  # rounds and searches that the deadline cut short are counted too
-    return _evidence(bound, claim.guarantee, search.found.pair, scope, search.task.samples, drawn, pace)
+    return _evidence(
+        bound,
+        claim.guarantee,
+        search.found.pair,
+        scope,
+        search.task.samples,
+        drawn,
+        pace,
+        is_program=isinstance(mechanism, CommandMechanism),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -400,6 +410,8 @@ def _evidence(
     own_samples: int,
     samples: int,
     pace: Pace,
+    *,
+    is_program: bool,
 ) -> Evidence:
     violation = finding = remedy = None
     limit, name = bound.detection_limit, guarantee.forced
@@ -437,11 +449,12 @@ def _evidence(
             candidate=bound.candidate,
         )
     elif bound.out_of_time:
-        verdict, note, remedy = Verdict.INCONCLUSIVE, pace.out_of_time, Remedy.TIME
+        verdict, remedy = Verdict.INCONCLUSIVE, Remedy.TIME
+        note = "; ".join([pace.out_of_time, *why_no_limit_in_time(bound, name, is_program=is_program)])
         del measured["detection_limit"]
     elif math.isinf(limit):
         verdict, remedy = Verdict.INCONCLUSIVE, Remedy.FEATURES if bound.blind else Remedy.SAMPLES
-        note = why_no_limit(bound, name)
+        note = why_no_limit(bound, name, is_program=is_program)
     else:
         verdict = Verdict.CONSISTENT
         note = (
@@ -468,8 +481,11 @@ def _evidence(
     )
 
 
-def why_no_limit(bound: PairBound, parameter: str) -> str:
-    """Return words on why nothing is known to have been refuted, and what would help."""
+def why_no_limit(bound: PairBound, parameter: str, *, is_program: bool = False) -> str:
+    """Return words on why nothing is known to have been refuted, and what would help.
+
+    ``is_program`` says that the outputs are those of a program, whose author has no class to define methods in.
+    """
     if not bound.blind:
         return "no violation could have been found with so few samples; raise --samples"
     planted = what_was_planted(bound.value, parameter, "the inputs", bound.identifier)
@@ -477,12 +493,30 @@ def why_no_limit(bound: PairBound, parameter: str) -> str:
         f"{planted}; return numbers or coarser outputs without identifiers, `sorted(output)` in place of a set of "
         "numbers, or define `features` or `supports`"
     )
+    if is_program:
+        which = f"the identifying part ({bound.identifier})" if bound.identifier else "what is new in every output"
+        return (
+            f"{planted}; leave {which} out of what the program writes, let it write sets of numbers in order, or audit "
+            "it from Python, where `dpaudit.CommandMechanism` takes `features` and `supports`"
+        )
     if not bound.by_text:
         return remedy
     return (
         f"{remedy}; of values of type {', '.join(bound.by_text)} only the `repr` was seen, as a whole: return a dict "
         "of what it holds in place of each"
     )
+
+
+def why_no_limit_in_time(bound: PairBound, parameter: str, *, is_program: bool = False) -> list[str]:
+    """Return the same where the time was over; nothing where there is a limit."""
+    if math.isfinite(bound.detection_limit):
+        return []
+    if bound.blind and not bound.too_few:
+        return [why_no_limit(bound, parameter, is_program=is_program)]
+    return [
+        "these are too few outputs for any event to show a violation, whatever it is; more --seconds, or a faster "
+        "sampler, would give a limit"
+    ]
 
 
 def what_was_not_used(bound: PairBound) -> list[str]:

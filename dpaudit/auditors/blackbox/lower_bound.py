@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.auditors.blackbox.audit import what_was_not_used, why_no_limit
+from dpaudit.auditors.blackbox.audit import what_was_not_used, why_no_limit, why_no_limit_in_time
 from dpaudit.auditors.blackbox.pair import PairBound, PairTask, bound_pair, check_samples, planned_in_time
 from dpaudit.auditors.blackbox.sequential import EarlyTest
 from dpaudit.auditors.outputs.features import FEATURES, FeatureMap
@@ -289,6 +289,8 @@ def _notes(bound: PairBound, guarantee: Guarantee, pace: Pace) -> tuple[str, ...
     notes = []
     if bound.out_of_time:
         notes.append(pace.out_of_time)
+        if not guarantee.exceeds(bound.value):
+            notes += why_no_limit_in_time(bound, guarantee.forced)
     elif math.isinf(bound.detection_limit) and not guarantee.exceeds(bound.value):
         notes.append(why_no_limit(bound, guarantee.forced))
     return (*notes, *what_was_not_used(bound))

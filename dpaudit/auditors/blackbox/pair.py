@@ -205,6 +205,8 @@ class PairBound:
         are worth it.
     by_text
         Names of the types of which only the ``repr`` was seen, where a planted difference went unnoticed.
+    too_few
+        Whether there were too few outputs for a planted difference to be noticed, whatever they are.
     """
 
     value: float
@@ -228,6 +230,7 @@ class PairBound:
     left_out: tuple[str, ...] = ()
     fitting: int = 0
     by_text: tuple[str, ...] = ()
+    too_few: bool = False
 
 
 def check_samples(samples: int) -> None:
@@ -623,6 +626,7 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
         identifier="" if selection.identified is None else selection.identified.describe(naming_of(sampler)),
         left_out=selection.left_out,
         by_text=selection.by_text,
+        too_few=math.isinf(limit) or selected < LEAST_SAMPLES // 5,
         fitting=selected if fewer else 0,
         detection_limit=math.inf if blind else limit,
         candidate=next(place for place, count in enumerate(counts) if count is best),

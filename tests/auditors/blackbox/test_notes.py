@@ -1,9 +1,13 @@
 """What audits and lower bounds say in words of what they could not see."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import dpaudit
+from dpaudit.auditors import Budget, Streams, audit
+from dpaudit.auditors.sampling import pace
 
 
 class Identifiers(dpaudit.Mechanism):
@@ -55,6 +59,36 @@ def test_a_lower_bound_says_of_outputs_that_are_all_new_what_an_audit_says():
 )
 def test_a_lower_bound_says_why_it_has_no_detection_limit(options, note):
     assert dpaudit.epsilon_lower_bound(noisy, 0, 1, **options).notes == (note,)
+
+
+def test_too_few_outputs_for_any_event_are_why_there_is_no_limit_where_the_time_is_over(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(pace, "time", SimpleNamespace(time=lambda: now[0]))
+
+    def slow(data, size, rng):
+        now[0] += 0.2 * size
+        return noisy(data, size, rng)
+
+    class Slow(Identifiers):
+        def sample(self, data, size, rng):
+            return slow(data, size, rng)
+
+    bound = dpaudit.epsilon_lower_bound(slow, 0, 1, seconds=20.0)
+    assert bound.detection_limit == float("inf")
+    out_of_time, why = bound.notes
+    assert "`seconds` allowed no more" in out_of_time
+    assert "too few outputs for any event to show a violation" in why
+    assert "more `seconds`" in why
+    assert "identifiers" not in why
+    budget = Budget(samples=5000, deadline=now[0] + 20.0)
+    evidence = audit(Slow(), Slow().claims()[0], budget=budget, streams=Streams(1))
+    assert evidence.verdict == "inconclusive"
+    assert "too few outputs for any event to show a violation" in evidence.note
+    assert "more --seconds" in evidence.note
+    # Where there is a limit, there is nothing to explain.
+    bound = dpaudit.epsilon_lower_bound(slow, 0, 1, seconds=2000.0)
+    assert bound.detection_limit < float("inf")
+    assert len(bound.notes) == 1
 
 
 def test_a_lower_bound_with_a_detection_limit_has_no_notes():

@@ -380,7 +380,7 @@ def test_what_counting_takes_is_measured_on_outputs_that_nothing_is_known_of():
 
 
 def test_what_counting_takes_whatever_the_outputs_is_not_taken_for_what_they_take(clock, monkeypatch):
-    """A look takes 5 milliseconds and a third of a microsecond for every output; only 100 outputs are quick for sure."""
+    """A look takes 5 milliseconds, and a third of a microsecond for every output; the first one is at 100."""
     looks = []
 
     def looking(selection, sides, rows):
