@@ -117,10 +117,12 @@ def assert_private(
     features
         ``float-bits``: look at the bit patterns of floating-point outputs too. It implies an audit by sampling. Or, for
         a function and for outputs that were drawn already, a function of an array of outputs that returns an array of
-        what to look at, one row per output (see `dpaudit.epsilon_lower_bound`); a mechanism has it as a method.
+        what to look at, one row per output (see `dpaudit.epsilon_lower_bound`), also for a `dpaudit.CommandMechanism`;
+        any other mechanism has it as a method.
     supports
-        For a function: ``supports(outputs, data)`` returns whether each output speaks for the input ``data``, an array
-        of bool of shape (size,), or None where that is not known (see `Mechanism.supports`).
+        For a function or a `dpaudit.CommandMechanism`: ``supports(outputs, data)`` returns whether each output speaks
+        for the input ``data``, an array of bool of shape (size,), or None where that is not known (see
+        `Mechanism.supports`).
     own_randomness
         For a function: whether it draws from a source that ``rng`` does not seed; runs then differ.
 
@@ -211,7 +213,11 @@ def assert_private(
         features=named,
         deadline=deadline,
     )
-    mechanism = _mechanism(target, pairs, view, method, look, supports, own_randomness)
+    if isinstance(target, CommandMechanism) and (look is not None or supports is not None):
+        mechanism: Mechanism = target.looking_at(features=look, supports=supports)
+        mechanism = _mechanism(mechanism, pairs, view, method, None, None, own_randomness)
+    else:
+        mechanism = _mechanism(target, pairs, view, method, look, supports, own_randomness)
     shown, _ = view_of(mechanism, claim)
     streams = Streams(int(seed), (mechanism.name, "assert_private"))
     try:

@@ -5,9 +5,9 @@ The protocol, ``dpaudit.sampler/1``, is described in ``docs/audit-what-is-not-py
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from dpaudit.claims.claims import PrivacyClaim
 from dpaudit.claims.guarantees import ApproximateDP
 from dpaudit.claims.guarantees.named import NUMBERS, Named, named_guarantee
 from dpaudit.claims.neighbouring import Neighbouring
+from dpaudit.errors import ParameterError
 from dpaudit.mechanism import Mechanism, parameter
 from dpaudit.sources.conversation import Conversation, check_program
 from dpaudit.sources.declarations import DEFAULT_TIMEOUT, CommandDeclaration, Scalar, declaration_of
@@ -52,12 +53,16 @@ class CommandMechanism(Mechanism):
     guarantee
         What is claimed: ``approximate``; ``zero-concentrated`` (parameters ``rho`` and ``delta``), ``gaussian``
         (``mu``) or ``renyi`` (``order`` and ``epsilon``).
+    features, supports
+        What to look at in the outputs, and which of them speak for an input: functions as the methods of these names
+        of `dpaudit.Mechanism`, without ``self``. A subclass may have the methods in their place.
 
     Raises
     ------
     ParameterError
-        A value that cannot be used. What the program does wrong is raised when it samples: `TargetRaisedError` where
-        it crashed or hangs, `CheckError` where it does not keep to the protocol, `TargetError` where it cannot run.
+        A value that cannot be used, or a subclass that declares parameters: these are given as ``parameters``. What the
+        program does wrong is raised when it samples: `TargetRaisedError` where it crashed or hangs, `CheckError` where
+        it does not keep to the protocol, `TargetError` where it cannot run.
 
     Examples
     --------
@@ -71,6 +76,23 @@ class CommandMechanism(Mechanism):
     may_fail = True
     declaration: ClassVar[CommandDeclaration]
     """What its class is made from."""
+    looks: ClassVar[_Looks]
+    """What else its class is made from: the functions that it was given."""
+    _base: ClassVar[type[CommandMechanism]]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        written = "__init__" in cls.__dict__
+        super().__init_subclass__(**options)
+        if "declaration" in cls.__dict__:
+            return
+        # A subclass of the user's is given a command, as this class is; the class that a command makes has parameters.
+        if cls.parameter_names():
+            raise ParameterError(
+                f"{cls.__name__}: give the parameter {cls.parameter_names()[0]!r} of the command in `parameters`; "
+                "a subclass of `CommandMechanism` declares none"
+            )
+        if not written:
+            del cls.__init__
 
     def __init__(
         self,
@@ -84,8 +106,10 @@ class CommandMechanism(Mechanism):
         timeout: float = DEFAULT_TIMEOUT,
         folder: str = "",
         guarantee: Named = "approximate",
+        features: Callable[[np.ndarray], np.ndarray] | None = None,
+        supports: Callable[[np.ndarray, Any], np.ndarray | None] | None = None,
     ) -> None:
-        made = command_class(
+        made = _class_of(
             CommandDeclaration(
                 command=command,  # type: ignore[arg-type]  # split there
                 parameters={} if parameters is None else parameters,
@@ -96,14 +120,27 @@ class CommandMechanism(Mechanism):
                 timeout=timeout,
                 folder=folder,
                 guarantee=guarantee,
-            )
+            ).whole,
+            type(self),
+            _Looks.of(features, supports),
         )
         # Parameters are fields of a class, and every command has its own.
         object.__setattr__(self, "__class__", made)
         made.__init__(self)  # type: ignore[call-arg]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _made, (self.declaration.whole, self.parameters())
+        return _made, (self.declaration.whole, self.parameters(), self._base, self.looks)
+
+    def looking_at(
+        self,
+        *,
+        features: Callable[[np.ndarray], np.ndarray] | None = None,
+        supports: Callable[[np.ndarray, Any], np.ndarray | None] | None = None,
+    ) -> Self:
+        """Return the same program, of whose outputs these functions say what to look at; None for those it has."""
+        given = _Looks.of(features or self.looks.features, supports or self.looks.supports)
+        made: Self = _made(self.declaration.whole, self.parameters(), self._base, given)
+        return made
 
     @classmethod
     def converted(cls, name: str, value: Any) -> Any:
@@ -163,17 +200,59 @@ class CommandMechanism(Mechanism):
         return held
 
 
-def _made(text: str, values: Mapping[str, Any]) -> CommandMechanism:
-    return command_class(declaration_of(text))(**values)
+class _Looks(NamedTuple):
+    """Functions of the user's that look at outputs."""
+
+    features: Callable[[np.ndarray], np.ndarray] | None = None
+    supports: Callable[[np.ndarray, Any], np.ndarray | None] | None = None
+
+    @classmethod
+    def of(cls, features: Any, supports: Any) -> _Looks:
+        for name, each in (("features", features), ("supports", supports)):
+            if each is not None and not callable(each):
+                raise ParameterError(f"{name} must be a function of outputs, got {each!r}")
+        return cls(features, supports)
+
+    def methods(self) -> dict[str, Any]:
+        """Methods for a class; whether it has them says whether they are looked at."""
+        features, supports, found = self.features, self.supports, dict[str, Any]()
+        if features is not None:
+            found["features"] = lambda _, outputs: features(outputs)
+        if supports is not None:
+            found["supports"] = lambda _, outputs, data: supports(outputs, data)
+        return found
+
+
+_NO_LOOKS = _Looks()
+
+
+def _made(
+    text: str, values: Mapping[str, Any], base: type[CommandMechanism] = CommandMechanism, looks: _Looks = _NO_LOOKS
+) -> Any:
+    return _class_of(text, base, looks)(**values)
 
 
 def command_class(said: CommandDeclaration) -> type[CommandMechanism]:
     """Return the mechanism that a declaration stands for: a class with the command's parameters, one for all equals."""
-    return _class(said.whole)
+    return _class_of(said.whole)
 
 
-@lru_cache(maxsize=256)
-def _class(whole: str) -> type[CommandMechanism]:
+def _class_of(
+    whole: str, base: type[CommandMechanism] = CommandMechanism, looks: _Looks = _NO_LOOKS
+) -> type[CommandMechanism]:
+    """Return the class, the same one for equal commands, bases and functions."""
+    made: type[CommandMechanism]
+    try:
+        made = _kept_class(whole, base, looks)
+    except TypeError:
+        if all(each is None or type(each).__hash__ is not None for each in looks):
+            raise
+        # Of objects without a hash that are called as functions, none is kept.
+        made = _class(whole, base, looks)
+    return made
+
+
+def _class(whole: str, base: type[CommandMechanism], looks: _Looks) -> type[CommandMechanism]:
     said = declaration_of(whole)
     numbers = NUMBERS[said.guarantee]
     marks: dict[str, Any] = dict.fromkeys(numbers, float)
@@ -185,14 +264,20 @@ def _class(whole: str) -> type[CommandMechanism]:
         "__annotations__": {name: marks.get(name, int | float | str) for name in said.parameter_names},
         "name": said.name,
         "declaration": said,
+        "looks": looks,
+        "_base": base,
+        **looks.methods(),
         "notation": "inputs and outputs are those of the program",
         "__repr__": _shown,
     }
     for each in said.parameter_names:
         default = {"default": defaults[each]} if each in defaults else {}
         content[each] = parameter(**default, doc=docs.get(each, "of the command"))
-    made: type[CommandMechanism] = type("Command", (CommandMechanism,), content)
+    made: type[CommandMechanism] = type("Command", (base,), content)
     return made
+
+
+_kept_class: Any = lru_cache(maxsize=256)(_class)
 
 
 def _shown(self: CommandMechanism) -> str:

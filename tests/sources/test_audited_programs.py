@@ -18,6 +18,7 @@ from dpaudit.errors import ParameterError
 from dpaudit.plan import read_plan
 from dpaudit.runner.request import Request
 from dpaudit.sources.declarations import command_target, declaration_of
+from dpaudit.testing import assert_private
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="commands need pipes that can be waited for")
 
@@ -353,6 +354,77 @@ def test_an_instance_goes_anywhere(command):
     record = dpaudit.check(mechanism.but(epsilon=1.2), samples=4000, seed=3)
     assert record.results[0].verdict == "consistent"
     assert dpaudit.check(mechanism.but(epsilon=0.5), samples=4000).results[0].verdict == "refuted"
+
+
+IDENTIFIED = """
+hello()
+for data, size, rng in requests():
+    say(*[json.dumps({"id": "%032x" % rng.getrandbits(128), "bit": data ^ (rng.random() < 0.25)}) for _ in range(size)])
+"""
+
+
+def bits(outputs):
+    return np.array([each["bit"] for each in outputs])
+
+
+def speaks(outputs, data):
+    return bits(outputs) == data
+
+
+class Bits(dpaudit.CommandMechanism):
+    """Looks at the bits of a program's outputs."""
+
+    def features(self, outputs):
+        return bits(outputs)
+
+
+GIVEN = {"inputs": [0, 1], "parameters": {"epsilon": 1.2}}
+
+
+def test_what_to_look_at_in_the_outputs_of_a_program(program):
+    """Randomized response at ln 3, with an identifier beside the bit."""
+    words = [str(program(IDENTIFIED))]
+    plain = dpaudit.CommandMechanism(command=words, **GIVEN)
+    told = dpaudit.CommandMechanism(command=words, features=bits, **GIVEN)
+    for mechanism in (told, Bits(command=words, **GIVEN), plain.looking_at(features=bits)):
+        evidence = assert_private(mechanism, samples=4000, seed=3)
+        assert 0.8 < evidence.measured["epsilon"].lower <= 1.1
+        for other in (pickle.loads(pickle.dumps(mechanism)), copy.deepcopy(mechanism), mechanism.but(epsilon=2.0)):
+            assert type(other) is type(mechanism)
+    assert isinstance(Bits(command=words, **GIVEN), Bits)
+    assert type(plain.looking_at(features=bits)) is type(told)
+    assert type(plain) is type(dpaudit.CommandMechanism(command=words, **GIVEN))
+    assert type(plain) is not type(told)
+    with pytest.raises(AssertionError, match=r"refuted[\s\S]*features=bits"):
+        assert_private(plain, epsilon=0.5, samples=4000, features=bits)
+    assert assert_private(plain, samples=4000, features=bits, supports=speaks).verdict == "consistent"
+
+
+def test_what_to_do_about_a_program_that_writes_identifiers(program):
+    plain = dpaudit.CommandMechanism(command=[str(program(IDENTIFIED))], **GIVEN)
+    (result,) = dpaudit.check(plain, samples=2000).results
+    assert result.verdict == "inconclusive"
+    assert "leave the identifying part (output['id']) out of what the program writes" in result.note
+    assert "`dpaudit.CommandMechanism` takes `features` and `supports`" in result.note
+    assert "or define `features`" not in result.note
+
+
+def test_what_looks_at_outputs_must_be_functions():
+    with pytest.raises(ParameterError, match="features must be a function of outputs, got 3"):
+        dpaudit.CommandMechanism(command=["./program"], features=3, **GIVEN)
+
+    class Unhashable:
+        __hash__ = None
+
+        def __call__(self, outputs):
+            return bits(outputs)
+
+    made = dpaudit.CommandMechanism(command=["./program"], features=Unhashable(), **GIVEN)
+    assert made.features(np.array([{"bit": 1}], dtype=object)).tolist() == [1]
+    with pytest.raises(ParameterError, match="give the parameter 'scale' of the command in `parameters`"):
+
+        class _Scaled(dpaudit.CommandMechanism):
+            scale: float = 1.0
 
 
 def test_parameters_in_words():
