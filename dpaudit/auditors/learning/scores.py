@@ -197,7 +197,7 @@ class ColumnScore:
                     codes = range(-1, len(self.columns.categories) + 2)
                     inside = [code for code in codes if (code >= threshold if above else code <= threshold)]
                     part = columnwords.part(self.columns, column, column + 1, naming)
-                    return {f"{part} is any of": [columnwords.value_of(self.columns, column, code) for code in inside]}
+                    return {f"{part} is any of": columnwords.values_of(self.columns, column, inside, part)}
                 legend = columnwords.legend(self.columns, [column])
         if self.centre is not None:
             what = f"|{what} - {self.centre:.17g}|"

@@ -15,6 +15,9 @@ from dpaudit.auditors.outputs.event_words import Axis, listed
 SUPPORTED = Columns(paths=(".supports_x", ".supports_y"), kept=(2, 4)).names
 """What comes with outputs where it is known which of two inputs they support."""
 
+_ANSWERS = ("False", "True")
+"""What `supports` can say."""
+
 _THEM, _THEMSELVES = "output.output", "output"
 """What the outputs themselves are called then, and what they are called otherwise."""
 
@@ -96,6 +99,13 @@ def value_of(columns: Columns, column: int, code: float) -> str | None:
     return columns.value_of(column, code)
 
 
+def values_of(columns: Columns, column: int, codes: Sequence[float], name: str) -> list[str]:
+    """Return the texts of some categories in a column of categories of that name: those that it can have."""
+    texts = [value_of(columns, column, code) or "" for code in codes]
+    possible = [text for text in texts if text in _ANSWERS] if name in SUPPORTED else texts
+    return possible or texts
+
+
 def axis(columns: Columns, column: int, width: int, edges: np.ndarray, naming: Naming = PLAIN) -> Axis:
     """Return a column cut into cells, one for every category where it holds categories."""
     name = part(columns, column, width, naming)
@@ -105,7 +115,7 @@ def axis(columns: Columns, column: int, width: int, edges: np.ndarray, naming: N
         return Axis.of_numbers(name, edges)
     texts = {code: value_of(columns, column, code) or "" for code in range(-1, len(columns.categories) + 2)}
     if name in SUPPORTED:
-        texts = {code: text for code, text in texts.items() if text in ("False", "True")}
+        texts = {code: text for code, text in texts.items() if text in _ANSWERS}
     codes = np.array(list(texts), dtype=float)
     return Axis(name, codes, codes[1:], tuple(texts.values()))
 

@@ -145,7 +145,10 @@ def _holds_address(item: Any) -> bool:
 
 
 def with_names(outcomes: np.ndarray) -> list[Any]:
-    """Return outcomes as an event lists them: records, named tuples and objects with the names of their parts."""
+    """Return outcomes as an event lists them: records, named tuples and objects with the names of their parts.
+
+    Views of memory are what they hold, and exceptions what their ``repr`` says.
+    """
     names = outcomes.dtype.names
     if names is None:
         return [_named(item) for item in outcomes.tolist()]
@@ -162,6 +165,11 @@ def _named(item: Any) -> Any:
         return kind(_named(part) for part in item)
     if kind is dict:
         return {key: _named(part) for key, part in item.items()}
+    if kind is memoryview:
+        return plain(item)
+    if isinstance(item, BaseException):
+        # As a text it would be its message, without its type.
+        return repr(item)
     return item
 
 

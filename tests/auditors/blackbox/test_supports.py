@@ -138,10 +138,10 @@ def test_events_say_in_words_which_input_a_report_speaks_for():
         codes = score(drawn)
         high = max(codes)
         (value,) = {str(bool(item[1 if "first" in name else 2])) for item in drawn[codes == high].tolist()}
-        ((what, values),) = score.describe(high, above=True).items()
-        assert what == f"{name} is any of"
-        assert value in values
-        assert {"True": "False", "False": "True"}[value] not in values
+        # There are no other answers than these two.
+        assert score.describe(high, above=True) == {f"{name} is any of": [value]}
+        (others,) = score.describe(high - 1, above=False).values()
+        assert others == [{"True": "False", "False": "True"}[value]]
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import dpaudit
+from dpaudit.auditors.outputs.leaves import with_names
 from dpaudit.claims.record import plain
 
 Released = collections.namedtuple("Released", "count label")
@@ -123,3 +124,24 @@ def test_a_column_of_structs_is_taken_apart():
     bound = dpaudit.epsilon_lower_bound(sample, 0, 1, samples=3000, confidence=0.99)
     assert bound.epsilon > 2
     assert bound.event["any of"][0]["inner"]["half"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("output", "event"),
+    [
+        (lambda bit: ValueError(bit), ["ValueError(0)", "ValueError(1)"]),
+        (lambda bit: memoryview(bytes([bit])), [b"\x00", b"\x01"]),
+        (lambda bit: (memoryview(np.array([0.5, bit])), KeyError(1)), [([0.5, i], "KeyError(1)") for i in (0.0, 1.0)]),
+    ],
+    ids=["exceptions", "bytes in memory", "inside of a tuple"],
+)
+def test_exceptions_have_their_type_and_views_of_memory_what_they_hold(output, event):
+    """The text of the one is a message without a type, and that of the other an address."""
+
+    def sample(data, size, rng):
+        return [output(int(bit)) for bit in (rng.random(size) < 0.25) ^ (data == 1)]
+
+    outcomes = np.fromiter([output(bit) for bit in (0, 1)], object, 2)
+    assert with_names(outcomes) == event
+    found = dpaudit.epsilon_lower_bound(sample, 0, 1, samples=2000, seed=1)
+    assert found.event in event
