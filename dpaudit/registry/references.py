@@ -170,7 +170,14 @@ def is_target(value: object, module: str) -> TypeGuard[type[Mechanism]]:
         and value.__module__ == module
         and (value.claims is not Mechanism.claims or bool(declarations_of(value)))
         and not value.__qualname__.startswith("_")
+        and not _awaits_command(value)
     )
+
+
+def _awaits_command(value: type[Mechanism]) -> bool:
+    """Whether a class looks at the outputs of any program that it is given, and is no target without one."""
+    commands = sys.modules.get("dpaudit.sources.commands")
+    return commands is not None and issubclass(value, commands.CommandMechanism) and not hasattr(value, "declaration")
 
 
 def _is_mechanism(value: object) -> TypeGuard[type[Mechanism]]:

@@ -409,6 +409,16 @@ def test_what_to_do_about_a_program_that_writes_identifiers(program):
     assert "or define `features`" not in result.note
 
 
+def test_a_class_that_looks_at_the_outputs_of_any_program_is_no_target(tmp_path):
+    file = tmp_path / "looks.py"
+    file.write_text(
+        "import dpaudit\n\n\nclass Bits(dpaudit.CommandMechanism):\n    def features(self, outputs):\n"
+        "        return outputs\n"
+    )
+    with pytest.raises(dpaudit.TargetError, match="defines no target"):
+        dpaudit.check(str(file))
+
+
 def test_what_looks_at_outputs_must_be_functions():
     with pytest.raises(ParameterError, match="features must be a function of outputs, got 3"):
         dpaudit.CommandMechanism(command=["./program"], features=3, **GIVEN)
