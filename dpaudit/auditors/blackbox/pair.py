@@ -419,6 +419,8 @@ def _seconds_per_counted_output(selection: Selection, sides: tuple[Outputs, Outp
     """
     rows, most = first_rows(sides[0]), min(_LOOKING_ROWS, len(sides[0]))
     seconds = _looking(selection, sides, rows)
+    if seconds <= _LOOKING_SHARE * left:
+        seconds = min(seconds, _looking(selection, sides, rows))
     each = seconds / (2 * rows)
     while rows < most and 2 * each * (more := min(_LOOKING_GROWTH * rows, most)) <= _LOOKING_SHARE * left:
         # Whatever else the machine does makes a look longer, and never shorter.
@@ -566,8 +568,13 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
     failure: TargetRaisedError | None = None
     final = task.final
     if task.timed:
+        keys = input_key(x), input_key(y)
         # What the outputs before took says how many there will be; these play no part in that.
-        fitting = sampler.pace.outputs_within(_FINAL_SHARE, input_key(x), input_key(y))
+        fitting = sampler.pace.outputs_within(_FINAL_SHARE, *keys)
+        if fitting < task.asked - selected and sampler.form[0] not in "biufc":
+            for data in (x, y):
+                sampler.measure_again(data)
+            fitting = sampler.pace.outputs_within(_FINAL_SHARE, *keys)
         final = max(1, int(min(task.asked - selected, fitting)))
         sampler.pace.planned = sampler.pace.drawn + 2 * final
         if sampler.pace.announce is not None:

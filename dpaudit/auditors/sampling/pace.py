@@ -106,23 +106,29 @@ def check_time(seconds: float = 0.0) -> None:
 
 @dataclass(slots=True)
 class _Calls:
-    """What calls on one input took: a smallest and a large one, each as its size and its seconds."""
+    """What calls on one input took: a smallest and a large one, each as its size and its seconds.
+
+    ``outdated`` says that the next call tells all of what others will take.
+    """
 
     small: tuple[int, float]
     large: tuple[int, float]
+    outdated: bool = False
 
     def add(self, size: int, seconds: float) -> None:
         """Take note of a call."""
         if size < self.small[0] or (size == self.small[0] and seconds < self.small[1]):
             self.small = size, seconds
-        if _COUNTED * size >= self.large[0]:
+        if self.outdated:
+            self.large, self.outdated = (size, seconds), False
+        elif _COUNTED * size >= self.large[0]:
             # Of a smaller call, the outputs that it lacks are added; what a call takes anyway is not.
             most = max(size, self.large[0])
             whole = seconds + (most - size) * self.each
             weight = _LATEST if size <= self.large[0] else 1.0
             self.large = most, (1 - weight) * self.large[1] + weight * whole
-            if self.small[1] > _FALLEN * self.large[1]:
-                self.small = self.large
+        if self.small[1] > _FALLEN * self.large[1]:
+            self.small = self.large
 
     @property
     def each(self) -> float:
@@ -217,6 +223,10 @@ class Pace:
             # did not.
             alike = (calls.small for calls in self._calls.values() if calls.resembles(size, seconds))
             self._calls[key] = _Calls(next(alike, (size, seconds)), (size, seconds))
+
+    def begin_again(self, key: Any) -> None:
+        """Let the next call on an input say alone what others will take."""
+        self._calls[key].outdated = True
 
     def each(self, key: Any) -> float:
         """Seconds that an output on one input takes, about; infinite before the first call."""

@@ -78,6 +78,9 @@ _TRIAL_GROWTH = 8
 """Factor by which the outputs of such calls grow. Chosen by hand: six calls reach half of `CHUNK`, and the last takes
 most of the time."""
 
+_TRIALS_AGAIN = 2
+"""Calls on either input that measure it again before the final sample. Chosen by hand: one may be slow by chance."""
+
 _TRIALS_SHARE = 0.1
 """Part of the time left that all these calls may take. Chosen by hand."""
 
@@ -523,6 +526,21 @@ class Sampler:
                 raise CheckError(self._other_randomness)
         if self._features is not None and calls > _CALLS_NEEDED + 3 and size > 1:
             self._check_alone(first, fewest=True)
+
+    def measure_again(self, data: Any) -> None:
+        """Make a few calls that only measure the sampler's speed, where they take a small part of the time left.
+
+        As long as structured outputs were held, making more of them took up to ten times as long: Python looks through
+        all of them now and then. So it is measured again before others are planned that are not held.
+        """
+        key = input_key(data)
+        for call in range(_TRIALS_AGAIN):
+            size = int(min(CHUNK, self.pace.outputs_in_call(_TRIAL_SHARE, key)))
+            if size < _TIMED or self.pace.fixed(key) > _TRIAL_SHARE * self.pace.left:
+                return
+            if call == 0:
+                self.pace.begin_again(key)
+            self._look(data, size, self._streams.generator("time", "again", call), supports=True)
 
     def _compared_call(self, data: Any, purpose: str, size: int) -> _Compared:
         """Outputs of a call that is only compared with others."""

@@ -340,6 +340,27 @@ def test_what_the_users_functions_take_whatever_they_are_given_leaves_time_for_a
     assert sum(purpose in ("time", "determinism") for purpose in asked) <= checks
 
 
+@pytest.mark.parametrize("call", [0.0, 0.5])
+def test_structures_are_quicker_where_no_others_are_held(clock, call):
+    """To draw one while the selection sample is held takes ten times as long as it does in the final sample."""
+
+    def sample(data, size, rng):
+        held = clock.purpose == "selection"
+        clock.now += call + size * (1e-4 if held else 1e-5)
+        clock.drawn[clock.purpose] += size
+        return [{"bit": bool(bit)} for bit in response(1.0, data, size, rng)]
+
+    bound = dpaudit.epsilon_lower_bound(sample, 0, 1, seconds=10.0, claimed=1.0, seed=1)
+    assert (0.7 if call else 0.8) * 10 <= clock.now <= 10.5
+    assert bound.out_of_time
+    if call:
+        # Where a call takes long whatever its size, none only measures.
+        assert clock.drawn["time"] < 1000
+    else:
+        assert bound.samples >= 300_000
+    assert 0.5 < bound.epsilon <= 1.0
+
+
 def test_bets_end_where_choosing_them_takes_long(clock, monkeypatch):
     """Without a deadline, choosing from 50 outputs and more takes a second each time, and is done many times."""
     chosen = []
