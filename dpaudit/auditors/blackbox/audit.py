@@ -454,6 +454,8 @@ def _evidence(
         del measured["detection_limit"]
     elif math.isinf(limit):
         verdict, remedy = Verdict.INCONCLUSIVE, Remedy.FEATURES if bound.blind else Remedy.SAMPLES
+        if bound.unchecked:
+            remedy = Remedy.TIME
         note = why_no_limit(bound, name, is_program=is_program)
     else:
         verdict = Verdict.CONSISTENT
@@ -488,6 +490,11 @@ def why_no_limit(bound: PairBound, parameter: str, *, is_program: bool = False) 
     """
     if not bound.blind:
         return "no violation could have been found with so few samples; raise --samples"
+    if bound.unchecked:
+        return (
+            "nothing told the inputs apart, and there was no time to find out whether anything could, because outputs "
+            "like these may hide a difference, as identifiers do; raise --seconds"
+        )
     planted = what_was_planted(bound.value, parameter, "the inputs", bound.identifier)
     remedy = (
         f"{planted}; return numbers or coarser outputs without identifiers, `sorted(output)` in place of a set of "

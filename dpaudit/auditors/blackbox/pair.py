@@ -110,6 +110,10 @@ _LEAST_LEARNING_ROWS = 100
 """The fewest of these outputs, and as many as are first where outputs are no numbers: what is in them takes far longer
 to look at, and how long is known only then. Chosen by hand."""
 
+_CHECKED_ROWS = 400
+"""Outputs per input from which it is known what outputs hide, where there is no time to find it out from more. Chosen
+by hand: of 100 in either half, a difference of a factor of three is told from none."""
+
 _LEARNING_GROWTH = 4
 """Factor, at most, by which the outputs that events are chosen from grow at a time. Chosen by hand: the last step takes
 most of the time, and a larger one is harder to foresee."""
@@ -205,6 +209,8 @@ class PairBound:
         are worth it.
     by_text
         Names of the types of which only the ``repr`` was seen, where a planted difference went unnoticed.
+    unchecked
+        Whether the time was over before it was known if a planted difference would be noticed; it counts as blind.
     too_few
         Whether there were too few outputs for a planted difference to be noticed, whatever they are.
     """
@@ -230,6 +236,7 @@ class PairBound:
     left_out: tuple[str, ...] = ()
     fitting: int = 0
     by_text: tuple[str, ...] = ()
+    unchecked: bool = False
     too_few: bool = False
 
 
@@ -385,10 +392,20 @@ def _choose_in_time(
     until, latest = (clock() + share * pace.left for share in (_LEARNING_SHARE, _LATEST_SHARE))
     rows, most = first_rows(sides[0]), len(sides[0])
     fewer, shorter = 0, 0.0
+    checked: Selection | None = None
     while True:
         begun = clock()
         selection = select_events(sides[0][:rows], sides[1][:rows], test, until=latest)
         ended = clock()
+        if rows < _CHECKED_ROWS and selection.blind and selection.identified is None:
+            # So few tell no difference, whatever the outputs are.
+            selection = replace(selection, blind=False, unchecked=True)
+        if not selection.unchecked:
+            checked = selection if rows >= _CHECKED_ROWS else None
+        elif checked is not None:
+            # What fewer outputs may hide, more of them may hide.
+            known = {name: getattr(checked, name) for name in ("blind", "identified", "by_text", "unchecked")}
+            selection = replace(selection, **known)
         pace.extra = _seconds_per_counted_output(selection, sides, pace.left)
         spare = pace.left * max(0.0, 1 - final / max(pace.outputs_within(_FINAL_SHARE, *keys), 1.0))
         until = max(until, ended + _LEARNING_SPARE * spare)
@@ -630,6 +647,7 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
     return replace(
         made,
         blind=blind,
+        unchecked=blind and selection.unchecked,
         identifier="" if selection.identified is None else selection.identified.describe(naming_of(sampler)),
         left_out=selection.left_out,
         by_text=selection.by_text,

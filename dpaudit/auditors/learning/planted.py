@@ -7,7 +7,10 @@ reports, one-time pads and random identifiers hide what they depend on from ever
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,8 +18,8 @@ from dpaudit.auditors.learning.digits import Found, digits_in
 from dpaudit.auditors.outputs.column_words import Naming, part
 from dpaudit.auditors.outputs.columns import Columns
 from dpaudit.auditors.outputs.event_words import listed
-from dpaudit.auditors.outputs.flat import Grouped, Uniform, blocks, paths
-from dpaudit.auditors.outputs.leaves import is_read_by_text
+from dpaudit.auditors.outputs.flat import Flat, Grouped, Structure, Uniform, blocks, paths
+from dpaudit.auditors.outputs.leaves import Values, is_read_by_text
 from dpaudit.auditors.outputs.outputs import Outputs, coding_of, joined, outcome_keys
 from dpaudit.auditors.sampling.pace import check_time
 
@@ -30,6 +33,10 @@ time and memory: 20,000 outputs of 1,000 numbers."""
 _SEED = 0x5EED
 _MOSTLY_NEW = 0.5
 """Share of distinct values from which on a column identifies outputs instead of describing them."""
+
+_RARE = 0.005
+"""Share of the outputs that have a key, below which it names an output instead of a thing. Chosen by hand: of 200 names
+that come equally often, each has that share."""
 
 _BINS = 16
 _EVEN = 2.0
@@ -198,9 +205,9 @@ def _identifying(both: Outputs, rows: np.ndarray) -> Found | None:
     """Where outputs name themselves instead of describing something, as `Identifier` has it; None if nowhere.
 
     Texts do that where most of them are new, and structured outputs where most of them are new by what is no number in
-    them, or by the texts in one place; otherwise a column of whole numbers does it, of whatever type, most of whose
-    values are new and spread evenly. A column of other numbers does it where they are as evenly spread as those of a
-    random generator and another column is not: noise alone, in however many columns, describes.
+    them, or by the texts in one place or the keys of one dict. Otherwise a column of whole numbers does it, of whatever
+    type, most of whose values are new and spread evenly. A column of other numbers does it where they are as evenly
+    spread as those of a random generator and another column is not: noise alone, in however many columns, describes.
     """
     if both.dtype.kind not in "biufc" and _share_of_new(outcome_keys(both, coding_of(both))) > _MOSTLY_NEW:
         if both.dtype.kind in "US" or isinstance(both.raw.ravel()[0], str | bytes):
@@ -248,17 +255,71 @@ def _candidates(rows: np.ndarray) -> np.ndarray:
 
 
 def _new_texts(both: Outputs) -> str | None:
-    """Path of the first place of structured outputs, all of one structure, where most texts are new; None if none."""
-    texts: dict[str, set[str]] = {}
-    size = 0
+    """Path of the first place of structured outputs where most texts, or keys, are new; None if there is none.
+
+    A value of which only its ``repr`` is seen is a text, too.
+    """
+    texts: dict[str, set[Any]] = {}
+    shapes: list[tuple[Structure, int]] = []
     for _, flat in blocks(both.raw, characters=False):
-        if not isinstance(flat, Uniform):
-            return None
-        size += flat.size
-        for path, values in zip(paths(flat.structure), flat.columns, strict=True):
-            if not isinstance(values, np.ndarray) or values.dtype.kind in "USO":
-                texts.setdefault(path, set()).update(str(each) for each in values if isinstance(each, str | bytes))
-    return next((path for path, found in texts.items() if len(found) > _MOSTLY_NEW * size), None)
+        check_time()
+        for structure, size, columns in _pieces(flat):
+            shapes.append((structure, size))
+            for path, values in zip(paths(structure), columns, strict=True):
+                if not isinstance(values, np.ndarray) or values.dtype.kind in "USO":
+                    texts.setdefault(path, set()).update(map(_text, filter(_is_text, values)))
+    found = (path for path, each in texts.items() if len(each) > _MOSTLY_NEW * len(both))
+    return next(found, _new_keys(shapes, len(both)))
+
+
+def _pieces(flat: Flat) -> Iterator[tuple[Structure, int, Sequence[Values]]]:
+    """Structures of outputs, how many have each, and their values by place."""
+    if isinstance(flat, Grouped):
+        for _, group in flat.groups:
+            yield from _pieces(group)
+    elif isinstance(flat, Uniform):
+        yield flat.structure, flat.size, flat.columns
+    else:
+        start = 0
+        for structure, count in zip(flat.structures, flat.counts.tolist(), strict=True):
+            yield structure, 1, [[value] for value in flat.values[start : start + count]]
+            start += count
+
+
+def _is_text(value: Any) -> bool:
+    kind: Any = type(value)
+    return isinstance(value, str | bytes) or is_read_by_text(kind)
+
+
+def _text(value: Any) -> str | bytes:
+    return value if isinstance(value, str | bytes) else repr(value)
+
+
+def _new_keys(shapes: Sequence[tuple[Structure, int]], size: int) -> str | None:
+    """Path of the first dict that has a key in most outputs which hardly any other output has; None if none does."""
+    if len({structure for structure, _ in shapes}) <= _MOSTLY_NEW * _RARE * size:
+        return None
+    counts: dict[str, Counter[Any]] = {}
+    for structure, many in shapes:
+        for path, names in _keys(structure, ""):
+            counts.setdefault(path, Counter()).update(dict.fromkeys(names, many))
+    rare: Counter[str] = Counter()
+    for structure, many in shapes:
+        for path, names in _keys(structure, ""):
+            rare[path] += many * (min(map(counts[path].__getitem__, names), default=size) <= max(1, _RARE * size))
+    return next((path for path, many in rare.items() if many > _MOSTLY_NEW * size), None)
+
+
+def _keys(structure: Structure, path: str) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """Paths of dicts with their keys, down to dicts in lists of one another."""
+    if structure is None or isinstance(structure, int):
+        return
+    what, names, parts = structure
+    if what == "dict":
+        yield path, names
+    for name, inner in zip(names if what == "dict" else ["..."] * len(parts), parts, strict=True):
+        if inner is not None and not isinstance(inner, int):
+            yield from _keys(inner, f"{path}[{name}]")
 
 
 def _share_of_new(values: np.ndarray) -> float:

@@ -159,6 +159,8 @@ class Selection:
         Names of the families of scores that would have taken too long.
     by_text
         Names of the types of which only the ``repr`` was seen, where a difference went unnoticed.
+    unchecked
+        Whether the time was over before it was known if one would; of arrays of fractions, which describe, it is False.
     """
 
     main: Choice
@@ -170,13 +172,16 @@ class Selection:
     identified: Identifier | None = None
     left_out: tuple[str, ...] = ()
     by_text: tuple[str, ...] = ()
+    unchecked: bool = False
 
     def overlooks(self, bound: float, guarantee: Guarantee) -> bool:
         """Whether a violation may be hidden from all scores, after this bound on the forced parameter.
 
         Where a part of the outputs identifies, it may hide one unless the claim is refuted; otherwise only where
-        nothing was told apart.
+        nothing was told apart. Where there was no time to find out, it may be as well.
         """
+        if self.unchecked:
+            return bound <= 0
         return self.blind and (bound <= 0 if self.identified is None else not guarantee.exceeds(bound))
 
     @property
@@ -232,13 +237,17 @@ def select_events(
     selection = replace(selection, left_out=competition.left_out)
     if not blindness:
         return replace(selection, blind=False)
-    identified, blind = None, False
+    identified: Identifier | None = None
+    blind: bool | None = None
     with suppress(TooLongError), ready_by(until):
         identified = None if test.supported else identifier(x, y)
-        digits = identified is not None and identified.digits
-        blind = (selection.blind or identified is not None) and _is_blind(x, y, test, until, digits=digits)
+        blind = False
+        if selection.blind or identified is not None:
+            blind = None
+            blind = _is_blind(x, y, test, until, selection.left_out, identified)
     by_text = types_read_by_text(x, y) if blind else ()
-    return replace(selection, blind=blind, identified=identified, by_text=by_text)
+    unchecked = blind is None and x.dtype.kind not in "fc"
+    return replace(selection, blind=bool(blind), identified=identified, by_text=by_text, unchecked=unchecked)
 
 
 def choose_from(tables: Sequence[Counts], test: FinalTest) -> Selection:
@@ -410,9 +419,20 @@ def _never_elsewhere(choice: Choice, test: FinalTest) -> float:
     return bound_from_counts(test.guarantee, (hits, 0), (test.size, test.size), alpha=test.alpha)
 
 
-def _is_blind(x: Outputs, y: Outputs, test: FinalTest, until: float | None, *, digits: bool) -> bool:
-    """Whether a planted difference, about as large as the claim allows, is not told from none."""
+def _is_blind(
+    x: Outputs,
+    y: Outputs,
+    test: FinalTest,
+    until: float | None,
+    left_out: Sequence[str],
+    identified: Identifier | None,
+) -> bool | None:
+    """Whether a planted difference, about as large as the claim allows, is not told from none.
+
+    None where there was no time for families that might notice it, and that did look at the outputs themselves.
+    """
     allowed = test.guarantee.claimed if test.guarantee.by_ratio else _LEAST_PLANTED
+    digits = identified is not None and identified.digits
     with np.errstate(over="ignore", invalid="ignore"):  # outputs may be as large as numbers can be
         copies = planted(x, y, min(max(allowed, _LEAST_PLANTED), _MOST_PLANTED), digits=digits)
     if copies is None:
@@ -423,8 +443,9 @@ def _is_blind(x: Outputs, y: Outputs, test: FinalTest, until: float | None, *, d
         # All families count as looked at, although the first that notices the difference is enough.
         caution = caution_for([len(copies[0])] * len(contest.families))
         unnoticed = all(table.best(pure, caution).predicted <= 0 for _, table in contest.tables())
-    # Families that there was no time for might have noticed it.
-    return unnoticed and not (until is not None and contest.allowance.left_out)
+    if unnoticed and until is not None and not set(contest.allowance.left_out) <= set(left_out):
+        return None
+    return unnoticed
 
 
 def _learned_again(selection: Selection, competition: Competition, sides: Sides) -> Selection:

@@ -1,6 +1,7 @@
 """What is consistent, and what is inconclusive, where nothing told the inputs apart."""
 
 import hashlib
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -298,6 +299,66 @@ def test_identifiers_in_wide_outputs_are_noticed():
     for side in (x, y):
         side[:, 4321] = rng.integers(0, 2**40, 600)
     assert identifier(Outputs(x), Outputs(y)) is not None
+
+
+class Opaque:
+    """Of which only the text is seen."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value):
+        self.value = value
+
+    def __reduce__(self):
+        return Opaque, (self.value,)
+
+    def __repr__(self):
+        return f"Opaque({self.value})"
+
+
+OPAQUE = {
+    "an exception": ValueError,
+    "a pattern": lambda value: re.compile(str(value)),
+    "a slice": lambda value: slice(0, value),
+    "of one's own": Opaque,
+    "a random key": lambda value: {f"{value:x}": 1.0},
+    "a random number as a key": lambda value: {int(value): 1.0},
+    "a key of 1,000 in a list": lambda value: [{f"run-{value % 1000}": {"noisy": 1.0, "n": 5}}],
+}
+
+
+@pytest.mark.parametrize("kind", OPAQUE)
+def test_values_seen_as_texts_and_random_keys_identify_whatever_stands_beside_them(kind):
+    rng = np.random.default_rng(SEED)
+    sides = [
+        Outputs(
+            objects(
+                [
+                    {"part": OPAQUE[kind](new), "baseline": noise}
+                    for new, noise in zip(rng.integers(0, 2**60, 2000).tolist(), rng.normal(size=2000), strict=True)
+                ]
+            )
+        )
+        for _ in range(2)
+    ]
+    assert identifier(*sides).describe(Naming(None)).startswith("output['part']")
+
+
+@pytest.mark.parametrize(
+    "describing",
+    [
+        lambda rng: {"abcdefgh"[rng.integers(8)]: rng.normal()},
+        lambda rng: {key: 1 for key in "abcdefgh" if rng.random() < 0.5},
+        lambda rng: rng.normal(size=rng.integers(1, 500)).tolist(),
+        lambda rng: [rng.integers(0, 30, many).tolist() for many in rng.integers(0, 12, 12)],
+        lambda rng: slice(0, int(rng.integers(5))),
+    ],
+    ids=["a key of eight", "some keys of eight", "lists of many lengths", "a graph", "few slices"],
+)
+def test_keys_and_lists_that_describe_do_not_identify(describing):
+    rng = np.random.default_rng(SEED)
+    sides = [Outputs(objects([{"part": describing(rng), "noise": rng.normal()} for _ in range(1000)])) for _ in "xy"]
+    assert identifier(*sides) is None
 
 
 @pytest.mark.parametrize(

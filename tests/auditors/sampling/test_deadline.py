@@ -4,6 +4,7 @@ import math
 import re
 import threading
 from collections import Counter
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
@@ -431,7 +432,7 @@ def test_what_learning_takes_whatever_the_outputs_is_not_taken_for_what_they_tak
     def learn(x, y, test, **options):
         rows.append(len(x))
         clock.now += fixed + each * len(x)
-        return SimpleNamespace(choices=())
+        return SimpleNamespace(choices=(), blind=False, unchecked=False, identified=None)
 
     monkeypatch.setattr(pair, "select_events", learn)
     sides = tuple(Outputs(np.array([(1, "a")] * 20_000 + [None], dtype=object)[:-1]) for _ in range(2))
@@ -451,7 +452,7 @@ def test_a_few_outputs_that_take_long_to_learn_from_are_not_all_that_an_event_is
     def learn(x, y, test, **options):
         rows.append(len(x))
         clock.now += 0.1 + 1e-4 * len(x)
-        return SimpleNamespace(choices=())
+        return SimpleNamespace(choices=(), blind=False, unchecked=False, identified=None)
 
     monkeypatch.setattr(pair, "select_events", learn)
     sides = tuple(Outputs(np.array([(1, "a")] * 20_000 + [None], dtype=object)[:-1]) for _ in range(2))
@@ -481,13 +482,50 @@ def test_events_are_chosen_from_few_outputs_first_where_these_are_wide(clock, mo
     def learn(x, y, test, **options):
         learned.append(len(x))
         clock.now = 100.0
-        return SimpleNamespace(choices=())
+        return SimpleNamespace(choices=(), blind=False, unchecked=False, identified=None)
 
     monkeypatch.setattr(pair, "select_events", learn)
     sides = Outputs(outputs), Outputs(outputs)
     test = pair.FinalTest(dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0).guarantee, 1000, 0.001)
     pair._choose_in_time(sides, test, Pace(planned=1000, deadline=50.0), 1000, ("x", "y"))
     assert learned == [rows]
+
+
+@pytest.mark.parametrize(
+    ("found", "blind", "unchecked"),
+    [
+        ([(True, False)], False, True),
+        ([(True, False), (False, False)], False, False),
+        ([(True, False), (False, True)], False, True),
+        ([(True, False), (True, False), (False, True)], True, False),
+        ([(False, False), (False, False), (False, True)], False, False),
+    ],
+    ids=["few outputs", "more", "no time for more", "known from fewer", "known not to"],
+)
+def test_what_outputs_hide_is_known_from_enough_of_them(clock, monkeypatch, found, blind, unchecked):
+    """Choosing from 100, 400 and 1,600 outputs; after the last of them the time is over."""
+    steps = iter(found)
+
+    @dataclass(frozen=True)
+    class Found:
+        blind: bool
+        unchecked: bool
+        choices: tuple[()] = ()
+        identified: None = None
+        by_text: tuple[()] = ()
+
+    def learn(x, y, test, **options):
+        found = Found(*next(steps))
+        clock.now += 1e-3 if next(left, None) else 100.0
+        return found
+
+    left = iter(range(1, len(found)))
+    monkeypatch.setattr(pair, "select_events", learn)
+    outputs = Outputs(np.array([(1, "a")] * 5000 + [None], dtype=object)[:-1])
+    test = pair.FinalTest(dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0).guarantee, 1000, 0.001)
+    chosen = pair._choose_in_time((outputs, outputs), test, Pace(planned=1000, deadline=50.0), 1000, ("x", "y"))
+    assert (chosen.blind, chosen.unchecked) == (blind, unchecked)
+    assert next(steps, None) is None
 
 
 def test_outputs_within_a_time_pay_for_their_calls(paced):
