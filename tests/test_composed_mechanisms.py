@@ -205,6 +205,7 @@ def test_samples_follow_the_law(target):
         assert abs(hits - p) < 6 * math.sqrt(p * (1 - p) / size)
 
 
+@pytest.mark.slow
 def test_a_subsampled_gaussian_sum_is_the_mixture_of_its_subsets():
     target = dpaudit.PoissonSubsampled(NoisySum(scale=2.0), 0.3)
     law = target.law((1, 1))

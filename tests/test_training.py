@@ -31,6 +31,7 @@ def test_the_enclosures_of_relations_are_in_order():
     assert replaced.lower < drawn.lower < drawn.upper
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("multiplier", "rate"), [(1e6, 1e-9), (1e5, 1e-7), (1e4, 1e-6)])
 def test_losses_that_double_precision_does_not_tell_apart_are_enclosed(multiplier, rate):
     """At delta 0.000001 epsilon is 0: the steps are about Gaussian noise with mu = rate sqrt(steps) / multiplier."""
@@ -124,6 +125,7 @@ def test_renyi_divergences_of_subsampled_steps_against_quadrature(order):
         assert removed.renyi(order).upper == pytest.approx(divergence(log_mixed, plain), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_renyi_and_zcdp_claims_on_subsampled_steps_are_decided():
     def verdict(guarantee, **parameters):
         claim = dpaudit.PrivacyClaim(id="c", statement="It is private.", guarantee=guarantee)

@@ -63,6 +63,7 @@ def decide(target, epsilon=None, delta=0.0, seed=1, **budget):
     return audit(target, claim, budget=Budget(**budget), streams=Streams(seed))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("delta", [0.0, 0.02, 0.2])
 def test_exact_is_the_worst_event_of_the_worst_pair(seed, delta):

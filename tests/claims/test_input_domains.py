@@ -194,6 +194,7 @@ def test_neutral_pairs_stand_for_all_others(domain):
     assert renamed == {frozenset(map(_multiset, pair)) for pair in everything.pairs()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("domain", [d for d in ANY_TWO + RECORDS if d.count() <= 300], ids=repr)
 def test_draws_and_variations_reach_every_pair(domain):
     rng = np.random.default_rng(2)

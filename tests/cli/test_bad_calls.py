@@ -111,6 +111,7 @@ def test_an_unknown_target(refused, count, target, words):
         assert word in message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "words"),
     [

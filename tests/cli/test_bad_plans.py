@@ -5,6 +5,7 @@ import pytest
 AUDIT = '[[audit]]\ntarget = "count"'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [

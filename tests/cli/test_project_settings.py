@@ -20,6 +20,7 @@ def project(count, folder):
     return write
 
 
+@pytest.mark.slow
 def test_settings_stand_for_options_that_are_left_out(project, dpaudit):
     project('[tool.dpaudit]\ntargets = ["count.py"]\nclaims = ["count.utility"]\nseed = 7\nconfidence = 0.99\n')
     outcome = dpaudit("check", "--format", "json")

@@ -160,6 +160,7 @@ def test_what_a_target_raises_is_escaped(run, folder):
     assert "\x1b" not in err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

@@ -700,6 +700,7 @@ def _seen_by_the_audit(mutant, claim, samples):
     return result.note
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mutant", "claim", "found"), MUTANTS, ids=_name)
 def test_a_recorded_run_shows_another_budget(mutant, claim, found):
     assert claim in [made.id for made in mutant.claims()]
@@ -725,6 +726,7 @@ def test_every_one_in_a_view_ends_the_privacy_audit(mutant, claim, found):
         assert "mend whichever is wrong" in note
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", RIGHT, ids=_name)
 def test_right_protocols_send_what_their_views_declare(target):
     assert find_deviation(target, Streams(SEED)) == ""

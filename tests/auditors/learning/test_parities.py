@@ -43,6 +43,7 @@ def test_sums_of_counts_are_those_term_by_term():
     assert parity(numbers)[::771].tolist() == [bits(number) % 2 for number in numbers[::771].tolist()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_the_bits_of_both_inputs_are_found_in_hadamard_responses(form):
     # Of the four agreements with the two inputs, the best event is the one with the first and not the second.

@@ -327,6 +327,7 @@ OPAQUE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", OPAQUE)
 def test_values_seen_as_texts_and_random_keys_identify_whatever_stands_beside_them(kind):
     rng = np.random.default_rng(SEED)
@@ -344,6 +345,7 @@ def test_values_seen_as_texts_and_random_keys_identify_whatever_stands_beside_th
     assert identifier(*sides).describe(Naming(None)).startswith("output['part']")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "describing",
     [

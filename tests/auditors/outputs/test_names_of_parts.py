@@ -68,6 +68,7 @@ def test_outcomes_have_the_names_of_their_parts(sample):
         assert bound.epsilon > 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["dicts", "tuples", "records", "frames", "polars"])
 def test_numbers_are_called_by_their_names(kind):
     def sample(data, size, rng):

@@ -196,6 +196,7 @@ def test_a_long_range_is_its_ends():
     assert bound.event == range(10**7 + 1)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error")
 def test_nothing_warns_where_a_part_of_a_text_tells_all():
     def sample(data, size, rng):

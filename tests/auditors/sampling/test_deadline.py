@@ -317,6 +317,7 @@ def test_ten_calls_that_take_long_whatever_their_size_are_enough_for_a_bound(clo
     assert 0.2 < bound.epsilon <= 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("what", "call", "seconds", "checks"),
     [("features", 0.5, 8.0, 9), ("features", 0.2, 6.0, 11), ("supports", 0.2, 6.0, 10), ("supports", 1.0, 20.0, 5)],
@@ -599,6 +600,7 @@ def test_where_nobody_asks_for_a_number_of_samples_the_time_decides_it(clock):
         assert audit(broken, claim, budget=timed, streams=Streams(seed)).verdict == "refuted"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [0.0, 0.01])
 def test_a_sampler_that_grows_slower_than_planned_leaves_a_limit(clock, delta):
     """The final sample is cut off, and what is left is tested by the bound that holds at all times."""

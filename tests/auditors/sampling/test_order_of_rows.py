@@ -188,6 +188,7 @@ def test_rows_of_wide_fixed_arrays_are_noticed(first):
     assert drawn_again(*rng.random((2, 4000, 1000))) is None
 
 
+@pytest.mark.slow
 def test_a_function_that_draws_from_wide_fixed_arrays_is_noticed():
     arrays = np.random.default_rng(3).random((2, 700, 400))
     with pytest.raises(dpaudit.CheckError, match=r"draw some [67][0-9][0-9] numbers again and again"):

@@ -62,6 +62,7 @@ def divergence_of_counts(keep, agents, epsilon):
     return worst
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "log_delta"), draws(8, (6.0, 11.0), (-6.0, -2.0)))
 def test_gaussian_noise_around_the_epsilon_where_its_calibration_fails(epsilon, log_delta):
     delta = 10**log_delta
