@@ -64,6 +64,8 @@ class Form:
         How they become rows of numbers; None where they do not, or counting the few there are is all there is to do.
     width
         Numbers in a row, 1 where there are no rows.
+    few_numbers
+        Whether outputs are single numbers of few values, of which half-lines are looked at besides.
     thorough
         Whether scores take part that take long to learn.
     """
@@ -73,6 +75,7 @@ class Form:
     columns: Columns | None
     width: int
     thorough: bool
+    few_numbers: bool = False
     _transforms: dict[tuple[learners.MakeTransform, int], Transform | None] = field(default_factory=dict)
 
     @classmethod
@@ -85,7 +88,7 @@ class Form:
         few = distinct <= (_FEW_NUMBERS if one_number else _FEW_OUTCOMES)
         columns = None if few else x.columns_with(y)
         width = 1 if columns is None else x[:1].rows(columns).shape[1]
-        return cls(kind, flat, columns, width, thorough)
+        return cls(kind, flat, columns, width, thorough, few_numbers=few and one_number and kind in "iuf")
 
     @property
     def identity(self) -> Identity:
@@ -96,8 +99,7 @@ class Form:
     @property
     def column(self) -> ColumnScore:
         """The one column there is."""
-        assert self.columns is not None
-        if self.columns.numeric:
+        if self.columns is None or self.columns.numeric:
             return ColumnScore(None if self.flat else 0)
         return ColumnScore(0, columns=self.columns)
 
@@ -242,12 +244,12 @@ FAMILIES: tuple[Family, ...] = (
     ),
     Family(
         name="half-lines",
-        suits=_number,
+        suits=lambda form: _number(form) or form.few_numbers,
         fit=lambda form, x, y: form.column,
         passes=_passes(0.5),
         rare=True,
         # Which categories there are is learned, too.
-        learns=lambda form: form.columns is None or not form.columns.numeric,
+        learns=lambda form: form.columns is not None and not form.columns.numeric,
     ),
     Family(
         name="the distance from the middle",

@@ -71,7 +71,8 @@ def learn_coordinate(columns: Columns, x: OutputsLike, y: OutputsLike) -> Coordi
 def _promised(x: np.ndarray, y: np.ndarray) -> float:
     """Largest log-ratio of how often ordered numbers of two inputs are beyond a threshold, less its standard errors."""
     pooled = np.sort(np.concatenate([x, y]), kind="stable")
-    ranks = np.unique(np.geomspace(_LEAST_RANK, len(pooled) // 2, _RANKS).astype(int))
+    half = max(len(pooled) // 2, 1)
+    ranks = np.unique(np.geomspace(min(_LEAST_RANK, half), half, _RANKS).astype(int))
     thresholds = np.concatenate([pooled[ranks], pooled[-ranks]])
     a, b = (np.searchsorted(side, thresholds) for side in (x, y))
     best = 0.0

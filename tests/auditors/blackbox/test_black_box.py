@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import beta, binom, poisson
 
 import dpaudit
 from dpaudit.auditors import Budget, Streams
@@ -241,6 +241,20 @@ def test_equal_outputs_get_equal_codes(rows):
     longer = np.concatenate([array, array[:1]])
     expected = [0 if row == array[0].tolist() else -1 for row in longer.tolist()]
     assert coder(longer).tolist() == expected
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_counts_of_few_values_are_told_apart_by_half_lines(seed):
+    """Counting each of them puts those that came by luck first, and leaves out the rarest."""
+    bound = dpaudit.epsilon_lower_bound(
+        lambda data, size, rng: rng.poisson((2.5, 4)[data], size), 0, 1, samples=50_000, seed=seed
+    )
+    counts = np.arange(8, 12)
+    p, q = (poisson.sf(counts - 1, mean) for mean in (4, 2.5))
+    low = beta.ppf(0.0005, 40_000 * p, 40_000 * (1 - p) + 1)
+    high = beta.ppf(0.9995, 40_000 * q + 1, 40_000 * (1 - q))
+    assert bound.epsilon > 0.8 * np.log(low / high).max()
+    assert str(bound.event) in [str({"output": f">= {count}"}) for count in counts]
 
 
 @pytest.mark.parametrize("settings", [{}, {"delta": 0.01}])
