@@ -182,7 +182,9 @@ def _as_numbers(parts: list[Values]) -> np.ndarray | None:
         return None
     # Where several places hold the same texts, equal ones have equal numbers.
     ranks = np.empty(len(texts))
-    ranks[sorted(range(len(texts)), key=[repr(text) for text in texts].__getitem__)] = np.arange(len(texts))
+    # Python does not write whole numbers of thousands of digits in decimals.
+    names = [hex(text) if type(text) is int else repr(text) for text in texts]
+    ranks[sorted(range(len(texts)), key=names.__getitem__)] = np.arange(len(texts))
     return np.asarray(ranks[numbers])
 
 

@@ -28,6 +28,10 @@ _FEW_NUMBERS = 16
 """Distinct outputs, at most, for which counting them is all that there is to do, where they are single numbers. Chosen
 by hand: of more numbers, half-lines may tell more than each value alone."""
 
+_FEWEST_ORDERED = 8
+"""Distinct numbers from which on half-lines are looked at besides counts of these few. Chosen by hand: of fewer, each is
+common enough for its counts to be no luck."""
+
 _FEW_OUTCOMES = 64
 """The same where they are anything else. Chosen by hand: 2,000 outputs leave some 30 of each."""
 
@@ -88,7 +92,8 @@ class Form:
         few = distinct <= (_FEW_NUMBERS if one_number else _FEW_OUTCOMES)
         columns = None if few else x.columns_with(y)
         width = 1 if columns is None else x[:1].rows(columns).shape[1]
-        return cls(kind, flat, columns, width, thorough, few_numbers=few and one_number and kind in "iuf")
+        ordered = few and one_number and kind in "iuf" and distinct >= _FEWEST_ORDERED
+        return cls(kind, flat, columns, width, thorough, few_numbers=ordered)
 
     @property
     def identity(self) -> Identity:

@@ -332,7 +332,8 @@ class _Look:
         placed = found.places >= 0
         in_order = _in_one_order(found.at(placed), which[placed])
         known = float(np.mean(which < len(often))) if often else 0.0
-        together = [Content(kind, held) for kind in SUMMARIES] if varies and _are_numbers(found, known) else []
+        summed = varies and not sets and _are_numbers(found, known)
+        together = [Content(kind, held) for kind in SUMMARIES] if summed else []
         if not sets and (not often or not (varies or (in_order and _at_several_places(found, which)))):
             return together, False
         complete = bool(often) and in_order and known >= _NEARLY_ALL

@@ -62,7 +62,7 @@ class Content:
         ``occurrences`` of a value, or of all ``others``, among the values of a list or set, or the keys of records;
         number of ``members`` of a set; a ``part`` of the record that has a key, or its ``place``; number of distinct
         ``texts``; a ``character`` of a text, or its ``length``; the ``sum``, the ``mean``, the ``smallest`` or the
-        ``largest`` of the numbers in a list or set.
+        ``largest`` of the numbers in a list.
     held
         Path of the list, set or text.
     key

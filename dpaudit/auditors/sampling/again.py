@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.stats import binom
+from scipy.special import betainc
 
 from dpaudit.auditors.outputs.grids import Grid
 from dpaudit.auditors.outputs.outputs import OutputsLike, coding_of, joined, outcome_keys
@@ -68,7 +68,8 @@ def copied(x: OutputsLike, y: OutputsLike, *, complete: bool) -> str:
         ),
         default=0,
     )
-    if binom.sf(equal - 1, equal + apart, 0.5) < _BY_CHANCE:
+    # The probability of at least so many heads of fair coins.
+    if equal and betainc(equal, apart + 1, 0.5) < _BY_CHANCE:
         return f"have the same row in {equal:,} of the first {size:,} places"
     return ""
 

@@ -89,10 +89,9 @@ def test_a_set_of_members_that_hardly_come_again_has_their_number_as_a_column():
     rng = np.random.default_rng(1)
     sets = [set(rng.choice(10**6, rng.integers(3, 9), replace=False).tolist()) for _ in range(400)]
     for found in (by_name(sets), by_name([(each, 1.5) for each in sets])):
-        held = "output" if "number of members of output" in found else "output[0]"
-        assert found[f"number of members of {held}"].tolist() == list(map(len, sets))
-        together = {f"{name} of the numbers in {held}" for name in ("sum", "mean", "smallest", "largest")}
-        assert set(found) == {f"number of members of {held}", *together}
+        ((name, numbers),) = found.items()
+        assert name in ("number of members of output", "number of members of output[0]")
+        assert numbers.tolist() == list(map(len, sets))
 
 
 @pytest.mark.slow
@@ -203,13 +202,12 @@ def of_several_lengths(size=400, seed=1, least=0):
     return [rng.normal(size=length).tolist() for length in rng.integers(least, 9, size)]
 
 
-@pytest.mark.parametrize("form", ["lists", "in a record", "sets", "with texts"])
+@pytest.mark.parametrize("form", ["lists", "in a record", "with texts"])
 def test_numbers_of_lists_of_several_lengths_are_looked_at_together(form):
     lists = of_several_lengths()
     made = {
         "lists": lambda: lists,
         "in a record": lambda: [{"id": "a", "visits": each} for each in lists],
-        "sets": lambda: [set(each) for each in lists],
         "with texts": lambda: [["a", *each] for each in lists],
     }[form]()
     columns = by_name(made)
