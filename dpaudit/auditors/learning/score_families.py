@@ -29,8 +29,8 @@ _FEW_NUMBERS = 16
 by hand: of more numbers, half-lines may tell more than each value alone."""
 
 _FEWEST_ORDERED = 8
-"""Distinct numbers from which on half-lines are looked at besides counts of these few. Chosen by hand: of fewer, each is
-common enough for its counts to be no luck."""
+"""Distinct numbers from which on half-lines are looked at besides counts of these few. Chosen by hand: of fewer, each
+is common enough for its counts to be no luck."""
 
 _FEW_OUTCOMES = 64
 """The same where they are anything else. Chosen by hand: 2,000 outputs leave some 30 of each."""
