@@ -34,9 +34,9 @@ _SEED = 0x5EED
 _MOSTLY_NEW = 0.5
 """Share of distinct values from which on a column identifies outputs instead of describing them."""
 
-_RARE = 0.005
-"""Share of the outputs that have a key, below which it names an output instead of a thing. Chosen by hand: of 200 names
-that come equally often, each has that share."""
+_FEW_TIMES = 4
+"""Outputs that have a key, at most, for it to name an output instead of a thing. Chosen by hand: of 400 names among
+3,000 outputs, most come more often."""
 
 _BINS = 16
 _EVEN = 2.0
@@ -297,7 +297,7 @@ def _text(value: Any) -> str | bytes:
 
 def _new_keys(shapes: Sequence[tuple[Structure, int]], size: int) -> str | None:
     """Path of the first dict that has a key in most outputs which hardly any other output has; None if none does."""
-    if len({structure for structure, _ in shapes}) <= _MOSTLY_NEW * _RARE * size:
+    if _FEW_TIMES * len({structure for structure, _ in shapes}) <= _MOSTLY_NEW * size:
         return None
     counts: dict[str, Counter[Any]] = {}
     for structure, many in shapes:
@@ -306,7 +306,7 @@ def _new_keys(shapes: Sequence[tuple[Structure, int]], size: int) -> str | None:
     rare: Counter[str] = Counter()
     for structure, many in shapes:
         for path, names in _keys(structure, ""):
-            rare[path] += many * (min(map(counts[path].__getitem__, names), default=size) <= max(1, _RARE * size))
+            rare[path] += many * (min(map(counts[path].__getitem__, names), default=size) <= _FEW_TIMES)
     return next((path for path, many in rare.items() if many > _MOSTLY_NEW * size), None)
 
 

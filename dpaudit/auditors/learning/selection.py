@@ -429,7 +429,8 @@ def _is_blind(
 ) -> bool | None:
     """Whether a planted difference, about as large as the claim allows, is not told from none.
 
-    None where there was no time for families that might notice it, and that did look at the outputs themselves.
+    None where there was no time for families that might notice it; where a part of the outputs identifies, only if
+    these did look at the outputs themselves.
     """
     allowed = test.guarantee.claimed if test.guarantee.by_ratio else _LEAST_PLANTED
     digits = identified is not None and identified.digits
@@ -443,7 +444,8 @@ def _is_blind(
         # All families count as looked at, although the first that notices the difference is enough.
         caution = caution_for([len(copies[0])] * len(contest.families))
         unnoticed = all(table.best(pure, caution).predicted <= 0 for _, table in contest.tables())
-    if unnoticed and until is not None and not set(contest.allowance.left_out) <= set(left_out):
+    late = set() if until is None else set(contest.allowance.left_out)
+    if unnoticed and (late if identified is None else late - set(left_out)):
         return None
     return unnoticed
 

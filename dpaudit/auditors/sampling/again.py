@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import betainc
 
 from dpaudit.auditors.outputs.grids import Grid
-from dpaudit.auditors.outputs.outputs import OutputsLike, coding_of, joined, outcome_keys
+from dpaudit.auditors.outputs.outputs import Outputs, OutputsLike, as_outputs, coding_of, joined, outcome_keys
 
 _LOOKED_AT = 20_000
 _FEWEST = 500
@@ -34,6 +34,10 @@ _STEPS = (1, 2, 3)
 """Rows by which one sample is moved against the other, either way, to see how many are equal by chance, or because rows
 are in order."""
 
+_BY_PLACE = 0.99
+"""Share of the places in which a column has the same number in both samples, from which on the place decides it. Chosen
+by hand."""
+
 _BY_CHANCE = 1e-9
 """Probability with which samples that were drawn independently of each other are taken for copies, about."""
 
@@ -48,20 +52,36 @@ def copied(x: OutputsLike, y: OutputsLike, *, complete: bool) -> str:
     if len(x) != len(y) and not complete:
         x, y = x[: min(len(x), len(y))], y[: min(len(x), len(y))]
     both = joined([x, y])
-    codes = np.unique(outcome_keys(both, coding_of(both)), return_inverse=True)[1]
-    first, second = codes[: len(x)], codes[len(x) :]
+    first, second = _codes(outcome_keys(both, coding_of(both)), len(x))
     if complete and len(x) == len(y):
-        counts = [np.bincount(side, minlength=int(codes.max()) + 1) for side in (first, second)]
+        counts = [np.bincount(side, minlength=int(max(first.max(), second.max())) + 1) for side in (first, second)]
         if np.array_equal(counts[0], counts[1]):
             # The largest is what the others leave.
             log_chance = -0.5 * float(np.log(4 * np.pi * np.sort(counts[0])[:-1]).sum())
             if log_chance < np.log(_BY_CHANCE):
                 return "have the same rows equally often"
     size = min(len(first), len(second))
-    equal = int(np.count_nonzero(first[:size] == second[:size]))
+    equal = _equal_in_place(first[:size], second[:size])
+    if equal:
+        told_by_place = _without_places(as_outputs(x)[:size], as_outputs(y)[:size])
+        if told_by_place is not None and not _equal_in_place(*told_by_place):
+            return ""
+        return f"have the same row in {equal:,} of the first {size:,} places"
+    return ""
+
+
+def _codes(keys: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    codes = np.unique(keys, return_inverse=True)[1]
+    return codes[:size], codes[size:]
+
+
+def _equal_in_place(first: np.ndarray, second: np.ndarray) -> int:
+    """How many rows of the same place are equal, if far more than of places some rows apart; 0 otherwise."""
+    size = len(first)
+    equal = int(np.count_nonzero(first == second))
     apart = max(
         (
-            int(np.count_nonzero(one[step:size] == other[: size - step]))
+            int(np.count_nonzero(one[step:] == other[: size - step]))
             for step in _STEPS
             if step < size
             for one, other in ((first, second), (second, first))
@@ -69,9 +89,20 @@ def copied(x: OutputsLike, y: OutputsLike, *, complete: bool) -> str:
         default=0,
     )
     # The probability of at least so many heads of fair coins.
-    if equal and betainc(equal, apart + 1, 0.5) < _BY_CHANCE:
-        return f"have the same row in {equal:,} of the first {size:,} places"
-    return ""
+    return equal if equal and betainc(equal, apart + 1, 0.5) < _BY_CHANCE else 0
+
+
+def _without_places(x: Outputs, y: Outputs) -> tuple[np.ndarray, np.ndarray] | None:
+    """Rows without the columns that their place decides, such as a row number or a date; None where none is left."""
+    columns = x.columns_with(y)
+    if columns is None:
+        return None
+    rows = [side.rows(columns) for side in (x, y)]
+    own = (rows[0] == rows[1]).mean(axis=0) < _BY_PLACE
+    if not own.any():
+        return None
+    kept = np.concatenate([side[:, own] for side in rows])
+    return _codes(outcome_keys(np.ascontiguousarray(kept), "row"), len(x))
 
 
 def most_looked_at(outputs: np.ndarray) -> int:

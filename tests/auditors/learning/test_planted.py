@@ -323,7 +323,7 @@ OPAQUE = {
     "of one's own": Opaque,
     "a random key": lambda value: {f"{value:x}": 1.0},
     "a random number as a key": lambda value: {int(value): 1.0},
-    "a key of 1,000 in a list": lambda value: [{f"run-{value % 1000}": {"noisy": 1.0, "n": 5}}],
+    "a key of 2,000 in a list": lambda value: [{f"run-{value % 2000}": {"noisy": 1.0, "n": 5}}],
 }
 
 
@@ -350,12 +350,13 @@ def test_values_seen_as_texts_and_random_keys_identify_whatever_stands_beside_th
     "describing",
     [
         lambda rng: {"abcdefgh"[rng.integers(8)]: rng.normal()},
+        lambda rng: {f"u{rng.integers(200)}": rng.normal()},
         lambda rng: {key: 1 for key in "abcdefgh" if rng.random() < 0.5},
         lambda rng: rng.normal(size=rng.integers(1, 500)).tolist(),
         lambda rng: [rng.integers(0, 30, many).tolist() for many in rng.integers(0, 12, 12)],
         lambda rng: slice(0, int(rng.integers(5))),
     ],
-    ids=["a key of eight", "some keys of eight", "lists of many lengths", "a graph", "few slices"],
+    ids=["a key of eight", "a key of 200", "some keys of eight", "lists of many lengths", "a graph", "few slices"],
 )
 def test_keys_and_lists_that_describe_do_not_identify(describing):
     rng = np.random.default_rng(SEED)

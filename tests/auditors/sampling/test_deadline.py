@@ -433,7 +433,7 @@ def test_what_learning_takes_whatever_the_outputs_is_not_taken_for_what_they_tak
     def learn(x, y, test, **options):
         rows.append(len(x))
         clock.now += fixed + each * len(x)
-        return SimpleNamespace(choices=(), blind=False, unchecked=False, identified=None)
+        return SimpleNamespace(choices=(), blind=False, unchecked=True, identified=None)
 
     monkeypatch.setattr(pair, "select_events", learn)
     sides = tuple(Outputs(np.array([(1, "a")] * 20_000 + [None], dtype=object)[:-1]) for _ in range(2))
@@ -453,7 +453,7 @@ def test_a_few_outputs_that_take_long_to_learn_from_are_not_all_that_an_event_is
     def learn(x, y, test, **options):
         rows.append(len(x))
         clock.now += 0.1 + 1e-4 * len(x)
-        return SimpleNamespace(choices=(), blind=False, unchecked=False, identified=None)
+        return SimpleNamespace(choices=(), blind=False, unchecked=True, identified=None)
 
     monkeypatch.setattr(pair, "select_events", learn)
     sides = tuple(Outputs(np.array([(1, "a")] * 20_000 + [None], dtype=object)[:-1]) for _ in range(2))
@@ -483,7 +483,7 @@ def test_events_are_chosen_from_few_outputs_first_where_these_are_wide(clock, mo
     def learn(x, y, test, **options):
         learned.append(len(x))
         clock.now = 100.0
-        return SimpleNamespace(choices=(), blind=False, unchecked=False, identified=None)
+        return SimpleNamespace(choices=(), blind=False, unchecked=True, identified=None)
 
     monkeypatch.setattr(pair, "select_events", learn)
     sides = Outputs(outputs), Outputs(outputs)

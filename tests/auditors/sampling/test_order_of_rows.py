@@ -133,6 +133,7 @@ def copies(seed):
         "coins": (coins, coins.copy()),
         "texts": (texts, list(texts)),
         "rows": (rng.normal(size=(5000, 3)),) * 2,
+        "with row numbers": (np.column_stack([np.arange(5000), numbers]), np.column_stack([np.arange(5000), nearly])),
         "the first of more": (numbers, np.concatenate([numbers, rng.integers(0, 1000, 2000)])),
     }
 
@@ -144,7 +145,9 @@ def test_copies_are_refused(kind):
         dpaudit.bound_from_samples(a, b, names=("x", "y"))
 
 
-@pytest.mark.parametrize("law", ["coins", "numbers", "rounded", "sorted", "constant", "cycle"])
+@pytest.mark.parametrize(
+    "law", ["coins", "numbers", "rounded", "sorted", "constant", "cycle", "row numbers", "weekdays"]
+)
 def test_independent_samples_are_no_copies(law):
     rng = np.random.default_rng(4)
     for _ in range(100):
@@ -155,6 +158,8 @@ def test_independent_samples_are_no_copies(law):
                 "rounded": lambda: np.round(rng.laplace(size=2000)),
                 "sorted": lambda: np.sort(rng.integers(0, 30, 2000)),
                 "constant": lambda: (rng.random(2000) < 0.001).astype(int),
+                "row numbers": lambda: np.column_stack([np.arange(2000), rng.integers(0, 2, 2000)]),
+                "weekdays": lambda: np.column_stack([np.arange(2000) % 7, rng.integers(0, 2, 2000)]),
                 "cycle": lambda: np.arange(2000) % 3 + rng.integers(0, 2, 2000),
             }[law]()
             for _ in range(2)
