@@ -18,7 +18,7 @@ from dpaudit.auditors.outputs.features import FEATURES, FeatureMap
 from dpaudit.auditors.outputs.forms import Forms, alike
 from dpaudit.auditors.outputs.outputs import Outputs
 from dpaudit.auditors.sampling.again import copied, drawn_again
-from dpaudit.auditors.sampling.budget import DEFAULT_CONFIDENCE, complement
+from dpaudit.auditors.sampling.budget import DEFAULT_CONFIDENCE, check_confidence, complement
 from dpaudit.auditors.sampling.drawn import in_type, tables_of, type_of_both
 from dpaudit.auditors.sampling.order import order_notes
 from dpaudit.auditors.sampling.streams import Streams
@@ -213,8 +213,7 @@ def split_samples(
     names: tuple[str, str],
 ) -> SplitSamples:
     """Return outputs that were drawn already, ready to be split at random for a purpose; see `bound_from_samples`."""
-    if not 0 < confidence < 1:
-        raise ParameterError(f"confidence must be above 0 and below 1, got {confidence}")
+    check_confidence(confidence)
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise ParameterError(f"seed must be a whole number of at least 0, got {seed!r}")
     if isinstance(features, str) and features not in FEATURES:

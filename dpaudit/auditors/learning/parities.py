@@ -17,14 +17,14 @@ from dpaudit.auditors.outputs.outputs import OutputsLike
 from dpaudit.auditors.sampling.pace import check_time
 
 _LEAST_NUMBERS = 32
-"""Distinct numbers of a column, at least. Chosen by hand: each of fewer is seen often enough on its own."""
+"""The largest number of a column, at least. Chosen by hand: each of fewer numbers is seen often enough on its own."""
 
 _MOST_COLUMNS = 8
 """Columns of whole numbers that are looked at, and of two values beside them, at most. Chosen by hand, for time."""
 
 _SURPRISING = 1.5
 """Standard errors beyond the largest that chance alone is expected to make of so many parities. Chosen by hand: of
-2^16, chance lets one through in one of 700 audits, about."""
+32, chance lets one through in one of 870 audits, and of 2^16 in one of 29,000, by the normal approximation."""
 
 _MOST_TELLING = 8
 """Parities, at most, that a score looks at. Chosen by hand: a report tells of its own input and of the other one."""

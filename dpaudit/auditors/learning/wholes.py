@@ -44,7 +44,7 @@ one output in 250 comes 32 times."""
 
 _RANKS = 12
 """Thresholds at either end that are looked at for this choice, evenly spread by the logarithm of their rank. Chosen by
-hand: each has some 1.8 times the outputs of the one before."""
+hand: each has some 1.9 times the outputs of the one before."""
 
 _LEAST_RANK = 8
 """Outputs of both inputs beyond the outermost of them. Chosen by hand: of 8, all are of one input by luck once in 128

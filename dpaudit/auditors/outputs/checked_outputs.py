@@ -17,7 +17,7 @@ from dpaudit.claims.inputs import error_text, short_repr
 from dpaudit.errors import CheckError, DpauditError, TargetRaisedError
 
 COMPARED = 64
-"""Outputs of a call that are compared with those of another, or looked at once more in two halves. Chosen by hand: two
+"""Outputs of a call that are compared with those of another, or looked at once more in a few calls. Chosen by hand: two
 calls hardly agree in 64 varied outputs by chance."""
 
 FEW = 8

@@ -35,18 +35,8 @@ Summary = Literal["sum", "mean", "smallest", "largest"]
 SUMMARIES: tuple[Summary, ...] = get_args(Summary)
 """What the numbers of a list are together."""
 
-_Kind = Literal["character", "length", "occurrences", "others", "members", "part", "place", "texts"] | Summary
-_KINDS: tuple[_Kind, ...] = (
-    "character",
-    "length",
-    "occurrences",
-    "others",
-    "members",
-    "part",
-    "place",
-    "texts",
-    *SUMMARIES,
-)
+_Kind = Literal["character", "length", "occurrences", "others", "members", "part", "place", "texts", Summary]
+_KINDS: tuple[_Kind, ...] = get_args(_Kind)
 
 Value = str | float
 """A number, or the text of a value that is none."""

@@ -59,6 +59,11 @@ def test_what_is_told():
     assert dpaudit.bound_from_samples(a, laplace(rng, 3000), seed=1).value == 0
 
 
+def test_a_confidence_whose_complement_is_one_is_refused():
+    with pytest.raises(dpaudit.ParameterError, match="confidence must be at least 1e-15, got 1e-17"):
+        dpaudit.bound_from_samples(*(laplace(np.random.default_rng(seed), 100) for seed in (1, 2)), confidence=1e-17)
+
+
 def test_another_guarantee():
     class Rarer(dpaudit.ApproximateDP):
         """Decided by two probabilities."""
