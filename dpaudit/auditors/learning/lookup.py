@@ -29,9 +29,6 @@ _SINGLE_CELLS = 1 << 20
 _SINGLE = 1e37
 """Numbers below this, and above its inverse, are numbers of single precision to full accuracy."""
 
-_NUMBERED = 1 << 22
-"""Cells of all columns together, below which single precision numbers them and tells a quarter of one from the next."""
-
 _NARROW = 1e9
 """Cells to a unit, or to the size of the edge, where there is only one: hardly a number is in the cell of the edge."""
 
@@ -51,7 +48,7 @@ class Lookup:
         Cell of a number ``v`` of a column: the whole part of ``(v - low) * factor``, limited to 0 to ``cells - 1``;
         shape (k, 1), in the precision in which cells are worked out.
     begins
-        Number of the first cell of every column, shape (k, 1), in this precision.
+        Number of the first cell of every column, shape (k, 1).
     cells
         Cells of every column.
     known
@@ -88,9 +85,9 @@ class Lookup:
         for place, table in enumerate(varying):
             low[place], factor[place] = _even(table.edges[np.isfinite(table.edges)].astype(float), within)
         cells = within + 3
-        if len(columns) * cells < _NUMBERED and _single_suffices(low, factor, cells):
+        if _single_suffices(low, factor, cells):
             low, factor = low.astype(np.float32), factor.astype(np.float32)
-        begins = cells * np.arange(len(columns), dtype=low.dtype)[:, None]
+        begins = cells * np.arange(len(columns), dtype=np.int32)[:, None]
         edges = np.concatenate([table.edges for table in varying]).astype(float)
         column_of = np.repeat(np.arange(len(columns)), [len(table.edges) for table in varying])
         numbers = _cell_numbers(edges, low[column_of, 0], factor[column_of, 0], begins[column_of, 0], cells)
@@ -106,13 +103,9 @@ class Lookup:
         score = np.empty(len(rows))
         for at, block, cells, found in self._found(rows):
             total = _sum(found)
-            open_ = np.flatnonzero(np.isnan(total))
-            if len(open_):
-                some = found[:, open_]
-                column, place = np.nonzero(np.isnan(some))
-                row = open_[place]
-                some[column, place] = self._searched(block[row, column], cells[column, row], column)
-                total[open_] = _sum(some)
+            if np.isnan(total).any():
+                self._search_open(block, cells, found)
+                total = _sum(found)
             score[at] = total
         return score + self.base if self.base else score
 
@@ -120,9 +113,7 @@ class Lookup:
         """Value of every column that varies, shape (k, size)."""
         made = np.empty((len(self.columns), len(rows)), dtype=dtype)
         for at, block, cells, found in self._found(rows):
-            column, row = np.nonzero(np.isnan(found))
-            if len(row):
-                found[column, row] = self._searched(block[row, column], cells[column, row], column)
+            self._search_open(block, cells, found)
             made[:, at] = found
         return made
 
@@ -134,7 +125,7 @@ class Lookup:
         count = len(self.columns)
         some = None if count == rows.shape[1] else self.columns
         step = max(1, min(_BLOCK_VALUES // count, len(rows)))
-        numbers = np.empty(count * step, dtype=self.low.dtype)
+        numbers, narrow = np.empty(count * step, dtype=self.low.dtype), np.empty(count * step, dtype=np.int32)
         numbered, values = np.empty(count * step, dtype=np.intp), np.empty(count * step)
         for start in range(0, len(rows), step):
             block = rows[start : start + step]
@@ -144,14 +135,22 @@ class Lookup:
             if some is not None:
                 block = block[:, some]
             shape = (count, len(block))
-            at, found = (each[: block.size].reshape(shape) for each in (numbers, values))
-            cells = numbered[: block.size].reshape(shape)
+            at, whole, cells, found = (
+                each[: block.size].reshape(shape) for each in (numbers, narrow, numbered, values)
+            )
             with np.errstate(over="ignore"):
                 np.copyto(at, block.T, casting="same_kind")
-            np.copyto(cells, _to_cells(at, self.low, self.factor, self.begins, self.cells), casting="unsafe")
+            np.copyto(cells, _to_cells(at, whole, self.low, self.factor, self.begins, self.cells))
             # All cells are there, so that nothing is wrapped; this only spares a check.
             self.known.take(cells, mode="wrap", out=found)
             yield slice(start, start + step), block, cells, found
+
+    def _search_open(self, block: np.ndarray, cells: np.ndarray, found: np.ndarray) -> None:
+        """Put the value of a number in the place of NaN where edges are inside of its cell."""
+        open_ = np.flatnonzero(np.isnan(found))
+        if len(open_):
+            column, row = np.divmod(open_, found.shape[1])
+            found.ravel()[open_] = self._searched(block[row, column], cells.ravel()[open_], column)
 
     def _searched(self, numbers: np.ndarray, cells: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Value at numbers in cells with edges: mostly one, and else by bisection."""
@@ -201,18 +200,22 @@ def _cell_numbers(
     """Cells of numbers: a rising function, so that an edge in another cell is below or above a number for certain."""
     with np.errstate(over="ignore"):
         at = numbers.astype(low.dtype)
-    return _to_cells(at, low, factor, begins, cells).astype(np.intp)
+    return _to_cells(at, np.empty(at.shape, dtype=np.int32), low, factor, begins, cells)
 
 
-def _to_cells(numbers: np.ndarray, low: np.ndarray, factor: np.ndarray, begins: np.ndarray, cells: int) -> np.ndarray:
-    """Put in the place of numbers what their cells are the whole parts of."""
+def _to_cells(
+    numbers: np.ndarray, whole: np.ndarray, low: np.ndarray, factor: np.ndarray, begins: np.ndarray, cells: int
+) -> np.ndarray:
+    """Cells of numbers, which are changed, as short integers: processors convert several numbers at a time to these."""
     with np.errstate(over="ignore", invalid="ignore"):  # numbers may be infinite
         numbers -= low
         numbers *= factor
-        np.fmax(numbers, 0, out=numbers)
-        np.minimum(numbers, cells - 1, out=numbers)
-        numbers += begins
-    return numbers
+        np.clip(numbers, 0, cells - 1, out=numbers)
+        np.copyto(whole, numbers, casting="unsafe")
+    # What is no number became one below all others, or 0.
+    np.maximum(whole, 0, out=whole)
+    whole += begins
+    return whole
 
 
 def _sum(found: np.ndarray) -> np.ndarray:

@@ -77,6 +77,14 @@ def test_columns_add_up_in_their_order(dtype):
     assert np.array_equal(Lookup.of(tables)(rows), searched(tables, rows))
 
 
+def test_many_columns_add_up_in_their_order():
+    """Numbers beside edges are searched; numpy adds up eight and more that lie side by side in another order."""
+    rng = np.random.default_rng(8)
+    edges = [np.sort(rng.normal(size=60)) for _ in range(20)]
+    tables, rows = tables_with(edges, rng), rng.normal(size=(5000, 20))
+    assert np.array_equal(Lookup.of(tables)(rows), searched(tables, rows))
+
+
 def test_a_constant_column_adds_its_constant():
     table, constant = Table(np.array([0.0]), np.array([1.0, 2.0])), Table(np.empty(0), np.array([0.25]))
     assert Lookup.of([constant, table])(np.array([[9.0, -1.0], [9.0, 0.0]])).tolist() == [1.25, 2.25]
