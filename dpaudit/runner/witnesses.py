@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from dpaudit.auditors.blackbox.pair import LEAST_SAMPLES
 from dpaudit.auditors.learning.selection import MOST_CANDIDATES
-from dpaudit.auditors.sampling.budget import Budget, Features
+from dpaudit.auditors.sampling.budget import Budget, Features, complement
 from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.claims.claims import PrivacyClaim
 from dpaudit.claims.evidence import Evidence, Violation
@@ -297,6 +297,7 @@ def _ranges(witness: WitnessFile) -> list[tuple[str, bool, str]]:
         ("audit.seed", audit.seed >= 0, "at least 0"),
         ("audit.samples", audit.samples is None or audit.samples >= 1, "null or at least 1"),
         ("audit.confidence", 0 < audit.confidence < 1, "above 0 and below 1"),
+        ("audit.confidence", complement(audit.confidence) < 1, "at least 1e-15"),
         ("audit.candidate", 0 <= audit.candidate < MOST_CANDIDATES, f"from 0 to {MOST_CANDIDATES - 1}"),
         ("audit.pair_samples", witness.event is not None or audit.pair_samples >= LEAST_SAMPLES, "a number of samples"),
         ("event", witness.event is not None or witness.method == "black-box", "an event with this method"),

@@ -305,6 +305,7 @@ RESIDUES = {"kind": "residues", "positions": None, "categories": []}
         ({"found__hits": None}, ["'found.hits'", "trials"]),
         ({"audit__seed": -1}, ["'audit.seed'", "at least 0"]),
         ({"audit__confidence": 1}, ["'audit.confidence'", "below 1"]),
+        ({"audit__confidence": 1e-17}, ["'audit.confidence'", "at least 1e-15"]),
         ({"audit__candidate": 5}, ["'audit.candidate'", "from 0 to 4"]),
         ({"features": "bits"}, ["'features'", "float-bits"]),
         ({"features": "float-bits"}, ["float-bits looks at floating-point outputs"]),

@@ -423,19 +423,25 @@ def test_what_counting_takes_whatever_the_outputs_is_not_taken_for_what_they_tak
     assert clock.now <= 0.01
 
 
+def learned_in(seconds, clock, monkeypatch):
+    """Numbers of outputs from which events are chosen, each time in so many seconds for them."""
+    rows = []
+
+    def learn(x, y, test, **options):
+        rows.append(len(x))
+        clock.now += seconds(len(x))
+        return SimpleNamespace(choices=(), blind=False, unchecked=True, identified=None)
+
+    monkeypatch.setattr(pair, "select_events", learn)
+    return rows
+
+
 @pytest.mark.parametrize(("fixed", "each", "learned"), [(0.1, 1e-6, 20_000), (0.0, 1e-3, 2000), (0.1, 1e-3, 2000)])
 def test_what_learning_takes_whatever_the_outputs_is_not_taken_for_what_they_take(
     clock, monkeypatch, fixed, each, learned
 ):
     """The first step takes 0.1 seconds for 100 outputs, and 20,000 may take 3."""
-    rows = []
-
-    def learn(x, y, test, **options):
-        rows.append(len(x))
-        clock.now += fixed + each * len(x)
-        return SimpleNamespace(choices=(), blind=False, unchecked=True, identified=None)
-
-    monkeypatch.setattr(pair, "select_events", learn)
+    rows = learned_in(lambda size: fixed + each * size, clock, monkeypatch)
     sides = tuple(Outputs(np.array([(1, "a")] * 20_000 + [None], dtype=object)[:-1]) for _ in range(2))
     test = pair.FinalTest(dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0).guarantee, 1000, 0.001)
     known = Pace(planned=1000, deadline=20.0)
@@ -448,14 +454,7 @@ def test_what_learning_takes_whatever_the_outputs_is_not_taken_for_what_they_tak
 
 def test_a_few_outputs_that_take_long_to_learn_from_are_not_all_that_an_event_is_chosen_from(clock, monkeypatch):
     """Below 1,000 outputs, a step may take more than the usual part of the time left, but none that is too long."""
-    rows = []
-
-    def learn(x, y, test, **options):
-        rows.append(len(x))
-        clock.now += 0.1 + 1e-4 * len(x)
-        return SimpleNamespace(choices=(), blind=False, unchecked=True, identified=None)
-
-    monkeypatch.setattr(pair, "select_events", learn)
+    rows = learned_in(lambda size: 0.1 + 1e-4 * size, clock, monkeypatch)
     sides = tuple(Outputs(np.array([(1, "a")] * 20_000 + [None], dtype=object)[:-1]) for _ in range(2))
     test = pair.FinalTest(dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0).guarantee, 1000, 0.001)
     known = Pace(planned=1000, deadline=2.0)
@@ -478,14 +477,7 @@ def test_a_few_outputs_that_take_long_to_learn_from_are_not_all_that_an_event_is
 )
 def test_events_are_chosen_from_few_outputs_first_where_these_are_wide(clock, monkeypatch, outputs, rows):
     """The first choice says how long others take, and is not to take long itself."""
-    learned = []
-
-    def learn(x, y, test, **options):
-        learned.append(len(x))
-        clock.now = 100.0
-        return SimpleNamespace(choices=(), blind=False, unchecked=True, identified=None)
-
-    monkeypatch.setattr(pair, "select_events", learn)
+    learned = learned_in(lambda size: 100.0, clock, monkeypatch)
     sides = Outputs(outputs), Outputs(outputs)
     test = pair.FinalTest(dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0).guarantee, 1000, 0.001)
     pair._choose_in_time(sides, test, Pace(planned=1000, deadline=50.0), 1000, ("x", "y"))
