@@ -10,6 +10,7 @@ import numpy as np
 
 import dpaudit
 from suite import oracle
+from suite.oracle import BestEvent
 
 
 class Audited(dpaudit.Mechanism):
@@ -79,8 +80,12 @@ class Case:
 
     def oracle(self, samples: int, confidence: float) -> float:
         """Bound that Clopper-Pearson gives, at the expected counts, for the best event of the best pair."""
-        x, y = self.best_pair(samples, confidence)
-        return self._bound(self.cells(x, y), samples, confidence)
+        return self.best_event(samples, confidence).bound
+
+    def best_event(self, samples: int, confidence: float) -> BestEvent:
+        """Best event of the best pair, at the expected counts."""
+        cells = self.cells(*self.best_pair(samples, confidence))
+        return oracle.best_event(cells.p, cells.q, samples, confidence, self.mechanism.delta)
 
     def best_pair(self, samples: int, confidence: float) -> tuple[Any, Any]:
         """Pair of inputs of the largest bound."""

@@ -4,6 +4,8 @@ A partition with exact masses on both inputs turns every mechanism into one with
 events of the mechanism, so what follows is attainable, and loses no more than the partition is coarse.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy.special import betaincinv, ndtri
 
@@ -11,6 +13,14 @@ SHORTLIST = 12
 
 _ROUNDING = 1e-12
 """Probability above delta that is none."""
+
+
+class BestEvent(NamedTuple):
+    """The event of the largest bound, its probabilities on the likelier and on the other input, and that bound."""
+
+    bound: float
+    p: float
+    q: float
 
 
 def ordered_tails(p, q):
@@ -33,18 +43,30 @@ def clopper_pearson_bound(p, q, samples, alpha, delta=0.0):
 
 def best_bound(p, q, samples, confidence, delta=0.0):
     """Largest such bound over both directions and all likelihood-ratio events of a pair."""
+    return best_event(p, q, samples, confidence, delta).bound
+
+
+def best_event(p, q, samples, confidence, delta=0.0):
+    """Event of the largest such bound."""
     alpha = 1 - confidence
-    best = 0.0
+    best = BestEvent(0.0, 1.0, 1.0)
     for tail_p, tail_q in (ordered_tails(p, q), ordered_tails(q, p)):
         # Score bounds are quick and rank the events nearly as the exact bounds do.
         rank = np.log(np.maximum(_score(tail_p, samples, alpha, -1) - delta, 1e-300)) - np.log(
             _score(tail_q + 1 / samples, samples, alpha, 1)
         )
         shortlist = np.argsort(rank)[-SHORTLIST:]
-        best = max(
-            best, float(clopper_pearson_bound(tail_p[shortlist], tail_q[shortlist], samples, alpha, delta).max())
-        )
+        bounds = clopper_pearson_bound(tail_p[shortlist], tail_q[shortlist], samples, alpha, delta)
+        at = int(np.argmax(bounds))
+        found = BestEvent(float(bounds[at]), float(tail_p[shortlist[at]]), float(tail_q[shortlist[at]]))
+        best = max(best, found)
     return best
+
+
+def drawn_bounds(event, samples, confidence, rng, *, draws, delta=0.0):
+    """Bounds that so many final samples would give for this event, shape (draws,)."""
+    p, q = rng.binomial(samples, event.p, size=draws), rng.binomial(samples, event.q, size=draws)
+    return clopper_pearson_bound(p / samples, q / samples, samples, 1 - confidence, delta)
 
 
 def _score(p, samples, alpha, sign):

@@ -281,6 +281,21 @@ def test_the_best_bound_against_all_events(delta):
     assert oracle.best_bound(p, q, 10_000, 0.9, delta) == pytest.approx(max(every), rel=1e-9)
 
 
+def test_the_bounds_of_the_best_event_in_drawn_samples():
+    """Counts as likely as their laws say, by enumeration; the event is that of the largest bound."""
+    p, q = np.array([0.05, 0.15, 0.8]), np.array([0.02, 0.1, 0.88])
+    event = oracle.best_event(p, q, 200, 0.9)
+    assert event.bound == oracle.best_bound(p, q, 200, 0.9)
+    assert event.bound == oracle.clopper_pearson_bound(event.p, event.q, 200, 0.1)
+    hits = np.arange(201)
+    weights = binom.pmf(hits[:, None], 200, event.p) * binom.pmf(hits, 200, event.q)
+    every = oracle.clopper_pearson_bound(hits[:, None] / 200, hits / 200, 200, 0.1)
+    drawn = oracle.drawn_bounds(event, 200, 0.9, np.random.default_rng(3), draws=20_000)
+    for least in (0.0, event.bound / 2, event.bound):
+        expected = weights[every > least].sum()
+        assert np.mean(drawn > least) == pytest.approx(expected, abs=5 * np.sqrt(expected * (1 - expected) / 20_000))
+
+
 def test_the_bound_at_whole_counts_is_that_of_clopper_and_pearson():
     hits = np.array([1, 3, 50, 700, 990])
     mine = oracle.clopper_pearson_bound(hits[:, None] / 1000, hits / 1000, 1000, 0.1, 0.01)
