@@ -54,6 +54,10 @@ _FEW_VALUES = 64
 """Distinct numbers, at most, that are not taken for those of a continuous law. Chosen by hand; they are counted among
 the first thousand rows, which are nearly all distinct under such a law."""
 
+_EXACT_STEP = 2.0**-24
+"""What values of a function of few values are multiples of. Chosen by hand: far below what samples tell, and so that
+sums of millions are exact."""
+
 _MANY = 256
 """Columns from which on a linear system is solved as one that is positive definite. Chosen by hand, for time: least
 squares take many times as long."""
@@ -315,7 +319,10 @@ def _tables(transform: Transform, x: np.ndarray, y: np.ndarray) -> AdditiveScore
 
 
 def learn_pooled(make: MakeTransform, columns: Columns, x: OutputsLike, y: OutputsLike) -> Score | None:
-    """One function for all columns, centred, scaled and turned alike: it learns from all of them at once."""
+    """One function for all columns, centred, scaled and turned alike: it learns from all of them at once.
+
+    Columns of few values are taken as they are: the sum then says how often each value comes in an output.
+    """
     x, y = as_outputs(x), as_outputs(y)
     transform = make(columns, x, y)
     if transform is None:
@@ -325,9 +332,9 @@ def learn_pooled(make: MakeTransform, columns: Columns, x: OutputsLike, y: Outpu
     some = np.concatenate([x[:_LOOKED_AT], y[:_LOOKED_AT]])
     low, centre, high = quantiles_of_columns(some, [0.25, 0.5, 0.75])
     scale = np.where(high > low, high - low, 1.0)
-    # Columns of few values are turned and scaled into values that differ by rounding alone.
+    # Columns of few values would be turned and scaled into values that differ by rounding alone.
     if len(np.unique(some[:1000])) <= _FEW_VALUES:
-        return None
+        return _pooled_values(transform, x, y) if isinstance(transform, Identity) and columns.numeric else None
     means, variances = zip(*(_limited_moments(side, centre, scale) for side in (x, y)), strict=True)
     shift = means[0] - means[1]
     spread = np.sqrt((variances[0] + variances[1]) / len(x))
@@ -346,6 +353,16 @@ def learn_pooled(make: MakeTransform, columns: Columns, x: OutputsLike, y: Outpu
     nothing = Table(np.empty(0), np.zeros(1))
     turned = zip(centre, scale, signs, strict=True)
     return AdditiveScore(transform, tuple(table.mirrored(m, s * sign) if sign else nothing for m, s, sign in turned))
+
+
+def _pooled_values(transform: Transform, x: np.ndarray, y: np.ndarray) -> AdditiveScore | None:
+    """One function of the values of all columns."""
+    table = Table.fit(x.ravel(), y.ravel())
+    if not table.spread > 0:
+        return None
+    # Sums are exact, so that outputs with the same values in another order have the same score.
+    table = Table(table.edges, np.round(table.values / _EXACT_STEP) * _EXACT_STEP)
+    return AdditiveScore(transform, (table,) * x.shape[1])
 
 
 def _limited_moments(rows: np.ndarray, centre: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

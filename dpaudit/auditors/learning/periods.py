@@ -56,6 +56,10 @@ so on of it."""
 _PARTS = 32
 """Parts of a period in which the inputs may differ, and by which its multiples and frequencies near it are compared."""
 
+_LUCK = 3 * math.sqrt(_PARTS - 1)
+"""Evidence by which another period must exceed that of a clock or calendar: three standard deviations of the difference
+between two that are as good, each half of a chi-square."""
+
 _NEAR, _NEARER = 0.6, 0.03
 _STEPS_NEAR = 20
 """How far from a peak, in steps of frequencies, more digits of a period are looked for, first and then again, and in
@@ -106,14 +110,19 @@ def _period(x: np.ndarray, y: np.ndarray, *, width: int) -> float | None:
     step = factor / (2 * _CELLS)
     first = 2 * _LEAST_PERIODS
     best = first + int(power[first:].argmax())
-    found = _calendar_periods(usual, high - low, width)
+    known = _calendar_periods(usual, high - low, width)
+    found = list(known)
     if power[best] >= math.log(width * (len(power) - first) / _ERROR):
         frequency = best * step
         for far in (_NEAR, _NEARER):
             near = frequency + step * np.linspace(-far, far, 2 * _STEPS_NEAR + 1)
             frequency = max(near.tolist(), key=lambda each: _evidence(usual, 1 / each))
         found += [multiple / frequency for multiple in range(1, _MULTIPLES + 1)]
-    return max(found, key=lambda each: _evidence(usual, each), default=None)
+    if not found:
+        return None
+    evidence = {period: _evidence(usual, period) for period in found}
+    most = max(evidence.values())
+    return next((period for period in known if evidence[period] >= most - _LUCK), max(found, key=evidence.__getitem__))
 
 
 def _calendar_periods(sides: Sides, range_: float, width: int) -> list[float]:

@@ -342,6 +342,13 @@ FAMILIES: tuple[Family, ...] = (
     ),
     _sum_of_steps("places of numbers", learners.places_transform, _narrow, 1.0, always=True),
     _sum_of_steps("decimals", learners.decimals_transform, _mixed, 1.0, always=True),
+    Family(
+        name="residues",
+        suits=lambda form: _number(form) or _thorough(form),
+        fit=lambda form, x, y: ResidueScore.fit(form.identity.columns, x, y),
+        passes=_passes(1.0),
+        always=True,
+    ),
     _sum_of_steps("phases", phases_transform, _few, 3.0, always=True),
     Family(
         name="a weighted sum",
@@ -383,13 +390,6 @@ FAMILIES: tuple[Family, ...] = (
         suits=_fractions,
         fit=lambda form, x, y: BitsScore.fit(form.identity.columns, x, y),
         passes=_passes(0.5),
-        always=True,
-    ),
-    Family(
-        name="residues",
-        suits=lambda form: _number(form) or _thorough(form),
-        fit=lambda form, x, y: ResidueScore.fit(form.identity.columns, x, y),
-        passes=_passes(1.0),
         always=True,
     ),
     Family(

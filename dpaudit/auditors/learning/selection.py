@@ -316,11 +316,19 @@ def _is_readable_or_better(table: Counts, choice: Choice, test: FinalTest, cauti
 def _of_estimates(found: Sequence[Advice | None]) -> Advice | None:
     """Return events of the score that promises most of those that estimate the log-ratio, by a smooth log-ratio.
 
-    Counts at each threshold alone hardly favour a score that tells rare outputs apart. An event that never occurred on
-    the other input does not say how large its log-ratio is.
+    Of those that promise as much, that of the score of least cost is taken, and among these the first. Counts at each
+    threshold alone hardly favour a score that tells rare outputs apart. An event that never occurred on the other input
+    does not say how large its log-ratio is.
     """
     suited = [advice for advice in found if advice is not None and advice.choices[0].q_hits]
-    return max(suited, key=lambda advice: advice.promised, default=None)
+    if not suited:
+        return None
+    most = max(advice.promised for advice in suited)
+    enough = most - CHEAP_ENOUGH * abs(most)
+    return min(
+        (advice for advice in suited if advice.promised >= enough),
+        key=lambda advice: advice.choices[0].event.score.cost,
+    )
 
 
 def _of_weak_effect(tables: Sequence[Counts], test: FinalTest) -> Advice:

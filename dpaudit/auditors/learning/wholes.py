@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from dpaudit.auditors.learning.counts import caution_for
 from dpaudit.auditors.learning.members import likelihood_ratios
 from dpaudit.auditors.learning.row_scores import AdditiveScore, CoordinateScore
 from dpaudit.auditors.learning.tables import Table
@@ -50,36 +51,45 @@ _LEAST_RANK = 8
 """Outputs of both inputs beyond the outermost of them. Chosen by hand: of 8, all are of one input by luck once in 128
 times."""
 
-_CAUTION = 1.5
-"""Standard errors of caution by which thresholds are compared. Chosen by hand, as `contest._TO_COMPARE`."""
+_ANSCOMBE = 3 / 8
+"""What is added to a count so that its square root has a standard deviation of nearly 1/2 (Anscombe, Biometrika
+1948)."""
+
+_NONE = 1e-3
+"""Count that stands for none, so that no logarithm is infinite. Any number far below one would do."""
 
 
 def learn_coordinate(columns: Columns, x: OutputsLike, y: OutputsLike) -> CoordinateScore:
     """One number in order, one gap between two of these, or one total, whose best half-line promises most."""
     x, y = as_outputs(x)[:_COORDINATE_ROWS], as_outputs(y)[:_COORDINATE_ROWS]
+    made = [(transform, transform(x), transform(y)) for transform in (Totals(columns), Ordered(columns))]
+    caution = caution_for([len(x)] * sum(of_x.shape[1] for _, of_x, _ in made))
     found: list[tuple[float, CoordinateScore]] = []
-    for transform in (Ordered(columns), Totals(columns)):
-        of_x, of_y = transform(x), transform(y)
+    for transform, of_x, of_y in made:
         width = of_x.shape[1]
         for column in range(width):
             check_time()
-            promised = _promised(np.sort(of_x[:, column]), np.sort(of_y[:, column]))
+            promised = _promised(np.sort(of_x[:, column]), np.sort(of_y[:, column]), caution)
             found.append((promised, CoordinateScore(transform, column, width)))
     return max(found, key=lambda item: item[0])[1]
 
 
-def _promised(x: np.ndarray, y: np.ndarray) -> float:
-    """Largest log-ratio of how often ordered numbers of two inputs are beyond a threshold, less its standard errors."""
+def _promised(x: np.ndarray, y: np.ndarray, caution: float) -> float:
+    """Largest log-ratio of how often ordered numbers of two inputs are beyond a threshold, at the ends of intervals.
+
+    These are of so many standard errors of the square roots of counts, which hardly depend on the counts.
+    """
     pooled = np.sort(np.concatenate([x, y]), kind="stable")
     half = max(len(pooled) // 2, 1)
     ranks = np.unique(np.geomspace(min(_LEAST_RANK, half), half, _RANKS).astype(int))
     thresholds = np.concatenate([pooled[ranks], pooled[-ranks]])
-    a, b = (np.searchsorted(side, thresholds) for side in (x, y))
-    best = 0.0
-    for of_x, of_y in ((a, b), (len(x) - a, len(y) - b)):
-        p, q = of_x + 0.5, of_y + 0.5
-        best = max(best, float(np.max(np.abs(np.log(p) - np.log(q)) - _CAUTION * np.sqrt(1 / p + 1 / q))))
-    return best
+    below = np.stack([np.searchsorted(side, thresholds) for side in (x, y)])
+    counts = np.stack([below, np.array([[len(x)], [len(y)]]) - below])
+    roots = np.sqrt(counts + _ANSCOMBE)
+    least = np.square(np.maximum(roots - caution / 2, 0.0)) - _ANSCOMBE
+    most = np.square(roots + caution / 2) - _ANSCOMBE
+    ratios = np.log(np.maximum(least, _NONE)) - np.log(most[:, ::-1])
+    return float(np.max(ratios))
 
 
 def learn_totals(columns: Columns, x: OutputsLike, y: OutputsLike) -> AdditiveScore | None:
