@@ -14,6 +14,7 @@ from dpaudit.auditors.learning.coded_score import learn_coded
 from dpaudit.auditors.learning.directions import directions_transform
 from dpaudit.auditors.learning.groups import learn_groups
 from dpaudit.auditors.learning.members import learn_members
+from dpaudit.auditors.learning.packed import MOST_PACKED, unpacked_transform
 from dpaudit.auditors.learning.parities import learn_parities
 from dpaudit.auditors.learning.periods import MOST_PERIODIC, phases_transform
 from dpaudit.auditors.learning.residues import ResidueScore
@@ -194,6 +195,17 @@ def _fractions(form: Form) -> bool:
     return form.kind not in "biuc" and (_number(form) or _thorough(form))
 
 
+def _packed(form: Form) -> bool:
+    return _number(form) or (_thorough(form) and form.width <= MOST_PACKED)
+
+
+def _within_groups(form: Form, make: learners.MakeTransform, x: OutputsLike, y: OutputsLike) -> Score | None:
+    """Columns within groups, in changed coordinates."""
+    assert form.columns is not None
+    transform = form.once(make)(form.columns, x, y)
+    return None if transform is None else learn_groups(transform, x, y)
+
+
 def _passes(number: float, by_width: float = 0.0) -> Callable[[int], float]:
     return lambda width: number + by_width * width
 
@@ -371,6 +383,13 @@ FAMILIES: tuple[Family, ...] = (
         always=True,
     ),
     Family(
+        name="bits within groups",
+        suits=lambda form: _thorough(form) and form.width <= MOST_PACKED,
+        fit=lambda form, x, y: _within_groups(form, unpacked_transform, x, y),
+        passes=_passes(12.0),
+        always=True,
+    ),
+    Family(
         name="codes beside numbers",
         suits=lambda form: _thorough(form) and form.width <= learners.MOST_PAIR_COLUMNS,
         fit=lambda form, x, y: learn_coded(form.identity, x, y),
@@ -399,6 +418,7 @@ FAMILIES: tuple[Family, ...] = (
         passes=_passes(0.5),
         always=True,
     ),
+    _sum_of_steps("bits of whole numbers", unpacked_transform, _packed, 12.0, always=True),
     Family(
         name="boosted trees",
         suits=_narrow,

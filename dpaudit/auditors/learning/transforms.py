@@ -514,6 +514,71 @@ class Parities(Transform):
 
 
 @dataclass(frozen=True, slots=True)
+class Unpacked(Transform):
+    """The bits of whole numbers from 0 on, the lowest first, in the place of these; other numbers as they are.
+
+    Attributes
+    ----------
+    bits
+        Bits of every number, 0 of those that stay.
+    """
+
+    name = "unpacked"
+
+    MOST: ClassVar[int] = 64
+    """Bits of a number, at most."""
+
+    bits: tuple[int, ...]
+
+    def of_rows(self, rows: np.ndarray, first: int | None = None) -> np.ndarray:
+        made = np.empty((len(rows), len(self._places)))
+        at = 0
+        for column, bits in enumerate(self.bits):
+            numbers = rows[:, column]
+            if not bits:
+                made[:, at] = numbers
+            else:
+                made[:, at : at + bits] = _bits(numbers, bits)
+            at += max(bits, 1)
+        return made
+
+    @property
+    def _places(self) -> list[tuple[int, int | None]]:
+        """Number of an output, and its bit or None, of every column."""
+        return [(place, bit if bits else None) for place, bits in enumerate(self.bits) for bit in range(max(bits, 1))]
+
+    def own(self, width: int) -> int:
+        return len(self.bits)
+
+    def named(self, column: int, width: int, naming: Naming = PLAIN) -> str:
+        place, bit = self._places[column]
+        if bit is None:
+            return columnwords.part(self.columns, place, self.own(width), naming)
+        return f"bit {bit} of {columnwords.named(self.columns, place, self.own(width), naming)}"
+
+    def axis(self, column: int, width: int, edges: np.ndarray, naming: Naming) -> Axis:
+        place, bit = self._places[column]
+        if bit is None:
+            return columnwords.axis(self.columns, place, self.own(width), edges, naming)
+        return Axis.of_numbers(self.named(column, width, naming), edges)
+
+    def explained(self, columns: Sequence[int], width: int, naming: Naming) -> dict[str, Any]:
+        places = self._places
+        legend = columnwords.legend(self.columns, sorted({places[column][0] for column in columns}))
+        return {**legend, "bits": "counted from 0, the lowest"}
+
+    def _own_json(self) -> dict[str, Any]:
+        return {"bits": list(self.bits)}
+
+    @classmethod
+    def _of_json(cls, columns: Columns, raw: dict[str, Any]) -> Self:
+        bits = tuple(raw["bits"])
+        if not any(bits) or not all(type(each) is int and 0 <= each <= cls.MOST for each in bits):
+            raise ValueError(f"'bits' must list numbers from 0 to {cls.MOST}, at least one of them above 0")
+        return cls(columns, bits)
+
+
+@dataclass(frozen=True, slots=True)
 class Coded(Transform):
     """The numbers; the smallest and the largest that are no codes, or the first code where all are; counts of codes.
 
@@ -618,9 +683,19 @@ _KINDS: dict[str, type[Transform]] = {
         Totals,
         Successions,
         Parities,
+        Unpacked,
         Coded,
     )
 }
+
+
+def _bits(numbers: np.ndarray, count: int) -> np.ndarray:
+    """Lowest bits of whole numbers, shape (size, count); of numbers beyond double precision's whole ones, all are 0."""
+    if numbers.dtype.kind == "f":
+        # What is no whole number of this size is none of those that are looked at.
+        numbers = np.where((numbers >= 0) & (numbers < 2.0**63), numbers, 0.0)
+    whole = np.ascontiguousarray(numbers).astype("<u8")
+    return np.unpackbits(whole.view(np.uint8).reshape(-1, 8), axis=1, count=count, bitorder="little")
 
 
 def parity(numbers: np.ndarray) -> np.ndarray:
