@@ -17,6 +17,9 @@ def float_bits(outputs: np.ndarray) -> np.ndarray:
     A sampler in floating point does not produce every number, and which ones it produces may depend on the input,
     although the real-valued law that it approximates keeps its promise.
 
+    Several numbers that are computed from one noisy number, such as it and the ends of an interval around it, may show
+    this without bit patterns, by the rounding errors of their differences.
+
     Parameters
     ----------
     outputs
