@@ -135,9 +135,8 @@ class Lookup:
             if some is not None:
                 block = block[:, some]
             shape = (count, len(block))
-            at, whole, cells, found = (
-                each[: block.size].reshape(shape) for each in (numbers, narrow, numbered, values)
-            )
+            at, found = (each[: block.size].reshape(shape) for each in (numbers, values))
+            whole, cells = narrow[: block.size].reshape(shape), numbered[: block.size].reshape(shape)
             with np.errstate(over="ignore"):
                 np.copyto(at, block.T, casting="same_kind")
             np.copyto(cells, _to_cells(at, whole, self.low, self.factor, self.begins, self.cells))

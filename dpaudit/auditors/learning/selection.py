@@ -24,7 +24,7 @@ from dpaudit.auditors.learning.counts import (
     expected_of,
 )
 from dpaudit.auditors.learning.planted import Identifier, identifier, planted, types_read_by_text
-from dpaudit.auditors.learning.scores import Score, scores_of
+from dpaudit.auditors.learning.scores import OutcomeScore, Score, scores_of
 from dpaudit.auditors.learning.threads import one_thread
 from dpaudit.auditors.learning.trees import BoostedScore
 from dpaudit.auditors.outputs.outputs import Outputs, OutputsLike, as_outputs
@@ -160,7 +160,8 @@ class Selection:
     by_text
         Names of the types of which only the ``repr`` was seen, where a difference went unnoticed.
     unchecked
-        Whether the time was over before it was known if one would; of arrays of fractions, which describe, it is False.
+        Whether the time was over before it was known if one would; of arrays of fractions, which describe, only where
+        nothing but equal outputs was looked at.
     """
 
     main: Choice
@@ -246,8 +247,13 @@ def select_events(
             blind = None
             blind = _is_blind(x, y, test, until, selection.left_out, identified)
     by_text = types_read_by_text(x, y) if blind else ()
-    unchecked = blind is None and x.dtype.kind not in "fc"
+    unchecked = (blind is None and x.dtype.kind not in "fc") or _nothing_looked(competition)
     return replace(selection, blind=bool(blind), identified=identified, by_text=by_text, unchecked=unchecked)
+
+
+def _nothing_looked(competition: Competition) -> bool:
+    """Whether no family looked at what outputs are, and some that would have took too long: equal ones were counted."""
+    return bool(competition.left_out) and all(isinstance(each.score, OutcomeScore) for each in competition.tables)
 
 
 def choose_from(tables: Sequence[Counts], test: FinalTest) -> Selection:

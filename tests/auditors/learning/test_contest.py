@@ -10,6 +10,7 @@ from dpaudit.auditors.learning.contest import Contest
 from dpaudit.auditors.learning.counts import FinalTest
 from dpaudit.auditors.learning.selection import select_events
 from dpaudit.auditors.outputs.outputs import Outputs
+from dpaudit.claims.guarantees import ApproximateDP
 
 SIZE = 200_000
 TEST = FinalTest(dpaudit.ApproximateDP(0.0), 800_000, 0.1)
@@ -120,3 +121,15 @@ def test_two_numbers_that_seldom_are_nearly_equal_are_found_beside_a_shift():
         return rows
 
     assert max(choice.predicted for choice in bound(sample).choices) > 1.7
+
+
+def test_fractions_of_which_nothing_but_equal_ones_was_looked_at_are_no_pass():
+    """A deadline that is over leaves out all families; with time, half-lines see that nothing differs."""
+    rng = np.random.default_rng(0)
+    sides = Outputs(rng.laplace(size=4000)), Outputs(rng.laplace(size=4000))
+    guarantee = ApproximateDP(1.0)
+    late, in_time = (select_events(*sides, FinalTest(guarantee, 4000, 0.01), until=until) for until in (0.0, None))
+    assert "half-lines" in late.left_out
+    assert late.unchecked
+    assert late.overlooks(0.0, guarantee)
+    assert not in_time.overlooks(0.0, guarantee)

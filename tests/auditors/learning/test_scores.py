@@ -13,6 +13,7 @@ from dpaudit.auditors.learning.bits import BitsScore
 from dpaudit.auditors.learning.counts import FinalTest, ThresholdEvent
 from dpaudit.auditors.learning.groups import learn_groups
 from dpaudit.auditors.learning.mixtures import MixtureScore
+from dpaudit.auditors.learning.packed import unpacked_transform
 from dpaudit.auditors.learning.parities import learn_parities
 from dpaudit.auditors.learning.residues import ResidueScore
 from dpaudit.auditors.learning.row_scores import AdditiveScore, CoordinateScore
@@ -62,6 +63,13 @@ def numbers(data, size, rng):
 def hadamard(data, size, rng):
     index = rng.integers(0, 256, size)
     return np.column_stack([index, (-1) ** ((index >> 3 * data & 1) + (rng.random(size) < 0.2))])
+
+
+def filters(data, size, rng):
+    """Bits of a filter as one whole number, of which two are likelier."""
+    bits = rng.random((size, 12)) < 0.4
+    bits[:, [2 * data, 7]] |= rng.random((size, 2)) < 0.5
+    return bits @ (1 << np.arange(12))
 
 
 def sums(data, size, rng):
@@ -177,6 +185,15 @@ SCORES = {
         lambda x, y: learn_parities(Identity(Columns.fit(np.r_[x, y])), x, y),
         lambda d, s, r: structured([(index, sign > 0) for index, sign in hadamard(d, s, r).tolist()]),
     ),
+    "bits of whole numbers": (
+        partial(learners.learn_additive, unpacked_transform, Columns()),
+        lambda d, s, r: np.column_stack([filters(d, s, r), laplace(d, s, r).round()]),
+    ),
+    "bits of whole numbers structured": (
+        lambda x, y: learners.learn_additive(unpacked_transform, Columns.fit(np.r_[x, y]), x, y),
+        lambda d, s, r: structured([(v, None if v % 3 else "a") for v in filters(d, s, r).tolist()]),
+    ),
+    "pooled values": (partial(learners.learn_pooled, learners.identity_transform, Columns()), coins),
     "successions": (partial(learn_successions, Columns()), history),
     "successions of letters": (
         lambda x, y: learn_successions(Columns.fit(np.r_[x, y]), x, y),
