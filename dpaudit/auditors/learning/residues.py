@@ -21,7 +21,7 @@ from dpaudit.auditors.learning.transforms import columns_from_json, places_to_js
 from dpaudit.auditors.outputs import column_words as columnwords
 from dpaudit.auditors.outputs.column_words import PLAIN, Naming
 from dpaudit.auditors.outputs.columns import Columns
-from dpaudit.auditors.outputs.event_words import half_line, listed
+from dpaudit.auditors.outputs.event_words import half_line, in_full, listed
 from dpaudit.auditors.outputs.grids import WHOLE, Grid, grid_from_json
 from dpaudit.auditors.outputs.outputs import OutputsLike, as_outputs, joined
 from dpaudit.auditors.sampling.pace import check_time
@@ -143,8 +143,8 @@ class Sum:
         """Number of the point that a column is at."""
         if self.grid == WHOLE:
             return name
-        above = f"({name} - {self.grid.offset:.17g})" if self.grid.offset else name
-        return f"round({above} / {self.grid.step:.17g})"
+        above = f"({name} - {in_full(self.grid.offset)})" if self.grid.offset else name
+        return f"round({above} / {in_full(self.grid.step)})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ Structured outputs are taken apart into rows of numbers first.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -20,7 +21,9 @@ from dpaudit.auditors.outputs.event_words import (
     LONGEST_RULE,
     MOST_NAMED,
     added,
+    beginning,
     half_line,
+    interval,
     number,
     rounded_down,
     rounded_up,
@@ -69,7 +72,7 @@ class AdditiveScore:
         return score
 
     def describe(self, threshold: float, *, above: bool, naming: Naming = PLAIN) -> Any:
-        """Intervals where there is one column; otherwise which columns there are, and the rule where it is short."""
+        """Half-line or intervals in one column; otherwise which columns there are, and the rule where it is short."""
         relevant = {i: table for i, table in enumerate(self.tables) if table.spread > 0}
         transform, columns, width = self.transform, list(relevant), len(self.tables)
         score = of_some(self.of_rows, columns, width)
@@ -82,7 +85,11 @@ class AdditiveScore:
                 inside = (ratios >= threshold - rest if above else ratios <= threshold - rest).tolist()
                 return {f"{axis.name} is any of": [v for v, each in zip(axis.values, inside, strict=True) if each]}
             intervals = _intervals(table, threshold - rest, above=above)
-            event = {f"{axis.name} in [from, to)": intervals, **transform.explained(columns, width, naming)}
+            explained = transform.explained(columns, width, naming)
+            if len(intervals) == 1 and np.isinf(intervals[0]).sum() == 1:
+                ends = (beginning(end) if np.isfinite(end) else None for end in intervals[0])
+                return {axis.name: interval("", *ends).strip(), **explained}
+            event = {f"{axis.name} in [from, to)": intervals, **explained}
             single = any(high == np.nextafter(low, np.inf) for low, high in intervals)
             return with_rule(event, rule([axis], score, threshold, above=above) if single else "")
         what = transform.listed(columns, width, naming, [table.spread for table in relevant.values()])
@@ -110,6 +117,9 @@ class AdditiveScore:
 
 _FEW_NAMES, _FEW_LIMITS = 8, 4
 """Columns of which a weighted sum is written out, at most, and its limits."""
+
+_LIMIT_OFF = 0.001
+"""Part of the range between two limits that they may be off by in words."""
 
 _PLAIN_RULE = 120
 """Characters from which on conditions are harder to read than a sum of what every number adds."""
@@ -141,6 +151,18 @@ def _intervals(table: Table, threshold: float, *, above: bool) -> list[list[floa
     starts = np.flatnonzero(chosen & ~np.r_[False, chosen[:-1]])
     ends = np.flatnonzero(chosen & ~np.r_[chosen[1:], False])
     return [[float(bounds[i]), float(bounds[j + 1])] for i, j in zip(starts, ends, strict=True)]
+
+
+def _range(low: float, high: float) -> str:
+    off = _LIMIT_OFF * (high - low)
+    return f"{number(low, off)} to {number(high, off)}"
+
+
+def _first(holds: Callable[[float], bool], low: float, high: float) -> float:
+    """Return the smallest number that something holds for, which does not hold for ``low`` but does for ``high``."""
+    while low < (middle := low + (high - low) / 2) < high:
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +205,7 @@ class LinearScore:
             what = weighted(list(zip(self.weights[chosen].tolist(), names, strict=True)))
         limits = ""
         if len(chosen) <= _FEW_LIMITS:
-            ranges = (f"{number(self.low[column])} to {number(self.high[column])}" for column in chosen)
-            limits = f" ({', '.join(ranges)})"
+            limits = f" ({', '.join(_range(float(self.low[column]), float(self.high[column])) for column in chosen)})"
         return {
             f"{what}, each limited to its usual range{limits}": half_line(threshold, above=above),
             **(columnwords.legend(transform.columns, chosen) if isinstance(transform, Identity) else {}),
@@ -431,17 +452,38 @@ class ExtremeScore:
             "interquartile ranges": half_line(threshold, above=above),
             **columnwords.legend(self.transform.columns, columns),
         }
-        text = ""
-        if width <= _FEW_LIMITS and isinstance(self.transform, Identity):
-            sides = zip(self.centre - threshold * self.scale, self.centre + threshold * self.scale, strict=True)
-            named = [columnwords.named(self.transform.columns, column, width, naming) for column in columns]
-            text = (" or " if above else " and ").join(
-                f"{name} <= {rounded_up(low)} or {name} >= {rounded_down(high)}"
-                if above
-                else f"{rounded_down(low)} <= {name} <= {rounded_up(high)}"
-                for name, (low, high) in zip(named, sides, strict=True)
-            )
+        if width > _FEW_LIMITS or not isinstance(self.transform, Identity):
+            return event
+        terms = []
+        for column in columns:
+            ends = self._ends(column, threshold, above=above)
+            if ends is None:
+                return event
+            name, apart = columnwords.named(self.transform.columns, column, width, naming), ends[1] - ends[0]
+            if above:
+                terms.append(f"{name} <= {rounded_up(ends[0], apart)} or {name} >= {rounded_down(ends[1], apart)}")
+            else:
+                terms.append(f"{rounded_down(ends[0], apart)} <= {name} <= {rounded_up(ends[1], apart)}")
+        text = (" or " if above else " and ").join(terms)
         return with_rule(event, text if len(text) <= LONGEST_RULE else "")
+
+    def _ends(self, column: int, threshold: float, *, above: bool) -> tuple[float, float] | None:
+        """Return the last number of the event below a centre and the first above it, or its ends around the centre.
+
+        None where a column alone never decides.
+        """
+        centre, unit = float(self.centre[column]), float(1 / self.scale[column])
+
+        def within(value: float) -> bool:
+            deviation = abs((value - centre) * unit)
+            return deviation < threshold if above else deviation <= threshold
+
+        reach = 2 * threshold / unit
+        low, high = math.nextafter(centre - reach, -math.inf), math.nextafter(centre + reach, math.inf)
+        if not within(centre) or within(low) or within(high):
+            return None
+        first, beyond = _first(within, low, centre), _first(lambda value: not within(value), centre, high)
+        return (math.nextafter(first, -math.inf), beyond) if above else (first, math.nextafter(beyond, -math.inf))
 
     def to_json(self) -> dict[str, Any]:
         """Transform, centres and scales."""

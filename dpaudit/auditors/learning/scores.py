@@ -27,7 +27,7 @@ from dpaudit.auditors.learning.transforms import columns_from_json, places_to_js
 from dpaudit.auditors.outputs import column_words as columnwords
 from dpaudit.auditors.outputs.column_words import PLAIN, Naming
 from dpaudit.auditors.outputs.columns import Columns
-from dpaudit.auditors.outputs.event_words import half_line
+from dpaudit.auditors.outputs.event_words import half_line, in_full
 from dpaudit.auditors.outputs.leaves import with_names
 from dpaudit.auditors.outputs.outputs import (
     Coder,
@@ -200,7 +200,7 @@ class ColumnScore:
                     return {f"{part} is any of": columnwords.values_of(self.columns, column, inside, part)}
                 legend = columnwords.legend(self.columns, [column])
         if self.centre is not None:
-            what = f"|{what} - {self.centre:.17g}|"
+            what = f"|{what} - {in_full(self.centre)}|"
         return {what: half_line(threshold, above=above), **legend}
 
     def to_json(self) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import numpy as np
 from dpaudit.auditors.outputs import column_words as columnwords
 from dpaudit.auditors.outputs.column_words import PLAIN, Naming
 from dpaudit.auditors.outputs.columns import Columns
-from dpaudit.auditors.outputs.event_words import MOST_NAMED, Axis, listed
+from dpaudit.auditors.outputs.event_words import MOST_NAMED, Axis, in_full, listed
 from dpaudit.auditors.outputs.outputs import OutputsLike, as_outputs
 
 _LARGEST = 1e300
@@ -195,13 +195,18 @@ class Innovations(Transform):
         return np.asarray(rows.astype(float, copy=False) @ self.matrix)
 
     def named(self, column: int, width: int, naming: Naming = PLAIN) -> str:
+        return self._written(column, width, naming, full=False)
+
+    def axis(self, column: int, width: int, edges: np.ndarray, naming: Naming) -> Axis:
+        return Axis.of_numbers(self._written(column, width, naming, full=True), edges)
+
+    def _written(self, column: int, width: int, naming: Naming, *, full: bool) -> str:
         what = columnwords.named(self.columns, column, width, naming)
         before = [(float(self.matrix[i, column]), i) for i in range(column) if self.matrix[i, column]]
         if len(before) > _MOST_TERMS:
             return f"{what} less what the numbers before it predict"
-        return weighted(
-            [(1.0, what), *((weight, columnwords.named(self.columns, i, width, naming)) for weight, i in before)]
-        )
+        terms = [(1.0, what), *((weight, columnwords.named(self.columns, i, width, naming)) for weight, i in before)]
+        return weighted(terms, full=full)
 
     def explained(self, columns: Sequence[int], width: int, naming: Naming) -> dict[str, Any]:
         return columnwords.legend(self.columns, range(width))
@@ -235,12 +240,18 @@ class Directions(Transform):
         return len(self.matrix)
 
     def named(self, column: int, width: int, naming: Naming = PLAIN) -> str:
+        return self._written(column, naming, full=False)
+
+    def axis(self, column: int, width: int, edges: np.ndarray, naming: Naming) -> Axis:
+        return Axis.of_numbers(self._written(column, naming, full=True), edges)
+
+    def _written(self, column: int, naming: Naming, *, full: bool) -> str:
         weights = self.matrix[:, column].tolist()
         terms = [(weight, i) for i, weight in enumerate(weights) if weight]
         if len(terms) > _MOST_TERMS:
             return f"weighted sum {column + 1}"
         names = [columnwords.named(self.columns, i, len(weights), naming) for _, i in terms]
-        return weighted([(weight, name) for (weight, _), name in zip(terms, names, strict=True)])
+        return weighted([(weight, name) for (weight, _), name in zip(terms, names, strict=True)], full=full)
 
     def explained(self, columns: Sequence[int], width: int, naming: Naming) -> dict[str, Any]:
         own = self.own(width)
@@ -315,7 +326,7 @@ class Phases(Transform):
     def named(self, column: int, width: int, naming: Naming = PLAIN) -> str:
         place, period = self.periods[column]
         what = columnwords.named(self.columns, place, self.own(width), naming)
-        return f"{what} / {period:.12g} % 1"
+        return f"{what} / {in_full(period)} % 1"
 
     def _own_json(self) -> dict[str, Any]:
         return {"periods": [[column, period] for column, period in self.periods]}
@@ -443,7 +454,7 @@ class Successions(Transform):
         """Write a number, or what it stands for where no column holds numbers."""
         columns = range(len(columnwords.names_of(self.columns)))
         values = [columnwords.value_of(self.columns, column, number) for column in columns]
-        return f"{number:g}" if None in values or not values else str(values[0])
+        return f"{in_full(number)}" if None in values or not values else str(values[0])
 
     def _own_json(self) -> dict[str, Any]:
         return {"pairs": [list(pair) for pair in self.pairs]}
@@ -494,7 +505,7 @@ class Parities(Transform):
         value = columnwords.value_of(self.columns, other, larger)
         if value is not None:
             return f"{text}, turned round where {columnwords.part(self.columns, other, own, naming)} is {value}"
-        return f"{text}, turned round where {columnwords.named(self.columns, other, own, naming)} >= {larger:g}"
+        return f"{text}, turned round where {columnwords.named(self.columns, other, own, naming)} >= {in_full(larger)}"
 
     def explained(self, columns: Sequence[int], width: int, naming: Naming) -> dict[str, Any]:
         return columnwords.legend(self.columns, sorted({self.functions[column][0] for column in columns}))
@@ -646,7 +657,7 @@ class Coded(Transform):
 
     def _extremes(self, own: int, naming: Naming) -> dict[str, str]:
         """Say which numbers the smallest and the largest are looked for among, and codes are counted in."""
-        codes = listed([f"{code:g}" for code in self.codes])
+        codes = listed([f"{in_full(code)}" for code in self.codes])
         return {
             "codes are counted in": numbers_of(self.columns, own, naming),
             "smallest and largest": f"of these that are not {codes}",
@@ -657,9 +668,9 @@ class Coded(Transform):
         own = len(columnwords.names_of(self.columns))
         kinds = [column for column in range(own) if columnwords.value_of(self.columns, column, 0) is not None]
         if not kinds or not code.is_integer() or not -1 <= code <= len(self.columns.categories) + 1:
-            return f"{_OCCURRENCES} {code:g}"
+            return f"{_OCCURRENCES} {in_full(code)}"
         text = columnwords.value_of(self.columns, kinds[0], code)
-        return f"{_OCCURRENCES} {text}" + (f" (or {code:g})" if len(kinds) < own else "")
+        return f"{_OCCURRENCES} {text}" + (f" (or {in_full(code)})" if len(kinds) < own else "")
 
     def _own_json(self) -> dict[str, Any]:
         return {"codes": list(self.codes)}
@@ -733,17 +744,19 @@ def numbers_of(columns: Columns, own: int, naming: Naming) -> str:
     return listed([columnwords.named(columns, column, own, naming) for column in range(own)])
 
 
-def weighted(terms: Sequence[tuple[float, str]]) -> str:
-    """Write a weighted sum.
+def weighted(terms: Sequence[tuple[float, str]], *, full: bool = False) -> str:
+    """Write a weighted sum, with four digits of each weight or all.
 
     Examples
     --------
     >>> weighted([(1.0, "output[1]"), (-0.25, "output[0]")])
     'output[1] - 0.25 output[0]'
+    >>> weighted([(1.0, "output[1]"), (-1 / 3, "output[0]")]), weighted([(1 / 3, "output[0]")], full=True)
+    ('output[1] - 0.3333 output[0]', '0.3333333333333333 output[0]')
     """
     text = ""
     for weight, name in terms:
-        size = "" if abs(weight) == 1 else f"{abs(weight):.4g} "
+        size = "" if abs(weight) == 1 else f"{in_full(abs(weight)) if full else f'{abs(weight):.4g}'} "
         sign = (" - " if weight < 0 else " + ") if text else "-" if weight < 0 else ""
         text += f"{sign}{size}{name}"
     return text

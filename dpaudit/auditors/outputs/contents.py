@@ -17,6 +17,7 @@ from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
+from dpaudit.auditors.outputs.event_words import in_full
 from dpaudit.auditors.outputs.flat import Uniform, Varied
 from dpaudit.auditors.outputs.held import (
     TEXTS,
@@ -100,7 +101,7 @@ class Content:
             return f"length of output{self.held}"
         if self.kind == "character":
             return f"code of output{self.held}[{self.value:g}]"
-        value = f"{self.value:g}" if isinstance(self.value, float | int) else self.value
+        value = in_full(self.value) if isinstance(self.value, float | int) else self.value
         key = (self.key or "").removeprefix(".")
         if key.startswith("['") and key.endswith("']") and key.count("[") == 1:
             key = key[2:-2]

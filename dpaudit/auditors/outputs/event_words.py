@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR, Context
+from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Context
 from itertools import product
 from typing import Any
 
@@ -28,7 +28,14 @@ _MOST_GROUPS, _MOST_GROUPED_AXES = 36, 3
 _LONGEST_NUMBER = 9
 """Characters up to which a number is written in full."""
 
-_DOWN = Context(prec=6, rounding=ROUND_FLOOR)
+_LEAST_DIGITS, _MOST_DIGITS = 6, 15
+"""Digits that a number is rounded to: any decimal number of up to 15 digits is read back as it was written."""
+
+_OFF = 1e-6
+"""Part of the narrowest cell of a column, or of 1, that a threshold in words may be off by."""
+
+_LARGE = 1000.0
+"""Size from which on thresholds are written in full: timestamps and totals may differ by a tiny part of their size."""
 
 _MOST_ADDED, _MOST_STEPS = 4, 3
 _DECIMALS = range(2, 7)
@@ -36,8 +43,8 @@ _DECIMALS = range(2, 7)
 
 
 def half_line(threshold: float, *, above: bool) -> str:
-    """Write which side of a threshold an event is, with all digits."""
-    return f"{'>=' if above else '<='} {threshold:.17g}"
+    """Write which side of a threshold an event is, with as many digits as it takes to read the threshold back."""
+    return f"{'>=' if above else '<='} {in_full(threshold)}"
 
 
 def listed(names: Sequence[str], weights: Sequence[float] | None = None) -> str:
@@ -60,53 +67,83 @@ def listed(names: Sequence[str], weights: Sequence[float] | None = None) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def number(value: float) -> str:
-    """Write a number in full where it is short, otherwise with six digits.
+def in_full(value: float) -> str:
+    """Write a number with the fewest digits that are read back as it.
 
     Examples
     --------
-    >>> number(2.0), number(0.1), number(1 / 3)
-    ('2', '0.1', '0.333333')
+    >>> in_full(2.0), in_full(0.1), in_full(1.7e9)
+    ('2', '0.1', '1700000000')
     """
-    text = _in_full(value)
-    return text if len(text) <= _LONGEST_NUMBER else f"{value:.6g}"
-
-
-def _in_full(value: float) -> str:
     return repr(float(value)).removesuffix(".0")
 
 
-def _from(edge: float) -> tuple[str, bool]:
-    """Write where a cell begins, and say whether that number is still below it."""
-    before = math.nextafter(edge, -math.inf)
-    text, beyond = min((_in_full(edge), False), (_in_full(before), True), key=lambda each: len(each[0]))
-    if len(text) <= _LONGEST_NUMBER:
-        return text, beyond
-    # Outputs that equal an edge are still where it says.
-    return rounded_down(edge), False
-
-
-def rounded_down(value: float) -> str:
-    """Write a number with six digits that is no larger.
+def number(value: float, off: float) -> str:
+    """Write a number in full where it is short or whole, otherwise rounded by no more than ``off``.
 
     Examples
     --------
-    >>> rounded_down(2 / 3), rounded_down(-2 / 3), rounded_down(2.0)
-    ('0.666666', '-0.666667', '2')
+    >>> number(2.0, 0.01), number(1.7e9, 0.01), number(1 / 3, 0.01), number(1 / 3, 1e-8)
+    ('2', '1700000000', '0.333333', '0.33333333')
     """
-    return f"{float(_DOWN.create_decimal_from_float(float(value))):.6g}"
+    text = in_full(value)
+    return text if len(text) <= _LONGEST_NUMBER or value.is_integer() else _rounded(value, off, ROUND_HALF_EVEN)
 
 
-def rounded_up(value: float) -> str:
-    """Write a number with six digits that is no smaller.
+def _rounded(value: float, off: float, rounding: str) -> str:
+    """Write a number with the fewest digits that are near enough, at least six, or in full."""
+    for digits in range(_LEAST_DIGITS, _MOST_DIGITS + 1):
+        rounded = float(Context(prec=digits, rounding=rounding).create_decimal_from_float(value))
+        if abs(value - rounded) <= off:
+            return f"{rounded:.{digits}g}"
+    return in_full(value)
+
+
+def rounded_down(value: float, width: float) -> str:
+    """Write a number, or one that is smaller by hardly any part of a cell of that width.
 
     Examples
     --------
-    >>> rounded_up(2 / 3), rounded_up(-2 / 3), rounded_up(2.0)
+    >>> rounded_down(2 / 3, 1.0), rounded_down(-2 / 3, 1.0), rounded_down(2 / 3, 0.01), rounded_down(5000.1, 1.0)
+    ('0.666666', '-0.666667', '0.66666666', '5000.1')
+    """
+    text = in_full(value)
+    if len(text) <= _LONGEST_NUMBER or abs(value) >= _LARGE:
+        return text
+    return _rounded(value, _OFF * min(1.0, width), ROUND_FLOOR)
+
+
+def rounded_up(value: float, width: float) -> str:
+    """Write a number, or one that is larger by hardly any part of a cell of that width.
+
+    Examples
+    --------
+    >>> rounded_up(2 / 3, 1.0), rounded_up(-2 / 3, 1.0), rounded_up(2.0, 1.0)
     ('0.666667', '-0.666666', '2')
     """
-    text = rounded_down(-value)
+    text = rounded_down(-value, width)
     return text[1:] if text.startswith("-") else text if text == "0" else f"-{text}"
+
+
+def beginning(edge: float) -> tuple[str, bool]:
+    """Write where numbers begin exactly, and say whether they begin after that number.
+
+    Examples
+    --------
+    >>> beginning(2.0), beginning(math.nextafter(2.0, math.inf))
+    (('2', False), ('2', True))
+    """
+    before = math.nextafter(edge, -math.inf)
+    return min((in_full(edge), False), (in_full(before), True), key=lambda each: len(each[0]))
+
+
+def interval(name: str, low: tuple[str, bool] | None, high: tuple[str, bool] | None) -> str:
+    """Write that a number is in an interval, of which `beginning` wrote where it and what is beyond it begin."""
+    if low is None or high is None:
+        if high is not None:
+            return f"{name} {'<=' if high[1] else '<'} {high[0]}"
+        return name if low is None else f"{name} {'>' if low[1] else '>='} {low[0]}"
+    return f"{low[0]} {'<' if low[1] else '<='} {name} {'<=' if high[1] else '<'} {high[0]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,15 +188,25 @@ class Axis:
         return " or ".join(self._interval(start, end) for start, end in intervals)
 
     def _interval(self, start: int, end: int) -> str:
-        low = _from(self.edges[start - 1]) if start else None
-        high = _from(self.edges[end]) if end < len(self.edges) else None
-        if low is None or high is None:
-            if high is not None:
-                return f"{self.name} {'<=' if high[1] else '<'} {high[0]}"
-            return self.name if low is None else f"{self.name} {'>' if low[1] else '>='} {low[0]}"
-        if low[0] == high[0]:
-            return f"{self.name} = {low[0]}"
-        return f"{low[0]} {'<' if low[1] else '<='} {self.name} {'<=' if high[1] else '<'} {high[0]}"
+        if start and end < len(self.edges) and _is_next(self.edges[start - 1], self.edges[end]):
+            return f"{self.name} = {in_full(self.edges[start - 1])}"
+        low = self._beginning(start - 1) if start else None
+        high = self._beginning(end) if end < len(self.edges) else None
+        return interval(self.name, low, high)
+
+    def _beginning(self, place: int) -> tuple[str, bool]:
+        """Write where a cell begins: exactly, or lower by so little that it hardly matters for any output."""
+        edge = float(self.edges[place])
+        exact = beginning(edge)
+        single = np.nextafter(self.edges[:-1], np.inf) == self.edges[1:]
+        # Values that come again and take many digits, such as thirds, may lie as near to each other as rounding goes.
+        again = max(map(len, map(in_full, self.edges[:-1][single])), default=0) > _LONGEST_NUMBER
+        if len(exact[0]) <= _LONGEST_NUMBER or again or (place and single[place - 1]):
+            return exact
+        width = float(np.diff(self.edges).min(where=~single, initial=1.0))
+        # Never higher: outputs that equal an edge, as those it was learned from do, stay where they are.
+        rounded = rounded_down(edge, width)
+        return (rounded, False) if len(rounded) < len(exact[0]) else exact
 
     def added(self, amounts: Sequence[str]) -> str:
         """Write what every cell adds."""
@@ -172,12 +219,17 @@ class Axis:
             ]
         else:
             usual = amounts[-1]
-            ends = map(_from, self.edges.tolist())
+            ends = map(self._beginning, range(len(self.edges)))
             parts = [
                 f"{amount} {'up to' if beyond else 'below'} {end}"
                 for amount, (end, beyond) in zip(amounts[:-1], ends, strict=True)
             ]
         return f"{self.name} adds {', '.join([*parts, f'{usual} otherwise' if parts else usual])}"
+
+
+def _is_next(low: float, high: float) -> bool:
+    """Whether no number is between two."""
+    return math.nextafter(low, math.inf) == high
 
 
 def _runs(inside: np.ndarray) -> list[tuple[int, int]]:

@@ -1,6 +1,5 @@
 """Events say which parts of an output they look at, and a rule that contains the same outputs."""
 
-import math
 import re
 
 import numpy as np
@@ -11,10 +10,10 @@ from dpaudit.auditors.learning.bits import BitsScore
 from dpaudit.auditors.learning.coded_score import learn_coded
 from dpaudit.auditors.learning.counts import ThresholdEvent
 from dpaudit.auditors.learning.mixtures import MixtureScore
-from dpaudit.auditors.learning.row_scores import AdditiveScore, ExtremeScore, PairScore
+from dpaudit.auditors.learning.row_scores import AdditiveScore, ExtremeScore, LinearScore, PairScore
 from dpaudit.auditors.learning.scores import ColumnScore, score_from_json
 from dpaudit.auditors.learning.tables import Table
-from dpaudit.auditors.learning.transforms import Differences, Identity, Innovations, Ordered
+from dpaudit.auditors.learning.transforms import Coded, Differences, Directions, Identity, Innovations, Ordered
 from dpaudit.auditors.outputs.column_words import Naming
 from dpaudit.auditors.outputs.columns import Columns
 from dpaudit.auditors.outputs.event_words import LONGEST_RULE, Axis, added, listed, rule
@@ -40,6 +39,25 @@ def holds(text, outputs):
     python = re.sub(r"(?<![<>!])= ", "== ", text.replace("; or", " or"))
     code = compile(python, "rule", "eval")
     return np.array([bool(eval(code, {"output": row})) for row in outputs])
+
+
+def adds(text, outputs):
+    """Evaluate a sum that says what every number adds."""
+    *parts, limit = text.split("; ")
+    sums = np.zeros(len(outputs))
+    for part in parts:
+        name, amounts = part.split(" adds ")
+        *steps, otherwise = amounts.split(", ")
+        numbers = outputs[:, int(name.removeprefix("output[").removesuffix("]"))]
+        values = np.full(len(outputs), float(otherwise.removesuffix(" otherwise")))
+        for step in reversed(steps):
+            amount, below, edge = re.fullmatch(r"(\S+) (below|up to) (\S+)", step).groups()
+            values[numbers < float(edge) if below == "below" else numbers <= float(edge)] = float(amount)
+        sums += values
+    side, least = re.fullmatch(r"the event is a sum of at (least|most) (\S+)", limit).groups()
+    # Half of what the last decimal is worth.
+    off = 0.5 * 10.0 ** -len(least.partition(".")[2])
+    return sums >= float(least) - off if side == "least" else sums <= float(least) + off
 
 
 def told(score, threshold, *, above=True, naming=None):
@@ -85,21 +103,9 @@ def test_a_sum_that_takes_many_conditions_says_what_every_number_adds():
     tables = [table([0.0, 2.0], values) for values in amounts]
     score = AdditiveScore(IDENTITY, (*tables, NOTHING))
     event = told(score, 1.23)
-    *parts, limit = event["in short"].split("; ")
+    assert event["in short"].endswith("the event is a sum of at least 1.23")
     outputs = rng.integers(-1, 4, (3000, 4)).astype(float)
-    sums = np.zeros(len(outputs))
-    for part in parts:
-        column, amounts = re.fullmatch(r"output\[(\d)\] adds (.*)", part).groups()
-        *steps, otherwise = amounts.split(", ")
-        values = np.full(len(outputs), float(otherwise.removesuffix(" otherwise")))
-        for step in reversed(steps):
-            amount, edge = map(float, step.split(" below "))
-            values[outputs[:, int(column)] < edge] = amount
-        sums += values
-    least = float(limit.removeprefix("the event is a sum of at least "))
-    assert least == pytest.approx(1.23)
-    # No sum of two decimals is as near.
-    assert (sums >= least - 0.001).tolist() == ThresholdEvent(score, 1.23, True).contains(outputs).tolist()
+    assert adds(event["in short"], outputs).tolist() == ThresholdEvent(score, 1.23, True).contains(outputs).tolist()
     assert list(event)[1] == "sum of step functions of output[0], output[1] and output[2]"
     # With one more number, nothing short does.
     assert "in short" not in told(AdditiveScore(IDENTITY, (*tables, *tables)), 1.23)
@@ -177,12 +183,26 @@ def test_numbers_in_order_say_which_and_of_which_numbers():
 def test_differences_and_predictions_are_written_out():
     tables = (NOTHING, NOTHING, table([1.0], [0, 1]))
     (what,) = told(AdditiveScore(Differences(Columns()), tables), 0.5)
-    assert what == "output[2] - output[1] in [from, to)"
+    assert what == "output[2] - output[1]"
     matrix = np.array([[1, 0, 0.5], [0, 1, -0.25], [0, 0, 1]])
     score = AdditiveScore(Innovations(Columns(), matrix), tables)
-    assert told(score, 0.5) == {"output[2] + 0.5 output[0] - 0.25 output[1] in [from, to)": [[1.0, math.inf]]}
+    assert told(score, 0.5) == {"output[2] + 0.5 output[0] - 0.25 output[1]": ">= 1"}
     row = np.array([[3.0, 4.0, 0.2]])
     assert score.transform(row)[0, 2] == pytest.approx(0.2 + 0.5 * 3 - 0.25 * 4)
+
+
+def test_rules_about_weighted_sums_have_all_digits_of_the_weights():
+    transform = Directions(Columns(), np.array([[1 / 3, 0.0], [-1 / 3 - 1e-6, 1.0]]))
+    event = told(AdditiveScore(transform, (table([0.0], [0, 1]), table([0.0], [0, 1]))), 2.0)
+    weights = "0.3333333333333333 output[0] - 0.3333343333333333 output[1]"
+    assert event["in short"] == f"{weights} >= 0 and output[1] >= 0"
+    assert "0.3333 output[0] - 0.3333 output[1]" in str(event)
+
+
+def test_codes_that_are_large_whole_numbers_are_told_apart():
+    coded = Coded(Columns(), (1_700_000_001.0, 1_700_000_002.0))
+    names = [coded.named(column, 5) for column in (3, 4)]
+    assert names == ["occurrences of 1700000001", "occurrences of 1700000002"]
 
 
 def test_many_parts_are_counted_and_those_that_weigh_most_are_named():
@@ -291,6 +311,84 @@ def test_rules_of_any_step_functions_contain_the_same_outputs(seed):
             ruled += 1
             assert holds(text, outputs).tolist() == event.contains(outputs).tolist()
     assert ruled > 50
+
+
+def cut(rng, offset, width, *, whole):
+    """Edges of a table, of which some cut off a single value, in a range that is as wide and begins there."""
+    numbers = offset + width * rng.random(int(rng.integers(1, 4)))
+    numbers = np.floor(numbers) if whole else numbers
+    return np.unique(np.concatenate([numbers, np.nextafter(numbers[rng.random(len(numbers)) < 0.3], np.inf)]))
+
+
+@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize("width", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("offset", [0.0, 1e5, 1.7e9, 1e12])
+def test_numbers_of_any_size_have_the_digits_that_the_event_takes(offset, width, whole):
+    rng = np.random.default_rng([SEED, int(offset), int(width * 1000), whole])
+    kinds = set()
+    for _ in range(40):
+        columns = int(rng.integers(2, 4))
+        edges = [cut(rng, offset, width, whole=whole) for _ in range(columns)]
+        # Random numbers, and those on edges and next to them that were observed: an edge is one, or is just above one.
+        outputs = offset + width * (1.2 * rng.random((150, columns)) - 0.1)
+        outputs = np.floor(outputs) if whole else outputs
+        for column, each in enumerate(edges):
+            outputs[: len(each), column] = each
+        tables = tuple(Table(each, rng.normal(size=len(each) + 1).round(1)) for each in edges)
+        additive = AdditiveScore(IDENTITY, tables)
+        crossed = rng.normal(size=(len(edges[0]) + 1) * (len(edges[1]) + 1)).round(1)
+        scale = width * (0.5 + rng.random(columns))
+        for score in (
+            additive,
+            PairScore(additive, tuple(edges), np.array([[0, 1]]), (crossed,)),
+            AdditiveScore(IDENTITY, (tables[0], *[NOTHING] * (columns - 1))),
+            ExtremeScore(IDENTITY, outputs[0], np.ceil(scale) if whole else scale),
+        ):
+            event = ThresholdEvent(score, float(rng.choice(score(outputs))), bool(rng.random() < 0.5))
+            told = event.describe()
+            text = told.get("in short", "")
+            if not text:
+                (name, side), *others = told.items()
+                if others or not name.startswith("output") or not isinstance(side, str):
+                    continue
+                text = f"{name} {side}"
+            assert "e+" not in text
+            kinds.add(" adds " in text)
+            found = adds(text, outputs) if " adds " in text else holds(text, outputs)
+            assert found.tolist() == event.contains(outputs).tolist(), text
+    assert False in kinds
+
+
+def test_a_number_has_as_many_digits_as_its_column_needs():
+    near = AdditiveScore(IDENTITY, (table([1 / 3, 1 / 3 + 1e-4], [0, 1, 2]), table([2 / 3], [0, 1])))
+    assert told(near, 3.0)["in short"] == "output[0] >= 0.3334333333 and output[1] >= 0.666666"
+    seconds = AdditiveScore(IDENTITY, (table([1_700_000_010.0], [0, 1]), table([1.7e9 + 1 / 3], [0, 1])))
+    assert told(seconds, 2.0)["in short"] == "output[0] >= 1700000010 and output[1] > 1700000000.333333"
+
+
+def test_a_value_that_comes_again_is_written_in_full():
+    value = 1 / 3
+    axis = Axis.of_numbers("x", np.array([value, np.nextafter(value, 1)]))
+    assert axis.condition(np.array([False, True, False])) == "x = 0.3333333333333333"
+    assert axis.condition(np.array([False, False, True])) == "x > 0.3333333333333333"
+
+
+def test_neighbouring_values_are_not_joined():
+    first = -2 - 2**-51
+    axis = Axis.of_numbers("x", np.array([first, -2.0, np.nextafter(-2.0, 0)]))
+    assert axis.condition(np.array([False, True, False, False])) == "x = -2.0000000000000004"
+    assert axis.condition(np.array([False, True, True, False])) == "-2.000000000000001 < x <= -2"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [(1.7e9, 1.7e9 + 1 / 3, "1700000000 to 1700000000.333"), (0.5, 1 / 3 + 1, "0.5 to 1.33333")],
+)
+def test_limits_of_a_weighted_sum_are_told_apart(low, high, words):
+    score = LinearScore(IDENTITY, np.array([low, 0.0]), np.array([high, 1.0]), np.array([1.0, 1.0]))
+    (what,) = told(score, 0.923)
+    assert words in what
+    assert told(score, 0.923)[what] == ">= 0.923"
 
 
 def test_scores_that_look_at_nothing_say_so():
