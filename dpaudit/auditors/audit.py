@@ -37,6 +37,7 @@ from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import CheckError
 from dpaudit.laws import Law
 from dpaudit.mechanism import Mechanism
+from dpaudit.sources.programs import answering_by
 
 
 def audit(target: Mechanism, claim: Claim, *, budget: Budget, streams: Streams) -> Evidence:
@@ -66,7 +67,8 @@ def audit(target: Mechanism, claim: Claim, *, budget: Budget, streams: Streams) 
             verdict=Verdict.INAPPLICABLE, scope="at these parameters", method="assumptions", note=claim.inapplicable
         )
     if isinstance(claim, PrivacyClaim):
-        return _audit_privacy(target, claim, budget, streams)
+        with answering_by(budget.deadline):
+            return _audit_privacy(target, claim, budget, streams)
     if isinstance(claim, UtilityClaim):
         return audit_utility(claim, budget=budget, streams=streams)
     if isinstance(claim, FigureClaim):

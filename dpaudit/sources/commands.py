@@ -170,7 +170,9 @@ class CommandMechanism(Mechanism):
             words = tuple(self.declaration.words(self.parameters()))
             check_program(self.name, words, self.declaration, encoded)
             self.__dict__["_checked"] = True
-        return self._conversation().ask(encoded, size, seed)
+        talk = self._conversation()
+        talk.trust()
+        return talk.ask(encoded, size, seed)
 
     def neighbours(self) -> Neighbouring:
         """Neighbouring inputs as they are declared."""

@@ -107,7 +107,12 @@ class Conversation:
             self._failed = TargetRaisedError("the program was ended by an interrupt")
             raise
         self._outputs += size
+        self._program.proven = True
         return found
+
+    def trust(self) -> None:
+        """Take the program to answer, because it has done so in another conversation."""
+        self._program.proven = True
 
     def end(self) -> None:
         """End the program at once, if it has not ended."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import selectors
 import signal
@@ -9,8 +10,9 @@ import subprocess
 import sys
 import time
 import weakref
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import which
@@ -25,6 +27,10 @@ _TAIL = 4096
 
 _SHOWN_LINES, _SHOWN = 5, 1000
 _SECONDS_TO_END = 2.0
+_SECONDS_TO_FLUSH = 0.5
+"""Seconds in which a program shows what was in its buffer, where the time is over. Chosen by hand: an interpreter ends
+in a tenth of it."""
+
 _LOOK = 0.2
 """Seconds after which it is looked whether a program that writes nothing has ended."""
 
@@ -32,6 +38,26 @@ _BEFORE_FIRST = "before its first line"
 
 _LONGEST_LINE = 16 * MEBIBYTE
 _LARGEST_TEXT = 1024 * MEBIBYTE
+
+_DEADLINE: ContextVar[float] = ContextVar("deadline", default=math.inf)
+
+
+@contextmanager
+def answering_by(deadline: float | None) -> Iterator[None]:
+    """Let nothing be waited for beyond a deadline of programs that have not answered yet.
+
+    A program that has answered before may only be slow: what it is doing then is waited for.
+
+    Parameters
+    ----------
+    deadline
+        In seconds since the epoch; None for no limit.
+    """
+    token = _DEADLINE.set(math.inf if deadline is None else deadline)
+    try:
+        yield
+    finally:
+        _DEADLINE.reset(token)
 
 
 def located(words: Sequence[str], folder: Path) -> Path:
@@ -106,6 +132,8 @@ class Program:
     ----------
     doing
         What it is doing, for messages: ``in its answer to request 3``.
+    proven
+        Whether it has answered before, so that where it writes nothing it may only be slow.
 
     Raises
     ------
@@ -124,7 +152,8 @@ class Program:
         self._input, self._ended = bytearray(), False
         self._output = memoryview(b"")
         self._tail = bytearray()
-        self.doing = _BEFORE_FIRST
+        self.doing, self.proven = _BEFORE_FIRST, False
+        self._since, self._heard = time.monotonic(), False
         # What a worker starts ends with the worker, by its group; elsewhere the program leads a group of its own.
         grouped = os.getsid(0) != os.getpid()
         program = located(words, folder)
@@ -188,6 +217,7 @@ class Program:
         if self._output:
             self.fail(f"answered before it had read the whole request {self.doing}; read one line, and then answer it")
         self.doing = doing
+        self._since, self._heard = time.monotonic(), False
         self._output = memoryview(request)
         self._selector.register(self._stdin.fileno(), selectors.EVENT_WRITE)
 
@@ -205,6 +235,7 @@ class Program:
         """Close its standard input, after what is still to be written."""
         while self._output and not self._ended:
             self._pump()
+        self._since = time.monotonic()
         with suppress(OSError, KeyError, ValueError):
             self._selector.unregister(self._stdin.fileno())
         with suppress(OSError):
@@ -288,9 +319,10 @@ class Program:
     def _pump(self, late: str = "", *, where: str = "", room: memoryview | None = None) -> int:
         """Wait until there is something to read, or the end of it; return how many bytes went into the room."""
         limit = time.monotonic() + self._timeout
+        last = self._last(closing=bool(late))
         before, left = len(self._input), len(self._output)
         while not self._ended:
-            got = self._step(max(0.0, min(_LOOK, limit - time.monotonic())), room)
+            got = self._step(max(0.0, min(_LOOK, min(limit, last) - time.monotonic())), room)
             if got is None and _has_ended(self._process.pid):
                 got = self._step(0.0, room)
                 # What it started may still hold its output open.
@@ -301,9 +333,17 @@ class Program:
                 left, limit = len(self._output), time.monotonic() + self._timeout
                 if not left:
                     return 0
-            if not self._ended and time.monotonic() >= limit:
-                self._overdue(late, where)
+            if not self._ended and time.monotonic() >= min(limit, last):
+                self._overdue(late, where, out_of_time=last < limit)
         return 0
+
+    def _last(self, *, closing: bool) -> float:
+        """Time until which it is waited for because of the deadline; infinite where it has shown that it answers."""
+        unanswered = not self.proven and (self.doing == _BEFORE_FIRST or not self._heard)
+        if not (closing or unanswered):
+            return math.inf
+        # However late it was asked, it has a moment to answer.
+        return max(time.monotonic() + (_DEADLINE.get() - time.time()), self._since + _SECONDS_TO_END)
 
     def _step(self, wait: float, room: memoryview | None = None) -> int | None:
         """Do what can be done without waiting longer; return the bytes that went into the room, None for nothing."""
@@ -325,6 +365,7 @@ class Program:
                 block = os.read(self._out, _BLOCK)
                 size = len(block)
                 self._input += block
+            self._heard |= size > 0
             if not size:
                 self._ended = True
                 self._selector.unregister(self._out)
@@ -352,27 +393,32 @@ class Program:
 
     # What becomes of it.
 
-    def _overdue(self, late: str, where: str) -> NoReturn:
-        seconds = f"{self._timeout:g} seconds"
+    def _overdue(self, late: str, where: str, *, out_of_time: bool) -> NoReturn:
+        waited = time.monotonic() - self._since if out_of_time else self._timeout
+        seconds = f"{max(round(waited, 1), 0.1):g} seconds"
+        over = ", when the time for the audit was over" if out_of_time else ""
         if late:
-            self.fail(f"{late} ({seconds} have passed)")
+            self.fail(f"{late} ({seconds} have passed{over})")
         place = self._place(where)
+        trickles = out_of_time and self._heard
+        wrote = "wrote no whole line" if trickles else "wrote nothing"
         # A program that answers as soon as its input ends has its answer in a buffer.
         flushes = ""
         with suppress(DpauditError, OSError, ValueError):
             before = len(self._input)
             self._selector.unregister(self._stdin.fileno()) if self._output else None
             self._stdin.close()
-            limit = time.monotonic() + _SECONDS_TO_END
+            limit = time.monotonic() + (_SECONDS_TO_FLUSH if out_of_time else _SECONDS_TO_END)
             while not self._ended and time.monotonic() < limit:
                 self._step(max(0.0, limit - time.monotonic()))
-            if len(self._input) > before:
+            if len(self._input) > before and not trickles:
                 flushes = "; it answered when its input was closed: flush standard output after the first line and "
                 flushes += "after every answer"
-        first = 'begin with the line {"protocol": "dpaudit.sampler/1", "format": "lines"}'
+        first = 'begin with the line {"protocol": "dpaudit.sampler/1", "format": "jsonl"}'
         write = first if self.doing == _BEFORE_FIRST else "write exactly `size` outputs"
-        mend = flushes or f"; {write} and flush, or allow it more time (timeout)"
-        self.fail(f"wrote nothing for {seconds}{place}{mend}", TargetRaisedError)
+        more = "seconds" if out_of_time else "timeout"
+        mend = flushes or f"; {write} and flush, or allow it more time ({more})"
+        self.fail(f"{wrote} for {seconds}{place}{over}{mend}", TargetRaisedError)
 
     def _place(self, where: str) -> str:
         """Where it is in what it was doing, and the last line that it wrote there."""

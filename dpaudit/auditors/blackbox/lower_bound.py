@@ -21,6 +21,7 @@ from dpaudit.claims.guarantees import ApproximateDP, Guarantee
 from dpaudit.claims.inputs import input_key, is_twice_the_same, short_repr
 from dpaudit.claims.ranges import in_range
 from dpaudit.errors import CheckError, ParameterError
+from dpaudit.sources.programs import answering_by
 
 _FEWEST_SEEN = 100
 """Outputs of a call from which on it is looked at."""
@@ -226,7 +227,8 @@ def epsilon_lower_bound(
         asked=samples,
     )
     try:
-        bound = _bound(sampler, x, y, task)
+        with answering_by(deadline):
+            bound = _bound(sampler, x, y, task)
         notes = _notes(bound, task.guarantee, sampler.pace)
     except OutOfTimeError:
         bound = _NOTHING
