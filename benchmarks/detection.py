@@ -75,8 +75,8 @@ class Audit:
         guarantee = ApproximateDP(claim, delta)
         choice = self.choice
         share = best_share(guarantee, choice.p_hits, choice.q_hits, choice.rows, alpha=self.alpha)
-        rate = max(choice.q_hits, 1) / choice.rows
-        return detection_limit(guarantee, rate, self.final, alpha=self.alpha, share=share)
+        rate, complement = choice.rates
+        return detection_limit(guarantee, rate, self.final, complement=complement, alpha=self.alpha, share=share)
 
     def claim_for(self, limit: float, delta: float) -> float:
         """Largest claim with a limit of at most that; NaN where there is none.

@@ -61,8 +61,8 @@ _REMEDIES = {
     Remedy.TIME: "allow more time: raise --seconds",
     Remedy.FEATURES: (
         "say what to look at in the outputs: define `features`, or `supports` where a report speaks for some inputs; "
-        "or return `sorted(output)` in place of a set of numbers, or coarser outputs; of a program, leave what is new "
-        "in every output out of what it writes, or give `dpaudit.CommandMechanism` such functions"
+        "or return coarser outputs; of a program, leave what is new in every output out of what it writes, or give "
+        "`dpaudit.CommandMechanism` such functions"
     ),
     Remedy.EXACT: "no number of samples helps: give an exact law, or a finer enclosure of it",
     Remedy.POINTS: "give other points, over a wider range",

@@ -9,7 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dpaudit.auditors.blackbox.audit import a_value, what_was_left_out, what_was_planted
+from dpaudit.auditors.blackbox.audit import (
+    coarser,
+    what_was_equal,
+    what_was_left_out,
+    what_was_planted,
+    what_would_show,
+)
 from dpaudit.auditors.blackbox.curve_bounds import PrivacyBounds
 from dpaudit.auditors.blackbox.one_run import OneRunBound
 from dpaudit.auditors.blackbox.samples import SamplesBound
@@ -113,19 +119,18 @@ def judge_samples(bound: SamplesBound, names: tuple[str, str], whole: PrivacyBou
     elif math.isinf(bound.detection_limit):
         verdict, remedy = Verdict.INCONCLUSIVE, Remedy.SAMPLES
         note = "no violation could have been found with so few rows; give more"
-        if bound.blind:
+        if bound.hidden:
+            note, remedy = what_was_equal(bound.hidden), Remedy.FEATURES
+        elif bound.blind:
             planted = what_was_planted(bound.value, name, "the two", bound.identifier)
-            note = (
-                f"{planted}; give numbers or coarser outputs without identifiers, and lists in ascending order in "
-                "place of sets"
-            )
+            give = f"give {coarser(bound.held)} without identifiers"
+            if bound.identifier:
+                give = "leave that column (in JSON Lines, that key) out of both files"
+            in_order = ", or give lists in ascending order in place of sets" if "lists" in bound.held else ""
+            note = f"{planted}; {give}{in_order}"
     else:
         verdict = Verdict.CONSISTENT
-        note = (
-            f"an event about as likely as the one chosen here that forces {a_value(name)} of "
-            f"{bound.detection_limit:.4g} or more would have been refuted with 95 % power; "
-            f"{a_value(name)} that only rarer outputs show would not"
-        )
+        note = what_would_show(bound.detection_limit, name, bound.rarer)
     if bound.left_out:
         note += f"; {what_was_left_out(bound.left_out)}"
     note = "; ".join([note, *bound.notes])

@@ -8,6 +8,7 @@ from dpaudit.statistics.events import (
     best_share,
     bound_from_counts,
     detection_limit,
+    event_that_forces,
     forced_lower,
     log_ratio_lower,
 )
@@ -37,6 +38,7 @@ __all__ = [
     "detectable_shifts",
     "detection_limit",
     "epsilon_of_guesses",
+    "event_that_forces",
     "fitted_exponent",
     "forced_lower",
     "goodness_of_fit",

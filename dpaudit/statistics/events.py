@@ -167,29 +167,76 @@ def anytime_bound(
     return float(guarantee.forces(p, q))
 
 
+def event_that_forces(guarantee: Guarantee, value: float, q: float, complement: float) -> float:
+    """Probability of the event that forces a value of the parameter, where that of an event at hand is too large.
+
+    Parameters
+    ----------
+    guarantee
+        The guarantee, of which a parameter is forced.
+    value
+        The value.
+    q, complement
+        Probabilities of the event at hand, and of its complement, each on the input where it is rarer.
+
+    Returns
+    -------
+    float
+        Probability of the event on the input where it is rarer: ``q`` where an event of that probability can force the
+        value; otherwise that of the complement or of a balanced event (`Guarantee.balanced`), the smaller of the two.
+
+    Notes
+    -----
+    An event of probability 1 on the likelier input and ``q`` on the other forces most (`Guarantee.largest`), in pure
+    differential privacy log(1 / q). One of probability 1 on both forces nothing, and its complement, which was not seen
+    in n outputs, is as rare as 1 / n. An event of probability 0.5 on both forces log 2 at most, and so does its
+    complement; what forces more, such as randomized response, is rarer than either.
+
+    Examples
+    --------
+    >>> from dpaudit.claims.guarantees import ApproximateDP
+    >>> claim = ApproximateDP(1.0)
+    >>> event_that_forces(claim, 1.0, 0.3, 0.7), event_that_forces(claim, 1.0, 0.9, 0.1)
+    (0.3, 0.1)
+    >>> round(event_that_forces(claim, 1.0, 0.5, 0.5), 3)
+    0.269
+    """
+    if value <= guarantee.largest(q):
+        return q
+    return min(complement, guarantee.at(value).balanced)
+
+
 def detection_limit(
     guarantee: Guarantee,
     q: float,
     trials: int,
     *,
     alpha: float,
+    complement: float | None = None,
     power: float = 0.95,
     share: float = 0.5,
     prior_trials: int = 0,
 ) -> float:
     """Smallest true value of the forced parameter that would have been told from the claimed one, by such an event.
 
+    The event has the probability ``rarer`` (`event_that_forces`) on one input and the largest that the value allows on
+    the other, for pure differential privacy e^value * rarer, which is 1 at most. Its counts in the trials are taken
+    to be no better than their quantiles at (1 - power) / 2; where these give a bound above the claimed value, so do
+    better counts, so that the power is at least that.
+
     Parameters
     ----------
     guarantee
         The claim.
     q
-        Probability of the event on the input where it is rarer. For a value at which no event of that probability
-        could be so much likelier on the other input, that of a balanced event is taken (`Guarantee.balanced`).
+        Probability of the event on the input where it is rarer.
     trials
         Trials on each input; where only the ratio counts, twice as many of which fair coins assign each to an input.
     alpha, power
         Error probability of the bound, and the probability with which the violation would have been found.
+    complement
+        Probability of the complement of the event on the input where that is rarer; by default 1 - ``q``. At a value
+        that no event as likely as the one at hand can force, the limit is about another one (`event_that_forces`).
     share
         As in `bound_from_counts`.
     prior_trials
@@ -204,7 +251,7 @@ def detection_limit(
 
     def found(value: float) -> bool:
         true = guarantee.at(value)
-        rarer = q if value <= possible else true.balanced
+        rarer = event_that_forces(guarantee, value, q, 1 - q if complement is None else complement)
         p = true.most(rarer)
         # With the given power neither count is worse than its quantile at half the remaining probability.
         half = (1 - power) / 2

@@ -253,6 +253,27 @@ def test_a_note_is_told_once(dpaudit, folder):
 
 
 @pytest.mark.slow
+def test_advice_on_outputs_that_hide_a_difference_fits_the_file(dpaudit, folder):
+    rng = np.random.default_rng(1)
+
+    def note(name, rows):
+        for side in "ab":
+            (folder / f"{side}.{name}").write_text("\n".join(rows()) + "\n", encoding="utf-8")
+        return json.loads(dpaudit("bound", f"a.{name}", f"b.{name}", "--claim-epsilon", "1", "--format", "json").out)[
+            "note"
+        ]
+
+    identifiers = rng.permutation(2**40 * np.arange(1, 20_001) // 20_000).tolist()
+    told = note("csv", lambda: ["id,x", *(f"{identifiers.pop()},{rng.laplace()!r}" for _ in range(5000))])
+    assert "(by output['id'], as identifiers do)" in told
+    assert told.endswith("; leave that column (in JSON Lines, that key) out of both files")
+    told = note(
+        "jsonl", lambda: [json.dumps(rng.integers(2**50, size=rng.integers(3, 6)).tolist()) for _ in range(3000)]
+    )
+    assert ", or give lists in ascending order in place of sets" in told
+
+
+@pytest.mark.slow
 def test_a_header_is_said_or_guessed_aloud(dpaudit, folder):
     rng = np.random.default_rng(1)
     for name in "ab":

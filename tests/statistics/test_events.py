@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, multinomial
 
 from dpaudit.claims.guarantees import ApproximateDP
 from dpaudit.statistics import (
@@ -10,6 +10,7 @@ from dpaudit.statistics import (
     best_share,
     bound_from_counts,
     detection_limit,
+    event_that_forces,
     forced_lower,
     log_ratio_lower,
     proportion_lower,
@@ -198,8 +199,66 @@ def test_nothing_can_be_found_along_a_hopeless_event(q, trials, claimed, delta):
     assert detection_limit(ApproximateDP(claimed, delta), q, trials, alpha=1e-3) == math.inf
 
 
-@pytest.mark.parametrize(("q", "claimed", "delta"), [(0.5, 1.0, 0.0), (1.0, 0.0, 0.0), (0.95, 0.0, 0.1)])
+@pytest.mark.parametrize(("q", "claimed", "delta"), [(0.5, 1.0, 0.0), (0.7, 1.0, 0.0), (0.6, 0.0, 0.5)])
 def test_an_event_too_likely_to_violate_the_claim_gives_way_to_that_of_randomized_response(q, claimed, delta):
     limit = detection_limit(ApproximateDP(claimed, delta), q, 10**6, alpha=1e-3)
     rarer = (1 - delta) / (1 + math.exp(limit))
     assert limit == pytest.approx(detection_limit(ApproximateDP(claimed, delta), rarer, 10**6, alpha=1e-3), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("q", "complement", "claimed", "delta"), [(1.0, 1e-3, 1.0, 0.0), (0.95, 0.04, 0.5, 0.1), (0.9, 0.1, 0.2, 0.0)]
+)
+def test_an_event_more_likely_than_that_of_randomized_response_gives_way_to_its_complement(
+    q, complement, claimed, delta
+):
+    claim = ApproximateDP(claimed, delta)
+    limit = detection_limit(claim, q, 10**5, complement=complement, alpha=1e-3)
+    assert limit == pytest.approx(detection_limit(claim, complement, 10**5, alpha=1e-3), abs=1e-5)
+
+
+def test_an_event_that_always_occurs_on_both_inputs_has_no_limit():
+    """Its complement never occurs, so that neither forces anything."""
+    assert detection_limit(ApproximateDP(1.0), 1.0, 10**6, alpha=1e-3) == math.inf
+    # One that was not seen in 1000 outputs may be that likely.
+    assert detection_limit(ApproximateDP(1.0), 1.0, 10**6, complement=1e-3, alpha=1e-3) > 1.0
+
+
+EVENTS = [
+    (q, complement, claimed)
+    for q, complement in [(0.05, 0.95), (0.3, 0.6), (0.5, 0.5), (0.7, 0.2), (0.9, 0.1), (1.0, 0.05)]
+    for claimed in (0.0, 0.4, 1.0)
+]
+
+
+def exact_power(p, q, trials, claimed, delta, alpha):
+    """Probability that the counts refute the claim, summed over all of them."""
+    if delta:
+        hits = np.arange(trials + 1)
+        chance = binom.pmf(hits[:, None], trials, p) * binom.pmf(hits, trials, q)
+        counts = hits[:, None], trials, hits, trials
+        return chance[forced_lower(ApproximateDP(0.0, delta), *counts, alpha=alpha) > claimed].sum()
+    # Fair coins assign the trials: each is a hit on one input, a hit on the other, or none.
+    hits_p, hits_q = np.arange(2 * trials + 1)[:, None], np.arange(2 * trials + 1)
+    chance = multinomial.pmf(
+        np.stack(np.broadcast_arrays(hits_p, hits_q, 2 * trials - hits_p - hits_q), axis=-1),
+        2 * trials,
+        [p / 2, q / 2, 1 - (p + q) / 2],
+    )
+    return chance[log_ratio_lower(hits_p, hits_q, alpha=alpha) > claimed].sum()
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.1])
+@pytest.mark.parametrize(("q", "complement", "claimed"), EVENTS)
+def test_the_event_of_a_detection_limit_exists_and_has_its_power_by_enumeration(q, complement, claimed, delta):
+    trials, alpha, claim = 60, 0.1, ApproximateDP(claimed, delta)
+    limit = detection_limit(claim, q, trials, complement=complement, alpha=alpha)
+    assert claimed < limit < math.inf
+    rarer = event_that_forces(claim, limit, q, complement)
+    # Such an event exists where its probability on the other input is at most 1.
+    forced = rarer * math.exp(limit) + delta
+    assert forced <= 1 + 1e-9
+    assert exact_power(min(forced, 1.0), rarer, trials, claimed, delta, alpha) >= 0.95 - 1e-9
+    # The event at hand is left only where none of its probability could force so much, whatever p is.
+    largest = max(true_epsilon(p, q, delta) for p in np.linspace(0.0, 1.0, 1001))
+    assert (rarer == q) == (largest >= limit - 1e-9)

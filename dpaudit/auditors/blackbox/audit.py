@@ -453,16 +453,13 @@ def _evidence(
         note = "; ".join([pace.out_of_time, *why_no_limit_in_time(bound, name, is_program=is_program)])
         del measured["detection_limit"]
     elif math.isinf(limit):
-        verdict, remedy = Verdict.INCONCLUSIVE, Remedy.FEATURES if bound.blind else Remedy.SAMPLES
-        if bound.unchecked:
+        verdict, remedy = Verdict.INCONCLUSIVE, Remedy.FEATURES if bound.blind or bound.hidden else Remedy.SAMPLES
+        if bound.unchecked and not bound.hidden:
             remedy = Remedy.TIME
         note = why_no_limit(bound, name, is_program=is_program)
     else:
         verdict = Verdict.CONSISTENT
-        note = (
-            f"an event about as likely as the one chosen here that forces {a_value(name)} of {limit:.4g} or more would "
-            f"have been refuted with 95 % power; {a_value(name)} that only rarer outputs show would not"
-        )
+        note = what_would_show(limit, name, bound.rarer)
         if bound.shortened:
             # As many samples as without a deadline would say more.
             note, remedy = (
@@ -483,11 +480,43 @@ def _evidence(
     )
 
 
+def what_would_show(limit: float, parameter: str, rarer: float) -> str:
+    """Return words on a detection limit.
+
+    ``rarer`` is the probability of the event that it is about, where none as likely as the one chosen forces so much.
+    """
+    which = "an event about as likely as the one chosen here that"
+    if rarer:
+        which = (
+            f"no event as likely as the one chosen here can force so much, but one of probability {rarer:.2g} on one "
+            "input that"
+        )
+    return (
+        f"{which} forces {a_value(parameter)} of {limit:.4g} or more would have been refuted with 95 % power; "
+        f"{a_value(parameter)} that only rarer outputs show would not"
+    )
+
+
+def what_was_equal(features: int) -> str:
+    """Return words on so many features that were all equal, and what would help."""
+    return (
+        f"all {features:,} features that chose the event were equal, so that they could tell nothing; let `features` "
+        "return what varies with the outputs, or leave it out"
+    )
+
+
+def coarser(held: Sequence[str]) -> str:
+    """Return words on outputs to give in place of those that come only once."""
+    return "coarser outputs" if "numbers" in held else "numbers or coarser outputs"
+
+
 def why_no_limit(bound: PairBound, parameter: str, *, is_program: bool = False) -> str:
     """Return words on why nothing is known to have been refuted, and what would help.
 
     ``is_program`` says that the outputs are those of a program, whose author has no class to define methods in.
     """
+    if bound.hidden:
+        return what_was_equal(bound.hidden)
     if not bound.blind:
         return "no violation could have been found with so few samples; raise --samples"
     if bound.unchecked:
@@ -496,16 +525,17 @@ def why_no_limit(bound: PairBound, parameter: str, *, is_program: bool = False) 
             "like these may hide a difference, as identifiers do; raise --seconds"
         )
     planted = what_was_planted(bound.value, parameter, "the inputs", bound.identifier)
-    remedy = (
-        f"{planted}; return numbers or coarser outputs without identifiers, `sorted(output)` in place of a set of "
-        "numbers, or define `features` or `supports`"
-    )
     if is_program:
         which = f"the identifying part ({bound.identifier})" if bound.identifier else "what is new in every output"
+        in_order = " let it write sets of numbers in order," if "lists" in bound.held else ""
         return (
-            f"{planted}; leave {which} out of what the program writes, let it write sets of numbers in order, or audit "
-            "it from Python, where `dpaudit.CommandMechanism` takes `features` and `supports`"
+            f"{planted}; leave {which} out of what the program writes,{in_order} or audit it from Python, where "
+            "`dpaudit.CommandMechanism` takes `features` and `supports`"
         )
+    in_order = ", `sorted(output)` in place of a set of numbers" if "sets" in bound.held else ""
+    remedy = (
+        f"{planted}; return {coarser(bound.held)} without identifiers{in_order}, or define `features` or `supports`"
+    )
     if not bound.by_text:
         return remedy
     return (
@@ -518,7 +548,7 @@ def why_no_limit_in_time(bound: PairBound, parameter: str, *, is_program: bool =
     """Return the same where the time was over; nothing where there is a limit."""
     if math.isfinite(bound.detection_limit):
         return []
-    if bound.blind and not bound.too_few:
+    if (bound.blind or bound.hidden) and not bound.too_few:
         return [why_no_limit(bound, parameter, is_program=is_program)]
     return [
         "these are too few outputs for any event to show a violation, whatever it is; more --seconds, or a faster "

@@ -39,8 +39,8 @@ class LowerBound:
         Delta at which epsilon is bounded, and the probability, at least, with which the bound is not above the truth.
     detection_limit
         Smallest epsilon that would have been refuted with 95 % power, if an event about as likely as this one forced
-        it; ``inf`` if none, and where the outputs may hide any. What other events show, such as rarer ones, may be
-        larger and be missed.
+        it, or a rarer one where none as likely can; ``inf`` if none, and where the outputs or their features may hide
+        any. What other events show, such as rarer ones, may be larger and be missed.
     event
         The event, in a form that can be recomputed; None where the time was over before there was one.
     reverse

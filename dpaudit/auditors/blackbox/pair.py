@@ -36,7 +36,7 @@ from dpaudit.auditors.sampling.work import PART_SECONDS, State, WantedError
 from dpaudit.claims.guarantees import Guarantee
 from dpaudit.claims.inputs import input_key
 from dpaudit.errors import ParameterError, TargetRaisedError
-from dpaudit.statistics import anytime_bound, best_share, bound_from_counts, detection_limit
+from dpaudit.statistics import anytime_bound, best_share, bound_from_counts, detection_limit, event_that_forces
 
 LEAST_SAMPLES = 1000
 """Fewest samples per input that an audit may be asked for. Chosen by hand: a fifth of them, 200, choose the event, and
@@ -223,6 +223,13 @@ class PairBound:
         Whether the time was over before it was known if a planted difference would be noticed; it counts as blind.
     too_few
         Whether there were too few outputs for a planted difference to be noticed, whatever they are.
+    rarer
+        Probability of the event that the limit is about, where none as likely as this one can force so much; else 0.
+    hidden
+        How many features chose the event, where all were equal and the claim was not refuted; the limit is ``inf``
+        then. 0 where they were not, and where the outputs themselves are looked at: one that is constant is private.
+    held
+        What the outputs are or hold, where a planted difference went unnoticed (`Selection.held`).
     """
 
     value: float
@@ -248,6 +255,9 @@ class PairBound:
     by_text: tuple[str, ...] = ()
     unchecked: bool = False
     too_few: bool = False
+    rarer: float = 0.0
+    hidden: int = 0
+    held: tuple[str, ...] = ()
 
 
 def check_samples(samples: int) -> None:
@@ -414,7 +424,7 @@ def _choose_in_time(
             checked = selection if rows >= _CHECKED_ROWS else None
         elif checked is not None:
             # What fewer outputs may hide, more of them may hide.
-            known = {name: getattr(checked, name) for name in ("blind", "identified", "by_text", "unchecked")}
+            known = {name: getattr(checked, name) for name in ("blind", "identified", "by_text", "held", "unchecked")}
             selection = replace(selection, **known)
         pace.extra = _seconds_per_counted_output(selection, sides, pace.left)
         spare = pace.left * max(0.0, 1 - final / max(pace.outputs_within(_FINAL_SHARE, *keys), 1.0))
@@ -666,6 +676,7 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
     )
     made = _pair_bound(best, bound, limit, selected, naming_of(sampler))
     blind = selection.overlooks(made.value, task.guarantee)
+    hidden = selection.alike and sampler.may_hide and not task.guarantee.exceeds(made.value)
     fewer_fit = late or (whole and task.timed and final < task.asked - selected)
     shortened = fewer_fit and task.at_most and math.isfinite(limit)
     return replace(
@@ -675,9 +686,12 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
         identifier="" if selection.identified is None else selection.identified.describe(naming_of(sampler)),
         left_out=selection.left_out,
         by_text=selection.by_text,
+        held=selection.held,
         too_few=math.isinf(limit) or selected < LEAST_SAMPLES // 5,
         fitting=selected if fewer else 0,
-        detection_limit=math.inf if blind else limit,
+        detection_limit=math.inf if blind or hidden else limit,
+        rarer=rarer_than(best.choice, task.guarantee, limit),
+        hidden=2 * selected if hidden else 0,
         candidate=next(place for place, count in enumerate(counts) if count is best),
         stopped_early=stopped,
         out_of_time=fewer_fit and not shortened,
@@ -950,10 +964,20 @@ class _Rounds:
 def _limit(best: _EventCount, guarantee: Guarantee, trials: int, share: float, *, at_all_times: bool = False) -> float:
     """Detection limit of the test of an event with that part of its error probability, on so many trials."""
     choice, alpha = best.choice, best.alpha * share
-    rate = max(choice.q_hits, 1) / choice.rows
+    rate, complement = choice.rates
     if at_all_times:
-        return detection_limit(guarantee, rate, trials, alpha=alpha, prior_trials=choice.rows)
-    return detection_limit(guarantee, rate, trials, alpha=alpha, share=best.share(guarantee, alpha))
+        return detection_limit(guarantee, rate, trials, complement=complement, alpha=alpha, prior_trials=choice.rows)
+    share = best.share(guarantee, alpha)
+    return detection_limit(guarantee, rate, trials, complement=complement, alpha=alpha, share=share)
+
+
+def rarer_than(choice: Choice, guarantee: Guarantee, limit: float) -> float:
+    """Probability of the event that a limit is about, where none as likely as the one chosen forces it; else 0."""
+    rate, complement = choice.rates
+    if math.isinf(limit):
+        return 0.0
+    found = event_that_forces(guarantee, limit, rate, complement)
+    return found if found < rate else 0.0
 
 
 def _pair_bound(best: _EventCount, bound: float, limit: float, selected: int, naming: Naming) -> PairBound:

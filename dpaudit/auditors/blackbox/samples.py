@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.auditors.blackbox.pair import PairTask
+from dpaudit.auditors.blackbox.pair import PairTask, rarer_than
 from dpaudit.auditors.learning.counts import Choice, FinalTest
 from dpaudit.auditors.learning.selection import select_events
 from dpaudit.auditors.outputs.checked_outputs import COMPARED, as_numbers, check_alone, features_of
 from dpaudit.auditors.outputs.column_words import Naming
-from dpaudit.auditors.outputs.features import FEATURES, FeatureMap
+from dpaudit.auditors.outputs.features import FEATURES, FeatureMap, may_hide
 from dpaudit.auditors.outputs.forms import Forms, alike
 from dpaudit.auditors.outputs.outputs import Outputs
 from dpaudit.auditors.sampling.again import copied, drawn_again
@@ -84,6 +84,13 @@ class SamplesBound:
         Names of the families of scores that were not learned, because they would have taken too long.
     notes
         What speaks against the rows being independent outputs, in words.
+    rarer
+        Probability of the event that the limit is about, where none as likely as this one can force so much; else 0.
+    hidden
+        How many features chose the event, where all were equal and the claim was not refuted; the limit is ``inf``
+        then. 0 where they were not, and where the outputs themselves are looked at.
+    held
+        What the outputs are or hold, where a planted difference went unnoticed (`Selection.held`).
 
     Examples
     --------
@@ -113,6 +120,9 @@ class SamplesBound:
     identifier: str = ""
     left_out: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    rarer: float = 0.0
+    hidden: int = 0
+    held: tuple[str, ...] = ()
 
     @property
     def epsilon(self) -> float | None:
@@ -383,17 +393,23 @@ def _bound(samples: SplitSamples, guarantee: Guarantee, alpha: float) -> Samples
     bounds = [count.bound() for count in counts]
     best = counts[bounds.index(max(bounds))]
     hits, trials = best.counted()
-    rate = max(best.choice.q_hits, 1) / best.choice.rows
+    rate, other = best.choice.rates
     limit = detection_limit(
-        guarantee, rate, min(judging), alpha=best.alpha, share=BY_RATIO if best.by_coins else best.share
+        guarantee,
+        rate,
+        min(judging),
+        complement=other,
+        alpha=best.alpha,
+        share=BY_RATIO if best.by_coins else best.share,
     )
     blind = selection.overlooks(max(bounds), guarantee)
+    hidden = selection.alike and may_hide(samples.features) and not guarantee.exceeds(max(bounds))
     return SamplesBound(
         parameter=guarantee.forced,
         value=max(bounds),
         guarantee=guarantee,
         confidence=complement(alpha),
-        detection_limit=math.inf if blind else limit,
+        detection_limit=math.inf if blind or hidden else limit,
         event=best.choice.event.describe(samples.naming(x)),
         reverse=best.choice.reverse,
         hits=hits,
@@ -407,6 +423,9 @@ def _bound(samples: SplitSamples, guarantee: Guarantee, alpha: float) -> Samples
         identifier="" if selection.identified is None else selection.identified.describe(samples.naming(x)),
         left_out=selection.left_out,
         notes=_notes(samples.tables),
+        rarer=rarer_than(best.choice, guarantee, limit),
+        hidden=len(x) + len(y) if hidden else 0,
+        held=selection.held,
     )
 
 

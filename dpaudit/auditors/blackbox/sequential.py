@@ -299,10 +299,12 @@ class EarlyTest:
     def _refutation(self, settled: list[_Bets]) -> tuple[Pair, PairBound]:
         task, guarantee = self._task, self._task.guarantee
         best = max(settled, key=lambda bet: _log_wealth([[replace(bet, wealth=1.0)]], self._lines))
-        choice, rate = best.choice, max(best.choice.q_hits, 1) / best.choice.rows
+        choice = best.choice
+        rate, complement = choice.rates
+        limit = detection_limit(guarantee, rate, task.final, complement=complement, alpha=alpha_after(task.alpha))
         bound = PairBound(
             value=self._bound(),
-            detection_limit=detection_limit(guarantee, rate, task.final, alpha=alpha_after(task.alpha)),
+            detection_limit=limit,
             event=choice.event.describe(self._naming),
             reverse=choice.reverse,
             hits=best.hits.event,

@@ -168,6 +168,14 @@ class Choice:
         """Occurrences on both inputs."""
         return self.p_hits + self.q_hits
 
+    @property
+    def rates(self) -> tuple[float, float]:
+        """Probabilities of the event and of its complement, each on the input where it is rarer.
+
+        What did not occur may be about as likely as one in as many outputs.
+        """
+        return max(self.q_hits, 1) / self.rows, max(self.rows - self.p_hits, 1) / self.rows
+
 
 @dataclass(frozen=True, slots=True)
 class FinalTest:

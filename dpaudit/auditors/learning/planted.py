@@ -48,6 +48,9 @@ _GLANCE, _MIDDLE = 1000, (0.3, 0.7)
 _LEAST_GLANCE, _GLANCE_NUMBERS = 100, 4_000_000
 """Rows, at least, and numbers, at most, that this takes where there are many columns. Chosen by hand, for time."""
 
+_DEPTH = 4
+"""Structures within each other in which it is looked for sets and lists, for advice. Chosen by hand."""
+
 _GLANCE_COLUMNS = 4096
 """Columns that are looked at together, for memory. Chosen by hand."""
 
@@ -157,6 +160,17 @@ def identifier(x: Outputs, y: Outputs) -> Identifier | None:
     return Identifier(found=found or digits, columns=columns, width=rows.shape[1], digits=bool(digits))
 
 
+def are_alike(x: Outputs, y: Outputs) -> bool:
+    """Whether all outputs of both inputs are equal."""
+    # A few outputs mostly say that they are not.
+    for size in (min(_LEAST_GLANCE, len(x), len(y)), max(len(x), len(y))):
+        both = joined([each[: min(size, len(each))] for each in (x, y)])
+        keys = outcome_keys(both, coding_of(both))
+        if (keys != keys[0]).any():
+            return False
+    return True
+
+
 def types_read_by_text(x: Outputs, y: Outputs) -> tuple[str, ...]:
     """Names of the types in the first of the outputs of which only the ``repr`` is seen, in alphabetical order."""
     if x.dtype.kind != "O" or x.ndim > 1:
@@ -169,6 +183,29 @@ def types_read_by_text(x: Outputs, y: Outputs) -> tuple[str, ...]:
             columns = group.columns if isinstance(group, Uniform) else [group.values]
             kinds.update(*(set(map(type, column)) for column in columns if not isinstance(column, np.ndarray)))
     return tuple(sorted(kind.__name__ for kind in kinds if is_read_by_text(kind)))
+
+
+def what_is_held(x: Outputs, y: Outputs) -> tuple[str, ...]:
+    """What the first of the outputs are or hold: ``numbers`` alone, ``sets``, ``lists``."""
+    if x.dtype.kind in "biufc":
+        return ("numbers",)
+    if x.dtype.kind != "O" or x.ndim > 1:
+        return ()
+    kinds: set[str] = set()
+    for each in (x, y):
+        for output in each.raw[:_LEAST_GLANCE]:
+            kinds.update(_held(output, _DEPTH))
+    return tuple(sorted(kinds))
+
+
+def _held(value: Any, depth: int) -> Iterator[str]:
+    if isinstance(value, set | frozenset):
+        yield "sets"
+    elif isinstance(value, list | tuple | dict) and depth:
+        if isinstance(value, list):
+            yield "lists"
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _held(part, depth - 1)
 
 
 def _first(x: Outputs, y: Outputs) -> tuple[Outputs, Outputs]:

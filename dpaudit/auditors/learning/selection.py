@@ -23,7 +23,14 @@ from dpaudit.auditors.learning.counts import (
     caution_of,
     expected_of,
 )
-from dpaudit.auditors.learning.planted import Identifier, identifier, planted, types_read_by_text
+from dpaudit.auditors.learning.planted import (
+    Identifier,
+    are_alike,
+    identifier,
+    planted,
+    types_read_by_text,
+    what_is_held,
+)
 from dpaudit.auditors.learning.scores import OutcomeScore, Score, scores_of
 from dpaudit.auditors.learning.threads import one_thread
 from dpaudit.auditors.learning.trees import BoostedScore
@@ -159,9 +166,13 @@ class Selection:
         Names of the families of scores that would have taken too long.
     by_text
         Names of the types of which only the ``repr`` was seen, where a difference went unnoticed.
+    held
+        What the outputs are or hold there, of which advice depends: ``numbers``, ``sets`` and ``lists``.
     unchecked
         Whether the time was over before it was known if one would; of arrays of fractions, which describe, only where
         nothing but equal outputs was looked at.
+    alike
+        Whether all outputs of both inputs are equal, so that no event says anything.
     """
 
     main: Choice
@@ -173,7 +184,9 @@ class Selection:
     identified: Identifier | None = None
     left_out: tuple[str, ...] = ()
     by_text: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
     unchecked: bool = False
+    alike: bool = False
 
     def overlooks(self, bound: float, guarantee: Guarantee) -> bool:
         """Whether a violation may be hidden from all scores, after this bound on the forced parameter.
@@ -235,7 +248,8 @@ def select_events(
         selection = choose_from(competition.tables, test)
         if until is None and not test.provisional:
             selection = _learned_again(selection, competition, (x, y))
-    selection = replace(selection, left_out=competition.left_out)
+    alike = selection.blind and are_alike(x, y)
+    selection = replace(selection, left_out=competition.left_out, alike=alike)
     if not blindness:
         return replace(selection, blind=False)
     identified: Identifier | None = None
@@ -246,9 +260,9 @@ def select_events(
         if selection.blind or identified is not None:
             blind = None
             blind = _is_blind(x, y, test, until, selection.left_out, identified)
-    by_text = types_read_by_text(x, y) if blind else ()
+    by_text, held = (types_read_by_text(x, y), what_is_held(x, y)) if blind else ((), ())
     unchecked = (blind is None and x.dtype.kind not in "fc") or _nothing_looked(competition)
-    return replace(selection, blind=bool(blind), identified=identified, by_text=by_text, unchecked=unchecked)
+    return replace(selection, blind=bool(blind), identified=identified, by_text=by_text, held=held, unchecked=unchecked)
 
 
 def _nothing_looked(competition: Competition) -> bool:

@@ -67,3 +67,8 @@ def float_bits(outputs: np.ndarray) -> np.ndarray:
 
 FEATURES: dict[str, FeatureMap] = {"float-bits": float_bits}
 """Feature maps by the name under which the command line knows them."""
+
+
+def may_hide(features: FeatureMap | None) -> bool:
+    """Whether outputs that differ may have equal features: those of a map with a name hold the outputs."""
+    return features is not None and features not in FEATURES.values()

@@ -23,7 +23,7 @@ from dpaudit.auditors.outputs.checked_outputs import (
     objects,
     seen_apart,
 )
-from dpaudit.auditors.outputs.features import FeatureMap
+from dpaudit.auditors.outputs.features import FeatureMap, may_hide
 from dpaudit.auditors.outputs.flat import value_count
 from dpaudit.auditors.outputs.foreign import listed
 from dpaudit.auditors.outputs.forms import Form, Forms, concatenated, end_to_end
@@ -342,6 +342,11 @@ class Sampler:
     def _looks(self) -> bool:
         """Whether functions of the user's look at the outputs."""
         return self._features is not None or self._supports is not None
+
+    @property
+    def may_hide(self) -> bool:
+        """Whether a feature map may hide all of what outputs differ in."""
+        return may_hide(self._features)
 
     def coins(self, *purpose: str | int) -> np.random.Generator:
         """Generator for decisions of the auditor's own."""

@@ -95,6 +95,90 @@ def test_a_lower_bound_with_a_detection_limit_has_no_notes():
     assert dpaudit.epsilon_lower_bound(noisy, 0, 1, samples=5000).notes == ()
 
 
+class Constant(Identifiers):
+    """The same output each time."""
+
+    def sample(self, data, size, rng):
+        return np.zeros(size)
+
+
+class Hidden(Loud):
+    """What is looked at is the same each time."""
+
+    def features(self, outputs):
+        return np.ones(len(outputs))
+
+
+class Partly(Loud):
+    """What is looked at tells some outputs apart."""
+
+    def features(self, outputs):
+        return outputs > 0.5
+
+
+def test_features_that_are_all_equal_are_no_pass():
+    (result,) = dpaudit.check(Hidden(), samples=20_000).results
+    assert (result.verdict, result.remedy) == ("inconclusive", "features")
+    assert result.note == (
+        "all 8,000 features that chose the event were equal, so that they could tell nothing; let `features` return "
+        "what varies with the outputs, or leave it out"
+    )
+    assert "--seconds" not in result.note
+    sample, features = Loud().sample, Hidden().features
+    bound = dpaudit.epsilon_lower_bound(sample, 0, 1, samples=20_000, features=features, claimed=1.0)
+    assert (bound.detection_limit, bound.notes) == (float("inf"), (result.note,))
+    rng = np.random.default_rng(1)
+    with pytest.raises(AssertionError, match=r"inconclusive[\s\S]*could tell nothing"):
+        dpaudit.testing.assert_private((sample(0, 5000, rng), sample(1, 5000, rng)), epsilon=1.0, features=features)
+    assert dpaudit.check(Partly(), samples=20_000).results[0].verdict == "refuted"
+
+
+@pytest.mark.parametrize("features", ["none", "float-bits"])
+def test_a_constant_is_private_and_its_limit_is_that_of_what_never_occurred(features):
+    (result,) = dpaudit.check(Constant(), samples=20_000, features=features).results
+    assert result.verdict == "consistent"
+    # 2,000 outputs on either input chose the event, of which none was in its complement.
+    assert "no event as likely as the one chosen here can force so much, but one of probability 0.0005" in result.note
+    assert result.measured["detection_limit"].lower > 2
+
+
+def test_a_limit_that_the_event_chosen_cannot_force_is_that_of_a_rarer_one():
+    class Quiet(Identifiers):
+        def sample(self, data, size, rng):
+            return data + rng.laplace(scale=20.0, size=size)
+
+    (result,) = dpaudit.check(Quiet(), samples=20_000).results
+    assert result.verdict == "consistent"
+    limit = result.measured["detection_limit"].lower
+    words = f"but one of probability {1 / (1 + np.exp(limit)):.2g} on one input that forces an epsilon of {limit:.4g}"
+    assert words in result.note
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("draw", "words", "absent"),
+    [
+        (lambda rng, n: rng.integers(2**60, size=n), "; return coarser outputs without identifiers, or", "sorted"),
+        (lambda rng, n: [{"t": rng.bytes(16)} for _ in range(n)], "; return numbers or coarser outputs", "sorted"),
+        (
+            lambda rng, n: [(frozenset(rng.integers(2**50, size=5).tolist()), 0) for _ in range(n)],
+            ", `sorted(output)` in place of a set of numbers, or",
+            "in order",
+        ),
+    ],
+    ids=["numbers", "bytes", "sets"],
+)
+def test_advice_fits_the_type_of_the_outputs(draw, words, absent):
+    class Mixed(Identifiers):
+        def sample(self, data, size, rng):
+            return draw(rng, size)
+
+    (result,) = dpaudit.check(Mixed(), samples=5000).results
+    assert result.verdict == "inconclusive"
+    assert words in result.note
+    assert absent not in result.note
+
+
 def test_one_round_of_bets_is_no_plural():
     (result,) = dpaudit.check(Loud(), samples=20_000, stop_early=True).results
     assert "outputs, in one round, in which the event occurred" in result.note
