@@ -56,8 +56,8 @@ GLOSSARY = tuple(
         (
             "detection limit",
             "The smallest violation that the samples would have shown with 95 % power, if an event about as likely as "
-            "the one chosen forces it. Where no violation was found, one below this limit may still exist, and one "
-            "above it that other events show.",
+            "the one chosen forces it, or a rarer one where none as likely can. Where no violation was found, one "
+            "below this limit may still exist, and one above it that other events show.",
         ),
         (
             "witness",
