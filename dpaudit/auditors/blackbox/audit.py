@@ -550,10 +550,11 @@ def why_no_limit_in_time(bound: PairBound, parameter: str, *, is_program: bool =
         return []
     if (bound.blind or bound.hidden) and not bound.too_few:
         return [why_no_limit(bound, parameter, is_program=is_program)]
-    return [
-        "these are too few outputs for any event to show a violation, whatever it is; more --seconds, or a faster "
-        "sampler, would give a limit"
-    ]
+    if any(bound.trials):
+        why = "these are too few outputs for any event to show a violation, whatever it is"
+    else:
+        why = "it was over before the outputs that bound the event were drawn"
+    return [f"{why}; more --seconds, or a faster sampler, would give a limit"]
 
 
 def what_was_not_used(bound: PairBound) -> list[str]:

@@ -1,5 +1,6 @@
 """What audits and lower bounds say in words of what they could not see."""
 
+import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,6 +8,8 @@ import pytest
 
 import dpaudit
 from dpaudit.auditors import Budget, Streams, audit
+from dpaudit.auditors.blackbox.audit import why_no_limit_in_time
+from dpaudit.auditors.blackbox.pair import PairBound
 from dpaudit.auditors.sampling import pace
 
 
@@ -59,6 +62,29 @@ def test_a_lower_bound_says_of_outputs_that_are_all_new_what_an_audit_says():
 )
 def test_a_lower_bound_says_why_it_has_no_detection_limit(options, note):
     assert dpaudit.epsilon_lower_bound(noisy, 0, 1, **options).notes == (note,)
+
+
+def without_limit(trials):
+    """Result of an audit whose time was over after so many outputs of the final sample."""
+    return PairBound(
+        value=0.0,
+        detection_limit=math.inf,
+        event={},
+        reverse=False,
+        hits=(0, 0),
+        trials=trials,
+        p=0.0,
+        q=0.0,
+        samples=2000,
+        too_few=True,
+    )
+
+
+def test_a_note_says_that_the_time_was_over_before_the_final_sample():
+    late = why_no_limit_in_time(without_limit((0, 0)), "epsilon")
+    some = why_no_limit_in_time(without_limit((300, 300)), "epsilon")
+    assert "over before the outputs that bound the event were drawn; more --seconds" in late[0]
+    assert "too few outputs for any event" in some[0]
 
 
 def test_too_few_outputs_for_any_event_are_why_there_is_no_limit_where_the_time_is_over(monkeypatch):
