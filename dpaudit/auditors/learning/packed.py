@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from dpaudit.auditors.learning.learners import MakeTransform
+from dpaudit.auditors.learning.row_scores import AdditiveScore
+from dpaudit.auditors.learning.tables import Table
 from dpaudit.auditors.learning.transforms import Identity, Unpacked
 from dpaudit.auditors.outputs.columns import Columns
 from dpaudit.auditors.outputs.outputs import OutputsLike
@@ -21,6 +24,19 @@ within which others are looked at (`groups._MOST_GROUPS`)."""
 _MOST_BITS = 256
 """Bits of an output, at most: each takes as long as a column. Chosen by hand, for time."""
 
+_VALUES = 8_000_000
+"""Bits and other numbers of either input that learn, at most. Chosen by hand, for memory."""
+
+
+def learn_bits(make: MakeTransform, columns: Columns, x: OutputsLike, y: OutputsLike) -> AdditiveScore | None:
+    """Sum of a function of every bit, and of every number that has none; None where no bits are there or tell."""
+    transform = make(columns, x, y)
+    if not isinstance(transform, Unpacked):
+        return None
+    rows = _VALUES // transform.width
+    tables = tuple(Table.fit_columns(*(transform(side[:rows]) for side in (x, y))))
+    return AdditiveScore(transform, tables) if any(table.spread > 0 for table in tables) else None
+
 
 def unpacked_transform(columns: Columns, x: OutputsLike, y: OutputsLike) -> Unpacked | None:
     """Bits in the place of whole numbers from 0 on that have many values; None where there are none."""
@@ -32,7 +48,7 @@ def unpacked_transform(columns: Columns, x: OutputsLike, y: OutputsLike) -> Unpa
     largest = np.maximum(*(identity(side)[:, packed].max(axis=0) for side in (x, y)))
     bits, left = [0] * first.shape[1], _MOST_BITS
     for column, most in zip(packed, largest.tolist(), strict=True):
-        count = min(int(most).bit_length(), Unpacked.MOST)
+        count = int(most).bit_length() if most < 1 << Unpacked.MOST else Unpacked.MOST
         if count <= left:
             bits[column] = count
             left -= count

@@ -14,7 +14,7 @@ from dpaudit.auditors.learning.coded_score import learn_coded
 from dpaudit.auditors.learning.directions import directions_transform
 from dpaudit.auditors.learning.groups import learn_groups
 from dpaudit.auditors.learning.members import learn_members
-from dpaudit.auditors.learning.packed import MOST_PACKED, unpacked_transform
+from dpaudit.auditors.learning.packed import MOST_PACKED, learn_bits, unpacked_transform
 from dpaudit.auditors.learning.parities import learn_parities
 from dpaudit.auditors.learning.periods import MOST_PERIODIC, phases_transform
 from dpaudit.auditors.learning.residues import ResidueScore
@@ -418,7 +418,13 @@ FAMILIES: tuple[Family, ...] = (
         passes=_passes(0.5),
         always=True,
     ),
-    _sum_of_steps("bits of whole numbers", unpacked_transform, _packed, 12.0, always=True),
+    Family(
+        name="bits of whole numbers",
+        suits=_packed,
+        fit=lambda form, x, y: learn_bits(form.once(unpacked_transform), form.columns, x, y),
+        passes=_passes(12.0),
+        always=True,
+    ),
     Family(
         name="boosted trees",
         suits=_narrow,

@@ -541,8 +541,13 @@ class Unpacked(Transform):
 
     bits: tuple[int, ...]
 
+    @property
+    def width(self) -> int:
+        """Columns that are made."""
+        return sum(max(bits, 1) for bits in self.bits)
+
     def of_rows(self, rows: np.ndarray, first: int | None = None) -> np.ndarray:
-        made = np.empty((len(rows), len(self._places)))
+        made = np.empty((len(rows), self.width), dtype=np.uint8 if all(self.bits) else float)
         at = 0
         for column, bits in enumerate(self.bits):
             numbers = rows[:, column]

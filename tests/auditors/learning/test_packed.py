@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.auditors.learning.packed import unpacked_transform
+from dpaudit.auditors.learning.packed import learn_bits, unpacked_transform
 from dpaudit.auditors.learning.transforms import Unpacked
 from dpaudit.auditors.outputs.columns import Columns
 from dpaudit.auditors.outputs.outputs import as_outputs
@@ -107,3 +107,11 @@ def test_numbers_beyond_256_bits_altogether_stay():
     rng = np.random.default_rng(0)
     rows = as_outputs(rng.integers(0, 2**60, (500, 5)) | 1 << 59)
     assert unpacked_transform(Columns(), rows, rows).bits == (60, 60, 60, 60, 0)
+
+
+@pytest.mark.parametrize("odd", [math.inf, math.nan, 1e300])
+def test_a_later_number_that_is_none_of_64_bits_does_no_harm(odd):
+    numbers = np.random.default_rng(0).integers(0, 1 << 30, (5000, 1)).astype(float)
+    rows = as_outputs(np.r_[numbers, [[odd]]])
+    assert unpacked_transform(Columns(), rows, rows).bits == (64,)
+    assert learn_bits(unpacked_transform, Columns(), rows, as_outputs(numbers[::-1])) is None

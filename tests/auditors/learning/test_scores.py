@@ -13,7 +13,7 @@ from dpaudit.auditors.learning.bits import BitsScore
 from dpaudit.auditors.learning.counts import FinalTest, ThresholdEvent
 from dpaudit.auditors.learning.groups import learn_groups
 from dpaudit.auditors.learning.mixtures import MixtureScore
-from dpaudit.auditors.learning.packed import unpacked_transform
+from dpaudit.auditors.learning.packed import learn_bits, unpacked_transform
 from dpaudit.auditors.learning.parities import learn_parities
 from dpaudit.auditors.learning.residues import ResidueScore
 from dpaudit.auditors.learning.row_scores import AdditiveScore, CoordinateScore
@@ -186,11 +186,11 @@ SCORES = {
         lambda d, s, r: structured([(index, sign > 0) for index, sign in hadamard(d, s, r).tolist()]),
     ),
     "bits of whole numbers": (
-        partial(learners.learn_additive, unpacked_transform, Columns()),
+        partial(learn_bits, unpacked_transform, Columns()),
         lambda d, s, r: np.column_stack([filters(d, s, r), laplace(d, s, r).round()]),
     ),
     "bits of whole numbers structured": (
-        lambda x, y: learners.learn_additive(unpacked_transform, Columns.fit(np.r_[x, y]), x, y),
+        lambda x, y: learn_bits(unpacked_transform, Columns.fit(np.r_[x, y]), x, y),
         lambda d, s, r: structured([(v, None if v % 3 else "a") for v in filters(d, s, r).tolist()]),
     ),
     "pooled values": (partial(learners.learn_pooled, learners.identity_transform, Columns()), coins),
