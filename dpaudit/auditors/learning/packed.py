@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from dpaudit.auditors.learning.learners import MakeTransform
@@ -29,13 +31,29 @@ _VALUES = 8_000_000
 
 
 def learn_bits(make: MakeTransform, columns: Columns, x: OutputsLike, y: OutputsLike) -> AdditiveScore | None:
-    """Sum of a function of every bit, and of every number that has none; None where no bits are there or tell."""
+    """Sum of a function of the bits that tell the inputs apart, and of numbers that have none; None without bits.
+
+    A bit takes part if its frequencies differ by more than chance makes the largest difference of so many: many that
+    say nothing would hide a few that do.
+    """
     transform = make(columns, x, y)
     if not isinstance(transform, Unpacked):
         return None
     rows = _VALUES // transform.width
-    tables = tuple(Table.fit_columns(*(transform(side[:rows]) for side in (x, y))))
-    return AdditiveScore(transform, tables) if any(table.spread > 0 for table in tables) else None
+    of_x, of_y = (transform(side[:rows]) for side in (x, y))
+    tables = Table.fit_columns(of_x, of_y)
+    total = len(of_x) + len(of_y)
+    apart = of_x.mean(axis=0) - of_y.mean(axis=0)
+    both = (of_x.sum(axis=0, dtype=float) + of_y.sum(axis=0, dtype=float)) / total
+    # Squares of the standard errors of the differences, and the largest that chance makes of so many bits.
+    errors = both * (1 - both) * total / (len(of_x) * len(of_y))
+    least = 2 * math.log(max(transform.width, 2))
+    nothing = Table(np.empty(0), np.zeros(1))
+    kept = tuple(
+        nothing if transform.is_bit(column) and apart[column] ** 2 <= least * errors[column] else table
+        for column, table in enumerate(tables)
+    )
+    return AdditiveScore(transform, kept) if any(table.spread > 0 for table in kept) else None
 
 
 def unpacked_transform(columns: Columns, x: OutputsLike, y: OutputsLike) -> Unpacked | None:

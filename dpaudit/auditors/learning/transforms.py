@@ -563,6 +563,10 @@ class Unpacked(Transform):
         """Number of an output, and its bit or None, of every column."""
         return [(place, bit if bits else None) for place, bits in enumerate(self.bits) for bit in range(max(bits, 1))]
 
+    def is_bit(self, column: int) -> bool:
+        """Whether a column that is made is a bit."""
+        return self._places[column][1] is not None
+
     def own(self, width: int) -> int:
         return len(self.bits)
 

@@ -506,6 +506,7 @@ def test_what_outputs_hide_is_known_from_enough_of_them(clock, monkeypatch, foun
         choices: tuple[()] = ()
         identified: None = None
         by_text: tuple[()] = ()
+        held: tuple[()] = ()
 
     def learn(x, y, test, **options):
         found = Found(*next(steps))
