@@ -50,8 +50,8 @@ def learn_bits(make: MakeTransform, columns: Columns, x: OutputsLike, y: Outputs
     least = 2 * math.log(max(transform.width, 2))
     nothing = Table(np.empty(0), np.zeros(1))
     kept = tuple(
-        nothing if transform.is_bit(column) and apart[column] ** 2 <= least * errors[column] else table
-        for column, table in enumerate(tables)
+        nothing if is_bit and difference**2 <= least * error else table
+        for table, is_bit, difference, error in zip(tables, transform.are_bits, apart, errors, strict=True)
     )
     return AdditiveScore(transform, kept) if any(table.spread > 0 for table in kept) else None
 

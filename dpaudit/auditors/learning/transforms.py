@@ -454,7 +454,7 @@ class Successions(Transform):
         """Write a number, or what it stands for where no column holds numbers."""
         columns = range(len(columnwords.names_of(self.columns)))
         values = [columnwords.value_of(self.columns, column, number) for column in columns]
-        return f"{in_full(number)}" if None in values or not values else str(values[0])
+        return in_full(number) if None in values or not values else str(values[0])
 
     def _own_json(self) -> dict[str, Any]:
         return {"pairs": [list(pair) for pair in self.pairs]}
@@ -563,9 +563,10 @@ class Unpacked(Transform):
         """Number of an output, and its bit or None, of every column."""
         return [(place, bit if bits else None) for place, bits in enumerate(self.bits) for bit in range(max(bits, 1))]
 
-    def is_bit(self, column: int) -> bool:
-        """Whether a column that is made is a bit."""
-        return self._places[column][1] is not None
+    @property
+    def are_bits(self) -> list[bool]:
+        """Whether each column that is made is a bit."""
+        return [bit is not None for _, bit in self._places]
 
     def own(self, width: int) -> int:
         return len(self.bits)
@@ -666,7 +667,7 @@ class Coded(Transform):
 
     def _extremes(self, own: int, naming: Naming) -> dict[str, str]:
         """Say which numbers the smallest and the largest are looked for among, and codes are counted in."""
-        codes = listed([f"{in_full(code)}" for code in self.codes])
+        codes = listed(list(map(in_full, self.codes)))
         return {
             "codes are counted in": numbers_of(self.columns, own, naming),
             "smallest and largest": f"of these that are not {codes}",
@@ -710,7 +711,7 @@ _KINDS: dict[str, type[Transform]] = {
 
 
 def _bits(numbers: np.ndarray, count: int) -> np.ndarray:
-    """Lowest bits of whole numbers, shape (size, count); of numbers beyond double precision's whole ones, all are 0."""
+    """Lowest bits of whole numbers, shape (size, count); of fractions below 0 or from 2^63 on, all are 0."""
     if numbers.dtype.kind == "f":
         # What is no whole number of this size is none of those that are looked at.
         numbers = np.where((numbers >= 0) & (numbers < 2.0**63), numbers, 0.0)
