@@ -298,7 +298,7 @@ def _standing_out(choice: Choice, tables: Sequence[Counts], test: FinalTest, cau
     a common event is tested too where the one that stands out promises less, at one more standard error, than that.
     """
     (table,) = (table for table in tables if table.score is choice.event.score)
-    smooth = table.advised(test, clear=True)
+    smooth = None if isinstance(table.score, BoostedScore) else table.advised(test, clear=True)
     ahead = [each for each in tables if each.score.log_ratio and _is_readable_or_better(each, choice, test, caution)]
     estimates = [smooth if each is table else each.advised(test, clear=True) for each in ahead]
     by_counts = smooth is None or choice.q_hits < _LEAST_SEEN or smooth.promised < choice.predicted
@@ -330,7 +330,7 @@ def _is_readable_or_better(table: Counts, choice: Choice, test: FinalTest, cauti
     """Whether events of a score can be read, or its counts promise clearly more than those of the choice."""
     if not isinstance(table.score, BoostedScore):
         return True
-    return table.best(test, caution).predicted > choice.predicted + _READABLE * abs(choice.predicted)
+    return not _is_nearly_as_good(choice.predicted, table.best(test, caution))
 
 
 def _of_estimates(found: Sequence[Advice | None]) -> Advice | None:
@@ -393,13 +393,19 @@ def _likeliest(found: Sequence[Advice]) -> Advice:
 
 def _cheapest(found: Sequence[Choice]) -> Choice:
     """Event that promises most, or as much at less cost; one that can be read, if it promises nearly as much."""
-    most = max(choice.predicted for choice in found)
+    best = max(found, key=lambda choice: choice.predicted)
     readable = [choice for choice in found if not isinstance(choice.event.score, BoostedScore)]
-    if any(choice.predicted >= most - _READABLE * abs(most) for choice in readable):
+    if any(_is_nearly_as_good(choice.predicted, best) for choice in readable):
         found = readable
-        most = max(choice.predicted for choice in found)
+    most = max(choice.predicted for choice in found)
     enough = most - CHEAP_ENOUGH * abs(most)
     return min((c for c in found if c.predicted >= enough), key=lambda c: c.event.score.cost)
+
+
+def _is_nearly_as_good(promised: float, best: Choice) -> bool:
+    """Whether a promise falls short of the best one by a small part, or by the standard error of its count."""
+    error = 1 / math.sqrt(best.p_hits) if best.p_hits else 0.0
+    return promised >= best.predicted - max(_READABLE * abs(best.predicted), error)
 
 
 def _simplest(found: Sequence[Choice]) -> Choice:
@@ -417,9 +423,9 @@ def _simplest(found: Sequence[Choice]) -> Choice:
 def _others(main: Choice, tables: Sequence[Counts], test: FinalTest, share: float) -> tuple[Choice, ...]:
     """Events whose promise is worth the share of the error probability that testing each takes from the main one."""
     part = replace(test, alpha=test.alpha * share)
-    rare = max((table.best(part, _RARE) for table in tables), key=lambda choice: choice.predicted)
+    rare = _cheapest([table.best(part, _RARE) for table in tables])
     fitted = [choice for table in tables if (choice := table.best_fitted(part)) is not None]
-    line = max(fitted, key=lambda choice: choice.predicted) if fitted else None
+    line = _cheapest(fitted) if fitted else None
     unseen = _simplest([table.best_unseen(part) for table in tables])
     found: list[Choice] = []
     for choice, caution in ((line, 0.0), (rare, _RARE), (unseen, 0.0)):
