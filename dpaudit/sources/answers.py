@@ -137,7 +137,6 @@ class _JsonLines(Answers):
         lines = _decoded(self._program, block)
         values = self._values(lines)
         dtype = self._greeting.dtype
-        kinds = set(map(type, values))
         if dtype in _TEXT_TYPES:
             return self._numbers(lines, values, dtype)
         if dtype == "text":
@@ -145,8 +144,8 @@ class _JsonLines(Answers):
                 if type(value) is not str:
                     self._bad_line(number, lines[number - 1], "it is not text, which the first line promises")
             return values
-        # JSON has one type of number, and some languages write 1.0 as 1.
-        return np.array(values, dtype=np.float64) if kinds == {int, float} else values
+        # Whether a number is whole must not depend on the others of the answer.
+        return values
 
     def _values(self, lines: Sequence[str]) -> list[Any]:
         with suppress(ValueError, RecursionError):

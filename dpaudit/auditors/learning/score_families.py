@@ -87,13 +87,11 @@ class Form:
     def of(cls, x: Outputs, y: Outputs, *, thorough: bool) -> Self:
         """Look at samples of both inputs."""
         kind, flat = x.dtype.kind, x.ndim == 1
-        first = joined([x[:_FIRST], y[:_FIRST]])
-        distinct = len(np.unique(outcome_keys(first, coding_of(first))))
         one_number = kind in "biuf" and x.width == 1
-        few = distinct <= (_FEW_NUMBERS if one_number else _FEW_OUTCOMES)
+        few = _few_outcomes(x, y, _FEW_NUMBERS if one_number else _FEW_OUTCOMES)
         columns = None if few else x.columns_with(y)
         width = 1 if columns is None else x[:1].rows(columns).shape[1]
-        ordered = few and one_number and kind in "iuf" and distinct >= _FEWEST_ORDERED
+        ordered = few >= _FEWEST_ORDERED and one_number and kind in "iuf"
         return cls(kind, flat, columns, width, thorough, few_numbers=ordered)
 
     @property
@@ -119,6 +117,28 @@ class Form:
             return self._transforms[key]
 
         return made
+
+
+def _few_outcomes(x: Outputs, y: Outputs, most: int) -> int:
+    """How many distinct outputs there are first; 0 where counting them is not all that there is to do.
+
+    There may be more than ``most``. Or one outcome is far commoner than all others, such as a refusal beside numbers:
+    then most of those that were seen came once, whether among the first outputs or among all.
+    """
+    first = _counts_of_outcomes(x[:_FIRST], y[:_FIRST])
+    if len(first) > most or _mostly_new(first) or _mostly_new(_counts_of_outcomes(x, y)):
+        return 0
+    return len(first)
+
+
+def _counts_of_outcomes(x: Outputs, y: Outputs) -> np.ndarray:
+    both = joined([x, y])
+    return np.unique(outcome_keys(both, coding_of(both)), return_counts=True)[1]
+
+
+def _mostly_new(counts: np.ndarray) -> bool:
+    """Whether more than half of the outcomes came once."""
+    return 2 * int(np.count_nonzero(counts == 1)) > len(counts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

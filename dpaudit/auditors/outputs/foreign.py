@@ -16,6 +16,9 @@ import numpy as np
 MOST_DENSE = 4096
 """Columns of a sparse matrix, at most, that are written out; wider rows keep their entries alone."""
 
+_MOST_WHOLE = 2**53
+"""Whole numbers up to this are all numbers of double precision."""
+
 _BYTES = frozenset({"B", "c"})
 """Formats of a view of memory that is of bytes and not of numbers."""
 
@@ -145,6 +148,8 @@ def _axes(entries: Any) -> tuple[np.ndarray, ...]:
 def listed(raw: Any, size: int) -> Any:
     """Return what a call of a sampler gave as an array or a list whose items are the outputs."""
     kind = type(raw)
+    if isinstance(raw, np.ndarray) and raw.dtype.names:
+        return _records({name: raw[name] for name in raw.dtype.names}, len(raw)) if raw.ndim == 1 else raw
     if isinstance(raw, np.ndarray | list | tuple):
         return raw
     if is_sparse(kind):
@@ -179,11 +184,68 @@ def _frame(raw: Any) -> Any:
     names = [str(name) for name in raw.columns]
     if len(set(names)) < len(names) or not names:
         return raw.to_numpy()
-    parts = [_column(raw[name]) for name in raw.columns]
+    return _records(dict(zip(names, (_column(raw[name]) for name in raw.columns), strict=True)), len(raw))
+
+
+def _records(columns: dict[str, np.ndarray], size: int) -> np.ndarray:
+    """Columns as records, in which an output is the same whatever other outputs the columns hold."""
+    parts = {name: _by_value(part) if part.ndim == 1 else part for name, part in columns.items()}
     fields = [
-        (name, part.dtype if part.dtype.kind in "biufmM" else object) for name, part in zip(names, parts, strict=True)
+        (name, part.dtype if part.dtype.kind in "biufmM" or part.ndim > 1 else object, part.shape[1:])
+        for name, part in parts.items()
     ]
-    records = np.empty(len(raw), dtype=fields)
-    for name, part in zip(names, parts, strict=True):
+    records = np.empty(size, dtype=fields)
+    for name, part in parts.items():
         records[name] = part
     return records
+
+
+def _by_value(column: np.ndarray) -> np.ndarray:
+    """Values of a column, each in the type that it alone would have.
+
+    One missing value or fraction makes floating-point numbers of all whole numbers in a column, and a time of finer
+    unit makes others of all times. So a floating-point number that is whole becomes a whole number, a complex one
+    without imaginary part a real one, and times are counted in nanoseconds where these reach so far.
+    """
+    kind = column.dtype.kind
+    if kind in "mM":
+        return _in_nanoseconds(column)
+    if kind == "O":
+        return _objects([_number_by_value(each) for each in column.tolist()])
+    if kind == "c":
+        real = column.imag == 0
+        return _by_value(column.real) if real.all() else _by_value(column.astype(object)) if real.any() else column
+    if kind != "f" or column.dtype.itemsize > np.dtype(float).itemsize:
+        return column
+    with np.errstate(invalid="ignore"):
+        whole = (np.rint(column) == column) & (np.abs(column) <= _MOST_WHOLE) & ~((column == 0) & np.signbit(column))
+    if not whole.any():
+        return column
+    if whole.all():
+        return column.astype(np.int64)
+    mixed = column.astype(object)
+    mixed[whole] = column[whole].astype(np.int64)
+    return mixed
+
+
+def _number_by_value(value: Any) -> Any:
+    """A floating-point or complex number in the type that `_by_value` gives it; anything else as it is."""
+    if isinstance(value, complex | np.complexfloating) and value.imag == 0:
+        value = float(value.real)
+    if not isinstance(value, float) or not value.is_integer() or abs(value) > _MOST_WHOLE:
+        return value
+    return value if value == 0 and np.signbit(value) else int(value)
+
+
+def _objects(values: list[Any]) -> np.ndarray:
+    made = np.empty(len(values), dtype=object)
+    made[:] = values
+    return made
+
+
+def _in_nanoseconds(times: np.ndarray) -> np.ndarray:
+    """Times and durations in nanoseconds; as they are where one of them is too far away."""
+    made = times.astype(f"{times.dtype.kind}8[ns]")
+    with np.errstate(all="ignore"):
+        same = (made.astype(times.dtype) == times) | np.isnat(times)
+    return made if same.all() else times
