@@ -325,7 +325,7 @@ class _Seen:
         again = drawn_again(*(np.concatenate(kept) for kept in self._outputs))
         if again is not None:
             raise CheckError(
-                f"{self._name}: `sample` seems to draw some {again} numbers again and again, as from a fixed array; "
-                "that tells the arrays apart and not the inputs. Give the arrays to `dpaudit.bound_from_samples`; or, "
-                "if there are no other outputs, return them as texts"
+                f"{self._name}: `sample` seems to draw some {again} numbers again and again, as from a fixed array or "
+                "a random generator of few states. Give fixed arrays to `dpaudit.bound_from_samples`, because this "
+                "would tell the arrays apart and not the inputs. If there are no other outputs, return them as texts"
             )

@@ -40,6 +40,10 @@ from dpaudit.auditors.outputs.outputs import (
     raw_of,
 )
 
+_COME_AGAIN = 20
+"""Outcomes that came again among outputs of which most came once, from which on these count. Chosen by hand: by then
+the part of all outputs that they make is known to a fifth or so."""
+
 _LISTED = 24
 _BLOCK_VALUES = 1 << 16
 _LEAST_BLOCK = 512
@@ -81,7 +85,11 @@ class CombinedScore(Score, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OutcomeScore:
-    """Smoothed log-ratio of the counts of every outcome seen; 0 for others."""
+    """Smoothed log-ratio of the counts of every outcome seen; 0 for others.
+
+    Those seen once are others, unless most outputs are such ones and some come again: a generator of few states then
+    makes them, and what was seen on one input may never come on the other.
+    """
 
     cost: ClassVar[int] = 1
     log_ratio: ClassVar[bool] = False
@@ -91,20 +99,25 @@ class OutcomeScore:
     ratios: np.ndarray
     outcomes: Any
     coder: Coder | None = None
+    once: bool = False
 
     @classmethod
     def fit(cls, x: OutputsLike, y: OutputsLike) -> OutcomeScore | None:
         """Count outcomes on samples of both inputs; None where no outcome repeats."""
         if _all_new(x, y):
             return None
-        coder = Coder(joined([x, y]), at_least=2)
+        both = joined([x, y])
+        coder = Coder(both, at_least=2)
+        once = len(coder.keys) >= _COME_AGAIN and 2 * np.count_nonzero(coder.codes < 0) > len(both)
+        if once:
+            coder = Coder(both)
         size = len(coder.keys)
         if not size:
             return None
         sides = coder.codes[: len(x)], coder.codes[len(x) :]
         counts = [np.bincount(side[side >= 0], minlength=size) for side in sides]
         ratios = np.log(counts[0] + 0.5) - np.log(counts[1] + 0.5) + np.log(len(y) / len(x))
-        return cls(coder.coding, coder.keys, ratios, coder.outcomes, coder)
+        return cls(coder.coding, coder.keys, ratios, coder.outcomes, coder, once)
 
     def __call__(self, outputs: OutputsLike) -> np.ndarray:
         if not len(self.keys):
@@ -127,7 +140,8 @@ class OutcomeScore:
         if len(chosen) > _LISTED:
             listed["and others, altogether"] = len(chosen)
         if others:
-            listed["or"] = "an outcome that the selection sample did not show twice"
+            often = "" if self.once else " twice"
+            listed["or"] = f"an outcome that the selection sample did not show{often}"
         return listed
 
     def to_json(self) -> dict[str, Any] | None:
@@ -144,13 +158,14 @@ class OutcomeScore:
             "dtype": keys.dtype.str,
             "keys": keys.tolist(),
             "ratios": self.ratios.tolist(),
+            **({"once": True} if self.once else {}),
         }
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> OutcomeScore:
         """Make the score again."""
         keys = np.array(raw["keys"], dtype=raw["dtype"])
-        return cls(raw["coding"], keys, np.array(raw["ratios"], dtype=float), keys)
+        return cls(raw["coding"], keys, np.array(raw["ratios"], dtype=float), keys, once=raw.get("once", False))
 
 
 def _all_new(x: OutputsLike, y: OutputsLike) -> bool:
