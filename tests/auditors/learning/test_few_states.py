@@ -57,7 +57,7 @@ def test_single_numbers_are_refused_with_advice_that_helps():
 @pytest.mark.parametrize(("shift", "epsilon"), [(0.0, 0.0), (0.5, 0.5)])
 def test_bounds_are_above_the_truth_no_more_often_than_stated(shift, epsilon):
     """Of 60 audits at 80 % confidence, 12 may be wrong in the mean, and more than 24 with probability 1e-4."""
-    known = np.random.default_rng(5).integers(0, 2**60, 4000).tolist()
+    known = np.random.default_rng(5).random(4000).tolist()
 
     def sample(data, size, rng):
         upper = rng.random(size) < 1 / (1 + math.exp(-shift * data))
