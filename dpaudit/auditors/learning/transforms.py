@@ -451,10 +451,13 @@ class Successions(Transform):
         return f"how often {number} is directly followed by {following}"
 
     def _value(self, number: float) -> str:
-        """Write a number, or what it stands for where no column holds numbers."""
+        """Write a number, or what it stands for in columns that hold none; both where some hold numbers."""
         columns = range(len(columnwords.names_of(self.columns)))
         values = [columnwords.value_of(self.columns, column, number) for column in columns]
-        return in_full(number) if None in values or not values else str(values[0])
+        texts = [str(value) for value in values if value is not None]
+        if not texts:
+            return in_full(number)
+        return texts[0] if len(texts) == len(values) else f"{texts[0]} (or {in_full(number)})"
 
     def _own_json(self) -> dict[str, Any]:
         return {"pairs": [list(pair) for pair in self.pairs]}

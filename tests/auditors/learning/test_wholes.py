@@ -167,3 +167,13 @@ def test_one_number_in_order_or_one_total_is_chosen(sample, named):
 def test_the_largest_of_numbers_in_random_order_reaches_the_best_bound():
     bound = dpaudit.epsilon_lower_bound(one_of_twelve, 0, 1, samples=100_000, seed=1)
     assert 0.9 < bound.epsilon / oracle_of_the_largest(80_000, 0.001) < 1.1
+
+
+def test_letters_are_named_beside_a_number_that_their_codes_may_be():
+    """Texts of several lengths have their length as a number."""
+    texts = np.array([letter * length for letter in "abc" for length in (2, 3)] * 50, dtype=object)
+    columns = Columns.fit(texts)
+    code = 1.0 + columns.categories.index("'b'")
+    assert Successions(columns, ((code, code),)).named(0, 1) == (
+        f"how often 'b' (or {code:g}) is directly followed by 'b' (or {code:g})"
+    )
