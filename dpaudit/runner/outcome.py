@@ -1,4 +1,7 @@
-"""One cell, audited: from the target to the result. What the target raises becomes a result."""
+"""One cell, audited: from the target to the result. What the target raises becomes a result.
+
+The auditors are loaded where a cell is audited, which is seldom the process that asks for it.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +15,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from dpaudit.auditors import Budget, Streams, audit
-from dpaudit.auditors.audit import takes_samples, view_of
-from dpaudit.auditors.blackbox.audit import sampler_again
-from dpaudit.auditors.blackbox.pair import LEAST_SAMPLES
-from dpaudit.auditors.counterexamples.lemma import DEFAULT_DRAWS
-from dpaudit.auditors.counterexamples.stability import DEFAULT_PAIRS
-from dpaudit.auditors.noise.audit import DEFAULT_PAIRS as DEFAULT_NOISE_PAIRS
-from dpaudit.auditors.sampling.budget import DEFAULT_SAMPLES, complement
+from dpaudit.auditors.sampling.budget import DEFAULT_SAMPLES, Budget, complement
 from dpaudit.auditors.sampling.pace import Announce
+from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.auditors.sampling.work import FAILED, Part, WantedError, Work, perform
 from dpaudit.claims.claims import (
     Claim,
@@ -162,6 +159,9 @@ def run_in_parts(
 
 def run_part(cell: Cell, settings: Settings, part: Part, given: Mechanism | None = None) -> bytes:
     """Do a part of a cell's audit; return its outcome for `run_cell`, which does again what failed here."""
+    from dpaudit.auditors.audit import view_of
+    from dpaudit.auditors.blackbox.audit import sampler_again
+
     try:
         target = cell.instance() if given is None else given
         claim = _claim(cell, target)
@@ -183,6 +183,8 @@ def audited(cell: Cell, target: Mechanism, settings: Settings, work: Work | None
     WantedError
         There is a `Work`, and others are to do parts.
     """
+    from dpaudit.auditors.audit import audit
+
     claim = _claim(cell, target)
     parameters = described_parameters(target, cell.data)
     streams = Streams(settings.seed, (cell.target, cell.claim, json.dumps(parameters, sort_keys=True)))
@@ -222,6 +224,11 @@ def audited(cell: Cell, target: Mechanism, settings: Settings, work: Work | None
 
 def _usual_samples(claim: Claim) -> tuple[int, int]:
     """What is spent where nobody asks for a number, and the least that can lead to anything."""
+    from dpaudit.auditors.blackbox.pair import LEAST_SAMPLES
+    from dpaudit.auditors.counterexamples.lemma import DEFAULT_DRAWS
+    from dpaudit.auditors.counterexamples.stability import DEFAULT_PAIRS
+    from dpaudit.auditors.noise.audit import DEFAULT_PAIRS as DEFAULT_NOISE_PAIRS
+
     if isinstance(claim, PrivacyClaim):
         return DEFAULT_SAMPLES, LEAST_SAMPLES
     if isinstance(claim, LemmaClaim):
@@ -246,6 +253,9 @@ def check_samples_of(cells: Sequence[Cell], target: Mechanism | None = None) -> 
     target
         The instance that they are about; without it, each cell makes its own.
     """
+    from dpaudit.auditors.audit import takes_samples
+    from dpaudit.auditors.blackbox.pair import LEAST_SAMPLES
+
     looked_at = set()
     for cell in cells:
         samples = cell.samples
@@ -446,6 +456,8 @@ def _result(
     view = relation = guarantee = None
     claimed: dict[str, float] = {}
     if isinstance(claim, PrivacyClaim):
+        from dpaudit.auditors.audit import view_of
+
         view, guarantee = claim.view, claim.guarantee.kind
         claimed = dict(claim.guarantee.parameters)
         if target is not None and evidence.verdict is not Verdict.ERROR:

@@ -15,8 +15,6 @@ from functools import cache
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from dpaudit.auditors.blackbox.pair import LEAST_SAMPLES
-from dpaudit.auditors.learning.selection import MOST_CANDIDATES
 from dpaudit.auditors.sampling.budget import Budget, Features, complement
 from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.claims.claims import PrivacyClaim
@@ -279,6 +277,9 @@ def _upgraded(raw: dict[str, Any]) -> dict[str, Any]:
 
 
 def _ranges(witness: WitnessFile) -> list[tuple[str, bool, str]]:
+    from dpaudit.auditors.blackbox.pair import LEAST_SAMPLES
+    from dpaudit.auditors.learning.selection import MOST_CANDIDATES
+
     claimed, found, audit = witness.claimed, witness.found, witness.audit
     counts = [(found.hits, found.trials)] if found.hits is not None and found.trials is not None else []
     return [

@@ -26,6 +26,7 @@ from dpaudit.runner.processes.worker import Circumstances, absolute_path
 CAN_COPY: Final = sys.platform == "linux"
 
 PRELOADED: Final = (
+    "dpaudit.auditors.audit",
     "dpaudit.runner.prepare",
     "dpaudit.runner.verify",
     "dpaudit.registry.catalogue",
