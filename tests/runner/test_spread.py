@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import dpaudit
+from dpaudit.auditors.blackbox import pair
 from dpaudit.auditors.sampling import work
 from dpaudit.auditors.sampling.work import FAILED, Work
 from dpaudit.claims.record import read_record
@@ -27,22 +28,23 @@ SAMPLES = 200_000
 
 QUICKER = """
 
+import dpaudit.auditors.blackbox.pair
 import dpaudit.auditors.sampling.work
 
-work = dpaudit.auditors.sampling.work
-work.WORTH_SECONDS = min(work.WORTH_SECONDS, 0.4)
-work.PART_SECONDS = min(work.PART_SECONDS, 1.0)
+dpaudit.auditors.sampling.work.WORTH_SECONDS = min(dpaudit.auditors.sampling.work.WORTH_SECONDS, 0.1)
+dpaudit.auditors.blackbox.pair.PART_SECONDS = 0.25
 """
 
 
 @pytest.fixture
 def slow(slow, monkeypatch):
-    """The target with a fifth of its times, and a fifth of the time that a part takes, in whatever process loads it."""
-    for name in ("WORTH_SECONDS", "PART_SECONDS"):
-        monkeypatch.setattr(f"dpaudit.auditors.sampling.work.{name}", getattr(work, name) / 5)
+    """The target with a tenth of its times, and a twentieth of those of parts, in whatever process loads it."""
+    monkeypatch.setattr(work, "WORTH_SECONDS", work.WORTH_SECONDS / 20)
+    monkeypatch.setattr(pair, "PART_SECONDS", pair.PART_SECONDS / 20)
+    assert (work.WORTH_SECONDS, pair.PART_SECONDS) == (0.1, 0.25)
     source = Path(slow).read_text(encoding="utf-8")
     assert "seconds: float = 1e-5" in source
-    Path(slow).write_text(source.replace("float = 1e-5", "float = 2e-6") + QUICKER, encoding="utf-8")
+    Path(slow).write_text(source.replace("float = 1e-5", "float = 1e-6") + QUICKER, encoding="utf-8")
     return slow
 
 
@@ -121,7 +123,7 @@ def test_an_instance_is_audited_by_a_pool(slow, monkeypatch):
 
 
 def test_a_run_whose_parent_was_killed_goes_on_within_the_audit(slow):
-    more = ["--set", "seconds=2e-5", "--samples", str(2 * SAMPLES), "--claim", "slow.true", "--quiet"]
+    more = ["--set", "seconds=5e-6", "--samples", str(2 * SAMPLES), "--claim", "slow.true", "--quiet"]
     command = [sys.executable, "-m", "dpaudit", "check", slow, "--workers", "2", *more, "--output"]
     assert subprocess.run([*command, "whole"], check=False, capture_output=True).returncode == 0
     needed = calls()
@@ -131,7 +133,7 @@ def test_a_run_whose_parent_was_killed_goes_on_within_the_audit(slow):
         until = time.monotonic() + 120
         while not any(name.startswith("final/") for name in names()) and time.monotonic() < until:
             assert run.poll() is None
-            time.sleep(0.05)
+            time.sleep(0.01)
     finally:
         run.send_signal(signal.SIGKILL)
         run.wait()
@@ -203,9 +205,9 @@ def test_without_others_nothing_is_asked_of_them(slow):
 
 
 def test_progress_has_speed_time_left_and_the_bound_so_far(slow, capfd, monkeypatch):
-    monkeypatch.setattr("dpaudit.runner.parts.FIRST_WORD", 2.0)
-    monkeypatch.setattr("dpaudit.runner.parts.NEXT_WORD", 2.0)
-    wanted = Request(targets=[slow], claims=["slow.true"], samples=700_000, set={"seconds": ["2e-5"]})
+    monkeypatch.setattr("dpaudit.runner.parts.FIRST_WORD", 0.4)
+    monkeypatch.setattr("dpaudit.runner.parts.NEXT_WORD", 0.4)
+    wanted = Request(targets=[slow], claims=["slow.true"], samples=700_000, set={"seconds": ["4e-6"]})
     run_request(wanted, workers=2, announce=True)
     told = [line for line in capfd.readouterr().err.splitlines() if "per second" in line]
     assert told
