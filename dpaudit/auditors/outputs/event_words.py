@@ -234,9 +234,10 @@ def _is_next(low: float, high: float) -> bool:
 
 def _runs(inside: np.ndarray) -> list[tuple[int, int]]:
     """First and last cells of every run of cells."""
-    starts = np.flatnonzero(inside & ~np.r_[False, inside[:-1]]).tolist()
-    ends = np.flatnonzero(inside & ~np.r_[inside[1:], False]).tolist()
-    return list(zip(starts, ends, strict=True))
+    padded = np.zeros(len(inside) + 2, bool)
+    padded[1:-1] = inside
+    turns = np.flatnonzero(padded[1:] != padded[:-1]).tolist()
+    return [(start, end - 1) for start, end in zip(turns[::2], turns[1::2], strict=True)]
 
 
 def _any_of(values: Sequence[str]) -> str:
