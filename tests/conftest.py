@@ -51,9 +51,9 @@ def _restore_handlers():
 
 @pytest.fixture
 def copied_project(tmp_path):
-    """A copy of the checkout's code, protocols, plans and records."""
+    """A copy of the checkout's code, compiled as far as it is there, protocols, plans and records."""
     from dpaudit.catalog import ROOT
 
     for name in ("dpaudit", "protocols", "audits", "reports"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("*-pytest-*"))
     return tmp_path

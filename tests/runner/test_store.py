@@ -42,7 +42,7 @@ SLOW = '''
         def sample(self, data, size, rng):
             with open(os.environ["DPAUDIT_TEST_LOG"], "a") as log:
                 log.write(f"{self.number}\\n")
-            time.sleep(0.02)
+            time.sleep(0.01)
             return rng.random(size) < (0.5 if data else 0.6)
 
         def neighbours(self):
