@@ -50,6 +50,15 @@ def _restore_handlers():
 
 
 @pytest.fixture
+def copies_alone(monkeypatch):
+    """What commands in this process ask of a new interpreter, a copy of one that has the libraries loaded does."""
+    from dpaudit.cli.apart import call
+
+    for module in ("apart", "list", "show"):
+        monkeypatch.setattr(f"dpaudit.cli.{module}.call_alone", call)
+
+
+@pytest.fixture
 def copied_project(tmp_path):
     """A copy of the checkout's code, compiled as far as it is there, protocols, plans and records."""
     from dpaudit.catalog import ROOT

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import pytest
 
 from dpaudit.cli import main
-from dpaudit.cli.apart import call
 
 COUNT = '''\
 """A user's own file; `mode` chooses how it misbehaves."""
@@ -121,13 +120,8 @@ def plan(count, folder) -> Callable[..., str]:
 
 
 @pytest.fixture
-def dpaudit(folder, monkeypatch, capfd) -> Callable[..., Outcome]:
-    """The command line in this process.
-
-    What it asks of a new interpreter, a copy of one that has the libraries loaded does here; `command` starts both.
-    """
-    for module in ("apart", "list", "show"):
-        monkeypatch.setattr(f"dpaudit.cli.{module}.call_alone", call)
+def dpaudit(folder, monkeypatch, capfd, copies_alone) -> Callable[..., Outcome]:
+    """The command line in this process."""
 
     def run(*arguments: str) -> Outcome:
         words = [str(argument) for argument in arguments]

@@ -66,7 +66,7 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def run(folder, monkeypatch, capfd):
+def run(folder, monkeypatch, capfd, copies_alone):
     """The command line in this process: status, standard output and standard error."""
 
     def run(*words):
