@@ -108,7 +108,7 @@ class OutcomeScore:
             return None
         both = joined([x, y])
         coder = Coder(both, at_least=2)
-        once = len(coder.keys) >= _COME_AGAIN and 2 * np.count_nonzero(coder.codes < 0) > len(both)
+        once = len(coder.keys) >= _COME_AGAIN and 2 * int(np.count_nonzero(coder.codes < 0)) > len(both)
         if once:
             coder = Coder(both)
         size = len(coder.keys)
