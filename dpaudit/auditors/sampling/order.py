@@ -227,7 +227,7 @@ def of_calls(calls: Sequence[np.ndarray], width: int = 1) -> tuple[Oddity, Middl
     width = max(width, math.prod(calls[0].shape[1:]))
     most = min(_MOST_ROWS if of_numbers else _MOST_PARTS, _MOST_VALUES // min(width, _MOST_COLUMNS))
     if not of_numbers:
-        most = min(most, max(_FEWEST, _MOST_VALUES // width))
+        most = min(most, max(_FEWEST, _MOST_VALUES // max(width, _members_in(calls[0]))))
     looked_at = [call[: max(1, most // len(calls))] for call in calls]
     if sum(map(len, looked_at)) < _FEWEST:
         return Oddity(), Middles()
@@ -405,6 +405,13 @@ def _numbers(outputs: np.ndarray, columns: Columns | None) -> np.ndarray:
     rows = outputs.reshape(len(outputs), -1)[:, :_MOST_COLUMNS]
     parts = [rows.real, rows.imag] if rows.dtype.kind == "c" else [rows]
     return np.ascontiguousarray(np.concatenate(parts, axis=1).T)
+
+
+def _members_in(outputs: np.ndarray) -> int:
+    """Members of the sets that the first output is or has as parts; sets count as one value otherwise."""
+    first = outputs[0] if outputs.ndim == 1 else None
+    parts = first.values() if isinstance(first, dict) else first if isinstance(first, list | tuple) else [first]
+    return sum(len(part) for part in parts if isinstance(part, set | frozenset))
 
 
 def _columns_of(outputs: np.ndarray) -> Columns | None:
