@@ -298,6 +298,7 @@ def _standing_out(choice: Choice, tables: Sequence[Counts], test: FinalTest, cau
     a common event is tested too where the one that stands out promises less, at one more standard error, than that.
     """
     (table,) = (table for table in tables if table.score is choice.event.score)
+    # That of trees jumps between few values, where a smooth one runs on.
     smooth = None if isinstance(table.score, BoostedScore) else table.advised(test, clear=True)
     ahead = [each for each in tables if each.score.log_ratio and _is_readable_or_better(each, choice, test, caution)]
     estimates = [smooth if each is table else each.advised(test, clear=True) for each in ahead]
