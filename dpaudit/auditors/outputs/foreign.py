@@ -148,8 +148,9 @@ def _axes(entries: Any) -> tuple[np.ndarray, ...]:
 def listed(raw: Any, size: int) -> Any:
     """Return what a call of a sampler gave as an array or a list whose items are the outputs."""
     kind = type(raw)
-    if isinstance(raw, np.ndarray) and raw.dtype.names:
-        return _records({name: raw[name] for name in raw.dtype.names}, len(raw)) if raw.ndim == 1 else raw
+    if isinstance(raw, np.ndarray) and raw.dtype.names and not isinstance(raw, np.ma.MaskedArray):
+        # Of several records in an output, only the position tells which is which.
+        return _records({name: raw[name] for name in raw.dtype.names}, len(raw)) if raw.ndim == 1 else raw.tolist()
     if isinstance(raw, np.ndarray | list | tuple):
         return raw
     if is_sparse(kind):

@@ -277,3 +277,17 @@ def test_a_value_that_is_rarely_missing_neither_refutes_nor_makes_outputs_depend
     pd = pytest.importorskip("pandas")
     found = dpaudit.epsilon_lower_bound(partial(rarely_missing, pd), 0, 1, samples=20_000, seed=seed)
     assert found.epsilon == 0
+
+
+def test_records_with_a_mask_are_refused_and_rows_of_records_are_lists_of_them():
+    masked = np.ma.zeros(64, dtype=[("a", "f8")])
+    masked.mask[0] = True
+    with pytest.raises(dpaudit.CheckError, match="masked"):
+        dpaudit.epsilon_lower_bound(lambda data, size, rng: masked[:1].repeat(size), 0, 1, samples=1000)
+
+    def rows(data, size, rng):
+        made = np.empty((size, 2), dtype=[("a", "f8"), ("b", "U1")])
+        made["a"], made["b"] = rng.laplace(size=(size, 2)) + data, "x"
+        return made
+
+    assert dpaudit.epsilon_lower_bound(rows, 0, 1, samples=4000, seed=SEED).epsilon > 0.9
