@@ -219,7 +219,7 @@ def _by_value(column: np.ndarray) -> np.ndarray:
     if kind != "f" or column.dtype.itemsize > np.dtype(float).itemsize:
         return column
     with np.errstate(invalid="ignore"):
-        whole = (np.rint(column) == column) & (np.abs(column) <= _MOST_WHOLE) & ~((column == 0) & np.signbit(column))
+        whole = (np.rint(column) == column) & (np.abs(column) <= _MOST_WHOLE)
     if not whole.any():
         return column
     if whole.all():
@@ -235,7 +235,7 @@ def _number_by_value(value: Any) -> Any:
         value = float(value.real)
     if not isinstance(value, float) or not value.is_integer() or abs(value) > _MOST_WHOLE:
         return value
-    return value if value == 0 and np.signbit(value) else int(value)
+    return int(value)
 
 
 def _objects(values: list[Any]) -> np.ndarray:

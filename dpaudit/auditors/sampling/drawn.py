@@ -153,9 +153,9 @@ def _outputs(given: Any, name: str) -> np.ndarray:
             f"{name} is {short_repr(str(given))}, and no outputs; read the file, with numpy.loadtxt or pandas.read_csv "
             "for instance, or give both paths to `dpaudit bound` or `assert_private`"
         )
-    # Both sides are brought to one type of column afterwards, as all outputs of a side are known.
-    own = hasattr(type(given), "__next__"), isinstance(given, np.ndarray)
-    raw = list(given) if own[0] else given if own[1] else listed(given, -1)
+    raw: Any = given
+    if not isinstance(given, np.ndarray):  # Records of numpy keep their types: both sides get one type of column later.
+        raw = list(given) if hasattr(type(given), "__next__") else listed(given, -1)
     if is_masked(raw):
         raise DataError(f"{name} is a masked array, whose mask would go unseen; fill it")
     outputs = as_array(raw, len(raw) if isinstance(raw, list | tuple) else -1)
