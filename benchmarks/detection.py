@@ -24,7 +24,9 @@ from suite.given import Given, given
 from tables import aligned, markdown, versions
 
 from dpaudit.auditors.blackbox.audit import sampler_of
-from dpaudit.auditors.blackbox.pair import EventBound, PairTask, bound_event, choose_for_pair
+from dpaudit.auditors.blackbox.choosing import choose_for_pair
+from dpaudit.auditors.blackbox.pair import EventBound, bound_event
+from dpaudit.auditors.blackbox.tasks import PairTask
 from dpaudit.auditors.learning.counts import Choice
 from dpaudit.auditors.outputs.outputs import Outputs
 from dpaudit.auditors.sampling.budget import Budget

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from tables import aligned, versions
 
-from dpaudit.auditors.blackbox.pair import PairTask
 from dpaudit.auditors.blackbox.sequential import EarlyTest
+from dpaudit.auditors.blackbox.tasks import PairTask
 from dpaudit.auditors.sampling.sampler import Sampler
 from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.claims.guarantees import ApproximateDP

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import stats
 from suite.oracle import clopper_pearson_bound
 
-from dpaudit.auditors.blackbox.pair import PairTask
+from dpaudit.auditors.blackbox.tasks import PairTask
 from dpaudit.auditors.learning.counts import FinalTest
 from dpaudit.auditors.learning.scores import ColumnScore
 from dpaudit.auditors.learning.selection import select_events

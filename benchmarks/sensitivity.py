@@ -29,7 +29,7 @@ from suite.oracle import best_bound
 from tables import aligned, markdown, versions
 
 from dpaudit.auditors.blackbox.audit import sampler_of
-from dpaudit.auditors.blackbox.pair import PairTask
+from dpaudit.auditors.blackbox.tasks import PairTask
 from dpaudit.auditors.learning import allotment, counts, selection, smoothing
 from dpaudit.auditors.learning.contest import compete
 from dpaudit.auditors.learning.counts import Counts, FinalTest

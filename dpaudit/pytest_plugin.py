@@ -23,7 +23,7 @@ _WORKER_KEY = "dpaudit"
 _DIGITS = 4
 
 LEAST_SAMPLES = 1000
-"""As `dpaudit.auditors.blackbox.pair` has it; here too, because a session without audits imports nothing."""
+"""As `dpaudit.auditors.blackbox.tasks` has it; here too, because a session without audits imports nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import pytest
 
 import dpaudit
 from dpaudit import pytest_plugin
-from dpaudit.auditors.blackbox import pair
+from dpaudit.auditors.blackbox import tasks
 
 pytestmark = pytest.mark.slow
 
@@ -192,7 +192,7 @@ INI = "dpaudit_samples = 5_000\ndpaudit_seed = 7\ndpaudit_confidence = 0.9\n"
 
 
 def test_fewest_samples_are_those_of_the_auditor():
-    assert pytest_plugin.LEAST_SAMPLES == pair.LEAST_SAMPLES
+    assert pytest_plugin.LEAST_SAMPLES == tasks.LEAST_SAMPLES
 
 
 @pytest.mark.slow

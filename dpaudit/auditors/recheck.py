@@ -14,8 +14,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpaudit.auditors.blackbox.audit import sampler_of
-from dpaudit.auditors.blackbox.pair import EventBound, PairTask, bound_event, choose_for_pair
+from dpaudit.auditors.blackbox.choosing import choose_for_pair
+from dpaudit.auditors.blackbox.pair import EventBound, bound_event
 from dpaudit.auditors.blackbox.sequential import alpha_after
+from dpaudit.auditors.blackbox.tasks import PairTask
 from dpaudit.auditors.learning.counts import Choice, ThresholdEvent
 from dpaudit.auditors.likelihood.losses import LossScore
 from dpaudit.auditors.misfit import outcome_keyer

@@ -224,7 +224,7 @@ def audited(cell: Cell, target: Mechanism, settings: Settings, work: Work | None
 
 def _usual_samples(claim: Claim) -> tuple[int, int]:
     """What is spent where nobody asks for a number, and the least that can lead to anything."""
-    from dpaudit.auditors.blackbox.pair import LEAST_SAMPLES
+    from dpaudit.auditors.blackbox.tasks import LEAST_SAMPLES
     from dpaudit.auditors.counterexamples.lemma import DEFAULT_DRAWS
     from dpaudit.auditors.counterexamples.stability import DEFAULT_PAIRS
     from dpaudit.auditors.noise.audit import DEFAULT_PAIRS as DEFAULT_NOISE_PAIRS
@@ -254,7 +254,7 @@ def check_samples_of(cells: Sequence[Cell], target: Mechanism | None = None) -> 
         The instance that they are about; without it, each cell makes its own.
     """
     from dpaudit.auditors.audit import takes_samples
-    from dpaudit.auditors.blackbox.pair import LEAST_SAMPLES
+    from dpaudit.auditors.blackbox.tasks import LEAST_SAMPLES
 
     looked_at = set()
     for cell in cells:

@@ -277,7 +277,7 @@ def _upgraded(raw: dict[str, Any]) -> dict[str, Any]:
 
 
 def _ranges(witness: WitnessFile) -> list[tuple[str, bool, str]]:
-    from dpaudit.auditors.blackbox.pair import LEAST_SAMPLES
+    from dpaudit.auditors.blackbox.tasks import LEAST_SAMPLES
     from dpaudit.auditors.learning.selection import MOST_CANDIDATES
 
     claimed, found, audit = witness.claimed, witness.found, witness.audit

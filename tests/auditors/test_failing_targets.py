@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.auditors.blackbox.pair import PairTask
+from dpaudit.auditors.blackbox.tasks import PairTask
 from dpaudit.statistics import bound_from_counts
 from dpaudit.testing import assert_private
 

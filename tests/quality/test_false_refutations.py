@@ -14,7 +14,7 @@ from scipy.stats import binom, norm
 
 import dpaudit
 from dpaudit.auditors import Budget, Streams, audit
-from dpaudit.auditors.blackbox import pair
+from dpaudit.auditors.blackbox import choosing, counting, tasks
 from dpaudit.statistics import mean_interval
 
 FALSE_ALARM = 1e-6
@@ -142,14 +142,16 @@ def test_false_refutations_of_one_pair(name, record_property):
 @pytest.mark.parametrize("name", EARLY)
 def test_false_refutations_when_stopping_early(name, record_property, monkeypatch):
     """With a look after every two hundred samples, where the auditor takes one after every 65,536."""
-    monkeypatch.setattr(pair, "CHUNK", 200)
+    for module in (choosing, counting, tasks):
+        monkeypatch.setattr(module, "CHUNK", 200)
     wrong = false_refutations(name, claimed=MECHANISMS[name][3], stop_early=True)
     check_rate(record_property, f"{name}, stopping early", *wrong)
 
 
 @pytest.mark.slow
 def test_false_refutations_with_learned_events_when_stopping_early(record_property, monkeypatch):
-    monkeypatch.setattr(pair, "CHUNK", 800)
+    for module in (choosing, counting, tasks):
+        monkeypatch.setattr(module, "CHUNK", 800)
     wrong = false_refutations("laplace in 3 columns", claimed=1.0, stop_early=True)
     check_rate(record_property, "laplace in 3 columns, stopping early", *wrong)
 
@@ -243,7 +245,8 @@ class Sum(AnyTwoValues):
 @pytest.mark.parametrize("target", [AnyTwoValues(), Sum()])
 @pytest.mark.parametrize("stop_early", [False, True])
 def test_false_refutations_of_a_search_over_pairs(target, stop_early, record_property, monkeypatch):
-    monkeypatch.setattr(pair, "CHUNK", 1000)
+    for module in (choosing, counting, tasks):
+        monkeypatch.setattr(module, "CHUNK", 1000)
     (claim,) = target.claims()
     budget = Budget(samples=5000, confidence=1 - ALPHA, stop_early=stop_early)
     wrong = counted(

@@ -12,7 +12,7 @@ from scipy.stats import binom, binomtest
 import dpaudit
 from dpaudit import randomizers
 from dpaudit.auditors import Budget, Streams, audit
-from dpaudit.auditors.blackbox import lower_bound, pair
+from dpaudit.auditors.blackbox import choosing, counting, lower_bound, pair, tasks
 from dpaudit.auditors.learning import counts
 from dpaudit.auditors.learning.counts import Choice, ThresholdEvent
 from dpaudit.auditors.learning.scores import ColumnScore
@@ -185,7 +185,7 @@ def test_judging_on_the_sample_that_chose_the_event_is_visible(monkeypatch, reco
     def plant():
         monkeypatch.setattr(Sampler, "draw_once", reused)
         monkeypatch.setattr(lower_bound, "drawn_again", lambda *_: None)
-        monkeypatch.setattr(pair, "_SELECTION_SHARE", 2 / 3)
+        monkeypatch.setattr(tasks, "_SELECTION_SHARE", 2 / 3)
 
     rate_check(record_property, "on the selection sample", is_refuted, plant, 200, 0.05)
 
@@ -262,7 +262,7 @@ def test_a_conditional_bound_on_trials_that_no_coins_assigned_is_visible(monkeyp
 
 def test_alpha_not_split_between_two_events_is_visible(monkeypatch, record_property):
     """Two outcomes that both meet the claim with equality, one of which is taken for a gamble."""
-    alpha, count = 0.2, pair._EventCount
+    alpha, count = 0.2, counting.EventCount
     laws = np.array([[0.4, 0.4, 0.2], [0.4 / math.e, 0.4 / math.e, 1 - 0.8 / math.e]])
 
     def sample(data, size, rng):
@@ -283,20 +283,21 @@ def test_alpha_not_split_between_two_events_is_visible(monkeypatch, record_prope
         ]
         return Selection(main=choices[0], others=(choices[1],))
 
-    monkeypatch.setattr(pair, "select_events", two)
+    monkeypatch.setattr(choosing, "select_events", two)
 
     def is_wrong(seed):
         return dpaudit.epsilon_lower_bound(sample, 0, 1, samples=2000, confidence=1 - alpha, seed=seed).epsilon > 1
 
     def plant():
-        monkeypatch.setattr(pair, "_EventCount", lambda choice, share_of_alpha: count(choice, alpha))
+        monkeypatch.setattr(pair, "EventCount", lambda choice, share_of_alpha: count(choice, alpha))
 
     rate_check(record_property, "alpha not split between two events", is_wrong, plant, 600, alpha)
 
 
 def test_a_bound_for_one_time_at_every_look_is_visible(monkeypatch, record_property):
     alpha = 0.2
-    monkeypatch.setattr(pair, "CHUNK", 10)
+    for module in (choosing, counting, tasks):
+        monkeypatch.setattr(module, "CHUNK", 10)
 
     def response(data, size, rng):
         return (rng.random(size) < 1 / (1 + math.exp(-1))) == bool(data)
@@ -309,7 +310,7 @@ def test_a_bound_for_one_time_at_every_look_is_visible(monkeypatch, record_prope
 
     def plant():
         monkeypatch.setattr(
-            pair._EventCount, "anytime_bound", lambda self, guarantee, _: self.bound(guarantee, self.alpha)
+            counting.EventCount, "anytime_bound", lambda self, guarantee, _: self.bound(guarantee, self.alpha)
         )
 
     # The bets leave half of the error probability to the looks, so that it takes more runs to see than one in five.

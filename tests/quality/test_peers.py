@@ -9,7 +9,8 @@ from peers import PEERS, ldp, sniper, twosample
 from suite.given import given
 
 from dpaudit.auditors.blackbox.audit import sampler_of
-from dpaudit.auditors.blackbox.pair import PairTask, bound_pair
+from dpaudit.auditors.blackbox.pair import bound_pair
+from dpaudit.auditors.blackbox.tasks import PairTask
 from dpaudit.auditors.outputs.outputs import Outputs
 from dpaudit.auditors.sampling.budget import Budget
 from dpaudit.auditors.sampling.streams import Streams

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import dpaudit
-from dpaudit.auditors.blackbox import pair
+from dpaudit.auditors.blackbox import counting
 from dpaudit.auditors.sampling import work
 from dpaudit.auditors.sampling.work import FAILED, Work
 from dpaudit.claims.record import read_record
@@ -28,11 +28,11 @@ SAMPLES = 200_000
 
 QUICKER = """
 
-import dpaudit.auditors.blackbox.pair
+import dpaudit.auditors.blackbox.counting
 import dpaudit.auditors.sampling.work
 
 dpaudit.auditors.sampling.work.WORTH_SECONDS = min(dpaudit.auditors.sampling.work.WORTH_SECONDS, 0.1)
-dpaudit.auditors.blackbox.pair.PART_SECONDS = 0.25
+dpaudit.auditors.blackbox.counting.PART_SECONDS = 0.25
 """
 
 
@@ -40,8 +40,8 @@ dpaudit.auditors.blackbox.pair.PART_SECONDS = 0.25
 def slow(slow, monkeypatch):
     """The target with a tenth of its times, and a twentieth of those of parts, in whatever process loads it."""
     monkeypatch.setattr(work, "WORTH_SECONDS", work.WORTH_SECONDS / 20)
-    monkeypatch.setattr(pair, "PART_SECONDS", pair.PART_SECONDS / 20)
-    assert (work.WORTH_SECONDS, pair.PART_SECONDS) == (0.1, 0.25)
+    monkeypatch.setattr(counting, "PART_SECONDS", counting.PART_SECONDS / 20)
+    assert (work.WORTH_SECONDS, counting.PART_SECONDS) == (0.1, 0.25)
     source = Path(slow).read_text(encoding="utf-8")
     assert "seconds: float = 1e-5" in source
     Path(slow).write_text(source.replace("float = 1e-5", "float = 1e-6") + QUICKER, encoding="utf-8")

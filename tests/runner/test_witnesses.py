@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 from scipy.stats import binom
 
 import dpaudit
-from dpaudit.auditors.blackbox import pair
+from dpaudit.auditors.blackbox import choosing
 from dpaudit.auditors.blackbox.pair import EventBound
 from dpaudit.auditors.learning import selection
 from dpaudit.auditors.learning.contest import Competition
@@ -408,13 +408,13 @@ def test_inputs_that_are_no_data_are_searched_again(refuted):
 
 def test_an_event_that_is_no_data_is_learned_again(refuted, monkeypatch):
     chosen = []
-    select = pair.select_events
+    select = choosing.select_events
 
     def remember(*arguments):
         chosen.append(select(*arguments))
         return chosen[-1]
 
-    monkeypatch.setattr(pair, "select_events", remember)
+    monkeypatch.setattr(choosing, "select_events", remember)
     monkeypatch.setattr(ThresholdEvent, "to_json", lambda self: None)
     _, file = refuted("Rows")
     assert read_witness(file).event is None

@@ -12,12 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpaudit.auditors.blackbox.choosing import planned_in_time
 from dpaudit.auditors.blackbox.codes import codes
-from dpaudit.auditors.blackbox.pair import PairBound, PairTask, bound_pair, check_samples, planned_in_time
+from dpaudit.auditors.blackbox.pair import PairBound, bound_pair
 from dpaudit.auditors.blackbox.promises import modelled_bound, promised_bound
 from dpaudit.auditors.blackbox.search import ChosenPair, find_pair
 from dpaudit.auditors.blackbox.sequential import EARLY_PAIRS, EarlyTest
 from dpaudit.auditors.blackbox.surrogate import Counted, Surrogate, counted
+from dpaudit.auditors.blackbox.tasks import PairTask, check_samples
 from dpaudit.auditors.learning.coded_score import has_codes
 from dpaudit.auditors.learning.counts import FinalTest
 from dpaudit.auditors.learning.learners import MOST_PAIR_COLUMNS

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.auditors.blackbox.pair import PairTask, check_samples, naming_of
+from dpaudit.auditors.blackbox.pair import naming_of
 from dpaudit.auditors.blackbox.samples import split_samples
+from dpaudit.auditors.blackbox.tasks import PairTask, check_samples
 from dpaudit.auditors.learning.counts import FinalTest
 from dpaudit.auditors.learning.event_families import FamilyEvent, choose_family
 from dpaudit.auditors.learning.scores import Score, scores_of

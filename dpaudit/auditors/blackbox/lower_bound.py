@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from dpaudit.auditors.blackbox.audit import what_was_not_used, why_no_limit, why_no_limit_in_time
-from dpaudit.auditors.blackbox.pair import PairBound, PairTask, bound_pair, check_samples, planned_in_time
+from dpaudit.auditors.blackbox.choosing import planned_in_time
+from dpaudit.auditors.blackbox.pair import PairBound, bound_pair
 from dpaudit.auditors.blackbox.sequential import EarlyTest
+from dpaudit.auditors.blackbox.tasks import PairTask, check_samples
 from dpaudit.auditors.outputs.features import FEATURES, FeatureMap
 from dpaudit.auditors.sampling.again import drawn_again, most_looked_at
 from dpaudit.auditors.sampling.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget, deadline_in

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.auditors.blackbox.pair import PairTask, rarer_than
+from dpaudit.auditors.blackbox.counting import rarer_than
+from dpaudit.auditors.blackbox.tasks import PairTask
 from dpaudit.auditors.learning.counts import Choice, FinalTest
 from dpaudit.auditors.learning.selection import select_events
 from dpaudit.auditors.outputs.checked_outputs import COMPARED, as_numbers, check_alone, features_of

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.auditors.blackbox.pair import PairBound, PairTask, naming_of
+from dpaudit.auditors.blackbox.pair import PairBound, naming_of
+from dpaudit.auditors.blackbox.tasks import PairTask
 from dpaudit.auditors.learning.counts import Choice, FinalTest, ThresholdEvent
 from dpaudit.auditors.learning.selection import select_events
 from dpaudit.auditors.outputs.column_words import PLAIN

@@ -13,7 +13,10 @@ import dpaudit
 from dpaudit.auditors import Budget, Streams
 from dpaudit.auditors.blackbox import lower_bound
 from dpaudit.auditors.blackbox.audit import audit_black_box
-from dpaudit.auditors.blackbox.pair import PairTask, Scored, bound_pair, choose_for_pair
+from dpaudit.auditors.blackbox.choosing import choose_for_pair
+from dpaudit.auditors.blackbox.counting import Scored
+from dpaudit.auditors.blackbox.pair import bound_pair
+from dpaudit.auditors.blackbox.tasks import PairTask
 from dpaudit.auditors.learning.counts import ThresholdEvent
 from dpaudit.auditors.outputs.outputs import Coder, Outputs
 from dpaudit.auditors.sampling.sampler import Sampler

@@ -11,8 +11,8 @@ from scipy.stats import binom
 
 import dpaudit
 from dpaudit.auditors import Budget, Streams, audit
-from dpaudit.auditors.blackbox.pair import PairTask
 from dpaudit.auditors.blackbox.sequential import EarlyTest
+from dpaudit.auditors.blackbox.tasks import PairTask
 from dpaudit.auditors.sampling.sampler import Sampler
 
 FALSE_ALARM = 1e-6

@@ -5,7 +5,7 @@ import pytest
 import dpaudit
 from dpaudit.auditors import Streams
 from dpaudit.auditors.blackbox import audit as blackbox
-from dpaudit.auditors.blackbox import pair
+from dpaudit.auditors.blackbox import choosing
 from dpaudit.auditors.sampling import sampler
 from dpaudit.auditors.sampling.sampler import Sampler
 
@@ -51,13 +51,13 @@ def test_as_many_outputs_choose_the_event_as_memory_holds(width, limit):
 @pytest.mark.parametrize("claimed", [0.5, 4.0])
 def test_an_audit_keeps_what_fits_and_says_so(monkeypatch, claimed):
     held = []
-    select_events = pair.select_events
+    select_events = choosing.select_events
 
     def noted(x, y, *rest, **options):
         held.append((len(x), len(y)))
         return select_events(x, y, *rest, **options)
 
-    monkeypatch.setattr(pair, "select_events", noted)
+    monkeypatch.setattr(choosing, "select_events", noted)
     (whole,) = dpaudit.check(Wide(claimed=claimed), samples=200_000, method="black-box").results
     assert "held in memory" not in whole.note
     assert held[0][0] > 10_000

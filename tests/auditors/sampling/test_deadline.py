@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 import dpaudit
 from dpaudit.auditors import Budget, Streams, audit
-from dpaudit.auditors.blackbox import pair, sequential
+from dpaudit.auditors.blackbox import choosing, counting, sequential, tasks
 from dpaudit.auditors.learning.selection import select_events
 from dpaudit.auditors.outputs.outputs import Outputs
 from dpaudit.auditors.sampling import pace
@@ -397,7 +397,7 @@ def test_what_counting_takes_is_measured_on_outputs_that_nothing_is_known_of():
 
         score = contains_scores = np.asarray
 
-    pair._looking(SimpleNamespace(choices=[SimpleNamespace(event=Event())]), sides, 50)
+    choosing._looking(SimpleNamespace(choices=[SimpleNamespace(event=Event())]), sides, 50)
     assert [len(outputs) for outputs in seen] == [50, 50]
     assert not any(store is side._stores[0] for side in sides for outputs in seen for store in outputs._stores)
 
@@ -412,14 +412,14 @@ def test_what_counting_takes_whatever_the_outputs_is_not_taken_for_what_they_tak
         clock.now += seconds
         return seconds
 
-    monkeypatch.setattr(pair, "_looking", looking)
+    monkeypatch.setattr(choosing, "_looking", looking)
     sides = tuple(Outputs(np.array([(1, "a")] * 20_000 + [None], dtype=object)[:-1]) for _ in range(2))
-    assert pair._seconds_per_counted_output(None, sides, 5.0) == pytest.approx(1 / 3e6)
+    assert choosing._seconds_per_counted_output(None, sides, 5.0) == pytest.approx(1 / 3e6)
     assert looks[0] == 100
     assert clock.now <= 0.05 * 5.0
     # Where looks take long, no other is begun, and the outputs may be slow.
     clock.now = 0.0
-    assert pair._seconds_per_counted_output(None, sides, 0.1) == pytest.approx(0.00507 / 200, rel=0.01)
+    assert choosing._seconds_per_counted_output(None, sides, 0.1) == pytest.approx(0.00507 / 200, rel=0.01)
     assert clock.now <= 0.01
 
 
@@ -432,7 +432,7 @@ def learned_in(seconds, clock, monkeypatch):
         clock.now += seconds(len(x))
         return SimpleNamespace(choices=(), blind=False, unchecked=True, identified=None, left_out=())
 
-    monkeypatch.setattr(pair, "select_events", learn)
+    monkeypatch.setattr(choosing, "select_events", learn)
     return rows
 
 
@@ -443,10 +443,10 @@ def test_what_learning_takes_whatever_the_outputs_is_not_taken_for_what_they_tak
     """The first step takes 0.1 seconds for 100 outputs, and all 20,000 may take 8."""
     rows = learned_in(lambda size: fixed + each * size, clock, monkeypatch)
     sides = tuple(Outputs(np.array([(1, "a")] * 20_000 + [None], dtype=object)[:-1]) for _ in range(2))
-    test = pair.FinalTest(dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0).guarantee, 1000, 0.001)
+    test = choosing.FinalTest(dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0).guarantee, 1000, 0.001)
     known = Pace(planned=1000, deadline=20.0)
     known.note_speed("x", 1000, 1.0)
-    pair._choose_in_time(sides, test, known, 10**6, ("x", "x"))
+    choosing._choose_in_time(sides, test, known, 10**6, ("x", "x"))
     assert rows[0] == 100
     assert learned / 2 <= rows[-1] <= learned
     assert clock.now <= 0.4 * 20.0
@@ -456,10 +456,10 @@ def test_a_few_outputs_that_take_long_to_learn_from_are_not_all_that_an_event_is
     """Below 20,000 outputs, a step may take more than the usual part of the time left, but none that is too long."""
     rows = learned_in(lambda size: 0.1 + 1e-4 * size, clock, monkeypatch)
     sides = tuple(Outputs(np.array([(1, "a")] * 20_000 + [None], dtype=object)[:-1]) for _ in range(2))
-    test = pair.FinalTest(dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0).guarantee, 1000, 0.001)
+    test = choosing.FinalTest(dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0).guarantee, 1000, 0.001)
     known = Pace(planned=1000, deadline=2.0)
     known.note_speed("x", 1000, 1.0)
-    pair._choose_in_time(sides, test, known, 10**6, ("x", "x"))
+    choosing._choose_in_time(sides, test, known, 10**6, ("x", "x"))
     assert rows[-1] >= 300
     assert clock.now <= 0.4 * 2.0
 
@@ -482,10 +482,10 @@ def test_events_from_fewer_outputs_are_kept_where_more_left_scores_out(clock, mo
         predicted, left_out = promises[len(x)]
         return Found(SimpleNamespace(predicted=predicted), left_out)
 
-    monkeypatch.setattr(pair, "select_events", learn)
+    monkeypatch.setattr(choosing, "select_events", learn)
     outputs = Outputs(np.array([(1, "a")] * 5000 + [None], dtype=object)[:-1])
-    test = pair.FinalTest(dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0).guarantee, 1000, 0.001)
-    chosen = pair._choose_in_time((outputs, outputs), test, Pace(planned=1000, deadline=50.0), 1000, ("x", "y"))
+    test = choosing.FinalTest(dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0).guarantee, 1000, 0.001)
+    chosen = choosing._choose_in_time((outputs, outputs), test, Pace(planned=1000, deadline=50.0), 1000, ("x", "y"))
     assert (chosen.main.predicted, chosen.left_out) == (3.0, ())
 
 
@@ -504,8 +504,8 @@ def test_events_are_chosen_from_few_outputs_first_where_these_are_wide(clock, mo
     """The first choice says how long others take, and is not to take long itself."""
     learned = learned_in(lambda size: 100.0, clock, monkeypatch)
     sides = Outputs(outputs), Outputs(outputs)
-    test = pair.FinalTest(dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0).guarantee, 1000, 0.001)
-    pair._choose_in_time(sides, test, Pace(planned=1000, deadline=50.0), 1000, ("x", "y"))
+    test = choosing.FinalTest(dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0).guarantee, 1000, 0.001)
+    choosing._choose_in_time(sides, test, Pace(planned=1000, deadline=50.0), 1000, ("x", "y"))
     assert learned == [rows]
 
 
@@ -540,10 +540,10 @@ def test_what_outputs_hide_is_known_from_enough_of_them(clock, monkeypatch, foun
         return found
 
     left = iter(range(1, len(found)))
-    monkeypatch.setattr(pair, "select_events", learn)
+    monkeypatch.setattr(choosing, "select_events", learn)
     outputs = Outputs(np.array([(1, "a")] * 5000 + [None], dtype=object)[:-1])
-    test = pair.FinalTest(dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0).guarantee, 1000, 0.001)
-    chosen = pair._choose_in_time((outputs, outputs), test, Pace(planned=1000, deadline=50.0), 1000, ("x", "y"))
+    test = choosing.FinalTest(dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0).guarantee, 1000, 0.001)
+    chosen = choosing._choose_in_time((outputs, outputs), test, Pace(planned=1000, deadline=50.0), 1000, ("x", "y"))
     assert (chosen.blind, chosen.unchecked) == (blind, unchecked)
     assert next(steps, None) is None
 
@@ -582,7 +582,7 @@ def slow_learning(clock, monkeypatch, each):
         clock.now += each * len(x)
         return select_events(x, y, test, **options)
 
-    monkeypatch.setattr(pair, "select_events", learn)
+    monkeypatch.setattr(choosing, "select_events", learn)
     return learned
 
 
@@ -702,7 +702,8 @@ def test_a_clock_that_runs_out_whenever_it_looks_bad(monkeypatch, clock):
     p, q, confidence, runs = 0.5, 0.1, 0.8, 80
     alpha = 0.7 * (1 - confidence)  # what a rarer event leaves
     claim = dpaudit.PrivacyClaim(id="c", statement="", epsilon=math.log(p / q))
-    monkeypatch.setattr(pair, "CHUNK", 15)
+    for module in (choosing, counting, tasks):
+        monkeypatch.setattr(module, "CHUNK", 15)
     hits, chosen = [0, 0], [False]
 
     class Adversary(dpaudit.Mechanism):
