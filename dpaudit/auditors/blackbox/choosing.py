@@ -216,7 +216,10 @@ def _choose_in_time(
             checked = selection if rows >= _CHECKED_ROWS else None
         elif checked is not None:
             # What fewer outputs may hide, more of them may hide.
-            known = {name: getattr(checked, name) for name in ("blind", "identified", "by_text", "held", "unchecked")}
+            known = {
+                name: getattr(checked, name)
+                for name in ("blind", "repeated", "identified", "by_text", "held", "unchecked")
+            }
             selection = replace(selection, **known)
         pace.extra = _seconds_per_counted_output(selection, sides, pace.left)
         spare = pace.left * max(0.0, 1 - final / max(pace.outputs_within(FINAL_SHARE, *keys), 1.0))

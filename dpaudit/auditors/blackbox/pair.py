@@ -60,7 +60,8 @@ class PairBound:
     rounds
         Rounds of a few outputs after which bets refuted the claim; 0 where the bound is that of the counts.
     blind
-        Whether the claim was not refuted and a planted difference went unnoticed too; the limit is ``inf`` then.
+        Whether the claim was not refuted and a planted difference went unnoticed too, other than for lack of samples
+        alone; the limit is ``inf`` in both cases.
     identifier
         The part of an output that is like an identifier, in words; empty where none is known.
     failure
@@ -205,7 +206,7 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
     shortened = fewer_fit and task.at_most and math.isfinite(limit)
     return replace(
         made,
-        blind=blind,
+        blind=blind and not selection.repeated,
         unchecked=blind and selection.unchecked,
         identifier="" if selection.identified is None else selection.identified.describe(naming_of(sampler)),
         left_out=selection.left_out,

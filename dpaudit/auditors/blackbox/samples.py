@@ -78,7 +78,7 @@ class SamplesBound:
     outlook
         The bound that `MORE_ROWS` times the rows would give with the same event and the same frequencies.
     blind
-        Whether the claim was not refuted, and a planted difference went unnoticed too.
+        Whether the claim was not refuted, and a planted difference went unnoticed too, other than for lack of rows.
     identifier
         The part of an output that is like an identifier, in words; empty where none is known.
     left_out
@@ -420,7 +420,7 @@ def _bound(samples: SplitSamples, guarantee: Guarantee, alpha: float) -> Samples
         rows=samples.rows,
         learned=samples.learned,
         outlook=max(max(bounds), best.outlook()),
-        blind=blind,
+        blind=blind and not selection.repeated,
         identifier="" if selection.identified is None else selection.identified.describe(samples.naming(x)),
         left_out=selection.left_out,
         notes=_notes(samples.tables),

@@ -69,8 +69,8 @@ class Form:
         How they become rows of numbers; None where they do not, or counting the few there are is all there is to do.
     width
         Numbers in a row, 1 where there are no rows.
-    few_numbers
-        Whether outputs are single numbers of few values, of which half-lines are looked at besides.
+    few, few_numbers
+        Whether there are few distinct outputs, and whether these are numbers: half-lines are looked at then besides.
     thorough
         Whether scores take part that take long to learn.
     """
@@ -80,6 +80,7 @@ class Form:
     columns: Columns | None
     width: int
     thorough: bool
+    few: bool = False
     few_numbers: bool = False
     _transforms: dict[tuple[learners.MakeTransform, int], Transform | None] = field(default_factory=dict)
 
@@ -92,7 +93,7 @@ class Form:
         columns = None if few else x.columns_with(y)
         width = 1 if columns is None else x[:1].rows(columns).shape[1]
         ordered = few >= _FEWEST_ORDERED and one_number and kind in "iuf"
-        return cls(kind, flat, columns, width, thorough, few_numbers=ordered)
+        return cls(kind, flat, columns, width, thorough, few=few > 0, few_numbers=ordered)
 
     @property
     def identity(self) -> Identity:

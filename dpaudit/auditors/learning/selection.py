@@ -117,6 +117,10 @@ _MOST_PLANTED = 3.0
 """Epsilon of a planted difference, at most: as claimed between these. Chosen by hand: a larger one would show where the
 claimed one is hidden."""
 
+_FEWEST_COPIES = 4
+"""Copies of outputs on either side without which a planted difference goes unnoticed anyhow: scores learn from half of
+them, and none learns from one. Chosen by hand."""
+
 _SHARE_OF_COUNTS = 0.25
 """Part of the error probability of an event that stands out by its counts, beside a rarer one by a smooth log-ratio.
 Chosen by hand: the best of several smooth log-ratios promises too much by luck, which commoner events hardly do."""
@@ -160,6 +164,8 @@ class Selection:
     blind
         Whether a difference planted in copies of the outputs went unnoticed (see `planted`): asked where nothing told
         the inputs apart, and where a part of the outputs identifies, which may hide more than what was seen.
+    repeated
+        Whether these are few outputs that come again and again, so that only more of them would tell more.
     identified
         What in the outputs identifies them; None where nothing does.
     left_out
@@ -181,6 +187,7 @@ class Selection:
     parts_beside: tuple[float, ...] = ()
     share_of_others: float = SHARE_OF_OTHERS
     blind: bool = False
+    repeated: bool = False
     identified: Identifier | None = None
     left_out: tuple[str, ...] = ()
     by_text: tuple[str, ...] = ()
@@ -262,7 +269,16 @@ def select_events(
             blind = _is_blind(x, y, test, until, selection.left_out, identified)
     by_text, held = (types_read_by_text(x, y), what_is_held(x, y)) if blind else ((), ())
     unchecked = (blind is None and x.dtype.kind not in "fc") or _nothing_looked(competition)
-    return replace(selection, blind=bool(blind), identified=identified, by_text=by_text, held=held, unchecked=unchecked)
+    repeated = bool(blind) and identified is None and competition.form.few
+    return replace(
+        selection,
+        blind=bool(blind),
+        repeated=repeated,
+        identified=identified,
+        by_text=by_text,
+        held=held,
+        unchecked=unchecked,
+    )
 
 
 def _nothing_looked(competition: Competition) -> bool:
@@ -473,6 +489,8 @@ def _is_blind(
         copies = planted(x, y, min(max(allowed, _LEAST_PLANTED), _MOST_PLANTED), digits=digits)
     if copies is None:
         return False
+    if len(copies[0]) < _FEWEST_COPIES:
+        return True
     pure = FinalTest(ApproximateDP(0.0), test.size, test.alpha)
     with np.errstate(over="ignore", invalid="ignore"):
         contest = Contest(*copies, pure, thorough=True, until=until)

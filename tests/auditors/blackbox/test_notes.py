@@ -222,3 +222,20 @@ def test_a_note_names_the_part_that_is_like_an_identifier():
     rng = np.random.default_rng(1)
     bound = dpaudit.bound_from_samples(tagged(0, 5000, rng), tagged(1, 5000, rng), claimed=3.0)
     assert (bound.blind, bound.identifier) == (True, "output['id']")
+
+
+class Coins(Identifiers):
+    """A fair coin whatever the input."""
+
+    def sample(self, data, size, rng):
+        return rng.integers(2, size=size)
+
+
+def test_coins_too_few_to_show_anything_are_not_taken_for_identifiers():
+    results = [dpaudit.check(Coins(), samples=1000, seed=seed).results[0] for seed in range(8)]
+    unclear = [result for result in results if result.verdict == "inconclusive"]
+    assert len(unclear) >= 3
+    for result in unclear:
+        assert result.note == "no violation could have been found with so few samples; raise --samples"
+        assert result.remedy == "samples"
+    assert dpaudit.check(Coins(), samples=5000).results[0].verdict == "consistent"

@@ -176,3 +176,23 @@ def test_the_order_of_rows_says_nothing(seed):
     # The truth is 1, and either split of so many rows finds an event close to the best.
     assert 0.8 < drawn.epsilon <= 1
     assert 0.8 < by_value.epsilon <= 1
+
+
+FEW_ROWS = {
+    "coins": lambda rng, rows: rng.integers(2, size=rows),
+    "rare": lambda rng, rows: np.where(rng.random(rows) < 0.05, 2, 0),
+    "two coins": lambda rng, rows: rng.integers(2, size=(rows, 2)),
+    "noise": lambda rng, rows: rng.laplace(size=rows),
+    "words": lambda rng, rows: [("a", int(value)) for value in rng.integers(4, size=rows)],
+}
+
+
+@pytest.mark.parametrize("kind", FEW_ROWS)
+def test_a_handful_of_rows_says_nothing_and_raises_nothing(kind):
+    """Copies in which a difference is planted may be too few to learn from; numpy warned of none or one, and failed."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        x, y = (FEW_ROWS[kind](rng, int(rows)) for rows in rng.integers(20, 40, size=2))
+        bound = dpaudit.bound_from_samples(x, y, claimed=1.0, seed=seed)
+        assert bound.value == 0
+        assert bound.detection_limit == math.inf
