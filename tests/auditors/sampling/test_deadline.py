@@ -529,6 +529,7 @@ def test_what_outputs_hide_is_known_from_enough_of_them(clock, monkeypatch, foun
         blind: bool
         unchecked: bool
         choices: tuple[()] = ()
+        repeated: bool = False
         identified: None = None
         by_text: tuple[()] = ()
         held: tuple[()] = ()
