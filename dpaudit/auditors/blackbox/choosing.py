@@ -248,7 +248,7 @@ def _looked_through(
         return selection
     with suppress(TooLongError), ready_by(max(latest, clock() + _LEAST_LOOK)):
         found = identifier(sides[0][:more], sides[1][:more])
-        return selection if found is None else replace(selection, blind=True, identified=found)
+        return selection if found is None else replace(selection, blind=True, repeated=False, identified=found)
     return replace(selection, blind=False, unchecked=True)
 
 
