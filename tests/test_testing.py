@@ -166,6 +166,7 @@ def test_impossible_calls_are_refused(wrong):
         assert_private(Noisy(), **wrong)
 
 
+@pytest.mark.slow
 def test_a_function_is_audited_on_its_pairs():
     evidence = assert_private(noisy, epsilon=2.0, pairs=PAIRS, samples=50_000)
     assert evidence.verdict == "consistent"
@@ -296,6 +297,7 @@ def test_a_failure_names_the_function_and_what_looks_at_its_outputs(looks):
     assert f"to see it again: seed=0, samples=5000, confidence=0.999, {name}={look.__name__}" in text
 
 
+@pytest.mark.slow
 def test_features_are_a_function_as_for_a_lower_bound():
     assert assert_private(tagged, epsilon=2.0, pairs=PAIRS, samples=5000, features=counts).verdict == "consistent"
     assert assert_private(noisy, epsilon=2.0, pairs=PAIRS, samples=5000, features=None).verdict == "consistent"

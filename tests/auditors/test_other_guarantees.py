@@ -194,6 +194,7 @@ def test_samples_refute_it(guarantee, name, true):
     assert early.verdict == "refuted"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("guarantee", "name", "true"), CASES)
 def test_what_samples_do_not_refute_has_a_detection_limit(guarantee, name, true):
     evidence = decide(Gaussian(), guarantee(true), samples=100_000)
@@ -253,6 +254,7 @@ def test_a_law_that_samples_contradict():
         decide(Wrong(knows="law"), GaussianDP(2.0), samples=20_000)
 
 
+@pytest.mark.slow
 def test_an_assertion_says_what_is_broken():
     assert assert_private(Gaussian(knows="law"), guarantee=GaussianDP(1.0)).verdict == "proved"
     with pytest.raises(

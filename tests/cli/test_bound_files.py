@@ -23,6 +23,7 @@ def files(folder, outputs):
     return "a.npy", "b.csv"
 
 
+@pytest.mark.slow
 def test_the_bound_is_that_of_the_function(dpaudit, files, outputs):
     expected = package.bound_from_samples(*outputs, seed=3, delta=1e-4)
     told = json.loads(dpaudit("bound", *files, "--seed", "3", "--delta", "1e-4", "--format", "json").out)
@@ -234,6 +235,7 @@ def test_calls_that_are_refused(dpaudit, files, folder, arguments, words):
     assert words in outcome.err
 
 
+@pytest.mark.slow
 def test_a_note_is_told_once(dpaudit, folder):
     rng = np.random.default_rng(1)
     for name in "ab":

@@ -70,6 +70,7 @@ def test_max_divergence_is_the_largest_ratio_over_all_events(laws):
     assert comparison.epsilon(0.0).upper == pytest.approx(max(0.0, expected), rel=1e-12, abs=1e-12)
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(laws=pairs_of_laws(), delta=st.one_of(st.floats(1e-6, 1.0), st.sampled_from([1e-12, 1e-200])))
 def test_epsilon_is_the_smallest_that_keeps_delta(laws, delta):
@@ -83,6 +84,7 @@ def test_epsilon_is_the_smallest_that_keeps_delta(laws, delta):
         assert largest_excess(*laws, epsilon - 1e-7 * max(1.0, epsilon)) > delta - slack
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(laws=pairs_of_laws(), delta=st.floats(1e-3, 0.9))
 def test_epsilon_undoes_delta(laws, delta):

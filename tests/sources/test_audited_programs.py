@@ -445,6 +445,7 @@ class Bits(dpaudit.CommandMechanism):
 GIVEN = {"inputs": [0, 1], "parameters": {"epsilon": 1.2}}
 
 
+@pytest.mark.slow
 def test_what_to_look_at_in_the_outputs_of_a_program(program):
     """Randomized response at ln 3, with an identifier beside the bit."""
     words = [str(program(IDENTIFIED))]
@@ -464,6 +465,7 @@ def test_what_to_look_at_in_the_outputs_of_a_program(program):
     assert assert_private(plain, samples=4000, features=bits, supports=speaks).verdict == "consistent"
 
 
+@pytest.mark.slow
 def test_what_to_do_about_a_program_that_writes_identifiers(program):
     plain = dpaudit.CommandMechanism(command=[str(program(IDENTIFIED))], **GIVEN)
     (result,) = dpaudit.check(plain, samples=2000).results

@@ -297,6 +297,7 @@ def opendp(monkeypatch):
     )
 
 
+@pytest.mark.slow
 def test_measurements_of_opendp(opendp):
     laplace = opendp.Measurement("make_laplace", scale=2.0)
     chain = opendp.Measurement(

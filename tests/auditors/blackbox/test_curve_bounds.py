@@ -149,6 +149,7 @@ def test_it_says_what_it_is_in_a_line(bounds):
     assert repr(again) == said
 
 
+@pytest.mark.slow
 def test_outputs_that_were_drawn_already_say_as_much(bounds):
     rng = np.random.default_rng(4)
     x, y = rng.normal(0.0, 1.0, 20_000), rng.normal(1.0, 1.0, 30_000)

@@ -44,6 +44,7 @@ def test_as_much_as_from_a_sampler():
         assert max(found) <= 1.0
 
 
+@pytest.mark.slow
 def test_what_is_told():
     rng = np.random.default_rng(3)
     a, b = laplace(rng, 3000), laplace(rng, 5000, 1.0)
@@ -187,6 +188,7 @@ FEW_ROWS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FEW_ROWS)
 def test_a_handful_of_rows_says_nothing_and_raises_nothing(kind):
     """Copies in which a difference is planted may be too few to learn from; numpy warned of none or one, and failed."""

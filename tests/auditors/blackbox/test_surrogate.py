@@ -80,6 +80,7 @@ def test_climbing_finds_pairs_as_good_as_those_that_know_all_signs():
     assert min(map(promise, climbed(surrogate, rng, 5))) > 0.95 * promise(SIGNED)
 
 
+@pytest.mark.slow
 def test_climbing_finds_the_longest_step_of_numbers():
     surrogate, rng = taught(numbers, 1000)
     for x, y in climbed(surrogate, rng, 5):
@@ -182,6 +183,7 @@ class Lying:
         return max((vary(pair) for _ in range(20)), key=lambda varied: self.values([varied])[0])
 
 
+@pytest.mark.slow
 def test_a_model_that_is_wrong_costs_a_quarter_at_most():
     def worth(pair):
         return float(np.abs(np.asarray(pair[1]) - np.asarray(pair[0])).sum()) - float(pair[0][0] + pair[1][0])
@@ -212,6 +214,7 @@ def test_what_a_guide_proposes_is_compared_and_no_pair_twice():
     assert found.pair[0][0] + found.pair[1][0] == 4  # the best that there is
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("length", "kept"), [(2, False), (LENGTH, True)])
 def test_only_a_search_that_leaves_pairs_out_keeps_outputs_for_a_model(monkeypatch, length, kept):
     added = []

@@ -118,6 +118,7 @@ def test_a_chosen_score_learns_again_from_all_samples_and_its_event_keeps_its_pa
     assert not np.array_equal(main.event.score(x), half(x))
 
 
+@pytest.mark.slow
 def test_codes_among_whole_numbers_of_lists_have_words():
     def sample(data, size, rng):
         shown = rng.random(size) > (0.5 if data else 0.1)

@@ -32,6 +32,7 @@ def bound(sample):
     return select_events(*sides, TEST, blindness=False)
 
 
+@pytest.mark.slow
 def test_of_many_rows_few_families_learn_from_all_where_an_event_stands_out():
     found = entrants(shifted)
     assert "the best column" in found

@@ -382,6 +382,7 @@ def test_the_parts_that_look_like_digits_are_named(made, named):
     assert identifier(x, y).describe(Naming(shape)) == f"{named}, which together look like random digits"
 
 
+@pytest.mark.slow
 def test_who_says_which_input_an_output_supports_need_not_see_more():
     """With `supports`, digits are no reason to take nothing seen for nothing to be seen."""
 

@@ -33,6 +33,7 @@ def reachable(states):
     return bound_from_counts(ApproximateDP(0.0), (round(final * inside), 0), (final, final), alpha=0.001)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sample", "states"),
     [

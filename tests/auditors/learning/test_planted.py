@@ -291,6 +291,7 @@ def test_the_wider_outputs_are_the_fewer_are_looked_at(width, rows, glance):
     assert seen == [glance]
 
 
+@pytest.mark.slow
 def test_identifiers_in_wide_outputs_are_noticed():
     """One column in 5,000 holds random identifiers, and the others noise."""
     rng = np.random.default_rng(SEED)

@@ -55,6 +55,7 @@ def test_an_answer_that_is_rare_is_looked_at(form, share):
     assert 0.6 * reachable(share, 100_000) < bound.epsilon < SHIFT
 
 
+@pytest.mark.slow
 def test_propose_test_release_with_too_low_a_threshold():
     """It answers with probability e * delta on one input; Dwork and Lei 2009, section 3, add 1 to the threshold."""
     delta = 1e-3
@@ -70,6 +71,7 @@ def test_propose_test_release_with_too_low_a_threshold():
     assert bound.epsilon > 2.5
 
 
+@pytest.mark.slow
 def test_a_cell_of_a_thresholded_histogram_that_is_rarely_shown():
     def sample(data, size, rng):
         noisy = np.asarray(data) + rng.laplace(size=(size, 5))

@@ -180,6 +180,7 @@ def test_a_family_that_is_ended_is_left_out(monkeypatch):
     pace.check_time()
 
 
+@pytest.mark.slow
 def test_where_time_is_over_nothing_is_learned_and_nothing_is_said_to_be_hidden(monkeypatch):
     """All families would notice that rows of identifiers may hide anything."""
     rng = np.random.default_rng(1)

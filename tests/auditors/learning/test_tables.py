@@ -89,6 +89,7 @@ def test_a_needle_is_recovered(width):
     assert np.abs(table(np.array([0.3 - 2 * width - 0.01, 0.3 + 3 * width + 0.01, -1.0, 2.0]))).max() < 0.1
 
 
+@pytest.mark.slow
 def test_a_rare_needle_is_cut_out_at_its_ends():
     """Blocks of ranks reach beyond a needle of some 50 values; what lies beside it occurs as often on either input."""
     reached = []

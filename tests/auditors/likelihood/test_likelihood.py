@@ -131,6 +131,7 @@ def test_a_single_output_refutes_a_pure_claim():
     assert impossible.witness.q == 0
 
 
+@pytest.mark.slow
 def test_a_pure_claim_met_with_equality_is_consistent_and_says_what_would_have_been_found():
     evidence = decide(Noise(kind="laplace", size=20), 20.0, samples=20_000)
     assert evidence.verdict == "consistent"

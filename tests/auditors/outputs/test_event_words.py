@@ -320,6 +320,7 @@ def cut(rng, offset, width, *, whole):
     return np.unique(np.concatenate([numbers, np.nextafter(numbers[rng.random(len(numbers)) < 0.3], np.inf)]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("whole", [False, True])
 @pytest.mark.parametrize("width", [1e-3, 1.0, 1e3])
 @pytest.mark.parametrize("offset", [0.0, 1e5, 1.7e9, 1e12])

@@ -69,6 +69,7 @@ def test_no_rows_at_all_are_taken_apart_or_not_as_the_others_are():
         assert Outputs(some[:0]).columns_with(Outputs(some[:0])).numeric
 
 
+@pytest.mark.slow
 def test_they_are_written_as_two_numbers():
     def sample(data, size, rng):
         return [(2**70 + 5 * int(data), float(x)) for x in rng.normal(size=size)]

@@ -27,6 +27,7 @@ class Wide(dpaudit.Mechanism):
         return [dpaudit.PrivacyClaim(id="wide.p", statement="It is private.", epsilon=self.claimed, delta=1e-3)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("width", "limit"),
     [

@@ -342,6 +342,7 @@ def test_what_the_users_functions_take_whatever_they_are_given_leaves_time_for_a
     assert sum(purpose in ("time", "determinism") for purpose in asked) <= checks
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", [0.0, 0.5])
 def test_structures_are_quicker_where_no_others_are_held(clock, call):
     """To draw one while the selection sample is held takes ten times as long as it does in the final sample."""
@@ -603,6 +604,7 @@ def test_choosing_the_event_is_a_part_of_the_time(clock, monkeypatch, each, seco
     assert evidence.verdict == verdict
 
 
+@pytest.mark.slow
 def test_where_nobody_asks_for_a_number_of_samples_the_time_decides_it(clock):
     target, claim = slow(clock, 1.0, 1.0, each=0.001)
     timed = Budget(deadline=20.0)

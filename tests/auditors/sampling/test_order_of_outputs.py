@@ -279,6 +279,7 @@ def test_equal_streams_for_both_inputs_are_no_dependence(law):
     assert math.isfinite(bound.epsilon)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "wrap",
     [list, set, frozenset, lambda row: {"n": 1, "members": set(row)}, lambda row: (0, frozenset(row), 1)],

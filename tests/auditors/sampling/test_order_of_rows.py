@@ -176,6 +176,7 @@ def test_few_values_that_recur_are_a_discrete_law():
         dpaudit.bound_from_samples(a, b)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", ["continuous", "discrete"])
 def test_rows_of_wide_fixed_arrays_are_noticed(first):
     """Of 1,000 columns fewer rows are looked at; columns of few numbers recur in new rows too."""

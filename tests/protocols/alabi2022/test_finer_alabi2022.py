@@ -24,6 +24,7 @@ def decide(target, claim, factor=1.0):
     return audit(target, less, budget=Budget(), streams=Streams(0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("agents", [1, 7])
 def test_rho_of_the_noisy_weights_in_the_budget_of_the_paper(agents):
     printed = NoisyPairwise(**SHARED, alternatives=4, agents=agents, calibration="printed")
@@ -75,6 +76,7 @@ def test_answers_and_fallback_add_up_and_no_smaller_rho_holds(cap):
     assert evidence.measured["rho"].lower == pytest.approx(claim.guarantee.rho, rel=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["alabi2022.corollary4-concentrated", "alabi2022.corollary7-concentrated"])
 def test_they_are_about_gaussian_noise(name):
     for system in (NoisyPairwise, DPKwikSortCapped):

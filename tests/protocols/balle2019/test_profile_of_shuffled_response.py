@@ -37,6 +37,7 @@ def decide(points=None):
     return claim, audit(target, claim, budget=Budget(), streams=Streams(0))
 
 
+@pytest.mark.slow
 def test_the_blanket_has_room_at_every_point():
     claim, evidence = decide()
     assert evidence.verdict == "proved"

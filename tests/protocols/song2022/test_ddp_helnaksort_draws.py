@@ -166,6 +166,7 @@ def test_theorem_3_1_by_who_knows_the_pairs(parameters, known, secret):
     assert (exact > delta) == (secret == "refuted")
 
 
+@pytest.mark.slow
 def test_the_witness_of_secret_draws_is_recomputed():
     evidence = decide("theorem3.1-central-secret-draw", central_epsilon=0.1, agents=96)
     assert (evidence.witness.data, evidence.witness.neighbour) == ((0, 96), (1, 95))

@@ -20,6 +20,7 @@ def decide(factor=1.0, **parameters):
     return claim.guarantee.rho, audit(target, less, budget=Budget(), streams=Streams(0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("values", [2, 4, 16])
 def test_rho_is_the_largest_quotient_of_a_divergence_and_its_order(values):
     epsilon = 1.5
