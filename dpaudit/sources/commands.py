@@ -168,10 +168,9 @@ class CommandMechanism(Mechanism):
         seed = int(rng.integers(_SEEDS))
         if "_checked" not in self.__dict__:
             words = tuple(self.declaration.words(self.parameters()))
-            check_program(self.name, words, self.declaration, encoded)
-            self.__dict__["_checked"] = True
+            self.__dict__["_checked"] = check_program(self.name, words, self.declaration, encoded)
         talk = self._conversation()
-        talk.trust()
+        talk.trust(self.__dict__["_checked"])
         return talk.ask(encoded, size, seed)
 
     def neighbours(self) -> Neighbouring:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,27 @@ Outputs that vary come again for another seed with probability 0.012 at most, fo
 _QUICK = 0.02
 """Seconds of an output up to which answers are compared."""
 
+_SLOWER = 3.0
+"""How many times as long as its longest answer so far, or its start, a program may take for the answer under way when
+the time for the audit is over. Chosen by hand: the calls of an audit with a deadline take about equally long."""
+
 _SEED = 20_231_117
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """How quick a program has been: outputs of its largest answer, and the seconds of its longest one or its start."""
+
+    outputs: int
+    seconds: float
+
+    def after(self, size: int, seconds: float) -> Speed:
+        """Return the speed after one more answer."""
+        return Speed(max(self.outputs, size), max(self.seconds, seconds))
+
+    def patience(self, size: int) -> float:
+        """Seconds after which an answer of so many outputs is long overdue."""
+        return _SLOWER * self.seconds * max(1.0, size / self.outputs)
 
 
 class Conversation:
@@ -49,6 +70,8 @@ class Conversation:
         self._requests = self._outputs = 0
         self._failed: DpauditError | None = None
         self._types: dict[int, TypesInTime] = {}
+        self._speed: Speed | None = None
+        began = time.monotonic()
         try:
             greeting = greeting_of(self._program)
             self._answers = FORMATS[greeting.format](self._program, greeting)
@@ -56,12 +79,18 @@ class Conversation:
             self._program.end(patience=0.0)
             raise
         self.seeded = greeting.seeded
+        self._start = time.monotonic() - began
         self._program.doing = "after its first line"
 
     @property
     def owned(self) -> bool:
         """Whether this process began it."""
         return self._program.owned
+
+    @property
+    def speed(self) -> Speed | None:
+        """How quick the program has been; None before its first answer."""
+        return self._speed
 
     def ask(self, encoded: str, size: int, seed: int) -> Any:
         """Return so many outputs.
@@ -86,6 +115,8 @@ class Conversation:
             raise type(self._failed)(str(self._failed))
         self._requests += 1
         request = f'{{"input": {encoded}, "size": {size}, "seed": {seed}}}\n'
+        self._program.patience = None if self._speed is None else self._speed.patience(size)
+        began = time.monotonic()
         try:
             self._program.send(request.encode(), f"in its answer to request {self._requests}")
             found = self._answers.read(size)
@@ -107,12 +138,13 @@ class Conversation:
             self._failed = TargetRaisedError("the program was ended by an interrupt")
             raise
         self._outputs += size
-        self._program.proven = True
+        before = Speed(size, self._start) if self._speed is None else self._speed
+        self._speed = before.after(size, time.monotonic() - began)
         return found
 
-    def trust(self) -> None:
-        """Take the program to answer, because it has done so in another conversation."""
-        self._program.proven = True
+    def trust(self, speed: Speed) -> None:
+        """Take the program to answer, because it has done so in another conversation, this quickly."""
+        self._speed = self._speed or speed
 
     def end(self) -> None:
         """End the program at once, if it has not ended."""
@@ -124,14 +156,14 @@ class Conversation:
         self._program.finish()
 
 
-_CHECKED: set[tuple[tuple[str, ...], str, str]] = set()
+_CHECKED: dict[tuple[tuple[str, ...], str, str], Speed] = {}
 
 
-def check_program(name: str, words: tuple[str, ...], said: CommandDeclaration, encoded: str) -> None:
+def check_program(name: str, words: tuple[str, ...], said: CommandDeclaration, encoded: str) -> Speed:
     """Hold a program to the protocol in a conversation of its own, once in a process.
 
     It must give as many outputs as it is asked for and nothing else, depend on the seed alone, stay alive between
-    requests, and end when its input does: what it writes until then is all that it writes.
+    requests, and end when its input does: what it writes until then is all that it writes. Return how quick it was.
 
     Raises
     ------
@@ -140,7 +172,7 @@ def check_program(name: str, words: tuple[str, ...], said: CommandDeclaration, e
     """
     known = (words, str(said.place), said.digest())
     if known in _CHECKED:
-        return
+        return _CHECKED[known]
     talk = Conversation(name, words, said.place, said.timeout)
     try:
         began = time.monotonic()
@@ -152,7 +184,9 @@ def check_program(name: str, words: tuple[str, ...], said: CommandDeclaration, e
         talk.close()
     finally:
         talk.end()
-    _CHECKED.add(known)
+    assert talk.speed is not None
+    _CHECKED[known] = talk.speed
+    return talk.speed
 
 
 def _compare(name: str, talk: Conversation, encoded: str, first: Any, *, quick: bool) -> None:

@@ -44,9 +44,10 @@ _DEADLINE: ContextVar[float] = ContextVar("deadline", default=math.inf)
 
 @contextmanager
 def answering_by(deadline: float | None) -> Iterator[None]:
-    """Let nothing be waited for beyond a deadline of programs that have not answered yet.
+    """Let nothing be waited for long beyond a deadline, of programs that hang.
 
-    A program that has answered before may only be slow: what it is doing then is waited for.
+    A program that has answered before may only be slow: the answer under way is waited for as long as its answers so
+    far make likely.
 
     Parameters
     ----------
@@ -132,8 +133,9 @@ class Program:
     ----------
     doing
         What it is doing, for messages: ``in its answer to request 3``.
-    proven
-        Whether it has answered before, so that where it writes nothing it may only be slow.
+    patience
+        Seconds after a request for which it is waited for although the time for the audit is over; None where it has
+        not answered before.
 
     Raises
     ------
@@ -152,7 +154,8 @@ class Program:
         self._input, self._ended = bytearray(), False
         self._output = memoryview(b"")
         self._tail = bytearray()
-        self.doing, self.proven = _BEFORE_FIRST, False
+        self.doing = _BEFORE_FIRST
+        self.patience: float | None = None
         self._since, self._heard = time.monotonic(), False
         # What a worker starts ends with the worker, by its group; elsewhere the program leads a group of its own.
         grouped = os.getsid(0) != os.getpid()
@@ -338,12 +341,12 @@ class Program:
         return 0
 
     def _last(self, *, closing: bool) -> float:
-        """Time until which it is waited for because of the deadline; infinite where it has shown that it answers."""
-        unanswered = not self.proven and (self.doing == _BEFORE_FIRST or not self._heard)
-        if not (closing or unanswered):
+        """Time until which it is waited for because of the deadline; infinite where its first answer is under way."""
+        if self.patience is None and self._heard and self.doing != _BEFORE_FIRST and not closing:
             return math.inf
         # However late it was asked, it has a moment to answer.
-        return max(time.monotonic() + (_DEADLINE.get() - time.time()), self._since + _SECONDS_TO_END)
+        moment = _SECONDS_TO_END if closing else max(_SECONDS_TO_END, self.patience or 0.0)
+        return max(time.monotonic() + (_DEADLINE.get() - time.time()), self._since + moment)
 
     def _step(self, wait: float, room: memoryview | None = None) -> int | None:
         """Do what can be done without waiting longer; return the bytes that went into the room, None for nothing."""
@@ -416,8 +419,10 @@ class Program:
                 flushes += "after every answer"
         first = 'begin with the line {"protocol": "dpaudit.sampler/1", "format": "jsonl"}'
         write = first if self.doing == _BEFORE_FIRST else "write exactly `size` outputs"
-        more = "seconds" if out_of_time else "timeout"
-        mend = flushes or f"; {write} and flush, or allow it more time ({more})"
+        mend = f"; {write} and flush, or allow it more time ({'seconds' if out_of_time else 'timeout'})"
+        if out_of_time and self.patience is not None:
+            mend = f", and its answers before were much quicker, so that it is taken to hang; {write} and flush"
+        mend = flushes or mend
         self.fail(f"{wrote} for {seconds}{place}{over}{mend}", TargetRaisedError)
 
     def _place(self, where: str) -> str:

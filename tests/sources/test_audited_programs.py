@@ -219,6 +219,55 @@ def test_a_program_that_writes_nothing_has_the_status_that_it_has_without_a_dead
     assert statuses == {4}
 
 
+HANGS_LATER = """
+hello()
+drawn = 0
+for data, size, rng in requests():
+    drawn += size
+    if drawn > {most}: {half}; time.sleep(600)
+    say(*[int(data) ^ (rng.random() < 0.25) for _ in range(size)])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("half", ["pass", "say(0)"], ids=["nothing", "a part"])
+@pytest.mark.parametrize("epsilon", [0.5, 3.0])
+def test_of_a_program_that_hangs_after_answers_what_was_drawn_counts_at_the_deadline(command, epsilon, half):
+    mechanism = command(HANGS_LATER.format(most=100_000, half=half), timeout=60, parameters={"epsilon": epsilon})
+    seconds, began = 2.5, time.time()
+    budget = Budget(samples=100_000, deadline=began + seconds)
+    try:
+        evidence = audit(mechanism, mechanism.claims()[0], budget=budget, streams=Streams(1))
+    except dpaudit.TargetRaisedError as error:
+        assert epsilon == 3.0
+        text = str(error)
+        assert "which is no verdict" in text
+    else:
+        assert epsilon == 0.5
+        assert evidence.verdict == "refuted"
+        text = evidence.note
+    assert seconds - 0.1 < time.time() - began < seconds + 3
+    assert "so that it is taken to hang" in text
+    assert "outputs before" in text
+
+
+@pytest.mark.slow
+def test_a_program_that_hangs_after_answers_is_told_of_before_its_process_is_ended(
+    folder, program, capsys, monkeypatch
+):
+    program(HANGS_LATER.format(most=100_000, half="pass"), "later")
+    words = ["check", "--command", "./later", "--claim-epsilon", 0.5, "--seconds", 3, "--inputs", "[0, 1]"]
+    words += ["--samples", 100_000, "--format"]
+    status, out, _ = run(capsys, monkeypatch, *words, "json")
+    (result,) = json.loads(out)["results"]
+    assert (status, result["verdict"]) == (1, "refuted")
+    assert "so that it is taken to hang" in result["note"]
+    words[words.index(0.5)] = 3
+    status, out, _ = run(capsys, monkeypatch, *words, "text")
+    assert status == 4
+    assert "next step: give the program the request in the note" in out
+
+
 @pytest.mark.slow
 def test_a_slow_program_that_has_answered_before_is_no_error_at_the_deadline(command):
     body = "hello()\nfor _, n, rng in requests():\n time.sleep(0.3)\n say(*[rng.random() for _ in range(n)])"
