@@ -122,7 +122,7 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
     OutOfTimeError
         The deadline passed before the final sample was begun.
     CheckError
-        The sampler breaks its contract; outputs that depend on each other beyond chance do.
+        The sampler breaks its contract; outputs that depend on each other beyond chance, or on a state, do.
 
     Notes
     -----
@@ -184,6 +184,13 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
         raise
     except TargetRaisedError as error:
         if not task.may_fail or not any(counts[0].trials):
+            raise
+        failure = error
+    try:
+        for data in (x, y) if failure is None else ():
+            sampler.check_unchanged(data)
+    except TargetRaisedError as error:
+        if not task.may_fail:
             raise
         failure = error
     for place, (order, data) in enumerate(zip(orders, (x, y), strict=True)):

@@ -104,8 +104,17 @@ asked again, so that more time is what a call takes whatever its size."""
 _LEAST_SECONDS = 1e-9
 """Seconds that a call takes at least, so that nothing is divided by 0. A clock tells no smaller times."""
 
+_FEWEST_LATER = 20
+"""Outputs of a call that later ones are compared with, at least: 20 others are all equal with probability 7e-12."""
+
+_NO_CHANCE = 1e-9
+"""Probability below which later outputs are not equal by chance."""
+
 _SLOW = 2.0
 """Seconds of a call from which on an input is compared less thoroughly, if it is not the first. Chosen by hand."""
+
+_SECONDS_AFTER = 0.05
+"""Seconds of a call that may be made after the time is over. Chosen by hand: two of them are a tenth of a second."""
 
 SupportFunction = Callable[[np.ndarray, Any], np.ndarray | None]
 
@@ -183,6 +192,15 @@ class _Compared(NamedTuple):
     keys: np.ndarray
 
 
+class _First(NamedTuple):
+    """The first call on an input: its stream, what was known before it, its outputs' keys, and its seconds."""
+
+    stream: tuple[str | int, ...]
+    before: State
+    keys: np.ndarray
+    seconds: float
+
+
 class Sampler:
     """A mechanism's ``sample`` with checked outputs and keyed streams.
 
@@ -236,6 +254,7 @@ class Sampler:
         self._pair: tuple[Any, Any] | None = None
         self._forms = Forms(), Forms()
         self._compared: set[Any] = set()
+        self._first: dict[Any, _First] = {}
         self._few_calls = False
         self.pace = pace or Pace(planned=0)
         self._seconds = 0.0
@@ -420,12 +439,16 @@ class Sampler:
                 return
             share = _CHECK_SHARE / len(self._compared)
             size = max(1, int(min(COMPARED, self.pace.outputs_in_call(share, key))))
+        before = self.state
         first, seconds = self._compared_call(data, "one", size), self._seconds
         if is_first:
             form = self.form
             self._time_calls(data)
             if self.form != form:
+                before = self.state
                 first = self._compared_call(data, "one", size)
+        if size >= _FEWEST_LATER:
+            self._first.setdefault(key, _First(("determinism", "one"), before, first.keys, seconds))
         is_dear = self.pace.timed and seconds > _CHECK_SHARE * self.pace.left
         if self._features is None or (is_dear and not is_first):
             self._compare_whole(data, first)
@@ -453,6 +476,43 @@ class Sampler:
             raise CheckError(
                 f"{self._name}: `sample` gave the same varied outputs for two different `rng` states; "
                 "it seems to ignore `rng` and to seed its own generator; take all randomness from the `rng` argument"
+            )
+
+    def check_unchanged(self, data: Any) -> None:
+        """Compare outputs that are drawn now with the first ones, where there is time for it.
+
+        Without this, a mechanism that keeps count of a privacy budget of its own, and answers with a constant once that
+        is used up, could pass: one that is constant is private.
+
+        Raises
+        ------
+        CheckError
+            The sampler gives other outputs for the stream of its first call on this input; or, where no stream decides
+            them, outputs that are all equal, as too few of the first ones were.
+
+        Notes
+        -----
+        Of 2 m outputs that are alike in law, of which m + k have one value, all of the last m have it with probability
+        ``binomial(m + k, m) / binomial(2 m, m)``.
+        """
+        first = self._first.get(input_key(data))
+        if first is None or first.seconds > max(_SECONDS_AFTER, min(_SLOW, self.pace.left / 2)):
+            return
+        drawn, size = self.pace.drawn, len(first.keys)
+        then = self.at(first.before)
+        then.pace = Pace(planned=0)
+        keys = then._told_apart(*then._look(data, size, self._streams.generator(*first.stream), supports=False))
+        if not self._own_randomness:
+            changed, how = not np.array_equal(first.keys, keys), "other outputs for the same `rng` state than at first"
+        else:
+            equal = int(np.sum(first.keys == keys[0])) if first.keys.dtype == keys.dtype else 0
+            chance = math.comb(size + equal, size) / math.comb(2 * size, size)
+            changed = bool((keys == keys[0]).all()) and chance < _NO_CHANCE
+            how = "equal outputs, unlike those at first,"
+        if changed:
+            raise CheckError(
+                f"{self._name}: `sample` gave {how} after {drawn:,} outputs; it keeps a state, such as a privacy "
+                "budget that is used up; let a call depend on nothing but its arguments"
             )
 
     def _compare_whole(self, data: Any, first: _Compared) -> None:
@@ -506,8 +566,10 @@ class Sampler:
         """Call with more and more outputs, until their time, or that of the calls, is a part of the time left."""
         key, size, until = input_key(data), 1, clock() + _TRIALS_SHARE * self.pace.left
         while True:
-            begun = clock()
+            begun, before = clock(), self.state
             looked_at = self._look(data, size, self._streams.generator("time", size), supports=True)
+            if size >= _FEWEST_LATER and key not in self._first:
+                self._first[key] = _First(("time", size), before, self._told_apart(*looked_at), self._seconds)
             # What the sampler is asked about a pair of inputs it was asked about one of them.
             calls = self.pace.left / max(clock() - begun, self._seconds, _LEAST_SECONDS)
             fitting = min(CHUNK, self.pace.outputs_in_call(_TRIAL_SHARE, key))

@@ -1,5 +1,6 @@
 """Samplers that break the contract get one clear line; sound ones with odd outputs do not."""
 
+import contextlib
 import functools
 import itertools
 import math
@@ -425,9 +426,9 @@ def test_few_calls_show_supports_that_look_at_other_outputs(among_others):
             )
 
 
-@pytest.mark.parametrize(("what", "calls"), [("features", 16), ("supports", 16)])
+@pytest.mark.parametrize(("what", "calls"), [("features", 18), ("supports", 16)])
 def test_functions_of_the_users_are_called_a_few_times(what, calls):
-    """Twelve times, features are only looked at again, and `supports` once more after each of its calls."""
+    """Fourteen times, features are only looked at again, and `supports` once more after each of its calls."""
     sizes = []
 
     def look(outputs, *data):
@@ -479,6 +480,56 @@ def test_calls_that_only_compare_are_few():
         sampler.check_deterministic(data)
     assert [data for data, _ in calls] == [0, 0, 0, 1, 1, 1]
     assert {size for _, size in calls} == {64}
+
+
+def budgeted(outputs, then, own):
+    """Sound for so many outputs, and a constant after these, as a library with a budget of its own may answer."""
+    left = outputs
+    alone = np.random.default_rng(7)
+
+    def sample(data, size, rng):
+        nonlocal left
+        answer = (data + (alone if own else rng).laplace(scale=0.2, size=size)).tolist()
+        sound, left = min(size, max(left, 0)), left - size
+        return answer[:sound] + [then] * (size - sound)
+
+    return sample
+
+
+@pytest.mark.parametrize("own", [False, True], ids=["rng", "own randomness"])
+@pytest.mark.parametrize("then", [0.0, "exhausted"])
+@pytest.mark.parametrize("outputs", [50, 150, 500, 800, 2000, 3999])
+def test_a_budget_of_its_own_that_is_used_up_is_no_pass(outputs, then, own):
+    with pytest.raises(dpaudit.CheckError, match=r"keeps a state|same `rng` state|depend on those next|mixed"):
+        assert_private(budgeted(outputs, then, own), pairs=[(0, 1)], epsilon=6.0, samples=2000, own_randomness=own)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("own", [False, True], ids=["rng", "own randomness"])
+@pytest.mark.parametrize("outputs", [100, 3000])
+def test_nor_is_it_under_a_deadline(outputs, own):
+    with pytest.raises(dpaudit.CheckError, match="keeps a state"):
+        assert_private(budgeted(outputs, "exhausted", own), pairs=[(0, 1)], epsilon=6.0, seconds=2, own_randomness=own)
+
+
+@pytest.mark.parametrize("own", [False, True], ids=["rng", "own randomness"])
+@pytest.mark.parametrize("rate", [0.0, 1e-6, 1 / 64, 0.5])
+def test_outputs_that_are_mostly_equal_keep_no_state(rate, own):
+    for seed in range(20):
+        sampler = Sampler(lambda d, s, r: r.random(s) < rate, "m", Streams(seed), own_randomness=own)
+        sampler.check_deterministic(0)
+        sampler.check_unchanged(0)
+
+
+@pytest.mark.parametrize(("equal", "changed"), [(38, True), (39, False)])
+def test_how_many_equal_outputs_at_first_make_equal_ones_later_no_surprise(equal, changed):
+    """All 64 are by chance with probability binomial(64 + k, 64) / binomial(128, 64): 6e-10 at k = 38, 1.6e-9 at 39."""
+    given = iter([[True] * equal + [False] * (64 - equal), [True] * 64])
+    sampler = Sampler(lambda d, s, r: np.array(next(given)), "m", Streams(1), own_randomness=True)
+    sampler.check_deterministic(0)
+    outcome = pytest.raises(dpaudit.CheckError, match="equal outputs, unlike those at first")
+    with outcome if changed else contextlib.nullcontext():
+        sampler.check_unchanged(0)
 
 
 @pytest.mark.slow
