@@ -153,7 +153,7 @@ def identifier(x: Outputs, y: Outputs) -> Identifier | None:
         return None
     with np.errstate(over="ignore", invalid="ignore"):  # outputs may be infinite, or too large for a double
         rows = both.rows(columns).astype(float, copy=False)
-        found = _identifying(both, rows)
+        found = _identifying(both, rows, columns)
         digits = () if found is not None else digits_in(both, rows, len(some[0]), len(x) + len(y))
     if found is None and not digits:
         return None
@@ -227,7 +227,7 @@ def _event(x: Outputs, y: Outputs, both: Outputs, digits: bool) -> np.ndarray:
     if columns is None:
         return _half_of_outcomes(both)
     rows = both.rows(columns).astype(float, copy=False)
-    if digits or _identifying(both, rows) is not None:
+    if digits or _identifying(both, rows, columns) is not None:
         return _half_of_outcomes(both)
     places = np.unique(np.linspace(0, rows.shape[1] - 1, min(rows.shape[1], _SPLIT_COLUMNS)).astype(int))
     splits = []
@@ -238,18 +238,21 @@ def _event(x: Outputs, y: Outputs, both: Outputs, digits: bool) -> np.ndarray:
     return np.asarray(splits[evenness.index(min(evenness))])
 
 
-def _identifying(both: Outputs, rows: np.ndarray) -> Found | None:
+def _identifying(both: Outputs, rows: np.ndarray, columns: Columns) -> Found | None:
     """Where outputs name themselves instead of describing something, as `Identifier` has it; None if nowhere.
 
-    Texts do that where most of them are new, and structured outputs where most of them are new by what is no number in
-    them, or by the texts in one place or the keys of one dict. Otherwise a column of whole numbers does it, of whatever
-    type, most of whose values are new and spread evenly. A column of other numbers does it where they are as evenly
-    spread as those of a random generator and another column is not: noise alone, in however many columns, describes.
+    Texts do that where most of them are new and not read as numbers and common words, and structured outputs where most
+    of them are new by what is no number in them, or by the texts in one place or the keys of one dict. Otherwise a
+    column of whole numbers does it, of whatever type, most of whose values are new and spread evenly. A column of other
+    numbers does it where they are as evenly spread as those of a random generator and another column is not: noise
+    alone, in however many columns, describes.
     """
     if both.dtype.kind not in "biufc" and _share_of_new(outcome_keys(both, coding_of(both))) > _MOSTLY_NEW:
+        read = columns.read_as_fields
         if both.dtype.kind in "US" or isinstance(both.raw.ravel()[0], str | bytes):
-            return ()
-        texts = _new_texts(both)
+            texts = None if "" in read else ""
+        else:
+            texts = _new_texts(both, read)
         if texts is not None or _share_of_new(outcome_keys(rows, "row")) <= _MOSTLY_NEW:
             return (texts,) if texts else ()
     uniform = []
@@ -291,10 +294,10 @@ def _candidates(rows: np.ndarray) -> np.ndarray:
     return np.flatnonzero((share > _MIDDLE[0]) & (share < _MIDDLE[1]))
 
 
-def _new_texts(both: Outputs) -> str | None:
+def _new_texts(both: Outputs, read: frozenset[str]) -> str | None:
     """Path of the first place of structured outputs where most texts, or keys, are new; None if there is none.
 
-    A value of which only its ``repr`` is seen is a text, too.
+    A value of which only its ``repr`` is seen is a text, too; one that is read as fields is none.
     """
     texts: dict[str, set[Any]] = {}
     shapes: list[tuple[Structure, int]] = []
@@ -305,7 +308,7 @@ def _new_texts(both: Outputs) -> str | None:
             for path, values in zip(paths(structure), columns, strict=True):
                 if not isinstance(values, np.ndarray) or values.dtype.kind in "USO":
                     texts.setdefault(path, set()).update(map(_text, filter(_is_text, values)))
-    found = (path for path, each in texts.items() if len(each) > _MOSTLY_NEW * len(both))
+    found = (path for path, each in texts.items() if path not in read and len(each) > _MOSTLY_NEW * len(both))
     return next(found, _new_keys(shapes, len(both)))
 
 

@@ -24,10 +24,11 @@ from dpaudit.auditors.outputs.held import (
     joined_entries,
     lists_around,
     single_values,
-    values_of_type,
+    texts_at,
     with_whole_texts,
 )
 from dpaudit.auditors.outputs.leaves import Values
+from dpaudit.auditors.outputs.text_fields import telling_fields
 
 _LOOKED_AT, _LEAST_LOOKED_AT = 1000, 100
 """Outputs that decide about contents: in all, about, and at least, of each part that outputs come in and altogether."""
@@ -160,10 +161,17 @@ def contents_of(firsts: Sequence[Flat]) -> Found:
         if len(found) + len(made) <= _MOST_CONTENTS and (complete or alone):
             found += made
             replaced += [held] * complete
-    for text in look.long_texts():
+    for text, mostly_new in look.texts().items():
         if any(text == other or text.startswith(f"{other}[") for other in replaced):
             continue
-        made = look.characters(text)
+        made, complete = look.fields(text)
+        if len(found) + len(made) <= _MOST_CONTENTS:
+            found += made
+            # Of a text that is alone in an output, the characters are values.
+            replaced += [text] * (complete and not text)
+        else:
+            complete = False
+        made = look.characters(text) if text and mostly_new and not complete else []
         if len(found) + len(made) <= _MOST_CONTENTS:
             found += made
     if look.has_equal_texts():
@@ -250,27 +258,40 @@ class _Look:
         }
         return list(found)[:_MOST_LISTS]
 
-    def long_texts(self) -> list[str]:
-        """Paths of mostly different texts that most outputs have beside other values; none where these are many."""
+    def texts(self) -> dict[str, bool]:
+        """Paths of texts of many values that most outputs have, each with whether most are new; none of many such.
+
+        Of outputs that are a text each, the path is empty.
+        """
         found = {
             path: None
             for structure, values in self.structures()
-            # A text that is alone in an output has its characters as values.
             if structure != 1 and not is_text(structure)
             for path, value in zip(paths(structure), values, strict=True)
             if holds_text(value)
         }
-        kept = []
+        if any(is_text(structure) for structure, _ in self.structures()):
+            found[""] = None
+        kept = {}
         for path in list(found)[:_MOST_LISTS]:
             texts = self.texts_at(path)
             different = len(set(texts))
-            if 2 * len(texts) >= self.size and different > max(_MOST_VALUES, _NEW_TEXTS * len(texts)):
-                kept.append(path)
-        return kept if len(kept) <= _MOST_TEXTS else []
+            if 2 * len(texts) >= self.size and different > _MOST_VALUES:
+                kept[path] = different > _NEW_TEXTS * len(texts)
+        return kept if sum(kept.values()) <= _MOST_TEXTS else {}
 
     def texts_at(self, path: str) -> list[Any]:
         """Texts at a path."""
-        return list(chain.from_iterable(values_of_type(flat, path, TEXTS)[1] for flat in self.flats))
+        return list(chain.from_iterable(texts_at(flat, path)[1] for flat in self.flats))
+
+    def fields(self, path: str) -> tuple[list[Content], bool]:
+        """Contents of a text: numbers in its fields, and common words; and whether they say all that is in it."""
+        texts = self.texts_at(path)
+        found = telling_fields(texts)
+        made = [Content("field", path, None, place) for place in found.places]
+        made += [Content("after", path, None, word) for word in found.before_numbers]
+        made += [Content("word", path, None, word) for word in found.words]
+        return made, found.complete and len(texts) == self.size
 
     def characters(self, path: str) -> list[Content]:
         """Contents of a text: its first characters, and where lengths differ its length and its last ones."""

@@ -26,9 +26,10 @@ from dpaudit.auditors.outputs.held import (
     holds_text,
     is_text,
     single_values,
-    values_of_type,
+    texts_at,
     with_whole_texts,
 )
+from dpaudit.auditors.outputs.text_fields import fields_of, numbers_after, numbers_at, occurrences_of
 
 _REMEMBERED = 1024
 
@@ -36,7 +37,9 @@ Summary = Literal["sum", "mean", "smallest", "largest"]
 SUMMARIES: tuple[Summary, ...] = get_args(Summary)
 """What the numbers of a list are together."""
 
-_Kind = Literal["character", "length", "occurrences", "others", "members", "part", "place", "texts", Summary]
+_OfText = Literal["character", "length", "field", "after", "word"]
+_OF_TEXTS: tuple[_OfText, ...] = get_args(_OfText)
+_Kind = Literal[_OfText, "occurrences", "others", "members", "part", "place", "texts", Summary]
 _KINDS: tuple[_Kind, ...] = get_args(_Kind)
 
 Value = str | float
@@ -52,14 +55,16 @@ class Content:
     kind
         ``occurrences`` of a value, or of all ``others``, among the values of a list or set, or the keys of records;
         number of ``members`` of a set; a ``part`` of the record that has a key, or its ``place``; number of distinct
-        ``texts``; a ``character`` of a text, or its ``length``; the ``sum``, the ``mean``, the ``smallest`` or the
+        ``texts``; a ``character`` of a text, its ``length``, the number in a ``field`` of it or ``after`` a
+        word, or how often it has a ``word``; the ``sum``, the ``mean``, the ``smallest`` or the
         ``largest`` of the numbers in a list.
     held
         Path of the list, set or text.
     key
         Path from a record to its key; None for single values.
     value
-        The value, or that of the key, or the place of the character: from -1 down, counted from the end.
+        The value, the word, or that of the key, or the place of the character or field: from -1 down, counted from the
+        end.
     part
         Path from a record to its part.
     """
@@ -89,7 +94,7 @@ class Content:
 
     @property
     def place(self) -> int:
-        """Which character it is."""
+        """Which character or field it is."""
         return self.value if isinstance(self.value, int) else 0
 
     @property
@@ -101,6 +106,12 @@ class Content:
             return f"length of output{self.held}"
         if self.kind == "character":
             return f"code of output{self.held}[{self.value:g}]"
+        if self.kind == "field":
+            return f"number in field {self.value:g} of output{self.held}"
+        if self.kind == "after":
+            return f"number after {self.value!r} in output{self.held}"
+        if self.kind == "word":
+            return f"occurrences of {self.value!r} in output{self.held}"
         value = in_full(self.value) if isinstance(self.value, float | int) else self.value
         key = (self.key or "").removeprefix(".")
         if key.startswith("['") and key.endswith("']") and key.count("[") == 1:
@@ -148,7 +159,7 @@ def _wanted(known: tuple[str, ...], wanted: tuple[bool, ...]) -> _Wanted:
         if content.kind == "texts":
             made.distinct = slot if wanted[slot] else None
             continue
-        if content.kind in ("character", "length"):
+        if content.kind in _OF_TEXTS:
             if wanted[slot]:
                 made.texts.setdefault(content.held, []).append((slot, content))
             continue
@@ -188,7 +199,7 @@ def readings(
     if read.distinct is not None:
         yield read.distinct, _distinct_texts(flat), np.zeros(len(flat))
     for path, contents in read.texts.items():
-        yield from _characters(flat, path, contents)
+        yield from _of_texts(flat, path, contents)
     if not read.lists:
         return
     own = chain.from_iterable(held.values for held in read.lists.values())
@@ -206,10 +217,11 @@ def readings(
             yield from _summaries(len(flat), held, found)
 
 
-def _characters(flat: Uniform | Varied, path: str, contents: list[tuple[int, Content]]) -> Iterator[Reading]:
-    """Codes of characters of a text, 0 where it has none there, and its length."""
-    rows, texts = values_of_type(flat, path, TEXTS)
+def _of_texts(flat: Uniform | Varied, path: str, contents: list[tuple[int, Content]]) -> Iterator[Reading]:
+    """Codes of characters of a text, 0 where it has none there, its length, and what its fields hold."""
+    rows, texts = texts_at(flat, path)
     nothing = np.zeros(len(flat))
+    yield from _fields(len(flat), rows, texts, contents)
     of_type = {kind: np.array([isinstance(text, kind) for text in texts], dtype=bool) for kind in TEXTS}
     for from_end in (False, True):
         places_of = [(slot, content.place) for slot, content in contents if content.kind == "character"]
@@ -229,6 +241,32 @@ def _characters(flat: Uniform | Varied, path: str, contents: list[tuple[int, Con
             lengths = np.zeros(len(flat))
             lengths[rows] = np.fromiter(map(len, texts), int, len(texts))
             yield slot, lengths, nothing
+
+
+def _fields(size: int, rows: np.ndarray, texts: list[Any], contents: list[tuple[int, Content]]) -> Iterator[Reading]:
+    """Numbers in fields of a text, absent where a field is none, and how often the text has some words."""
+    places = [(slot, content.place) for slot, content in contents if content.kind == "field"]
+    after, words = (
+        [(slot, str(content.value)) for slot, content in contents if content.kind == kind] for kind in ("after", "word")
+    )
+    if not (places or after or words):
+        return
+    fields = fields_of(texts)
+    behind = numbers_after(fields, [word for _, word in after]) if after else []
+    read = chain(
+        ((slot, numbers_at(fields, place)) for slot, place in places),
+        ((slot, found) for (slot, _), found in zip(after, behind, strict=True)),
+    )
+    for slot, (own, there) in read:
+        numbers, absent = np.zeros(size), np.full(size, -1)
+        numbers[rows] = own
+        absent[rows[there]] = 0
+        yield slot, numbers, absent
+    if words:
+        counts = np.zeros((size, len(words)))
+        counts[rows] = occurrences_of(fields, [word for _, word in words])
+        for column, (slot, _) in enumerate(words):
+            yield slot, counts[:, column], np.zeros(size)
 
 
 def _codes(texts: list[Any], kind: type, many: int, *, from_end: bool) -> np.ndarray:

@@ -178,6 +178,25 @@ def values_of_type(flat: Uniform | Varied, held: str, kinds: tuple[type, ...]) -
     return rows[np.array(are, dtype=bool)], [value for value, is_one in zip(values, are, strict=True) if is_one]
 
 
+def texts_at(flat: Uniform | Varied, held: str) -> tuple[np.ndarray, list[Any]]:
+    """Outputs that have a text at a path, or are one where the path is empty, and these texts."""
+    if held:
+        return values_of_type(flat, held, TEXTS)
+    if isinstance(flat, Uniform):
+        if not _is_one_text(flat.structure):
+            return np.empty(0, dtype=int), []
+        texts = list(map(_put_together, zip(*flat.columns, strict=True))) if flat.columns else [""] * flat.size
+        return np.arange(flat.size), texts
+    rows = [row for row, structure in enumerate(flat.structures) if _is_one_text(structure)]
+    ends = np.cumsum(flat.counts).tolist()
+    starts = [0, *ends]
+    return np.array(rows, dtype=int), [_put_together(flat.values[starts[row] : ends[row]]) for row in rows]
+
+
+def _is_one_text(structure: Structure) -> bool:
+    return isinstance(structure, tuple) and structure[0] == "text"
+
+
 def single_values(flat: Uniform | Varied, held: str, code: Callable[[str], int], *, sets: bool) -> Entries:
     """Values of the lists at a path, and of the sets there: an output has one or the other."""
     found = entries_of(flat, held, ("",), code)
