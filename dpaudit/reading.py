@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import math
 import os
 import stat
 from pathlib import Path
@@ -126,4 +127,11 @@ def _constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number of JSON")
 
 
-_DECODER: Final = json.JSONDecoder(object_pairs_hook=object_of, parse_constant=_constant)
+def _fraction(text: str) -> float:
+    found = float(text)
+    if math.isinf(found):
+        raise ValueError(f"{shortened(text, 40)} is larger than double precision holds")
+    return found
+
+
+_DECODER: Final = json.JSONDecoder(object_pairs_hook=object_of, parse_constant=_constant, parse_float=_fraction)
