@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import Any
@@ -70,13 +71,13 @@ def checked(raw: Any, size: int, where: str, forms: Forms) -> np.ndarray:
     outputs = np.array(raw, order="K", subok=False) if isinstance(raw, np.ndarray) else as_array(raw, size)
     if outputs is None or outputs.ndim == 0 or len(outputs) != size:
         found = _single(raw) if outputs is None or outputs.ndim == 0 else f"an array of shape {outputs.shape}"
-        raise CheckError(f"{where} returned {found}; return {size} outputs along axis 0")
+        raise CheckError(f"{where} returned {found}; return {size} outputs along axis 0{_by_the_way(raw, size)}")
     if outputs.size == 0:
         raise CheckError(f"{where} returned outputs without any values; return at least one number in each")
     if missing := missing_in(outputs):
         raise CheckError(
             f"{where} returned {missing} among its outputs; return a value that can be compared in its place, such as "
-            "None in a list"
+            "None in a list (null in JSON)"
         )
     form, seen = form_of(outputs), forms.seen
     if not forms.admits(form, listed=not isinstance(raw, np.ndarray)):
@@ -87,6 +88,28 @@ def checked(raw: Any, size: int, where: str, forms: Forms) -> np.ndarray:
             "(lists of different lengths, numbers or None) in an array of dtype object"
         )
     return outputs.view(np.int64) if outputs.dtype.kind in "mM" else forms.in_form(outputs)
+
+
+def _by_the_way(raw: Any, size: int) -> str:
+    """Return how what was returned becomes outputs along axis 0, where that shows; else nothing."""
+    if inspect.iscoroutine(raw):
+        raw.close()
+        return " from a function without `async`"
+    if isinstance(raw, np.ndarray) and raw.ndim > 1 and raw.shape[-1] == size:
+        return "; its last axis has as many: transpose it"
+    parts = list(raw.values()) if isinstance(raw, dict) else raw
+    if (
+        isinstance(parts, tuple | list)
+        and parts
+        and all(hasattr(each, "__len__") and len(each) == size for each in parts)
+    ):
+        whole = (
+            "a list of dicts or a data frame"
+            if isinstance(raw, dict)
+            else "`np.column_stack` or `list(zip(...))` of them"
+        )
+        return f"; its {len(parts)} parts have {size} values each: return {whole}"
+    return ""
 
 
 def _single(raw: Any) -> str:

@@ -242,6 +242,28 @@ def test_other_outputs_are_in_no_such_order(sample):
     Sampler(sample, "m", Streams(3)).check_deterministic(0)
 
 
+async def sample_later(data, size, rng):
+    return rng.random(size)
+
+
+@pytest.mark.parametrize(
+    ("sample", "words"),
+    [
+        (sample_later, "from a function without `async`"),
+        (lambda d, s, r: r.random((3, s)), "its last axis has as many: transpose it"),
+        (lambda d, s, r: (r.random(s), r.random(s)), r"its 2 parts have 64 values each: return `np.column_stack`"),
+        (
+            lambda d, s, r: {"a": r.random(s), "b": [0] * s},
+            "its 2 parts have 64 values each: return a list of dicts or",
+        ),
+    ],
+    ids=["coroutine", "transposed", "columns", "dict of columns"],
+)
+def test_how_other_forms_become_outputs_along_axis_0(sample, words):
+    with pytest.raises(dpaudit.CheckError, match=rf"return 64 outputs along axis 0.* ?{words}"):
+        bound(sample)
+
+
 def test_a_generator_of_its_own():
     with pytest.raises(dpaudit.CheckError, match="seed its own generator"):
         bound(lambda d, s, r: np.random.default_rng(1).random(s))
