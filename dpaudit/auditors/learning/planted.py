@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from dpaudit.auditors.outputs.event_words import listed
 from dpaudit.auditors.outputs.flat import Flat, Grouped, Structure, Uniform, blocks, paths
 from dpaudit.auditors.outputs.leaves import Values, is_read_by_text
 from dpaudit.auditors.outputs.outputs import Outputs, coding_of, joined, outcome_keys
+from dpaudit.auditors.outputs.text_fields import fields_of, is_word
 from dpaudit.auditors.sampling.pace import check_time
 
 _ROWS, _LEAST_ROWS = 20_000, 1000
@@ -117,15 +119,20 @@ class Identifier:
         The columns that outputs are taken apart into, and how many there are.
     digits
         Whether they identify only together, as random digits do.
+    field
+        Whether it is a word of its own that most outputs have, which are a text each.
     """
 
     found: Found = ()
     columns: Columns
     width: int
     digits: bool = False
+    field: bool = False
 
     def describe(self, naming: Naming) -> str:
         """Return the part of an output that it is, in words; nothing where it is the whole, or not known."""
+        if self.field:
+            return "a part of the text that hardly any other has"
         names = [
             (f"output{each}" if each else "") if isinstance(each, str) else part(self.columns, each, self.width, naming)
             for each in self.found
@@ -142,22 +149,23 @@ class Identifier:
 def identifier(x: Outputs, y: Outputs) -> Identifier | None:
     """What in outputs names them, so that they may hide more than any score sees; None where nothing does.
 
-    Outputs that are one text each are left out: nearly all texts that hold a noisy number, or words, are new.
+    Nearly all texts that hold a noisy number, or several words, are new: outputs that are a text each identify by a
+    number in it, or where most have a word that hardly any other has.
     """
-    if x.dtype.kind in "US" or (x.dtype.kind == "O" and isinstance(x[:1].raw.ravel()[0], str | bytes)):
-        return None
     both = _looked_at(x, y)
     some = _first(x, y)
     columns = some[0].columns_with(some[1])
     if columns is None:
         return None
+    own_words = _are_texts(both) and "" not in columns.read_as_fields
     with np.errstate(over="ignore", invalid="ignore"):  # outputs may be infinite, or too large for a double
         rows = both.rows(columns).astype(float, copy=False)
-        found = _identifying(both, rows, columns)
-        digits = () if found is not None else digits_in(both, rows, len(some[0]), len(x) + len(y))
-    if found is None and not digits:
+        found = _evenly_spread(rows) if own_words else _identifying(both, rows, columns)
+        digits = () if found is not None or own_words else digits_in(both, rows, len(some[0]), len(x) + len(y))
+    field = found is None and own_words and _have_words_of_their_own(both)
+    if found is None and not digits and not field:
         return None
-    return Identifier(found=found or digits, columns=columns, width=rows.shape[1], digits=bool(digits))
+    return Identifier(found=found or digits, columns=columns, width=rows.shape[1], digits=bool(digits), field=field)
 
 
 def are_alike(x: Outputs, y: Outputs) -> bool:
@@ -249,12 +257,27 @@ def _identifying(both: Outputs, rows: np.ndarray, columns: Columns) -> Found | N
     """
     if both.dtype.kind not in "biufc" and _share_of_new(outcome_keys(both, coding_of(both))) > _MOSTLY_NEW:
         read = columns.read_as_fields
-        if both.dtype.kind in "US" or isinstance(both.raw.ravel()[0], str | bytes):
-            texts = None if "" in read else ""
-        else:
-            texts = _new_texts(both, read)
+        texts = (None if "" in read else "") if _are_texts(both) else _new_texts(both, read)
         if texts is not None or _share_of_new(outcome_keys(rows, "row")) <= _MOSTLY_NEW:
             return (texts,) if texts else ()
+    return _evenly_spread(rows)
+
+
+def _are_texts(both: Outputs) -> bool:
+    """Whether outputs are a text each."""
+    return both.dtype.kind in "US" or (both.dtype.kind == "O" and isinstance(both.raw.ravel()[0], str | bytes))
+
+
+def _have_words_of_their_own(both: Outputs) -> bool:
+    """Whether most texts have a word that hardly any other has."""
+    fields = fields_of([text for text in both.raw.ravel().tolist() if isinstance(text, str | bytes)])
+    counts = Counter(chain.from_iterable(map(set, fields)))
+    rare = {word for word, count in counts.items() if count <= _FEW_TIMES and is_word(word)}
+    return sum(not rare.isdisjoint(each) for each in fields) > _MOSTLY_NEW * len(both)
+
+
+def _evenly_spread(rows: np.ndarray) -> Found | None:
+    """Columns that identify by their numbers, as `_identifying` has it."""
     uniform = []
     for place in _candidates(rows):
         check_time()

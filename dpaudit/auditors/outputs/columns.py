@@ -119,12 +119,8 @@ class Columns:
     @property
     def read_as_fields(self) -> frozenset[str]:
         """Paths of texts whose fields say all, so that no character has a column; empty for that of a whole output."""
-        contents = [found for found in map(Content.of, self.paths or ()) if found is not None]
-        fields = {each.held for each in contents if each.kind in ("field", "after", "word")}
-        by_character = {each.held for each in contents if each.kind == "character"}
-        if any(Content.of(path) is None for path in self.paths or ()):
-            by_character.add("")
-        return frozenset(fields - by_character)
+        contents = (Content.of(path) for path in self.paths or ())
+        return frozenset(found.held for found in contents if found is not None and found.kind == "form")
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -291,7 +291,11 @@ class _Look:
         made = [Content("field", path, None, place) for place in found.places]
         made += [Content("after", path, None, word) for word in found.before_numbers]
         made += [Content("word", path, None, word) for word in found.words]
-        return made, found.complete and len(texts) == self.size
+        complete = bool(found.form) and len(texts) == self.size
+        if complete:
+            # Of a text that is alone in an output, the length is the number of values.
+            made += [Content("form", path, None, found.form), *([Content("length", path)] if path else [])]
+        return made, complete
 
     def characters(self, path: str) -> list[Content]:
         """Contents of a text: its first characters, and where lengths differ its length and its last ones."""

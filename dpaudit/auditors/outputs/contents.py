@@ -29,7 +29,7 @@ from dpaudit.auditors.outputs.held import (
     texts_at,
     with_whole_texts,
 )
-from dpaudit.auditors.outputs.text_fields import fields_of, numbers_after, numbers_at, occurrences_of
+from dpaudit.auditors.outputs.text_fields import fields_of, have_form, numbers_after, numbers_at, occurrences_of
 
 _REMEMBERED = 1024
 
@@ -37,7 +37,7 @@ Summary = Literal["sum", "mean", "smallest", "largest"]
 SUMMARIES: tuple[Summary, ...] = get_args(Summary)
 """What the numbers of a list are together."""
 
-_OfText = Literal["character", "length", "field", "after", "word"]
+_OfText = Literal["character", "length", "field", "after", "word", "form"]
 _OF_TEXTS: tuple[_OfText, ...] = get_args(_OfText)
 _Kind = Literal[_OfText, "occurrences", "others", "members", "part", "place", "texts", Summary]
 _KINDS: tuple[_Kind, ...] = get_args(_Kind)
@@ -55,16 +55,16 @@ class Content:
     kind
         ``occurrences`` of a value, or of all ``others``, among the values of a list or set, or the keys of records;
         number of ``members`` of a set; a ``part`` of the record that has a key, or its ``place``; number of distinct
-        ``texts``; a ``character`` of a text, its ``length``, the number in a ``field`` of it or ``after`` a
-        word, or how often it has a ``word``; the ``sum``, the ``mean``, the ``smallest`` or the
-        ``largest`` of the numbers in a list.
+        ``texts``; a ``character`` of a text, its ``length``, the number in a ``field`` of it or ``after`` a word, how
+        often it has a ``word``, or whether it has another ``form`` than most; the ``sum``, the ``mean``, the
+        ``smallest`` or the ``largest`` of the numbers in a list.
     held
         Path of the list, set or text.
     key
         Path from a record to its key; None for single values.
     value
-        The value, the word, or that of the key, or the place of the character or field: from -1 down, counted from the
-        end.
+        The value, the word, the form (`text_fields`), or that of the key, or the place of the character or field: from
+        -1 down, counted from the end.
     part
         Path from a record to its part.
     """
@@ -108,6 +108,8 @@ class Content:
             return f"code of output{self.held}[{self.value:g}]"
         if self.kind == "field":
             return f"number in field {self.value:g} of output{self.held}"
+        if self.kind == "form":
+            return f"whether output{self.held} has another form than most"
         if self.kind == "after":
             return f"number after {self.value!r} in output{self.held}"
         if self.kind == "word":
@@ -246,9 +248,14 @@ def _of_texts(flat: Uniform | Varied, path: str, contents: list[tuple[int, Conte
 def _fields(size: int, rows: np.ndarray, texts: list[Any], contents: list[tuple[int, Content]]) -> Iterator[Reading]:
     """Numbers in fields of a text, absent where a field is none, and how often the text has some words."""
     places = [(slot, content.place) for slot, content in contents if content.kind == "field"]
-    after, words = (
-        [(slot, str(content.value)) for slot, content in contents if content.kind == kind] for kind in ("after", "word")
+    after, words, forms = (
+        [(slot, str(content.value)) for slot, content in contents if content.kind == kind]
+        for kind in ("after", "word", "form")
     )
+    for slot, form in forms:
+        other = np.zeros(size)
+        other[rows] = ~have_form(texts, form)
+        yield slot, other, np.zeros(size)
     if not (places or after or words):
         return
     fields = fields_of(texts)

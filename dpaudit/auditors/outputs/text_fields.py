@@ -6,17 +6,20 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
-_SEPARATORS = re.compile(r"[\s,;:|=/&?()\[\]{}<>\"'#]+")
+_SEPARATOR = r"[\s,;:|=/&?()\[\]{}<>\"'#]+"
+_SEPARATORS = re.compile(_SEPARATOR)
 
-_WITH_UNIT = re.compile(r"([$€£]?)([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)([a-zA-Z%]{0,3})", re.ASCII)
+_WITH_UNIT = re.compile(r"([$€£]?)([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)([a-zA-Z%]{0,3})", re.ASCII)
 """A number beside a unit, such as 12.5ms, $3 or 40%."""
 
-_LARGEST = 1e300
+_LONGEST = 40
+"""Characters of a number, at most."""
 
 _FIRST, _LAST = 128, 8
 """Fields from the beginning of a text that are looked at, and from its end where not all are, or their number varies.
@@ -26,14 +29,24 @@ _NUMBERS = 0.5
 """Share of the fields at a place that are numbers, at least, for them to be looked at as numbers. Chosen by hand."""
 
 _NEARLY_ALL = 0.99
-"""Share of the fields at every place that are read, at least, for them to say all that is in the texts."""
+"""Share of texts that have the usual form, at least, for it to say all that numbers and words do not."""
 
 _DIGITS = 15
 """Digits that double precision holds."""
 
+_SHORT = 2
+"""Digits, at most, that are no code of several characters although they are equally many in all texts."""
+
 _COMMON, _MOST_WORDS = 0.01, 64
 """Share of texts that hold a word, at least, and words, at most, as of the values of a list."""
 
+_WHOLE = r"(?:0|[1-9]\d*)"
+_STYLES = (
+    r"(?:0|-?[1-9]\d*)",
+    rf"-?{_WHOLE}(?:\.\d*[1-9])?",
+    rf"-?{_WHOLE}\.(?:0|\d*[1-9])",
+)
+"""Ways to write numbers that each write a number in one way: whole ones, and fractions without zeros at their end."""
 
 Numbers = tuple[np.ndarray, np.ndarray]
 """Numbers in a field of every text, 0 where it is none, and where it is one.
@@ -77,23 +90,41 @@ def occurrences_of(fields: Sequence[Sequence[str]], words: Sequence[str]) -> np.
     return made
 
 
-class Telling(NamedTuple):
-    """What is read off texts, and whether that is all in them.
+def have_form(texts: Sequence[str | bytes], form: str) -> np.ndarray:
+    """Return which texts have a form, as `Telling` has it."""
+    kind, fits = str if form[0] == "t" else bytes, _compiled(form[1:]).fullmatch
+    found = (isinstance(text, kind) and fits(_decoded(text)) is not None for text in texts)
+    return np.fromiter(found, bool, len(texts))
 
-    Places of fields that are mostly numbers, common words, and those words that numbers mostly stand behind, where
-    these are not known by their places. It is not all where the number of fields or what separates them varies, where
-    numbers have more digits than double precision or different units, where other words come, or where more than one
-    place holds different words, whose order would be lost.
+
+class Telling(NamedTuple):
+    """What is read off texts.
+
+    Attributes
+    ----------
+    places
+        Places of fields that are mostly numbers.
+    words
+        Common words.
+    before_numbers
+        Those words that numbers mostly stand behind, where these are not known by their places.
+    form
+        Form of nearly all texts, to which numbers in places and one of the words add all that is in them: ``t`` for
+        texts or ``b`` for bytes, and a regular expression. Empty where there is none: where the number of fields or
+        what separates them varies, where numbers are written in several ways, have more digits than double precision,
+        or may be codes of digits, or where more than one place holds different words, whose order would be lost.
     """
 
     places: list[int]
     words: list[str]
     before_numbers: list[str]
-    complete: bool
+    form: str
 
 
 def telling_fields(texts: Sequence[str | bytes]) -> Telling:
-    """Decide what is read off texts, by some of them."""
+    """Decide what is read off texts, by some of them; nothing off bytes that are no text."""
+    if not all(map(_is_written, texts)):
+        return Telling([], [], [], "")
     fields = fields_of(texts)
     counts = set(map(len, fields))
     most = max(counts, default=0)
@@ -108,11 +139,10 @@ def telling_fields(texts: Sequence[str | bytes]) -> Telling:
     # A text of one field is counted as a whole.
     holding = Counter(chain.from_iterable(map(set, fields))) if most > 1 else Counter()
     least = max(2.0, _COMMON * len(fields))
-    words = [word for word, count in holding.items() if count >= least and math.isnan(_number(word))]
+    words = [word for word, count in holding.items() if count >= least and is_word(word)]
     words = sorted(words, key=lambda word: (-holding[word], word))[:_MOST_WORDS]
-    alike = not varies and len({tuple(_SEPARATORS.findall(text)) for text in map(_decoded, texts)}) == 1
-    complete = alike and 0 < most <= _FIRST and _say_all(fields, set(places), set(words))
-    return Telling(places, words, _before_numbers(fields, words) if varies else [], complete)
+    before = _before_numbers(fields, words) if varies else []
+    return Telling(places, words, before, _form(texts, set(places), set(words)) if 0 < most <= _FIRST else "")
 
 
 def _before_numbers(fields: Sequence[Sequence[str]], words: Sequence[str]) -> list[str]:
@@ -122,33 +152,82 @@ def _before_numbers(fields: Sequence[Sequence[str]], words: Sequence[str]) -> li
     return [word for word, many, of in zip(words, followed, holding, strict=True) if many >= _NUMBERS * of]
 
 
-def _say_all(fields: Sequence[Sequence[str]], places: set[int], words: set[str]) -> bool:
-    """Whether nearly every field is a number or a word that is read, and at most one place holds different words."""
-    with_words = 0
+def _form(texts: Sequence[str | bytes], places: set[int], words: set[str]) -> str:
+    """Return the form of nearly all texts, as `Telling` has it."""
+    ((separators, usual),) = Counter(tuple(_SEPARATORS.findall(text)) for text in map(_decoded, texts)).most_common(1)
+    alike = [text for text in texts if tuple(_SEPARATORS.findall(_decoded(text))) == separators]
+    fields = fields_of(alike)
+    if usual < _NEARLY_ALL * len(texts) or len(set(map(len, fields))) > 1 or len(set(map(type, alike))) > 1:
+        return ""
+    parts, with_words = [], 0
     for place, column in enumerate(zip(*fields, strict=True)):
-        if place in places:
-            known = [not math.isnan(_number(field)) and sum(map(str.isdigit, field)) <= _DIGITS for field in column]
-            if len({_unit(field) for field, is_known in zip(column, known, strict=True) if is_known}) > 1:
-                return False
-        else:
-            known = [field in words for field in column]
-            with_words += len(set(column)) > 1
-        if sum(known) < _NEARLY_ALL * len(known):
-            return False
-    return with_words <= 1
+        known = [field for field in column if field in words]
+        with_words += place not in places and len(set(known)) > 1
+        style = _style(column) if place in places else "|".join(map(re.escape, sorted(set(known))))
+        if not style or with_words > 1:
+            return ""
+        parts.append(f"(?:{style})")
+    # White space and punctuation may stand at either end, too.
+    begins = not _SEPARATORS.match(_decoded(alike[0]))
+    between = [*([""] if begins else []), *map(re.escape, separators)]
+    joined = "".join(map("".join, zip(between, parts, strict=False)))
+    form = ("t" if isinstance(alike[0], str) else "b") + joined + "".join(between[len(parts) :])
+    return form if have_form(texts, form).mean() >= _NEARLY_ALL else ""
+
+
+def _style(column: Sequence[str]) -> str:
+    """Return how nearly all numbers of a place are written, as a regular expression; empty where not in one way."""
+    found = [match for match in map(_WITH_UNIT.fullmatch, column) if match is not None]
+    if not found:
+        return ""
+    (before, behind), _ = Counter((match[1], match[3]) for match in found).most_common(1)[0]
+    decimals, _ = Counter(len(match[2].partition(".")[2]) for match in found).most_common(1)[0]
+    exact = [match[2] for match in found if _is_exact(match[2])]
+    styles = [*_STYLES]
+    if decimals:
+        styles.insert(0, rf"-?{_WHOLE}\.\d{{{decimals}}}")
+    mantissa, _ = Counter(len(match[2].partition("e")[0].partition(".")[2]) for match in found).most_common(1)[0]
+    styles.append(rf"-?\d(?:\.\d{{{mantissa}}})?e[-+]\d{{2,3}}" if mantissa else r"-?\de[-+]\d{2,3}")
+    for style in styles:
+        fits = sum(_compiled(style).fullmatch(number) is not None for number in exact)
+        if fits >= _NEARLY_ALL * len(column):
+            # Digits that are equally many may be a code, such as bits or the answers to several questions.
+            lengths = set(map(len, exact))
+            is_code = style is _STYLES[0] and len(lengths) == 1 and max(lengths) > _SHORT
+            return "" if is_code else f"{re.escape(before)}(?:{style}){re.escape(behind)}"
+    return ""
+
+
+def _is_exact(number: str) -> bool:
+    """Whether a number is the same when it was read and is written again, to its last digit."""
+    return sum(map(str.isdigit, number)) <= _DIGITS or repr(float(number)) == number
+
+
+@lru_cache(maxsize=256)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.ASCII)
 
 
 def _numbers(fields: Sequence[str]) -> Numbers:
     try:
+        if any(len(field) > _LONGEST for field in fields):
+            raise ValueError
         numbers = np.array(fields, dtype=float)
     except ValueError:
         numbers = np.fromiter(map(_number, fields), float, len(fields))
-    there = ~np.isnan(numbers)
-    return np.clip(np.where(there, numbers, 0.0), -_LARGEST, _LARGEST), there
+    there = np.isfinite(numbers)
+    return np.where(there, numbers, 0.0), there
+
+
+def is_word(field: str) -> bool:
+    """Whether a field is no number."""
+    return not math.isfinite(_number(field))
 
 
 def _number(field: str) -> float:
     """Return the number that a field is; NaN where it is none."""
+    if len(field) > _LONGEST:
+        return math.nan
     try:
         return float(field)
     except ValueError:
@@ -156,10 +235,10 @@ def _number(field: str) -> float:
         return float(found[2]) if found else math.nan
 
 
-def _unit(field: str) -> tuple[str, str]:
-    """Return what stands before and behind the number that a field is."""
-    found = _WITH_UNIT.fullmatch(field)
-    return (found[1], found[3]) if found else ("", "")
+def _is_written(text: str | bytes) -> bool:
+    if isinstance(text, str):
+        return True
+    return text.isascii() and text.decode().replace("\n", " ").replace("\t", " ").isprintable()
 
 
 def _decoded(text: str | bytes) -> str:
