@@ -414,7 +414,7 @@ class Program:
             limit = time.monotonic() + (_SECONDS_TO_FLUSH if out_of_time else _SECONDS_TO_END)
             while not self._ended and time.monotonic() < limit:
                 self._step(max(0.0, limit - time.monotonic()))
-            if len(self._input) > before and not trickles:
+            if len(self._input) > before and not trickles and self.patience is None:
                 flushes = "; it answered when its input was closed: flush standard output after the first line and "
                 flushes += "after every answer"
         first = 'begin with the line {"protocol": "dpaudit.sampler/1", "format": "jsonl"}'

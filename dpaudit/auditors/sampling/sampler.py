@@ -114,7 +114,10 @@ _SLOW = 2.0
 """Seconds of a call from which on an input is compared less thoroughly, if it is not the first. Chosen by hand."""
 
 _SECONDS_AFTER = 0.05
-"""Seconds of a call that may be made after the time is over. Chosen by hand: two of them are a tenth of a second."""
+"""Seconds of a call that may be made after the time is over. Chosen by hand: four of them are a fifth of a second."""
+
+_MOST_KEPT = 1 << 20
+"""Bytes of the first outputs on an input that are kept until the end. Chosen by hand, for memory."""
 
 SupportFunction = Callable[[np.ndarray, Any], np.ndarray | None]
 
@@ -193,11 +196,15 @@ class _Compared(NamedTuple):
 
 
 class _First(NamedTuple):
-    """The first call on an input: its stream, what was known before it, its outputs' keys, and its seconds."""
+    """A first call on an input: its stream, what was known before it, what is looked at in its outputs, its seconds.
+
+    The keys are those of the outputs; what is looked at is None where that takes much memory.
+    """
 
     stream: tuple[str | int, ...]
     before: State
     keys: np.ndarray
+    mapped: np.ndarray | None
     seconds: float
 
 
@@ -254,7 +261,7 @@ class Sampler:
         self._pair: tuple[Any, Any] | None = None
         self._forms = Forms(), Forms()
         self._compared: set[Any] = set()
-        self._first: dict[Any, _First] = {}
+        self._first: dict[Any, list[_First]] = {}
         self._few_calls = False
         self.pace = pace or Pace(planned=0)
         self._seconds = 0.0
@@ -447,8 +454,7 @@ class Sampler:
             if self.form != form:
                 before = self.state
                 first = self._compared_call(data, "one", size)
-        if size >= _FEWEST_LATER:
-            self._first.setdefault(key, _First(("determinism", "one"), before, first.keys, seconds))
+        self._keep_first(key, ("determinism", "one"), before, first.mapped, first.keys, seconds)
         is_dear = self.pace.timed and seconds > _CHECK_SHARE * self.pace.left
         if self._features is None or (is_dear and not is_first):
             self._compare_whole(data, first)
@@ -495,25 +501,43 @@ class Sampler:
         Of 2 m outputs that are alike in law, of which m + k have one value, all of the last m have it with probability
         ``binomial(m + k, m) / binomial(2 m, m)``.
         """
-        first = self._first.get(input_key(data))
-        if first is None or first.seconds > max(_SECONDS_AFTER, min(_SLOW, self.pace.left / 2)):
-            return
-        drawn, size = self.pace.drawn, len(first.keys)
-        then = self.at(first.before)
-        then.pace = Pace(planned=0)
-        keys = then._told_apart(*then._look(data, size, self._streams.generator(*first.stream), supports=False))
-        if not self._own_randomness:
-            changed, how = not np.array_equal(first.keys, keys), "other outputs for the same `rng` state than at first"
-        else:
-            equal = int(np.sum(first.keys == keys[0])) if first.keys.dtype == keys.dtype else 0
-            chance = math.comb(size + equal, size) / math.comb(2 * size, size)
-            changed = bool((keys == keys[0]).all()) and chance < _NO_CHANCE
-            how = "equal outputs, unlike those at first,"
-        if changed:
-            raise CheckError(
-                f"{self._name}: `sample` gave {how} after {drawn:,} outputs; it keeps a state, such as a privacy "
-                "budget that is used up; let a call depend on nothing but its arguments"
-            )
+        seconds = self._seconds
+        for first in self._first.get(input_key(data), []):
+            # One that has become slow is not called again when the time is over.
+            if max(first.seconds, seconds) > max(_SECONDS_AFTER, min(_SLOW, self.pace.left / 4)):
+                return
+            then = self.at(first.before)
+            then.pace = Pace(planned=0)
+            outputs, mapped = then._look(data, len(first.keys), self._streams.generator(*first.stream), supports=False)
+            keys = then._told_apart(outputs, mapped)
+            if not self._own_randomness:
+                changed = not np.array_equal(first.keys, keys)
+                how = "other outputs for the same randomness than at first"
+            else:
+                changed, how = _are_equal_by_no_chance(first, mapped, keys), "equal outputs, unlike those at first,"
+            if changed:
+                raise CheckError(
+                    f"{self._name}: `sample` gave {how} after {self.pace.drawn:,} outputs; it keeps a state, such as a "
+                    "privacy budget that is used up; let a call depend on nothing but its arguments"
+                )
+
+    def _wants_first(self, key: Any, size: int) -> bool:
+        """Whether a call is the first on an input, or the first of so many outputs that chance can be ruled out."""
+        kept = self._first.get(key, [])
+        return not kept or (size >= _FEWEST_LATER > max(len(each.keys) for each in kept))
+
+    def _keep_first(
+        self,
+        key: Any,
+        stream: tuple[str | int, ...],
+        before: State,
+        mapped: np.ndarray,
+        keys: np.ndarray,
+        seconds: float,
+    ) -> None:
+        if self._wants_first(key, len(keys)):
+            kept = mapped if mapped.nbytes <= _MOST_KEPT else None
+            self._first.setdefault(key, []).append(_First(stream, before, keys, kept, seconds))
 
     def _compare_whole(self, data: Any, first: _Compared) -> None:
         """Check that a call from the same stream gives the same."""
@@ -568,8 +592,9 @@ class Sampler:
         while True:
             begun, before = clock(), self.state
             looked_at = self._look(data, size, self._streams.generator("time", size), supports=True)
-            if size >= _FEWEST_LATER and key not in self._first:
-                self._first[key] = _First(("time", size), before, self._told_apart(*looked_at), self._seconds)
+            if self._wants_first(key, size):
+                keys = self._told_apart(*looked_at)
+                self._keep_first(key, ("time", size), before, looked_at[1], keys, self._seconds)
             # What the sampler is asked about a pair of inputs it was asked about one of them.
             calls = self.pace.left / max(clock() - begun, self._seconds, _LEAST_SECONDS)
             fitting = min(CHUNK, self.pace.outputs_in_call(_TRIAL_SHARE, key))
@@ -809,6 +834,23 @@ class Draw:
     def run(self, sampler: Sampler, _shared: bytes) -> np.ndarray:
         """Draw them."""
         return sampler.draw_once(self.data, self.size, *self.purpose)
+
+
+def _are_equal_by_no_chance(first: _First, mapped: np.ndarray, keys: np.ndarray) -> bool:
+    """Whether later outputs are all equal, and too few of the first ones are like them for that to be chance."""
+    size = len(keys)
+    if size < _FEWEST_LATER or (keys != keys[0]).any():
+        return False
+    if first.mapped is not None:
+        # In one form, since a rare output may have changed it.
+        both = concatenated([first.mapped, mapped])
+        together = outcome_keys(both, coding_of(both))
+        equal = int(np.sum(together[:size] == together[-1]))
+    elif first.keys.dtype == keys.dtype:
+        equal = int(np.sum(first.keys == keys[0]))
+    else:
+        return False
+    return math.comb(size + equal, size) / math.comb(2 * size, size) < _NO_CHANCE
 
 
 def _last(answers: np.ndarray) -> np.ndarray:

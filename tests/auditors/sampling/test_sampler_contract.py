@@ -4,6 +4,7 @@ import contextlib
 import functools
 import itertools
 import math
+import time
 
 import numpy as np
 import pytest
@@ -541,6 +542,32 @@ def test_outputs_that_are_mostly_equal_keep_no_state(rate, own):
         sampler = Sampler(lambda d, s, r: r.random(s) < rate, "m", Streams(seed), own_randomness=own)
         sampler.check_deterministic(0)
         sampler.check_unchanged(0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("values", [("a", "other"), (0, 0.5), ([1], [1, 2]), (3, 2**70), (0, None)], ids=str)
+def test_a_rare_output_that_changes_the_form_of_all_is_no_state(values):
+    def sample(data, size, rng):
+        return [values[int(u < 0.03)] for u in rng.random(size).tolist()]
+
+    for seed in range(60):
+        sampler = Sampler(sample, "m", Streams(seed), own_randomness=True)
+        sampler.check_deterministic(0)
+        # Later outputs are others, as those of a generator of its own are.
+        sampler._streams = Streams(1000 + seed)
+        sampler.check_unchanged(0)
+
+
+@pytest.mark.slow
+def test_a_sampler_that_has_become_slow_is_not_called_again_after_the_time():
+    began = time.monotonic()
+
+    def sample(data, size, rng):
+        time.sleep(0.5 * (time.monotonic() - began > 1))
+        return data + rng.laplace(size=size)
+
+    assert_private(sample, pairs=[(0, 1)], epsilon=1.3, seconds=3)
+    assert time.monotonic() - began < 3 + 0.5 + 0.6
 
 
 @pytest.mark.parametrize(("equal", "changed"), [(38, True), (39, False)])
