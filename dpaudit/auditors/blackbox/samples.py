@@ -21,7 +21,7 @@ from dpaudit.auditors.outputs.outputs import Outputs
 from dpaudit.auditors.sampling.again import copied, drawn_again
 from dpaudit.auditors.sampling.budget import DEFAULT_CONFIDENCE, check_confidence, complement
 from dpaudit.auditors.sampling.drawn import in_type, tables_of, type_of_both
-from dpaudit.auditors.sampling.order import order_notes
+from dpaudit.auditors.sampling.order import order_notes, row_numbers
 from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee
 from dpaudit.errors import CheckError, DataError, ParameterError
@@ -288,7 +288,11 @@ class SplitSamples:
         return Outputs(x), Outputs(y)
 
     def _check_independent(self) -> None:
-        """Raise CheckError where rows are copies of the other side's: each would choose events and judge them too."""
+        """Raise CheckError where rows are copies of the other side's, or numbered.
+
+        A copy would choose events and judge them too. A row number that chose an event does not come again among the
+        rows that judge it, but for the other side's.
+        """
         chunks = [self.checked(next(iter(table.chunks())), table.name) for table in self.tables]
         complete = all(len(chunk) == table.rows for chunk, table in zip(chunks, self.tables, strict=True))
         found = copied(*map(Outputs, chunks), complete=complete)
@@ -298,6 +302,13 @@ class SplitSamples:
                 f"{first} and {second} {found}; a bound takes outputs on either input that were drawn independently, "
                 "with other random numbers: draw one of them anew"
             )
+        for chunk, table in zip(chunks, self.tables, strict=True):
+            # Features may leave it out.
+            for label in row_numbers(chunk) if self.features is None else ():
+                raise CheckError(
+                    f"{label or 'the output'} of {table.name} grows by the same step from row to row, as a row number "
+                    "does, so that rows are not independent outputs; leave it out of both"
+                )
 
     def choosing(self, task: PairTask) -> tuple[Outputs, Outputs]:
         """Decide how many rows choose events, and return them.

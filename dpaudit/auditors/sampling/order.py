@@ -18,6 +18,9 @@ from dpaudit.auditors.outputs.outputs import Outputs, coding_of, outcome_keys
 from dpaudit.claims.inputs import short_repr
 from dpaudit.errors import CheckError
 
+_FEWEST_NUMBERED = 20
+"""Rows from which on a column that grows by one step is no chance."""
+
 _FEWEST = 100
 """Rows below which nothing is said."""
 
@@ -131,6 +134,23 @@ class Middles(NamedTuple):
 
     columns: Columns | None = None
     middles: tuple[Middle, ...] = ()
+
+
+def row_numbers(rows: np.ndarray) -> list[str]:
+    """Return the columns that grow by the same step from row to row, as a row number does; "" where that is the output.
+
+    Rows that know their place are not independent: 20 that are drawn do so with probability 1e-18.
+
+    Parameters
+    ----------
+    rows
+        Outputs along axis 0, in the order of their file.
+    """
+    if len(rows) < _FEWEST_NUMBERED:
+        return []
+    structured = _structured_columns(rows)
+    columns = list(_columns(rows)) if structured is None else structured
+    return [label for label, values in columns if _counts_up(values)]
 
 
 def order_notes(rows: np.ndarray, name: str) -> list[str]:
