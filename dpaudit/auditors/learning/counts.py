@@ -309,6 +309,17 @@ class Counts:
         ]
         return max(found, key=lambda choice: choice.predicted)
 
+    def least_likely(self) -> tuple[float, Choice]:
+        """Standard errors by which the counts of an event differ between the inputs, the most of all, and the event."""
+        found = []
+        for above, reverse in ((True, False), (True, True), (False, False), (False, True)):
+            counts = self.above if above else self.below
+            p_hits, q_hits = counts[::-1] if reverse else counts
+            errors = (p_hits - q_hits) / np.sqrt(np.maximum(p_hits + q_hits, 1))
+            place = int(np.argmax(errors))
+            found.append((float(errors[place]), self._at(place, -math.inf, above=above, reverse=reverse)))
+        return max(found, key=lambda each: each[0])
+
     def best_unseen(self, test: FinalTest) -> Choice:
         """Event that promises most of those that never occurred on the other input; ``-inf`` where there is none."""
         found = []

@@ -387,7 +387,7 @@ def _of_weak_effect(tables: Sequence[Counts], test: FinalTest) -> Advice:
         if math.isfinite(found.promised):
             (given if table.rows == most else learned).append(found)
     if not (given or learned):
-        return Advice(0.0, (_cheapest([table.best(test, caution_of(tables)) for table in tables]),))
+        return Advice(0.0, (_least_likely(tables, test),))
     if not (given and learned):
         return _likeliest(given + learned)
     main, other = _likeliest(given), _likeliest(learned)
@@ -395,6 +395,19 @@ def _of_weak_effect(tables: Sequence[Counts], test: FinalTest) -> Advice:
     if share > 1 - _LEAST_SHARE:
         return other
     return main if share < _LEAST_SHARE else main.beside(other.alone(), share)
+
+
+def _least_likely(tables: Sequence[Counts], test: FinalTest) -> Choice:
+    """Return the event whose counts differ by the most standard errors.
+
+    What events promise says little where all are rare, or nearly always occur: all outputs together, which never force
+    anything, promise to fall short of something by the least.
+    """
+    caution = caution_of(tables)
+    errors, choice = max((table.least_likely() for table in tables), key=lambda each: each[0])
+    if errors <= 0:
+        return _cheapest([table.best(test, caution) for table in tables])
+    return replace(choice, predicted=expected_of(choice, test, caution))
 
 
 def _evidence_of_counts(choice: Choice) -> float:

@@ -97,3 +97,26 @@ def test_a_cell_of_a_thresholded_histogram_that_is_rarely_shown():
 def test_counting_is_all_there_is_to_do_where_outcomes_come_again(outputs, counting):
     form = Form.of(Outputs(outputs), Outputs(outputs[::-1] * (1 + 1e-9)), thorough=True)
     assert (form.columns is None) is counting
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("rare", "likelier", "samples", "least"),
+    [
+        (0.001, 0.003, 20_000, 0.2),
+        (0.001, 0.003, 50_000, 0.5),
+        (0.0003, 0.003, 20_000, 0.9),
+        (0.003, 0.01, 20_000, 0.6),
+    ],
+)
+def test_of_two_outcomes_the_rare_one_is_tested(rare, likelier, samples, least):
+    """All outputs together, an event that forces nothing, promised the most: the mean bounds were 0.03 to 0.55."""
+
+    def sample(data, size, rng):
+        return rng.random(size) < (likelier if data else rare)
+
+    found = [
+        dpaudit.epsilon_lower_bound(sample, 0, 1, samples=samples, seed=seed, confidence=0.99) for seed in range(20)
+    ]
+    assert np.mean([each.epsilon for each in found]) > least
+    assert sum(each.epsilon > math.log(likelier / rare) for each in found) <= 3
