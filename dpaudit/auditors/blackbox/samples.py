@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.auditors.blackbox.counting import rarer_than
-from dpaudit.auditors.blackbox.tasks import PairTask
+from dpaudit.auditors.blackbox.tasks import LEAST_SAMPLES, PairTask
 from dpaudit.auditors.learning.counts import Choice, FinalTest
 from dpaudit.auditors.learning.selection import select_events
 from dpaudit.auditors.outputs.checked_outputs import COMPARED, as_numbers, check_alone, features_of
@@ -124,6 +124,11 @@ class SamplesBound:
     rarer: float = 0.0
     hidden: int = 0
     held: tuple[str, ...] = ()
+
+    @property
+    def too_few(self) -> bool:
+        """Whether fewer rows chose the event than any audit by sampling has for that."""
+        return self.learned < LEAST_SAMPLES // 5
 
     @property
     def epsilon(self) -> float | None:

@@ -57,9 +57,11 @@ def type_of_both(tables: tuple[Table, Table]) -> np.dtype[Any]:
     """
     one, other = (set(table.columns) for table in tables)
     if one and other and one != other:
+        # A note of a file says that its first line was taken for a header.
+        noted = "".join(f" ({note})" for table in tables for note in getattr(table, "notes", ()))
         raise DataError(
             f"{tables[0].name} has the columns {', '.join(tables[0].columns)}, and "
-            f"{tables[1].name} has {', '.join(tables[1].columns)}; give the same columns"
+            f"{tables[1].name} has {', '.join(tables[1].columns)}; give the same columns{noted}"
         )
     first, second = (next(iter(table.chunks())) for table in tables)
     second = in_order(second, first.dtype.names)

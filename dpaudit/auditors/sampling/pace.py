@@ -336,9 +336,19 @@ class Pace:
     @property
     def out_of_time(self) -> str:
         """Words for a note."""
-        whole = self.asked * self.seconds / self.drawn if self.drawn else 0.0
+        whole = self._whole
         takes = f", which would take about {duration(whole)}" if whole >= LONG else ""
         return f"--seconds allowed no more: sampling ended after {self.drawn} of {self.asked} samples{takes}"
+
+    @property
+    def _whole(self) -> float:
+        """Seconds that all samples that were asked for would take; 0 where that is not known.
+
+        Where larger calls took no longer than smaller ones, it is not known what an output takes.
+        """
+        if not self.drawn or any(calls.mostly_fixed for calls in self._calls.values()):
+            return 0.0
+        return self.asked * self.seconds / self.drawn
 
     @property
     def status(self) -> str:

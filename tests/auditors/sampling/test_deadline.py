@@ -95,6 +95,15 @@ def test_before_there_is_an_event(clock):
     assert not evidence.measured
 
 
+@pytest.mark.parametrize(("seconds", "told"), [(1.0, False), (2.0, True)])
+def test_what_all_outputs_would_take_is_not_told_where_calls_take_as_long_whatever_their_size(seconds, told):
+    pace = Pace(planned=2_000_000, deadline=0.0)
+    for size, each in ((1, 1.0), (2, seconds)):
+        pace.note_speed("x", size, each)
+        pace.end_call(size, each)
+    assert ("which would take about" in pace.out_of_time) is told
+
+
 @pytest.mark.parametrize("deadline", [0.01, 3.0, 15.0, 30.0])
 @pytest.mark.parametrize("delta", [0.0, 0.01])
 def test_the_time_there_is_is_used_and_kept(clock, deadline, delta):
