@@ -44,6 +44,10 @@ _TELLING = 4.0
 _NEARLY_CANCELLING = 0.01
 """Variance of a direction, in units in which every column has one, below which limits on single columns blur it."""
 
+_ROUNDING = 16.0
+"""Size of an eigenvalue, in units of the precision of the largest and as many as there are, below which rounding may
+decide it. Measured: of 300 tables one of whose columns was the sum of the others, up to 1.0 of these units."""
+
 
 def directions_transform(columns: Columns, x: OutputsLike, y: OutputsLike) -> Directions | None:
     """Weighted sums whose variances differ between the inputs; None where chance explains all such differences.
@@ -86,8 +90,7 @@ def _found(x: np.ndarray, y: np.ndarray) -> np.ndarray | None:
         return None
     unit = 1 / np.outer(spread[kept], spread[kept])
     sizes, axes = eigh(within[np.ix_(kept, kept)] * unit)
-    # Below this, rounding decides the size of an eigenvalue.
-    real = sizes > len(sizes) * np.finfo(float).eps * sizes[-1]
+    real = sizes > _ROUNDING * len(sizes) * np.finfo(float).eps * sizes[-1]
     whiten = axes[:, real] / np.sqrt(sizes[real])
     ratios, turned = eigh(whiten.T @ (own[0][np.ix_(kept, kept)] * unit) @ whiten)
     apart = np.abs(ratios - 1)
