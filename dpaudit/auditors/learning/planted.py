@@ -68,6 +68,9 @@ _NOT_EVEN = 56.5
 
 _ONE_SIDED = 0.02
 
+_NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?", re.ASCII)
+"""A number in a word, such as 12.5msec."""
+
 _OF_WHOLE_NUMBER = re.compile(r"( // 2\*\*\d+)?( % 2\*\*\d+)?$")
 """Words on which bits of a long whole number a column holds."""
 
@@ -269,11 +272,11 @@ def _are_texts(both: Outputs) -> bool:
 
 
 def _have_words_of_their_own(both: Outputs) -> bool:
-    """Whether most texts have a word that hardly any other has."""
-    fields = fields_of([text for text in both.raw.ravel().tolist() if isinstance(text, str | bytes)])
-    counts = Counter(chain.from_iterable(map(set, fields)))
-    rare = {word for word, count in counts.items() if count <= _FEW_TIMES and is_word(word)}
-    return sum(not rare.isdisjoint(each) for each in fields) > _MOSTLY_NEW * len(both)
+    """Whether most texts have a word that hardly any other has, whatever numbers are in it."""
+    texts = [text for text in both.raw.ravel().tolist() if isinstance(text, str | bytes)]
+    words = [{_NUMBER.sub("0", field) for field in each if is_word(field)} for each in fields_of(texts)]
+    counts = Counter(chain.from_iterable(words))
+    return sum(any(counts[word] <= _FEW_TIMES for word in each) for each in words) > _MOSTLY_NEW * len(both)
 
 
 def _evenly_spread(rows: np.ndarray) -> Found | None:

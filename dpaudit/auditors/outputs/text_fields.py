@@ -43,10 +43,11 @@ _COMMON, _MOST_WORDS = 0.01, 64
 _WHOLE = r"(?:0|[1-9]\d*)"
 _STYLES = (
     r"(?:0|-?[1-9]\d*)",
-    rf"-?{_WHOLE}(?:\.\d*[1-9])?",
-    rf"-?{_WHOLE}\.(?:0|\d*[1-9])",
+    rf"(?:0|-?[1-9]\d*|-?{_WHOLE}\.\d*[1-9])",
+    rf"(?:0\.0|-?[1-9]\d*\.0|-?{_WHOLE}\.\d*[1-9])",
 )
-"""Ways to write numbers that each write a number in one way: whole ones, and fractions without zeros at their end."""
+"""Ways to write numbers that each write a number in one way: whole ones, and fractions without zeros at their end. No
+zero has a sign, and none has an exponent, which may be written in several ways."""
 
 Numbers = tuple[np.ndarray, np.ndarray]
 """Numbers in a field of every text, 0 where it is none, and where it is one.
@@ -182,12 +183,11 @@ def _style(column: Sequence[str]) -> str:
         return ""
     (before, behind), _ = Counter((match[1], match[3]) for match in found).most_common(1)[0]
     decimals, _ = Counter(len(match[2].partition(".")[2]) for match in found).most_common(1)[0]
-    exact = [match[2] for match in found if _is_exact(match[2])]
+    exact = [match[2] for match in found if sum(map(str.isdigit, match[2])) <= _DIGITS]
     styles = [*_STYLES]
     if decimals:
-        styles.insert(0, rf"-?{_WHOLE}\.\d{{{decimals}}}")
-    mantissa, _ = Counter(len(match[2].partition("e")[0].partition(".")[2]) for match in found).most_common(1)[0]
-    styles.append(rf"-?\d(?:\.\d{{{mantissa}}})?e[-+]\d{{2,3}}" if mantissa else r"-?\de[-+]\d{2,3}")
+        digits = rf"\.\d{{{decimals}}}"
+        styles.insert(0, rf"(?:0{digits}|-?[1-9]\d*{digits}|-0(?!\.0{{{decimals}}}){digits})")
     for style in styles:
         fits = sum(_compiled(style).fullmatch(number) is not None for number in exact)
         if fits >= _NEARLY_ALL * len(column):
@@ -196,11 +196,6 @@ def _style(column: Sequence[str]) -> str:
             is_code = style is _STYLES[0] and len(lengths) == 1 and max(lengths) > _SHORT
             return "" if is_code else f"{re.escape(before)}(?:{style}){re.escape(behind)}"
     return ""
-
-
-def _is_exact(number: str) -> bool:
-    """Whether a number is the same when it was read and is written again, to its last digit."""
-    return sum(map(str.isdigit, number)) <= _DIGITS or repr(float(number)) == number
 
 
 @lru_cache(maxsize=256)

@@ -101,9 +101,7 @@ def test_words_are_counted_wherever_they_stand():
 COMPLETE = {
     "numbers": lambda i: f"{i},{i / 7:.4f}",
     "one number": lambda i: f"{i / 7:.4f}",
-    "shortest": lambda i: f"{i / 7} {i}",
     "without zeros at the end": lambda i: f"{round(i / 8, 2):g}",
-    "powers": lambda i: f"{i / 7:.5e}",
     "a unit": lambda i: f"took {i / 7:.2f}ms",
     "punctuation at both ends": lambda i: f"({i}, {i / 7:.3f})",
     "bytes": lambda i: f"{i},{i}".encode(),
@@ -115,6 +113,9 @@ OTHERS = {
     "units that differ": lambda i: f"{i}ms" if i % 2 else f"{i}us",
     "more digits than double precision": lambda i: f"{i}{'7' * 15}",
     "bits": lambda i: f"{i:09b}",
+    "shortest": lambda i: f"{i / 7} {i}",
+    "powers": lambda i: f"{i / 7:.5e}",
+    "signs of zeros": lambda i: f"{'-' * (i % 2)}0.00 {i}",
     "equally many digits": lambda i: str(1000 + i),
     "zeros at the end": lambda i: f"{i / 7:.3f}" + "0" * (i % 2),
     "signs": lambda i: f"{i}" if i % 2 else f"+{i}",
@@ -235,6 +236,9 @@ FORMATS = {
     "zero at the end": ("{:.6f}", "{:.6f}0"),
     "sign": ("{:.6f}", "{:+.6f}"),
     "leading zeros": ("{:.3f}", "{:010.3f}"),
+    "exponent of zero": ("0.00e+00 {:.9f}", "0.00e-00 {:.9f}"),
+    "sign of zero": ("0.00 -0.00 {:.9f}", "-0.00 0.00 {:.9f}"),
+    "exponent": ("5.00e+00 {:.9f}", "0.50e+01 {:.9f}"),
     "capital": ("{:.6e}", "{:.6E}"),
     "point": ("{:.0f}", "{:.0f}."),
     "separator": ("1,{:.3f}", "1;{:.3f}"),
@@ -298,6 +302,16 @@ def number_and_count(data, size, rng):
 def test_what_identifies_in_a_text_is_noticed_beside_an_event(sample, words):
     with pytest.raises(AssertionError, match=rf"inconclusive(.|\n)*by {words}(.|\n)*an epsilon of 0\.[34]"):
         assert_private(sample, pairs=[(0, 1)], epsilon=1.0, samples=20_000, seed=2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["{:.3f}msec", "{:.3f}~ok", "a_{:.2f}_b"])
+def test_numbers_within_words_identify_nothing(form):
+    def sample(data, size, rng):
+        return [form.format(data / 2 + value) for value in laplace(rng, size)]
+
+    found = assert_private(sample, pairs=[(0, 1)], epsilon=1.0, samples=10_000, seed=1)
+    assert found.verdict == "consistent"
 
 
 @pytest.mark.slow
