@@ -522,7 +522,12 @@ class Sampler:
                 )
 
     def _wants_first(self, key: Any, size: int) -> bool:
-        """Whether a call is the first on an input, or the first of so many outputs that chance can be ruled out."""
+        """Whether a call is the first on an input, or the first of so many outputs that chance can be ruled out.
+
+        Inputs without a key cannot be told from each other, so that none is.
+        """
+        if key is None:
+            return False
         kept = self._first.get(key, [])
         return not kept or (size >= _FEWEST_LATER > max(len(each.keys) for each in kept))
 

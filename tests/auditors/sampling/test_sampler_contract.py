@@ -558,6 +558,15 @@ def test_a_rare_output_that_changes_the_form_of_all_is_no_state(values):
         sampler.check_unchanged(0)
 
 
+def test_inputs_without_a_key_are_not_taken_for_each_other():
+    sampler = Sampler(lambda d, s, r: d[0]() + r.laplace(size=s), "m", Streams(1))
+    inputs = [(lambda: 0.0, [1]), (lambda: 5.0, [1])]
+    for data in inputs:
+        sampler.check_deterministic(data)
+    for data in inputs:
+        sampler.check_unchanged(data)
+
+
 @pytest.mark.slow
 def test_a_sampler_that_has_become_slow_is_not_called_again_after_the_time():
     began = time.monotonic()
