@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import dpaudit
-from dpaudit.auditors.sampling.sampler import CHUNK
+from dpaudit.auditors.sampling.streams import CHUNK
 
 ROOT = Path(__file__).parents[1]
 

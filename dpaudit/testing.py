@@ -28,8 +28,9 @@ from dpaudit.auditors.audit import audit, view_of
 from dpaudit.auditors.blackbox.samples import bound_from_samples
 from dpaudit.auditors.outputs.features import FeatureMap
 from dpaudit.auditors.sampling.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget, Features, Method, deadline_in
-from dpaudit.auditors.sampling.sampler import SampleFunction, SupportFunction, sampled
+from dpaudit.auditors.sampling.sampler import SampleFunction, sampled
 from dpaudit.auditors.sampling.streams import Streams
+from dpaudit.auditors.sampling.supports import SupportFunction
 from dpaudit.claims.claims import PrivacyClaim
 from dpaudit.claims.evidence import Evidence, Interval, Violation
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee

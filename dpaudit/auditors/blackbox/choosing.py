@@ -18,7 +18,8 @@ from dpaudit.auditors.outputs.forms import alike, concatenated
 from dpaudit.auditors.outputs.outputs import Outputs
 from dpaudit.auditors.sampling.order import Middles, check_independent, of_calls
 from dpaudit.auditors.sampling.pace import Pace, TooLongError, clock, ready_by
-from dpaudit.auditors.sampling.sampler import CHUNK, Sampler
+from dpaudit.auditors.sampling.sampler import Sampler
+from dpaudit.auditors.sampling.streams import CHUNK
 from dpaudit.auditors.sampling.work import State
 from dpaudit.claims.inputs import input_key
 

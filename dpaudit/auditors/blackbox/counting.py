@@ -16,7 +16,8 @@ from dpaudit.auditors.learning.counts import Choice, ThresholdEvent
 from dpaudit.auditors.learning.scores import Score
 from dpaudit.auditors.outputs.outputs import Outputs
 from dpaudit.auditors.sampling.order import Middles, Oddity, oddest, of_counts, of_event, of_later_call, of_neighbours
-from dpaudit.auditors.sampling.sampler import CHUNK, Sampler
+from dpaudit.auditors.sampling.sampler import Sampler
+from dpaudit.auditors.sampling.streams import CHUNK
 from dpaudit.auditors.sampling.work import PART_SECONDS
 from dpaudit.claims.guarantees import Guarantee
 from dpaudit.claims.inputs import input_key

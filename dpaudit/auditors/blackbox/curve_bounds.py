@@ -21,8 +21,8 @@ from dpaudit.auditors.outputs.features import FEATURES, FeatureMap
 from dpaudit.auditors.outputs.forms import alike
 from dpaudit.auditors.outputs.outputs import Outputs
 from dpaudit.auditors.sampling.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget, complement
-from dpaudit.auditors.sampling.sampler import CHUNK, SampleFunction, Sampler
-from dpaudit.auditors.sampling.streams import Streams
+from dpaudit.auditors.sampling.sampler import SampleFunction, Sampler
+from dpaudit.auditors.sampling.streams import CHUNK, Streams
 from dpaudit.claims.evidence import Curves
 from dpaudit.claims.guarantees import ApproximateDP, GaussianDP, Guarantee, RenyiDP, ZeroConcentratedDP
 from dpaudit.claims.inputs import short_repr

@@ -17,8 +17,9 @@ from dpaudit.auditors.outputs.features import FEATURES, FeatureMap
 from dpaudit.auditors.sampling.again import drawn_again, most_looked_at
 from dpaudit.auditors.sampling.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget, deadline_in
 from dpaudit.auditors.sampling.pace import OutOfTimeError, Pace
-from dpaudit.auditors.sampling.sampler import SampleFunction, Sampler, SupportFunction, sampled
+from dpaudit.auditors.sampling.sampler import SampleFunction, Sampler, sampled
 from dpaudit.auditors.sampling.streams import Streams
+from dpaudit.auditors.sampling.supports import SupportFunction
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee
 from dpaudit.claims.inputs import input_key, is_twice_the_same, short_repr
 from dpaudit.claims.ranges import in_range

@@ -17,6 +17,7 @@ from dpaudit.auditors.outputs.column_words import PLAIN, Naming
 from dpaudit.auditors.sampling.order import check_independent, oddest
 from dpaudit.auditors.sampling.pace import OutOfTimeError, duration
 from dpaudit.auditors.sampling.sampler import Sampler
+from dpaudit.auditors.sampling.trial_calls import measure_again
 from dpaudit.auditors.sampling.work import WantedError
 from dpaudit.claims.guarantees import Guarantee
 from dpaudit.claims.inputs import input_key
@@ -149,7 +150,7 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
         fitting = sampler.pace.outputs_within(FINAL_SHARE, *keys)
         if fitting < task.asked - selected and sampler.form[0] not in "biufc":
             for data in (x, y):
-                sampler.measure_again(data)
+                measure_again(sampler, data)
             fitting = sampler.pace.outputs_within(FINAL_SHARE, *keys)
         final = max(1, int(min(task.asked - selected, fitting)))
         sampler.pace.planned = sampler.pace.drawn + 2 * final

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpaudit.auditors.learning.counts import FinalTest
-from dpaudit.auditors.sampling.sampler import CHUNK
+from dpaudit.auditors.sampling.streams import CHUNK
 from dpaudit.claims.guarantees import Guarantee
 from dpaudit.errors import ParameterError
 

@@ -12,8 +12,8 @@ from dpaudit.auditors.likelihood.losses import Losses, check_rows, sampled_losse
 from dpaudit.auditors.likelihood.match import LargeLosses, Levels, check_match
 from dpaudit.auditors.sampling.budget import DEFAULT_SAMPLES, Budget
 from dpaudit.auditors.sampling.pace import OutOfTimeError, Pace
-from dpaudit.auditors.sampling.sampler import CHUNK, Sampler
-from dpaudit.auditors.sampling.streams import Streams
+from dpaudit.auditors.sampling.sampler import Sampler
+from dpaudit.auditors.sampling.streams import CHUNK, Streams
 from dpaudit.claims.claims import PrivacyClaim
 from dpaudit.claims.evidence import Curves, Evidence, Finding, Interval, Remedy, Violation
 from dpaudit.claims.guarantees import Guarantee, ProfilePoint

@@ -11,6 +11,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
+from dpaudit.auditors.sampling.streams import CHUNK
+
 LONG = 60.0
 """Seconds of sampling from which on the user is told beforehand how long it will take."""
 
@@ -19,9 +21,6 @@ FIRST_WORD, NEXT_WORD = 5.0, 10.0
 
 Announce = Callable[[str], None]
 """Is told, in words, how long sampling is going to take and how far it has come."""
-
-_CALL = 1 << 16
-"""Outputs of a call in a long audit."""
 
 _TELLING = 1 << 13
 """Outputs from which on a call says what others will take."""
@@ -271,7 +270,7 @@ class Pace:
             return float("inf")
         fixed, each = self._needed(keys)
         time = share * self.left
-        in_call = max(1.0, min(_CALL, self._spare(_CALL_SHARE, fixed) / each))
+        in_call = max(1.0, min(CHUNK, self._spare(_CALL_SHARE, fixed) / each))
         calls = time / (fixed + in_call * each)
         return calls * in_call if calls >= 1 else max(0.0, time - fixed) / each
 
@@ -337,7 +336,7 @@ class Pace:
         """Predict from calls of two sizes, each with the seconds it took."""
         each = max(0.0, large[1] - small[1]) / (large[0] - small[0])
         fixed = max(0.0, small[1] - each * small[0])
-        self._predict(fixed * (1 + self.planned / _CALL) + each * self.planned)
+        self._predict(fixed * (1 + self.planned / CHUNK) + each * self.planned)
 
     @property
     def out_of_time(self) -> str:

@@ -9,6 +9,10 @@ from typing import Self
 
 import numpy as np
 
+CHUNK = 1 << 16
+"""Samples drawn in one call; fixed, because it decides which random numbers go into which sample. Chosen by hand: what
+a call takes is then little beside what its outputs take, and these fit into memory."""
+
 
 @dataclass(frozen=True, slots=True)
 class Streams:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.auditors.sampling.sampler import CHUNK, Sampler
-from dpaudit.auditors.sampling.streams import Streams
+from dpaudit.auditors.sampling.sampler import Sampler
+from dpaudit.auditors.sampling.streams import CHUNK, Streams
 from dpaudit.testing import assert_private
 
 
