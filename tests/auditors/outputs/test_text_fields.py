@@ -250,9 +250,13 @@ FORMATS = {
 }
 
 
+IN_DICTS = ["zero at the end", "leading zeros", "exponent", "separator"]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a dict"])
-@pytest.mark.parametrize("case", FORMATS)
+@pytest.mark.parametrize(
+    ("case", "inside"), [*((case, False) for case in FORMATS), *((case, True) for case in IN_DICTS)]
+)
 def test_how_numbers_are_written_is_seen(case, inside):
     """Equal numbers, written otherwise on each input: epsilon is infinite."""
 
@@ -260,7 +264,7 @@ def test_how_numbers_are_written_is_seen(case, inside):
         texts = [FORMATS[case][data].format(value) for value in laplace(rng, size, 3)]
         return [{"text": text, "id": 1} for text in texts] if inside else texts
 
-    assert dpaudit.epsilon_lower_bound(sample, 0, 1, samples=10_000, seed=1).epsilon > 5
+    assert dpaudit.epsilon_lower_bound(sample, 0, 1, samples=4_000, seed=1).epsilon > 5
 
 
 @pytest.mark.slow
