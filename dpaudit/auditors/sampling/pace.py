@@ -125,6 +125,9 @@ class _Calls:
             self.small = size, seconds
         if self.outdated:
             self.large, self.outdated = (size, seconds), False
+        elif size == self.large[0] == self.small[0] and _FALLEN * seconds < self.large[1]:
+            # The first call had to prepare something.
+            self.large = size, seconds
         elif _COUNTED * size >= self.large[0]:
             # Of a smaller call, the outputs that it lacks are added; what a call takes anyway is not.
             most = max(size, self.large[0])
@@ -147,6 +150,11 @@ class _Calls:
     def at_most(self) -> float:
         """Seconds that an output takes if calls take no time of their own."""
         return self.large[1] / self.large[0]
+
+    @property
+    def is_split(self) -> bool:
+        """Whether there were two sizes."""
+        return self.large[0] > self.small[0]
 
     @property
     def mostly_fixed(self) -> bool:
@@ -247,7 +255,7 @@ class Pace:
 
     def is_split(self, key: Any) -> bool:
         """Whether calls of two sizes have told apart what calls on one input take from what their outputs take."""
-        return key in self._calls and self._calls[key].large[0] > self._calls[key].small[0]
+        return key in self._calls and self._calls[key].is_split
 
     # What fits before the deadline.
 
@@ -272,7 +280,8 @@ class Pace:
         time = share * self.left
         in_call = max(1.0, min(CHUNK, self._spare(_CALL_SHARE, fixed) / each))
         calls = time / (fixed + in_call * each)
-        return calls * in_call if calls >= 1 else max(0.0, time - fixed) / each
+        # What a call takes whatever its size leaves some outputs that hardly add to it.
+        return calls * in_call if calls >= 1 else max(_NOISE * fixed, time - fixed) / each
 
     def outputs_in_call(self, share: float, *keys: Any) -> float:
         """How many outputs to draw at a time from each of these inputs; infinite without a deadline.
@@ -315,7 +324,8 @@ class Pace:
     def _spare(self, share: float, fixed: float) -> float:
         """Seconds that the outputs of a call may take beside what the call takes."""
         rest = max(0.0, self.left - fixed)
-        return max(share * self.left - fixed, min(_WORTH * fixed, rest / 2 if rest > 2 * fixed else _LAST * rest))
+        worth = min(_WORTH * fixed, rest / 2 if rest > 2 * fixed else _LAST * rest)
+        return max(share * self.left - fixed, worth, _NOISE * fixed)
 
     def plan(self, outputs: int) -> None:
         """Plan so many outputs, and say so where it is fewer than were asked for."""
@@ -349,9 +359,9 @@ class Pace:
     def _whole(self) -> float:
         """Seconds that all samples that were asked for would take; 0 where that is not known.
 
-        Where larger calls took no longer than smaller ones, it is not known what an output takes.
+        Where calls of one size were made only, or larger ones took no longer, it is not known what an output takes.
         """
-        if not self.drawn or any(calls.mostly_fixed for calls in self._calls.values()):
+        if not self.drawn or any(calls.mostly_fixed or not calls.is_split for calls in self._calls.values()):
             return 0.0
         return self.asked * self.seconds / self.drawn
 

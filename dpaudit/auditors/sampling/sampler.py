@@ -23,6 +23,7 @@ from dpaudit.auditors.outputs.foreign import listed
 from dpaudit.auditors.outputs.forms import Form, Forms, concatenated, end_to_end
 from dpaudit.auditors.outputs.outputs import coding_of, outcome_keys
 from dpaudit.auditors.sampling.pace import Pace, clock
+from dpaudit.auditors.sampling.state_kept import StateKept
 from dpaudit.auditors.sampling.streams import CHUNK, Streams
 from dpaudit.auditors.sampling.supports import SupportFunction, Supports
 from dpaudit.auditors.sampling.trial_calls import TrialCalls
@@ -145,7 +146,9 @@ class Sampler:
         self._supports = None if supports is None else Supports(supports, name)
         self._pair: tuple[Any, Any] | None = None
         self._forms = Forms(), Forms()
+        self._own_randomness = own_randomness
         self._trials = TrialCalls(own_randomness=own_randomness)
+        self._state_kept = StateKept()
         self.pace = pace or Pace(planned=0)
         self._seconds = 0.0
         self._taken = 0.0
@@ -318,8 +321,25 @@ class Sampler:
         self._trials.compare(self, data)
 
     def check_unchanged(self, data: Any) -> None:
-        """Compare the first calls with later ones; see :meth:`TrialCalls.compare_again`."""
+        """Compare the first outputs with the last ones, and the first calls with later ones.
+
+        See :meth:`StateKept.has_ended` and :meth:`TrialCalls.compare_again`.
+
+        Raises
+        ------
+        CheckError
+            The mechanism keeps a state.
+        """
+        if self._state_kept.has_ended(input_key(data)):
+            raise self.changed("nothing but equal outputs in the end, unlike those at first,")
         self._trials.compare_again(self, data)
+
+    def changed(self, how: str) -> CheckError:
+        """Return the error of a mechanism that gave something else later on."""
+        return CheckError(
+            f"{self._name}: `sample` gave {how} after {self.pace.drawn:,} outputs; it keeps a state, such as a privacy "
+            "budget that is used up; let a call depend on nothing but its arguments"
+        )
 
     def told_apart(self, outputs: np.ndarray, mapped: np.ndarray) -> np.ndarray:
         """Return what is looked at in outputs in the form in which the auditor tells it apart.
@@ -347,12 +367,17 @@ class Sampler:
 
     def _draw(self, data: Any, size: int, rng: np.random.Generator, *, sized: bool = False) -> np.ndarray:
         parts: list[np.ndarray] = []
-        left, key = size, input_key(data) if self.pace.timed else None
+        left, key = size, input_key(data)
         while left or not parts:
             count = left if sized else self.pace.call_size(left, key)
             outputs = self.call(data, count, rng)
             begun = clock()
             mapped = self._looked_at.as_kept(outputs if self._features is None else self.mapped(outputs), as_numbers)
+            if self._state_kept.comes_again(key, mapped) and self._own_randomness:
+                raise CheckError(
+                    f"{self._name}: `sample` gave the same outputs in two calls, although its randomness is its own; "
+                    "it seems to seed its generator in every call; let every call draw new outputs"
+                )
             if self._supports is not None and self._pair is not None:
                 mapped = self._supports.beside(outputs, mapped, self._pair, timed=self.pace.timed)
             parts.append(mapped)
@@ -420,6 +445,7 @@ class Sampler:
         outputs = self.call(data, size, rng)
         begun = clock()
         mapped = outputs if self._features is None else self.mapped(outputs.copy())
+        self._state_kept.note_first(input_key(data), mapped)
         between = clock()
         if supports and self._supports is not None:
             self._supports.answer(outputs, data)

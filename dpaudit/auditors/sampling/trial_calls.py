@@ -213,10 +213,7 @@ class TrialCalls:
             else:
                 changed, how = _are_equal_by_no_chance(first, mapped, keys), "equal outputs, unlike those at first,"
             if changed:
-                raise CheckError(
-                    f"{sampler.name}: `sample` gave {how} after {sampler.pace.drawn:,} outputs; it keeps a state, "
-                    "such as a privacy budget that is used up; let a call depend on nothing but its arguments"
-                )
+                raise sampler.changed(how)
 
     def _wants_first(self, key: Any, size: int) -> bool:
         """Whether a call is the first on an input, or the first of so many outputs that chance can be ruled out.
@@ -269,6 +266,7 @@ class TrialCalls:
     def _measure_speed(self, sampler: Sampler, data: Any) -> None:
         """Call with more and more outputs, until their time, or that of the calls, is a part of the time left."""
         key, size, until = input_key(data), 1, clock() + _TRIALS_SHARE * sampler.pace.left
+        is_first = True
         while True:
             begun, before = clock(), sampler.state
             looked_at = sampler.look(data, size, sampler.generator("time", size), supports=True)
@@ -277,6 +275,11 @@ class TrialCalls:
                 self._keep_first(key, ("time", size), before, looked_at[1], keys, sampler.call_seconds)
             # What the sampler is asked about a pair of inputs it was asked about one of them.
             calls = sampler.pace.left / max(clock() - begun, sampler.call_seconds, _LEAST_SECONDS)
+            if is_first and calls < _CALLS_NEEDED:
+                # Were all calls so slow, there would be no bound; but the first one may have had to prepare something.
+                is_first, until = False, clock() + _TRIALS_SHARE * sampler.pace.left
+                continue
+            is_first = False
             fitting = min(CHUNK, sampler.pace.outputs_in_call(_TRIAL_SHARE, key))
             if size * _TRIAL_GROWTH <= fitting and clock() <= until:
                 size *= _TRIAL_GROWTH

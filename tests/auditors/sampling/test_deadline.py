@@ -201,9 +201,12 @@ def test_the_rate_told_counts_what_the_users_functions_take(clock):
     assert kept.seconds == pytest.approx(0.001 * (2 * 500 + 64 + 8))
 
 
-@pytest.mark.parametrize(("seconds", "checks"), [(15.0, 1), (18.0, 2), (24.0, 3)])
+@pytest.mark.parametrize(("seconds", "checks"), [(15.0, 2), (18.0, 2), (24.0, 3)])
 def test_few_calls_go_to_outputs_rather_than_to_checks(clock, seconds, checks):
-    """A call takes three seconds; an event needs two, and its bound needs two more."""
+    """A call takes three seconds; an event needs two, and its bound needs two more.
+
+    Within 15 there is no bound, unless the second call shows that only the first one took so long.
+    """
     target, claim = slow(clock, 1.0, 1.0, each=1e-6, call=3.0)
     calls = []
     sample = type(target).sample
@@ -330,6 +333,36 @@ def test_ten_calls_that_take_long_whatever_their_size_are_enough_for_a_bound(clo
     bound = dpaudit.epsilon_lower_bound(sample, 0, 1, seconds=seconds, claimed=0.2, seed=1)
     assert clock.now <= seconds
     assert least < bound.epsilon <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("call", "first", "seconds"), [(0.1, 3.0, 10.0), (0.1, 2.0, 10.0), (0.3, 2.0, 10.0), (0.1, 1.5, 6.0)]
+)
+def test_a_first_call_that_takes_long_leaves_time_for_a_bound(clock, call, first, seconds):
+    begun = []
+
+    def sample(data, size, rng):
+        clock.now += call if begun else call + first
+        begun.append(size)
+        return data + rng.laplace(size=size)
+
+    bound = dpaudit.epsilon_lower_bound(sample, 0, 1, seconds=seconds, seed=1)
+    assert clock.now <= 1.05 * seconds
+    assert 0.9 < bound.epsilon <= 1.0
+
+
+@pytest.mark.parametrize(("call", "noise", "seconds"), [(1.0, 0.2, 10.0), (1.0, 0.0, 15.0), (2.0, 0.1, 20.0)])
+def test_the_last_calls_give_as_many_outputs_as_cost_nothing(clock, call, noise, seconds):
+    times, sizes = np.random.default_rng(0), []
+
+    def sample(data, size, rng):
+        clock.now += call * (1 + noise * times.random())
+        sizes.append(size)
+        return data + rng.laplace(size=size)
+
+    dpaudit.epsilon_lower_bound(sample, 0, 1, seconds=seconds, seed=1)
+    assert clock.now <= 1.1 * seconds
+    assert sizes[-1] > 1
 
 
 @pytest.mark.slow
@@ -569,7 +602,8 @@ def test_outputs_within_a_time_pay_for_their_calls(paced):
     """Calls of 600 outputs take 8 seconds, 6 of these for outputs; 80 seconds are ten of them."""
     assert paced("x", 2.0, 0.01, 100, 1000).outputs_within(0.8, "x") == pytest.approx(6000)
     assert paced("x", 2.0, 0.01, 1000).outputs_within(0.03, "x") == pytest.approx(100)
-    assert paced("x", 2.0, 0.01, 1000).outputs_within(0.01, "x") == 0
+    # Where there is no time for a call, it still gives the outputs that take a twentieth of what it takes anyway.
+    assert paced("x", 2.0, 0.01, 1000).outputs_within(0.01, "x") == pytest.approx(10)
 
 
 def test_many_pairs_share_the_time(clock):
