@@ -5,6 +5,7 @@ Every pytest session loads this where dpaudit is installed, so only pytest and t
 
 from __future__ import annotations
 
+import inspect
 import math
 import sys
 from argparse import ArgumentTypeError
@@ -198,12 +199,17 @@ class _AssertPrivate:
         # The frames of pytest's traceback begin and end in the test.
         __tracebackhide__ = True
         from dpaudit import testing
+        from dpaudit.registry.names import suggestion
 
         given = {name: value for name, value in options.items() if value is not None}
         options = {**_without_claim(self.defaults, given), **given}
         if isinstance(target, tuple):
             # The rows that there are say how many samples there are, and nothing has to be waited for.
             options = {name: value for name, value in options.items() if name in given or name not in _OF_DRAWING}
+        known = set(inspect.signature(testing.assert_private).parameters)
+        if unknown := [name for name in options if name not in known]:
+            near = suggestion(unknown[0], known)
+            raise TypeError(f"{self.test}: assert_private has no parameter {unknown[0]!r}{near}")
         if not {"epsilon", "guarantee"} & set(options) and testing.own_guarantee(target) is None:
             raise TypeError(
                 f"{self.test}: give epsilon, or a guarantee, in the call of assert_private or in a marker privacy"

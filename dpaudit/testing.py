@@ -429,7 +429,11 @@ def _message(
     if audited.by_sampling:
         if refuted:
             lines.append(f"  false-alarm rate: at most {float(audited.false_alarm):.6g}")
-        again = f"seed={seed}, samples={budget.samples or DEFAULT_SAMPLES}, confidence={budget.confidence!r}"
+        again = f"seed={seed}"
+        # With a deadline alone, the time decides how many samples there are.
+        if budget.samples or seconds is None:
+            again += f", samples={budget.samples or DEFAULT_SAMPLES}"
+        again += f", confidence={budget.confidence!r}"
         again += f", seconds={seconds!r}" if seconds is not None else ""
         again += f", method={budget.method!r}" if budget.method != "auto" else ""
         again += ", stop_early=True" if budget.stop_early else ""

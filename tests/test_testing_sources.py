@@ -141,6 +141,8 @@ def test_the_fixture_takes_them_all(pytester_run):
         def test_says_nothing(assert_private):
             with pytest.raises(TypeError, match="give epsilon, or a guarantee"):
                 assert_private(OUTPUTS)
+            with pytest.raises(TypeError, match=r"no parameter 'epsilom' \\(did you mean 'epsilon'\\?\\)"):
+                assert_private(OUTPUTS, epsilom=1.0)
         """
     )
     assert "3 passed" in outcome

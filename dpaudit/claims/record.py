@@ -28,7 +28,7 @@ from dpaudit.errors import RecordError
 from dpaudit.reading import MEBIBYTE, read_text
 
 SCHEMA: Literal["dpaudit.record/2"] = "dpaudit.record/2"
-METHOD_UNUSABLE, METHOD_RAISED, METHOD_ENDED = "unusable", "raised", "ended"
+METHOD_UNUSABLE, METHOD_RAISED, METHOD_ENDED, METHOD_NONE = "unusable", "raised", "ended", "none"
 """Instead of a method, with the verdict ``error``: the target breaks its contract, or its code raised."""
 
 UNKNOWN_KIND = "unknown"

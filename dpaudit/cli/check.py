@@ -262,6 +262,8 @@ def run(
     _validate(request, seconds, workers, output, fresh)
     if output is not None:
         check_writable(output)
+    if not (request.targets or quiet):
+        _tell_what_is_audited()
     with ExitStack() as stack:
         executor = None
         if scheduler is not None:
@@ -325,6 +327,18 @@ def _lacking(done: Run, request: Request) -> list[str]:
         return []
     named = f"claim {', '.join(without)}: " if without else ""
     return [f"{named}nothing was checked, for want of data; put the files where {DATA_FOLDER} says, or name others"]
+
+
+def _tell_what_is_audited() -> None:
+    """Say so where no target is named and the catalogue is audited, which takes minutes, although there is a plan."""
+    from dpaudit.catalog import ROOT
+    from dpaudit.plan import plans_in
+
+    if Path.cwd() == ROOT or plans_in(Path("audits")):
+        return
+    here = [path.name for path in sorted(Path().glob("*.toml")) if "[[audit]]" in path.read_text(errors="replace")]
+    own = f"`dpaudit check {here[0]}` audits {here[0]} alone" if here else "name a target or a plan for your own"
+    say(f"there is no plan in ./audits, so that the whole catalogue is audited; {own}")
 
 
 def _tell(done: Run, output: Path | None) -> None:

@@ -7,7 +7,7 @@ import re
 import textwrap
 from typing import TYPE_CHECKING
 
-from dpaudit.claims.record import Record, Result
+from dpaudit.claims.record import METHOD_NONE, Record, Result
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.reporting.findings import tally
 from dpaudit.reporting.groups import ClaimGroup, LabelledResult, group_results
@@ -171,7 +171,8 @@ def _lines(claim: ClaimGroup) -> list[list[LabelledResult]]:
 
 def _cell_text(cell: LabelledResult) -> str:
     result = cell.result
-    method = "" if result.verdict is Verdict.ERROR or cell.label.endswith(result.method) else f"; {result.method}"
+    untold = result.verdict is Verdict.ERROR or result.method == METHOD_NONE or cell.label.endswith(result.method)
+    method = "" if untold else f"; {result.method}"
     numbers = headline(result) + method
     return f"{cell.label}: {numbers}; {standing(result)}" if cell.label else f"{numbers}; {standing(result)}"
 

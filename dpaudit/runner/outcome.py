@@ -31,7 +31,7 @@ from dpaudit.claims.claims import (
 from dpaudit.claims.evidence import Counterexample, Evidence, Remedy, Violation
 from dpaudit.claims.inputs import error_text
 from dpaudit.claims.noise import NoiseClaim
-from dpaudit.claims.record import METHOD_ENDED, METHOD_RAISED, METHOD_UNUSABLE, UNKNOWN_KIND, Result, plain
+from dpaudit.claims.record import METHOD_ENDED, METHOD_NONE, METHOD_RAISED, METHOD_UNUSABLE, UNKNOWN_KIND, Result, plain
 from dpaudit.claims.verdicts import Verdict, status_of
 from dpaudit.errors import DpauditError, ParameterError, PlanError, TargetError, TargetRaisedError
 from dpaudit.escapes import visible
@@ -405,7 +405,7 @@ def not_begun(cell: Cell, settings: Settings) -> Outcome:
 _NOT_BEGUN: Final = Evidence(
     verdict=Verdict.INCONCLUSIVE,
     scope="at these parameters",
-    method="none",
+    method=METHOD_NONE,
     note="not begun: the time that --seconds allows, start-up included, was over",
     remedy=Remedy.TIME,
 )
@@ -421,7 +421,7 @@ def answered(cell: Cell, settings: Settings, answer: Answer) -> Outcome:
             evidence = Evidence(
                 verdict=Verdict.INCONCLUSIVE,
                 scope="at these parameters",
-                method="none",
+                method=METHOD_NONE,
                 note=f"ended: it had not finished {GRACE:g} seconds after the time that --seconds allows",
                 remedy=Remedy.TIME,
             )

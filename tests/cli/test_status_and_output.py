@@ -126,6 +126,27 @@ def test_plans_in_the_current_folder_are_the_default(dpaudit, plan, folder):
     assert {result["target"] for result in records(outcome).values()} == {"count"}
 
 
+@pytest.mark.parametrize("plan_here", [False, True])
+def test_where_there_is_no_plan_for_the_folder_the_catalogue_is_announced(
+    dpaudit, plan, folder, monkeypatch, plan_here
+):
+    """Its audit takes minutes, and who has just written a plan beside a file may expect another."""
+    if plan_here:
+        plan("count.py", "count.py")
+
+    def run_request(request, **options):
+        raise ParameterError("enough is known")
+
+    monkeypatch.setattr("dpaudit.runner.check.run_request", run_request)
+    told = dpaudit("check").err
+    assert "there is no plan in ./audits, so that the whole catalogue is audited" in told
+    assert ("`dpaudit check plan.toml` audits plan.toml alone" in told) is plan_here
+    assert "whole catalogue" not in dpaudit("check", "--quiet").err
+    (folder / "audits").mkdir()
+    (folder / "audits" / "own.toml").touch()
+    assert "whole catalogue" not in dpaudit("check").err
+
+
 def test_a_wrong_shape_names_the_shape_and_the_others_go_on(dpaudit, count):
     outcome = dpaudit("check", count, "--set", "mode=shape", "--format", "json", *SAMPLES)
     assert outcome.status == 2

@@ -348,7 +348,8 @@ def _time_calls(sampler: Sampler, data: Any) -> None:
 def _other_randomness(sampler: Sampler) -> str:
     return (
         f"{sampler.name}: `sample` gave different outputs for the same `rng` state; "
-        "take all randomness from the `rng` argument, or declare `own_randomness = True` where that cannot be"
+        "take all randomness from the `rng` argument and keep no state, such as a budget that is used up; where "
+        "`rng` cannot be used, declare `own_randomness = True` in the class, or give it beside the function"
     )
 
 
