@@ -251,7 +251,7 @@ def test_a_time_limit_for_the_session(session):
     status, text = session(SLOW, "--dpaudit-seconds=2")
     assert status == 1
     assert "slow is not shown to be (2, 0)-DP: inconclusive" in text
-    assert "samples=1000000, confidence=0.999, seconds=2.0" in text
+    assert "to see it again: seed=0, confidence=0.999, seconds=2.0" in text
     assert "seconds says nothing" not in text, "of outputs that were drawn already"
 
 

@@ -31,13 +31,18 @@ from dpaudit.auditors.learning.planted import (
     types_read_by_text,
     what_is_held,
 )
-from dpaudit.auditors.learning.scores import OutcomeScore, Score, scores_of
+from dpaudit.auditors.learning.scores import ColumnScore, OutcomeScore, Score, scores_of
 from dpaudit.auditors.learning.threads import one_thread
 from dpaudit.auditors.learning.trees import BoostedScore
 from dpaudit.auditors.outputs.outputs import Outputs, OutputsLike, as_outputs
 from dpaudit.auditors.sampling.pace import TooLongError, ready_by
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee
 from dpaudit.statistics import bound_from_counts
+
+_AS_LIKELY = 1.0
+"""Logarithm by which the counts may be likelier by another score than by one column alone, whose events anybody can
+read; a hundredth of it where that is more. Chosen by hand: the likeliest of several scores is ahead by as much through
+luck, and with a hundredth of the evidence, a bound is larger by half of that."""
 
 _RARE = 0.7
 """Standard errors of caution for a rare event, which is tested beside the main one. Chosen by hand, far below those of
@@ -314,9 +319,13 @@ def _standing_out(choice: Choice, tables: Sequence[Counts], test: FinalTest, cau
     a common event is tested too where the one that stands out promises less, at one more standard error, than that.
     """
     (table,) = (table for table in tables if table.score is choice.event.score)
+    alone = _column_that_says_as_much(choice, tables, test, caution)
+    if alone is not None:
+        table, choice = alone, alone.best(test, caution)
     # That of trees jumps between few values, where a smooth one runs on.
     smooth = None if isinstance(table.score, BoostedScore) else table.advised(test, clear=True)
-    ahead = [each for each in tables if each.score.log_ratio and _is_readable_or_better(each, choice, test, caution)]
+    others = tables if alone is None else ()
+    ahead = [each for each in others if each.score.log_ratio and _is_readable_or_better(each, choice, test, caution)]
     estimates = [smooth if each is table else each.advised(test, clear=True) for each in ahead]
     by_counts = smooth is None or choice.q_hits < _LEAST_SEEN or smooth.promised < choice.predicted
     advice = Advice(0.0, (choice,)) if by_counts or smooth is None else smooth
@@ -341,6 +350,29 @@ def _standing_out(choice: Choice, tables: Sequence[Counts], test: FinalTest, cau
     ):
         return advice.alone().beside(common, _SHARE_OF_COMMON)
     return advice
+
+
+def _column_that_says_as_much(
+    choice: Choice, tables: Sequence[Counts], test: FinalTest, caution: float
+) -> Counts | None:
+    """Return the counts of a column, where its events promise as much as any, and no score is likelier by much.
+
+    That of several scores which promises most, or is likeliest, is ahead by luck; where a number has a label beside it
+    that says nothing, what combines both says no more than the number, and nobody can read it.
+    """
+    columns = [(table.best(test, caution), table) for table in tables if isinstance(table.score, ColumnScore)]
+    if not columns:
+        return None
+    best, column = max(columns, key=lambda each: each[0].predicted)
+    if best.predicted < choice.predicted - _error_of(choice):
+        return None
+    most = max(_evidence(table, test, caution) for table in tables)
+    return column if _evidence(column, test, caution) >= most - max(_AS_LIKELY, CHEAP_ENOUGH * most) else None
+
+
+def _evidence(table: Counts, test: FinalTest, caution: float) -> float:
+    advised = table.advised(test, clear=True)
+    return _evidence_of_counts(table.best(test, caution)) if advised is None else advised.evidence
 
 
 def _is_readable_or_better(table: Counts, choice: Choice, test: FinalTest, caution: float) -> bool:
@@ -417,8 +449,11 @@ def _evidence_of_counts(choice: Choice) -> float:
 
 
 def _likeliest(found: Sequence[Advice]) -> Advice:
-    """Return the events of the score by which the counts are likeliest."""
-    return max(found, key=lambda advice: (advice.evidence, advice.promised))
+    """Return the events of the score by which the counts are likeliest; of one column, if they are about as likely."""
+    most = max(advice.evidence for advice in found)
+    columns = [advice for advice in found if isinstance(advice.choices[0].event.score, ColumnScore)]
+    about = [advice for advice in columns if advice.evidence >= most - _AS_LIKELY]
+    return max(about or found, key=lambda advice: (advice.evidence, advice.promised))
 
 
 def _cheapest(found: Sequence[Choice]) -> Choice:
@@ -434,8 +469,12 @@ def _cheapest(found: Sequence[Choice]) -> Choice:
 
 def _is_nearly_as_good(promised: float, best: Choice) -> bool:
     """Whether a promise falls short of the best one by a small part, or by the standard error of its count."""
-    error = 1 / math.sqrt(best.p_hits) if best.p_hits else 0.0
-    return promised >= best.predicted - max(_READABLE * abs(best.predicted), error)
+    return promised >= best.predicted - max(_READABLE * abs(best.predicted), _error_of(best))
+
+
+def _error_of(choice: Choice) -> float:
+    """Standard error of the count of an event, as a part of it."""
+    return 1 / math.sqrt(choice.p_hits) if choice.p_hits else 0.0
 
 
 def _simplest(found: Sequence[Choice]) -> Choice:
