@@ -448,9 +448,13 @@ def _message(
 
 
 def _violation_lines(violation: Violation, guarantee: Guarantee, *, by_sampling: bool) -> list[str]:
+    from dpaudit.reporting.differences import difference
+
+    where = difference(violation.data, violation.neighbour)
     lines = [
         f"  input      {_short(violation.data)}",
         f"  neighbour  {_short(violation.neighbour)}",
+        *([f"  they differ in {where}"] if where else []),
         f"  event      {_short(violation.event)}",
         f"  p, q       {violation.p:.6g}, {violation.q:.6g} "
         f"({'frequency' if by_sampling else 'probability'} of the event on the input and on the neighbour)",

@@ -21,6 +21,7 @@ from dpaudit.claims.guarantees import (
 from dpaudit.claims.record import METHOD_ENDED, METHOD_UNUSABLE, Record, Result, plain
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.escapes import visible
+from dpaudit.reporting.differences import difference
 from dpaudit.reporting.numbers import DIGITS, format_interval, format_number, relation, telling_digits
 
 _MEASURED_AS = {"bound": "value", "published": "value"}
@@ -230,6 +231,7 @@ def witness_lines(result: Result) -> tuple[tuple[str, str], ...]:
         parts = [
             ("data", witness.data),
             ("neighbour", witness.neighbour),
+            ("differ in", difference(witness.data, witness.neighbour) or None),
             ("event", witness.event),
             ("p (probability of the event on data)", witness.p),
             ("q (probability of the event on neighbour)", witness.q),
@@ -248,7 +250,7 @@ def witness_lines(result: Result) -> tuple[tuple[str, str], ...]:
             *((name, _whole(value)) for name, value in witness.details.items()),
         ]
     texts = (
-        (name, part if name == "quantity" else json.dumps(plain(part), ensure_ascii=False))
+        (name, part if name in ("quantity", "differ in") else json.dumps(plain(part), ensure_ascii=False))
         for name, part in parts
         if part is not None
     )
