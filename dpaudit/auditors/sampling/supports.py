@@ -128,6 +128,8 @@ class Supports:
                 f"{self._where} raised {error_text(error)} (input {short_repr(data)}); it was given "
                 f"{len(outputs)} outputs at once, {_in_words(outputs)}, and returns an array with a bool for each"
             ) from error
+        if isinstance(raw, np.ma.MaskedArray) and np.ma.getmaskarray(raw).any():
+            raise CheckError(f"{self._where} returned masked values; answer for every output, or return None")
         if found is not None and (found.dtype.kind != "b" or found.shape != (len(outputs),)):
             raise CheckError(
                 f"{self._where} returned an array of {found.dtype} of shape {found.shape} for {len(outputs)} outputs, "

@@ -169,6 +169,7 @@ def test_a_function_under_test_says_what_its_reports_support():
         (lambda outputs, data: np.zeros(len(outputs)), dpaudit.CheckError, "array of bool"),
         (lambda outputs, data: np.argsort(np.argsort(outputs[:, 0])) % 2 == 0, dpaudit.CheckError, "on its own"),
         (lambda outputs, data: 1 / 0, dpaudit.TargetRaisedError, "ZeroDivisionError"),
+        (lambda outputs, data: np.ma.masked_equal(outputs[:, 1], 1) == data, dpaudit.CheckError, "masked values"),
     ],
 )
 def test_what_supports_may_not_do(supports, error, words):
