@@ -39,10 +39,13 @@ from dpaudit.auditors.sampling.pace import TooLongError, ready_by
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee
 from dpaudit.statistics import bound_from_counts
 
-_AS_LIKELY = 1.0
-"""Logarithm by which the counts may be likelier by another score than by one column alone, whose events anybody can
-read; a hundredth of it where that is more. Chosen by hand: the likeliest of several scores is ahead by as much through
-luck, and with a hundredth of the evidence, a bound is larger by half of that."""
+_AS_LIKELY = 0.01
+"""Part of the evidence by which the counts may be likelier by another score than by one column alone, whose events
+anybody can read. Chosen by hand: the likeliest of several scores is ahead by as much through luck, and a hundredth of
+the evidence is half a hundredth of an effect."""
+
+_OFTEN_SEEN = 20
+"""Occurrences on the other input from which on the error of a log-ratio is known. Chosen by hand."""
 
 _RARE = 0.7
 """Standard errors of caution for a rare event, which is tested beside the main one. Chosen by hand, far below those of
@@ -319,7 +322,7 @@ def _standing_out(choice: Choice, tables: Sequence[Counts], test: FinalTest, cau
     a common event is tested too where the one that stands out promises less, at one more standard error, than that.
     """
     (table,) = (table for table in tables if table.score is choice.event.score)
-    alone = _column_that_says_as_much(choice, tables, test, caution)
+    alone = None if test.provisional else _column_that_says_as_much(choice, tables, test, caution)
     if alone is not None:
         table, choice = alone, alone.best(test, caution)
     # That of trees jumps between few values, where a smooth one runs on.
@@ -364,10 +367,13 @@ def _column_that_says_as_much(
     if not columns:
         return None
     best, column = max(columns, key=lambda each: each[0].predicted)
-    if best.predicted < choice.predicted - _error_of(choice):
+    error = _error_of(choice)
+    if choice.q_hits >= _OFTEN_SEEN:
+        error = math.hypot(error, 1 / math.sqrt(choice.q_hits))
+    if best.predicted < choice.predicted - error:
         return None
     most = max(_evidence(table, test, caution) for table in tables)
-    return column if _evidence(column, test, caution) >= most - max(_AS_LIKELY, CHEAP_ENOUGH * most) else None
+    return column if _evidence(column, test, caution) >= (1 - _AS_LIKELY) * most else None
 
 
 def _evidence(table: Counts, test: FinalTest, caution: float) -> float:
@@ -450,9 +456,9 @@ def _evidence_of_counts(choice: Choice) -> float:
 
 def _likeliest(found: Sequence[Advice]) -> Advice:
     """Return the events of the score by which the counts are likeliest; of one column, if they are about as likely."""
-    most = max(advice.evidence for advice in found)
+    enough = (1 - _AS_LIKELY) * max(advice.evidence for advice in found)
     columns = [advice for advice in found if isinstance(advice.choices[0].event.score, ColumnScore)]
-    about = [advice for advice in columns if advice.evidence >= most - _AS_LIKELY]
+    about = [advice for advice in columns if enough > 0 and advice.evidence >= enough]
     return max(about or found, key=lambda advice: (advice.evidence, advice.promised))
 
 
