@@ -168,13 +168,13 @@ class FiniteComparison(Comparison):
 
 def _are_equal_rows(x: Sequence[Any] | np.ndarray, y: Sequence[Any] | np.ndarray) -> bool:
     """Whether both are arrays of the same numbers in the same order."""
-    return isinstance(x, np.ndarray) and isinstance(y, np.ndarray) and x.dtype.kind in "biuf" and np.array_equal(x, y)
+    return type(x) is type(y) is np.ndarray and x.dtype == y.dtype and x.dtype.kind in "biuf" and np.array_equal(x, y)
 
 
 def _check_distinct(outcomes: Sequence[Any] | np.ndarray) -> None:
     if _DISTINCT.get(id(outcomes)) is outcomes:
         return
-    if isinstance(outcomes, np.ndarray) and outcomes.dtype.kind in "biu":
+    if type(outcomes) is np.ndarray and outcomes.dtype.kind in "biu":
         distinct = len(np.unique(outcomes.reshape(len(outcomes), -1), axis=0))
     else:
         distinct = len({outcome_key(outcome) for outcome in outcomes})

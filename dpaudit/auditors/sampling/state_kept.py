@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
-import pickle
 from collections import Counter
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-_KEPT = 64
+_KEPT = 256
 """Outputs of an input that are kept from the first calls, and from the beginning of any call. Chosen by hand."""
 
-_MOST_NUMBERS = 1 << 17
+_MOST_NUMBERS = 1 << 14
 """Numbers in these, at most, but for a single output. Chosen by hand, for time."""
+
+_UNKNOWN = object()
+"""Key of outputs that cannot be compared."""
 
 _NO_CHANCE = 1e-9
 """Probability below which outputs are not equal by chance."""
@@ -27,12 +29,18 @@ _LUCK = 3.0
 
 @dataclass(slots=True)
 class _Input:
-    """What was seen of the outputs on one input: the first of them, beginnings of calls, and equal ones at the end."""
+    """What was seen of the outputs on one input: the first of them, beginnings of calls, and equal ones at the end.
 
-    first: list[object] = field(default_factory=list)
-    beginnings: list[list[object]] = field(default_factory=list)
-    last: object = None
+    ``calls`` in a row began with the same output; so many ``others`` were in these, of which some are ``alike``.
+    """
+
+    first: list[Hashable] = field(default_factory=list)
+    beginnings: list[list[Hashable]] = field(default_factory=list)
+    last: Hashable = None
     equal: int = 0
+    calls: int = 0
+    others: int = 0
+    alike: int = 0
 
 
 class StateKept:
@@ -55,13 +63,22 @@ class StateKept:
 
         Compared are the first call on the input and the last one. Two outputs of a law that gives its values with the
         probabilities p are equal with probability ``sum p^2``, which is taken from the outputs themselves, with
-        `_LUCK`.
+        `_LUCK`. Of short calls, the first outputs are compared with the others: of c + n outputs that are alike in law,
+        of which c + k have one value, the first ones of c calls all have it with probability
+        ``binomial(c + k, c) / binomial(c + n, c)``.
         """
         if key is None:
             return False
         seen = self._inputs.setdefault(key, _Input())
         beginning = _keys(outputs[: _kept(outputs)])
         again = any(_agree_by_no_chance(earlier, beginning) for earlier in seen.beginnings)
+        if not seen.beginnings or beginning[0] != seen.beginnings[-1][0] or beginning[0] is _UNKNOWN:
+            seen.calls = seen.others = seen.alike = 0
+        seen.calls += 1
+        seen.others += len(beginning) - 1
+        seen.alike += beginning[1:].count(beginning[0])
+        chance = _ways(seen.calls + seen.alike, seen.calls) - _ways(seen.calls + seen.others, seen.calls)
+        again = again or chance < math.log(_NO_CHANCE)
         seen.beginnings = [*seen.beginnings[:1], beginning]
         equal = _equal_at_the_end(outputs)
         last = _keys(outputs[-1:])[0]
@@ -77,9 +94,14 @@ class StateKept:
         """
         seen = self._inputs.get(key, _Input())
         size, others = len(seen.first), sum(each != seen.last for each in seen.first)
-        if not seen.equal or not others:
+        if not seen.equal or not others or _UNKNOWN in (*seen.first, seen.last):
             return False
-        return math.comb(size, others) / math.comb(size + seen.equal, others) < _NO_CHANCE
+        return _ways(size, others) - _ways(size + seen.equal, others) < math.log(_NO_CHANCE)
+
+
+def _ways(of: int, chosen: int) -> float:
+    """Logarithm of a binomial coefficient."""
+    return math.lgamma(of + 1) - math.lgamma(chosen + 1) - math.lgamma(of - chosen + 1)
 
 
 def _kept(outputs: np.ndarray) -> int:
@@ -87,29 +109,38 @@ def _kept(outputs: np.ndarray) -> int:
     return max(1, min(_KEPT, _MOST_NUMBERS // max(outputs[:1].size, 1)))
 
 
-def _keys(outputs: np.ndarray) -> list[object]:
-    """Keys that are equal for equal outputs only; a number has one, whatever its type."""
-    if outputs.dtype.kind in "biuf":
-        return [_digest(row.tobytes()) for row in outputs.reshape(len(outputs), -1).astype(float) + 0.0]
+def _keys(outputs: np.ndarray) -> list[Hashable]:
     return [_key(each) for each in outputs.tolist()]
 
 
-def _key(output: Any) -> object:
+def _key(output: Any) -> Hashable:
+    """Key that is equal for equal outputs, whatever the form they come in; `_UNKNOWN` where there is none."""
     try:
-        if isinstance(output, Real):
-            return _digest(np.float64(float(output) + 0.0).tobytes())
-        return _digest(pickle.dumps(output))
+        key: Hashable = _comparable(output)
+        hash(key)
     except Exception:
-        return object()
+        return _UNKNOWN
+    return key
 
 
-def _digest(content: bytes) -> bytes:
-    return hashlib.blake2b(content, digest_size=16).digest()
+def _comparable(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, Real):
+        number = float(value) + 0.0
+        return number if number == number else "not a number"
+    if isinstance(value, list | tuple):
+        return tuple(_comparable(item) for item in value)
+    if isinstance(value, Mapping):
+        return frozenset((key, _comparable(item)) for key, item in value.items())
+    if isinstance(value, set | frozenset):
+        return frozenset(_comparable(item) for item in value)
+    return value
 
 
-def _agree_by_no_chance(earlier: list[object], later: list[object]) -> bool:
+def _agree_by_no_chance(earlier: list[Hashable], later: list[Hashable]) -> bool:
     size = min(len(earlier), len(later))
-    if not size or earlier[0] != later[0] or earlier[:size] != later[:size]:
+    if not size or earlier[0] != later[0] or earlier[:size] != later[:size] or _UNKNOWN in later:
         return False
     equal = sum((count / size) ** 2 for count in Counter(earlier[:size]).values())
     equal = min(1.0, equal + _LUCK * math.sqrt(equal * (1 - equal) / size))
@@ -125,6 +156,6 @@ def _equal_at_the_end(outputs: np.ndarray) -> int:
         (others,) = np.nonzero((rows != rows[-1]).any(axis=1))
         return len(rows) - 1 - int(others[-1]) if others.size else len(rows)
     last, equal = _key(outputs[-1]), 1
-    while equal < len(outputs) and _key(outputs[-1 - equal]) == last:
+    while last is not _UNKNOWN and equal < len(outputs) and _key(outputs[-1 - equal]) == last:
         equal += 1
     return equal

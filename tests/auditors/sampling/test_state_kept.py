@@ -1,5 +1,7 @@
 """Mechanisms that keep a state are noticed from the outputs that are drawn anyway, and others hardly ever."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -24,6 +26,14 @@ def dicts(rng, size):
     values = np.empty(size, dtype=object)
     values[:] = [{"count": value} for value in rng.integers(0, 3, size).tolist()]
     return values
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Time that passes only where a sampler takes it."""
+    made = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(pace, "time", SimpleNamespace(time=lambda: made.now))
+    return made
 
 
 LAWS = [coins, mostly_zero, rows, dicts]
@@ -103,20 +113,61 @@ def test_a_generator_of_its_own_that_is_seeded_in_every_call_is_refused(form, st
         dpaudit.epsilon_lower_bound(sample, 0, 1, samples=3000, claimed=1.0, stop_early=stop_early, own_randomness=True)
 
 
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("each", "seconds"), [(0.02, 4.0), (0.005, 3.0), (0.02, 20.0), (0.1, 60.0)])
+def test_a_seed_in_every_call_is_noticed_in_short_calls_too(clock, each, seconds, seed):
+    def sample(data, size, rng):
+        clock.now += each * size
+        return data + np.random.default_rng(seed).laplace(size=size)
+
+    with pytest.raises(dpaudit.CheckError, match="seed its generator in every call"):
+        dpaudit.epsilon_lower_bound(sample, 0, 1, seconds=seconds, seed=seed, own_randomness=True)
+
+
+def test_a_seed_in_every_call_is_noticed_in_answers_of_two_values():
+    def sample(data, size, rng):
+        return (np.random.default_rng(5).random(size) < 0.8) == bool(data)
+
+    with pytest.raises(dpaudit.CheckError, match="seed its generator in every call"):
+        dpaudit.epsilon_lower_bound(sample, 0, 1, samples=3000, own_randomness=True)
+
+
+HONEST = {
+    "lists of two lengths": lambda data, size, rng: [
+        [0.0, 0.0] if u > 0.01 else [1.0 + data] for u in rng.random(size).tolist()
+    ],
+    "rarely None in a tuple": lambda data, size, rng: [(0, 0) if u > 0.01 else (0, None) for u in rng.random(size)],
+    "rarely None": lambda data, size, rng: [np.zeros(3) if u > 0.01 else None for u in rng.random(size)],
+    "another type in small calls": lambda data, size, rng: [
+        {"n": int(number)} if size > 1000 else {"n": number}
+        for number in np.where(rng.random(size) < 0.001, 1 + data, 0)
+    ],
+    "sets and no objects": lambda data, size, rng: [
+        {"a", 1} if u > 0.02 else {1.0, "a", u} for u in rng.random(size).tolist()
+    ],
+}
+
+
+@pytest.mark.parametrize("own_randomness", [False, True])
+@pytest.mark.parametrize("case", HONEST)
+def test_honest_outputs_are_not_refused_in_whatever_form_they_come(case, own_randomness):
+    for seed in range(5):
+        options = {"samples": 3000, "seed": seed, "own_randomness": own_randomness}
+        assert dpaudit.epsilon_lower_bound(HONEST[case], 0, 1, **options).epsilon >= 0
+
+
 @pytest.mark.parametrize("own_randomness", [False, True])
 @pytest.mark.parametrize(("call", "each", "budget"), [(0.3, 0.001, 100), (0.06, 0.002, 100), (1.0, 0.001, 20)])
-def test_a_budget_that_is_used_up_within_a_deadline_is_refused(monkeypatch, own_randomness, call, each, budget):
+def test_a_budget_that_is_used_up_within_a_deadline_is_refused(clock, own_randomness, call, each, budget):
     """A call takes too long to be made again when the time is over."""
-    now, left = [0.0], [budget]
-    monkeypatch.setattr(pace, "clock", lambda: now[0])
-    for module in ("trial_calls", "sampler", "supports"):
-        monkeypatch.setattr(f"dpaudit.auditors.sampling.{module}.clock", lambda: now[0])
+    left = [budget]
 
     def sample(data, size, rng):
-        now[0] += call + each * size
+        clock.now += call + each * size
         outputs = data + rng.laplace(scale=0.1, size=size) if left[0] > 0 else np.zeros(size)
         left[0] -= size
         return outputs
 
-    with pytest.raises(dpaudit.CheckError, match=r"keeps a state|different outputs for the same"):
+    with pytest.raises(dpaudit.CheckError, match=r"keeps a state|different outputs for the same|depend on the call"):
         dpaudit.epsilon_lower_bound(sample, 0, 1, seconds=12, claimed=1.0, own_randomness=own_randomness)
+    assert clock.now < 14
