@@ -91,24 +91,19 @@ class FiniteLaw(Law):
     def against(self, other: Law) -> FiniteComparison:
         """Compare with another finite law; outcomes that one of them lacks have probability 0 there."""
         assert isinstance(other, FiniteLaw)
-        if self.outcomes is other.outcomes or _are_equal_rows(self.outcomes, other.outcomes):
+        if self.outcomes is other.outcomes:
             _check_distinct(self.outcomes)
             return FiniteComparison(self.outcomes, self.log_probabilities, other.log_probabilities)
         index: dict[Hashable, int] = {}
         outcomes: list[Any] = []
-        places: list[list[int]] = []
-        for law in (self, other):
-            at: list[int] = []
-            for outcome in law.outcomes:
-                place = index.setdefault(outcome_key(outcome), len(outcomes))
-                if place == len(outcomes):
-                    outcomes.append(outcome)
-                at.append(place)
+        for outcome in [*self.outcomes, *other.outcomes]:
+            if index.setdefault(outcome_key(outcome), len(outcomes)) == len(outcomes):
+                outcomes.append(outcome)
+        aligned = np.full((2, len(outcomes)), -np.inf)
+        for row, law in zip(aligned, (self, other), strict=True):
+            at = [index[outcome_key(outcome)] for outcome in law.outcomes]
             if len(set(at)) != len(at):
                 raise CheckError(_TWICE)
-            places.append(at)
-        aligned = np.full((2, len(outcomes)), -np.inf)
-        for row, at, law in zip(aligned, places, (self, other), strict=True):
             row[at] = law.log_probabilities
         return FiniteComparison(outcomes, aligned[0], aligned[1])
 
@@ -166,19 +161,11 @@ class FiniteComparison(Comparison):
         )
 
 
-def _are_equal_rows(x: Sequence[Any] | np.ndarray, y: Sequence[Any] | np.ndarray) -> bool:
-    """Whether both are arrays of the same numbers in the same order."""
-    return type(x) is type(y) is np.ndarray and x.dtype == y.dtype and x.dtype.kind in "biuf" and np.array_equal(x, y)
-
-
 def _check_distinct(outcomes: Sequence[Any] | np.ndarray) -> None:
     if _DISTINCT.get(id(outcomes)) is outcomes:
         return
-    if type(outcomes) is np.ndarray and outcomes.dtype.kind in "biu":
-        distinct = len(np.unique(outcomes.reshape(len(outcomes), -1), axis=0))
-    else:
-        distinct = len({outcome_key(outcome) for outcome in outcomes})
-    if distinct < len(outcomes):
+    keys = {outcome_key(outcome) for outcome in outcomes}
+    if len(keys) < len(outcomes):
         raise CheckError(_TWICE)
     if len(_DISTINCT) >= _REMEMBERED:
         _DISTINCT.clear()

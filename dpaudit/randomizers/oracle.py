@@ -95,11 +95,7 @@ class FrequencyOracle(ABC):
 
     def estimate(self, supports: npt.ArrayLike, users: int) -> npt.NDArray[np.float64]:
         """Unbiased estimate of the frequency of every value, from the supports of ``users`` reports."""
-        # In place: there may be millions of values.
-        estimates = np.asarray(supports, dtype=float) / users
-        estimates -= self.other
-        estimates /= self.own - self.other
-        return np.asarray(estimates)
+        return (np.asarray(supports, dtype=float) / users - self.other) / (self.own - self.other)
 
     def variance(self, frequency: npt.ArrayLike, users: int) -> npt.NDArray[np.float64]:
         """Exact variance of the estimate of a value, given the share of the users who hold it."""
@@ -123,14 +119,13 @@ def binomial_counts(trials: int, probability: float, size: int, rng: np.random.G
     cumulative = special.bdtr(np.arange(low, high + 1), trials, probability)
     cumulative[-1] = 1.0
     first = np.searchsorted(cumulative, np.arange(_STEPS + 1) / _STEPS, side="right")
-    # One look-up per number says where it lies: below 0 where more bits decide.
-    drawn_at = np.where(first[:-1] < first[1:], -1, first[:-1] + low)
+    jumps = first[:-1] < first[1:]
     steps = rng.integers(0, _STEPS, size, dtype=np.uint16)
-    drawn = np.take(drawn_at, steps)
-    at = np.flatnonzero(drawn < 0)
+    drawn = np.take(first, steps)
+    at = np.flatnonzero(np.take(jumps, steps))
     exact = (steps[at] + rng.random(len(at))) / _STEPS
-    drawn[at] = np.minimum(np.searchsorted(cumulative, exact, side="right"), high - low) + low
-    return np.asarray(drawn, dtype=np.int64)
+    drawn[at] = np.minimum(np.searchsorted(cumulative, exact, side="right"), high - low)
+    return np.asarray(drawn + low, dtype=np.int64)
 
 
 def check_oracle(values: int, epsilon: float) -> None:
