@@ -262,7 +262,7 @@ def run(
     _validate(request, seconds, workers, output, fresh)
     if output is not None:
         check_writable(output)
-    if not (request.targets or quiet):
+    if not (request.targets or request.claims or request.figures is not None or quiet):
         _tell_what_is_audited()
     with ExitStack() as stack:
         executor = None
