@@ -336,9 +336,19 @@ def _tell_what_is_audited() -> None:
 
     if Path.cwd() == ROOT or plans_in(Path("audits")):
         return
-    here = [path.name for path in sorted(Path().glob("*.toml")) if "[[audit]]" in path.read_text(errors="replace")]
+    here = [path.name for path in sorted(Path().glob("*.toml")) if _is_plan(path)]
     own = f"`dpaudit check {here[0]}` audits {here[0]} alone" if here else "name a target or a plan for your own"
     say(f"there is no plan in ./audits, so that the whole catalogue is audited; {own}")
+
+
+def _is_plan(path: Path) -> bool:
+    """Whether a file that nobody asked for seems to be a plan; one that cannot be read is none."""
+    from dpaudit.reading import MEBIBYTE, read_text
+
+    try:
+        return "[[audit]]" in read_text(path, most=MEBIBYTE)
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 def _tell(done: Run, output: Path | None) -> None:

@@ -133,6 +133,9 @@ def test_where_there_is_no_plan_for_the_folder_the_catalogue_is_announced(
     """Its audit takes minutes, and who has just written a plan beside a file may expect another."""
     if plan_here:
         plan("count.py", "count.py")
+    # What cannot be read as a plan is nobody's business.
+    (folder / "folder.toml").mkdir()
+    (folder / "bytes.toml").write_bytes(bytes(range(128, 256)))
 
     def run_request(request, **options):
         raise ParameterError("enough is known")
