@@ -210,8 +210,8 @@ def test_a_program_that_writes_nothing_has_the_status_that_it_has_without_a_dead
 ):
     program("time.sleep(600)", "silent")
     statuses = set()
-    for limit in ("--seconds", "--timeout"):
-        words = ["check", "--command", "./silent", "--claim-epsilon", 1, limit, 3, *ASKED]
+    for limit in (["--seconds", 6], ["--timeout", 1]):
+        words = ["check", "--command", "./silent", "--claim-epsilon", 1, *limit, *ASKED]
         status, out, _ = run(capsys, monkeypatch, *words)
         (result,) = json.loads(out)["results"]
         assert (result["verdict"], "begin with the line" in result["note"]) == ("error", True)
@@ -219,12 +219,11 @@ def test_a_program_that_writes_nothing_has_the_status_that_it_has_without_a_dead
     assert statuses == {4}
 
 
+# It hangs at a time, and not after a number of outputs, for the audit to have chosen an event by then on any machine.
 HANGS_LATER = """
 hello()
-drawn = 0
 for data, size, rng in requests():
-    drawn += size
-    if drawn > {most}: {half}; time.sleep(600)
+    if time.time() > {when}: {half}; time.sleep(600)
     say(*[int(data) ^ (rng.random() < 0.25) for _ in range(size)])
 """
 
@@ -233,9 +232,10 @@ for data, size, rng in requests():
 @pytest.mark.parametrize("half", ["pass", "say(0)"], ids=["nothing", "a part"])
 @pytest.mark.parametrize("epsilon", [0.5, 3.0])
 def test_of_a_program_that_hangs_after_answers_what_was_drawn_counts_at_the_deadline(command, epsilon, half):
-    mechanism = command(HANGS_LATER.format(most=100_000, half=half), timeout=60, parameters={"epsilon": epsilon})
-    seconds, began = 2.5, time.time()
-    budget = Budget(samples=100_000, deadline=began + seconds)
+    seconds, began = 4, time.time()
+    body = HANGS_LATER.format(when=began + 0.8 * seconds, half=half)
+    mechanism = command(body, timeout=60, parameters={"epsilon": epsilon})
+    budget = Budget(samples=10**7, deadline=began + seconds)
     try:
         evidence = audit(mechanism, mechanism.claims()[0], budget=budget, streams=Streams(1))
     except dpaudit.TargetRaisedError as error:
@@ -255,14 +255,15 @@ def test_of_a_program_that_hangs_after_answers_what_was_drawn_counts_at_the_dead
 def test_a_program_that_hangs_after_answers_is_told_of_before_its_process_is_ended(
     folder, program, capsys, monkeypatch
 ):
-    program(HANGS_LATER.format(most=100_000, half="pass"), "later")
-    words = ["check", "--command", "./later", "--claim-epsilon", 0.5, "--seconds", 3, "--inputs", "[0, 1]"]
-    words += ["--samples", 100_000, "--format"]
+    words = ["check", "--command", "./later", "--claim-epsilon", 0.5, "--seconds", 4, "--inputs", "[0, 1]"]
+    words += ["--samples", 10**7, "--format"]
+    program(HANGS_LATER.format(when=time.time() + 3.2, half="pass"), "later")
     status, out, _ = run(capsys, monkeypatch, *words, "json")
     (result,) = json.loads(out)["results"]
     assert (status, result["verdict"]) == (1, "refuted")
     assert "so that it is taken to hang" in result["note"]
     words[words.index(0.5)] = 3
+    program(HANGS_LATER.format(when=time.time() + 3.2, half="pass"), "later")
     status, out, _ = run(capsys, monkeypatch, *words, "text")
     assert status == 4
     assert "next step: give the program the request in the note" in out
