@@ -135,3 +135,30 @@ def test_a_model_that_is_fitted_when_the_target_is_loaded_has_its_threads_in_eve
         command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=60
     )
     assert [result["verdict"] for result in json.loads(done.stdout)["results"]] == ["consistent"]
+
+
+NICE = """
+from pathlib import Path
+import dpaudit
+
+class Nice(dpaudit.Mechanism):
+    '''Tells how nice its session is.'''
+
+    def sample(self, data, size, rng):
+        raise ValueError(Path("/proc/self/autogroup").read_text())
+
+    def neighbours(self):
+        return dpaudit.Neighbouring.any_two_inputs([0, 1], scope="all")
+
+    def claims(self):
+        return [dpaudit.PrivacyClaim(id="nice.c", statement="", epsilon=1.0)]
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/autogroup"), reason="sessions do not share processors here")
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_worker_gives_way_to_other_sessions_where_the_command_does(workers, tmp_path):
+    (tmp_path / "nice.py").write_text(NICE)
+    command = ["nice", "-n", "7", sys.executable, "-m", "dpaudit", "check", "nice.py:Nice", "--workers", workers]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert re.findall(r"autogroup-\d+ nice (\d+)", " ".join(done.stdout.split())) == ["7"]

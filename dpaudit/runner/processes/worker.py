@@ -132,6 +132,7 @@ def serve(connection: socket.socket, circumstances: Circumstances, done: Callabl
     """Answer requests until the parent ends, and then end, whatever is running; call ``done`` before each answer."""
     # An interrupt is the parent's to handle.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _be_as_nice_as_the_parent()
     streams = _begin(circumstances)
     _seed_afresh()
     owner = os.getpid()
@@ -152,6 +153,17 @@ def serve(connection: socket.socket, circumstances: Circumstances, done: Callabl
         except BaseException:
             # What was asked for is lost, and the parent says so.
             os._exit(1)
+
+
+def _be_as_nice_as_the_parent() -> None:
+    """Give way to others, in a session of its own, where the parent does.
+
+    Linux shares processors among sessions first, so that `nice` alone would count within this one only (sched(7)).
+    """
+    niceness = os.nice(0) if hasattr(os, "nice") else 0
+    if niceness > 0:
+        with suppress(OSError):
+            Path("/proc/self/autogroup").write_text(str(niceness), "ascii")
 
 
 def _begin(circumstances: Circumstances) -> _Streams:
