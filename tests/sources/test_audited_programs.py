@@ -232,8 +232,8 @@ for data, size, rng in requests():
 @pytest.mark.parametrize("half", ["pass", "say(0)"], ids=["nothing", "a part"])
 @pytest.mark.parametrize("epsilon", [0.5, 3.0])
 def test_of_a_program_that_hangs_after_answers_what_was_drawn_counts_at_the_deadline(command, epsilon, half):
-    seconds, began = 4, time.time()
-    body = HANGS_LATER.format(when=began + 0.8 * seconds, half=half)
+    seconds, began = 5, time.time()
+    body = HANGS_LATER.format(when=began + 0.65 * seconds, half=half)
     mechanism = command(body, timeout=60, parameters={"epsilon": epsilon})
     budget = Budget(samples=10**7, deadline=began + seconds)
     try:
@@ -255,15 +255,15 @@ def test_of_a_program_that_hangs_after_answers_what_was_drawn_counts_at_the_dead
 def test_a_program_that_hangs_after_answers_is_told_of_before_its_process_is_ended(
     folder, program, capsys, monkeypatch
 ):
-    words = ["check", "--command", "./later", "--claim-epsilon", 0.5, "--seconds", 4, "--inputs", "[0, 1]"]
+    words = ["check", "--command", "./later", "--claim-epsilon", 0.5, "--seconds", 5, "--inputs", "[0, 1]"]
     words += ["--samples", 10**7, "--format"]
-    program(HANGS_LATER.format(when=time.time() + 3.2, half="pass"), "later")
+    program(HANGS_LATER.format(when=time.time() + 3.25, half="pass"), "later")
     status, out, _ = run(capsys, monkeypatch, *words, "json")
     (result,) = json.loads(out)["results"]
     assert (status, result["verdict"]) == (1, "refuted")
     assert "so that it is taken to hang" in result["note"]
     words[words.index(0.5)] = 3
-    program(HANGS_LATER.format(when=time.time() + 3.2, half="pass"), "later")
+    program(HANGS_LATER.format(when=time.time() + 3.25, half="pass"), "later")
     status, out, _ = run(capsys, monkeypatch, *words, "text")
     assert status == 4
     assert "next step: give the program the request in the note" in out
