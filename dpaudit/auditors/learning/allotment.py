@@ -117,6 +117,23 @@ def allotted(
     return [events.event(chosen[i], float(means[chosen[i]]), shares[i]) for i in order]
 
 
+def compared_places(
+    cells: int, occurrences: Mapping[bool, np.ndarray], rows: int, least: float
+) -> dict[bool, tuple[np.ndarray, np.ndarray]]:
+    """Places of the thresholds whose events are compared, and of these places among the groups of cells, by side.
+
+    Parameters are those of :func:`allotted`, and how many cells there are.
+    """
+    starts = starts_of_groups(cells, 2 * _PLACES)
+    ends = np.append(starts[1:], cells) - 1
+    found = {}
+    for above, both in occurrences.items():
+        at = starts if above else ends
+        groups = np.flatnonzero((both[at] >= least) & (both[at] <= rows))
+        found[above] = at[groups], groups
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class _Events:
     """Events with the occurrences that each draw of the log-ratio makes to be expected in the final sample."""
@@ -149,23 +166,20 @@ def _events(
 ) -> _Events | None:
     """Events of both sides and directions, at some of the thresholds."""
     places, sides, reverses, hits = [], [], [], []
-    cells = len(curve.total)
-    starts = starts_of_groups(cells, 2 * _PLACES)
-    ends = np.append(starts[1:], cells) - 1
-    from_each, up_to_each, likely = curve.draws(starts)
-    for above, both in occurrences.items():
-        at, drawn = (starts, from_each) if above else (ends, up_to_each)
-        fitting = (both[at] >= least) & (both[at] <= rows)
-        count = both[at][fitting][:, None] * (test.size / rows)
+    compared = compared_places(len(curve.total), occurrences, rows, least)
+    if not any(len(at) for at, _ in compared.values()):
+        return None
+    from_each, up_to_each, likely = curve.draws(starts_of_groups(len(curve.total), 2 * _PLACES))
+    for above, (at, groups) in compared.items():
+        drawn = (from_each if above else up_to_each).T[groups]
+        count = occurrences[above][at][:, None] * (test.size / rows)
         for reverse in (False, True):
-            log_ratio = (-1.0 if reverse else 1.0) * drawn.T[fitting]
+            log_ratio = (-1.0 if reverse else 1.0) * drawn
             hits.append(np.stack([count * expit(log_ratio), count * expit(-log_ratio)]))
-            places.append(at[fitting])
+            places.append(at)
             sides.append(np.full(len(count), above))
             reverses.append(np.full(len(count), reverse))
     p_hits, q_hits = np.concatenate(hits, axis=1)
-    if not len(p_hits):
-        return None
     return _Events(
         places=np.concatenate(places),
         above=np.concatenate(sides),

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, ndtri
 
-from dpaudit.auditors.learning.allotment import allotted
+from dpaudit.auditors.learning.allotment import allotted, compared_places
 from dpaudit.auditors.learning.scores import ColumnScore, Score, score_from_json, scores_of
-from dpaudit.auditors.learning.smoothing import fitted_curve
+from dpaudit.auditors.learning.smoothing import Curve, fitted_curve
 from dpaudit.auditors.learning.threads import one_thread
 from dpaudit.auditors.outputs.column_words import PLAIN, Naming
 from dpaudit.auditors.outputs.outputs import Outputs, OutputsLike
@@ -247,7 +248,7 @@ def caution_for(rows: Sequence[int]) -> float:
     return -float(ndtri(_BAND_ERROR / looked_at))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Counts:
     """How often the events of a score occurred in the samples that judge it.
 
@@ -371,30 +372,49 @@ class Counts:
             None where there are few thresholds, or the counts of some events above thresholds, and of some below,
             differ from what the log-ratio makes them by more than luck explains.
         """
-        if test.provisional or len(self.thresholds) < _LEAST_THRESHOLDS:
+        explained = self._explained(test, least=least, clear=clear)
+        if explained is None:
             return None
-        cells = self.cells
-        curve = fitted_curve(cells, self.means, estimates=self.score.log_ratio)
-        if curve is None:
-            return None
-        errors = caution_for([self.rows])
-        both = {
-            above: np.sum(self.above if above else self.below, axis=0).astype(float)
-            for above in (True, False)
-            if curve.explains(cells, errors, above=above, amiss=_LITTLE_AMISS if clear else 0.0)
-        }
-        if not both:
-            return None
-        learned = 0.0 if isinstance(self.score, ColumnScore) else _LEAST_LEARNED * math.sqrt(2 * self.rows)
-        learned = min(learned, _LEAST_CLEAR if clear else _COMMON)
-        least_hits = max(_LEAST_SMOOTHED, learned, least * 2 * self.rows)
+        curve, both, least_hits = explained
         found = allotted(curve, both, self.rows, test, least=least_hits, most=_MOST_TOGETHER)
         if not found:
             return None
         choices = tuple(self._at(each.place, each.expected, above=each.above, reverse=each.reverse) for each in found)
         return Advice(curve.evidence, choices, tuple(each.share for each in found))
 
-    @property
+    def evidence(self, test: FinalTest, *, clear: bool = False) -> float | None:
+        """Evidence of what is `advised`, which takes less time; None where that is None."""
+        explained = self._explained(test, clear=clear)
+        if explained is None:
+            return None
+        curve, both, least_hits = explained
+        compared = compared_places(len(curve.total), both, self.rows, least_hits)
+        return curve.evidence if any(len(at) for at, _ in compared.values()) else None
+
+    def _explained(
+        self, test: FinalTest, *, least: float = 0.0, clear: bool = False
+    ) -> tuple[Curve, dict[bool, np.ndarray], float] | None:
+        """The log-ratio, occurrences of the events that it explains, by side, and how many an event needs."""
+        if test.provisional or len(self.thresholds) < _LEAST_THRESHOLDS or self.curve is None:
+            return None
+        curve, errors = self.curve, caution_for([self.rows])
+        both = {
+            above: np.sum(self.above if above else self.below, axis=0).astype(float)
+            for above in (True, False)
+            if curve.explains(self.cells, errors, above=above, amiss=_LITTLE_AMISS if clear else 0.0)
+        }
+        if not both:
+            return None
+        learned = 0.0 if isinstance(self.score, ColumnScore) else _LEAST_LEARNED * math.sqrt(2 * self.rows)
+        learned = min(learned, _LEAST_CLEAR if clear else _COMMON)
+        return curve, both, max(_LEAST_SMOOTHED, learned, least * 2 * self.rows)
+
+    @cached_property
+    def curve(self) -> Curve | None:
+        """The log-ratio along the score, by the counts; None where it has no such curve."""
+        return fitted_curve(self.cells, self.means, estimates=self.score.log_ratio)
+
+    @cached_property
     def cells(self) -> np.ndarray:
         """Occurrences, on either input, of scores from each threshold to below the next one, shape (2, thresholds)."""
         return np.stack([hits - np.append(hits[1:], 0) for hits in self.above]).astype(float)

@@ -372,13 +372,16 @@ def _column_that_says_as_much(
         error = math.hypot(error, 1 / math.sqrt(choice.q_hits))
     if best.predicted < choice.predicted - error:
         return None
-    most = max(_evidence(table, test, caution) for table in tables)
-    return column if _evidence(column, test, caution) >= (1 - _AS_LIKELY) * most else None
+    # The score that promises most is the likeliest to be likelier.
+    ordered = sorted(tables, key=lambda table: table.score is not choice.event.score)
+    likely = _evidence(column, test, caution)
+    likelier = any(likely < (1 - _AS_LIKELY) * _evidence(table, test, caution) for table in ordered)
+    return None if likelier else column
 
 
 def _evidence(table: Counts, test: FinalTest, caution: float) -> float:
-    advised = table.advised(test, clear=True)
-    return _evidence_of_counts(table.best(test, caution)) if advised is None else advised.evidence
+    advised = table.evidence(test, clear=True)
+    return _evidence_of_counts(table.best(test, caution)) if advised is None else advised
 
 
 def _is_readable_or_better(table: Counts, choice: Choice, test: FinalTest, caution: float) -> bool:

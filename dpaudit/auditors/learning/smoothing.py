@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 from scipy.special import expit, ndtri
@@ -85,22 +86,22 @@ class Fit:
 
     Attributes
     ----------
-    shapes
-        The constant and these shapes at every cell, shape (number of them, cells).
-    weights, covariance
-        Their weights, and the covariance of these in the posterior.
+    which
+        Numbers of these shapes, of which 0 is the constant.
+    weights, information
+        Their weights, and the inverse of their covariance in the posterior.
     evidence
         Logarithm of how many times likelier the counts are than without any difference, and of how likely these shapes
         were before.
     """
 
-    shapes: np.ndarray
+    which: np.ndarray
     weights: np.ndarray
-    covariance: np.ndarray
+    information: np.ndarray
     evidence: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Curve:
     """The log-ratio of two samples along a score: the average of several fits, as likely as the counts make them.
 
@@ -108,18 +109,19 @@ class Curve:
     ----------
     fits
         The fits.
+    shapes
+        The constant, and all shapes, at every cell, shape (number of them, cells).
     total
         Outputs of both inputs in every cell.
     """
 
     fits: tuple[Fit, ...]
+    shapes: np.ndarray
     total: np.ndarray
 
     def log_ratios(self, *, above: bool) -> np.ndarray:
         """Log-ratio of the probabilities of the cells from, or up to, each one: the mean over the fits."""
-        likely, fits = self._likely()
-        logit = np.stack([fit.weights @ fit.shapes for fit in fits])
-        return np.asarray(likely @ _of_events(logit, self.total, above=above))
+        return np.asarray(self._likely[0] @ _of_events(*self._of_cells, above=above))
 
     def draws(self, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Log-ratios that may be the true ones, of the events from, and up to, cells joined from ``starts`` on.
@@ -127,17 +129,25 @@ class Curve:
         Returns both, shape (draws, cells), and how likely each draw is. The draws are spread evenly over the posterior
         of the weights of each fit. As both samples are equally large, so are the probabilities of all outputs.
         """
-        likely, fits = self._likely()
+        likely, fits = self._likely
         total = np.add.reduceat(self.total, starts)
+        shapes = np.add.reduceat(self.shapes * self.total, starts, axis=1) / total
         drawn = []
         for fit in fits:
-            shapes = np.add.reduceat(fit.shapes * self.total, starts, axis=1) / total
-            spread = _root(fit.covariance)
-            drawn.append((fit.weights + _evenly_normal(len(fit.weights)) @ spread.T) @ shapes)
+            spread = _root(np.linalg.inv(fit.information))
+            drawn.append((fit.weights + _evenly_normal(len(fit.weights)) @ spread.T) @ shapes[fit.which])
         logit = _balanced(np.clip(np.concatenate(drawn), -_MOST, _MOST), total)
-        above, below = (_of_events(logit, total, above=above) for above in (True, False))
+        of_cells = _of_cells(logit, total)
+        above, below = (_of_events(*of_cells, above=above) for above in (True, False))
         return above, below, np.repeat(likely / _DRAWS, _DRAWS)
 
+    @cached_property
+    def _of_cells(self) -> tuple[np.ndarray, np.ndarray]:
+        """Outputs of the first and of the second input in every cell, by each fit that counts."""
+        logit = np.stack([fit.weights @ self.shapes[fit.which] for fit in self._likely[1]])
+        return _of_cells(logit, self.total)
+
+    @cached_property
     def _likely(self) -> tuple[np.ndarray, list[Fit]]:
         """How likely each fit is, and the fits, without those that hardly count."""
         evidence = np.array([fit.evidence for fit in self.fits])
@@ -206,13 +216,18 @@ def fitted_curve(cells: np.ndarray, scores: np.ndarray | None = None, *, estimat
         if estimates:
             bends = np.interp(_BENDS, rank, linear)
             shapes = np.concatenate([shapes, np.maximum(linear - bends[:, None], 0.0)])
-    found = tuple(
-        fit
-        for chosen, prior in _SETS.items()
-        if max(chosen) < len(shapes)
-        for fit in _fits(shapes[[0, *chosen]], cells[0], total, math.log(prior / sum(_SETS.values()) / len(_SCALES)))
-    )
-    return Curve(found, total) if found else None
+    coarse, first, joined = _grouped(shapes, cells[0], total)
+    together: dict[int, list[tuple[int, ...]]] = {}
+    for chosen in _SETS:
+        if max(chosen) < len(shapes):
+            together.setdefault(len(chosen), []).append(chosen)
+    found = {
+        chosen: fits
+        for sets in together.values()
+        for chosen, fits in zip(sets, _fits(sets, coarse, first, joined), strict=True)
+    }
+    ordered = tuple(fit for chosen in _SETS for fit in found.get(chosen, ()))
+    return Curve(ordered, shapes, total) if ordered else None
 
 
 def _standardised(scores: np.ndarray, total: np.ndarray) -> np.ndarray | None:
@@ -223,33 +238,40 @@ def _standardised(scores: np.ndarray, total: np.ndarray) -> np.ndarray | None:
     return centred / spread if math.isfinite(spread) and spread > 0 else None
 
 
-def _fits(shapes: np.ndarray, first: np.ndarray, total: np.ndarray, prior: float) -> list[Fit]:
-    """Fit weights of shapes to the counts of the first input, for each standard deviation for which that converges.
+def _fits(sets: Sequence[tuple[int, ...]], shapes: np.ndarray, first: np.ndarray, total: np.ndarray) -> list[list[Fit]]:
+    """Fit weights of sets of equally many shapes to the counts, for each standard deviation for which that converges.
 
-    ``prior`` is the logarithm of how likely this set of shapes is, before anything is counted.
+    Returns the fits of each set.
     """
-    coarse, first, total = _grouped(shapes, first, total)
-    precision = np.repeat(total.sum() / _SCALES[:, None] ** 2, len(shapes), axis=1)
+    rows = np.array([(0, *chosen) for chosen in sets])
+    own = shapes[rows]
+    size = rows.shape[1]
+    one, other = np.triu_indices(size)
+    products = (own[:, one] * own[:, other]).swapaxes(1, 2)
+    precision = np.repeat(total.sum() / _SCALES[:, None] ** 2, size, axis=1)
     precision[:, 0] = _LITTLE
-    weights = np.zeros_like(precision)
-    # Newton's method for all standard deviations at once.
+    weights = np.zeros((len(sets), *precision.shape))
+    information = np.empty((*weights.shape, size))
+    # Newton's method for all sets and standard deviations at once.
     for _ in range(_STEPS):
-        part = expit(weights @ coarse)
-        information = (coarse * (total * part * (1 - part))[:, None]) @ coarse.T
-        information[:, range(len(shapes)), range(len(shapes))] += precision
-        gradient = (first - total * part) @ coarse.T - precision * weights
-        step = np.linalg.solve(information, gradient[:, :, None])[:, :, 0]
+        part = expit(weights @ own)
+        information[..., one, other] = information[..., other, one] = (total * part * (1 - part)) @ products
+        information[..., range(size), range(size)] += precision
+        gradient = (first - total * part) @ own.swapaxes(1, 2) - precision * weights
+        step = np.linalg.solve(information, gradient[..., None])[..., 0]
         weights = weights + step
-        converged = np.abs(step).max(axis=1) < _CLOSE_ENOUGH
+        converged = np.abs(step).max(axis=-1) < _CLOSE_ENOUGH
         if converged.all():
             break
-    logit = weights @ coarse
+    logit = weights @ own
     # Without a difference, every output is as likely to be of the first input as of the second.
-    fit = logit @ first - (np.logaddexp(0, logit) - math.log(2)) @ total - np.sum(precision * weights**2, axis=1) / 2
+    fit = logit @ first - (np.logaddexp(0, logit) - math.log(2)) @ total - np.sum(precision * weights**2, axis=-1) / 2
     volume = np.linalg.slogdet(information)[1] - math.log(total.sum() / 4)
-    evidence = prior + fit + (np.log(precision[:, 1:]).sum(axis=1) - volume) / 2
+    prior = np.log([_SETS[chosen] / sum(_SETS.values()) / len(_SCALES) for chosen in sets])
+    evidence = prior[:, None] + fit + (np.log(precision[:, 1:]).sum(axis=1) - volume) / 2
     return [
-        Fit(shapes, weights[i], np.linalg.inv(information[i]), float(evidence[i])) for i in np.flatnonzero(converged)
+        [Fit(rows[i], weights[i, j], information[i, j], float(evidence[i, j])) for j in np.flatnonzero(each)]
+        for i, each in enumerate(converged)
     ]
 
 
@@ -302,11 +324,15 @@ def _evenly_normal(dimension: int) -> np.ndarray:
     return np.concatenate([points, -points])
 
 
-def _of_events(logit: np.ndarray, total: np.ndarray, *, above: bool) -> np.ndarray:
-    """Log-ratios of the events from, or up to, each cell, of cells with these log-ratios."""
+def _of_cells(logit: np.ndarray, total: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Outputs of the first and of the second input in cells with these log-ratios."""
     logit = np.clip(logit, -_MOST, _MOST)
-    first, second = (_cumulated(total * expit(sign * logit), above=above) for sign in (1, -1))
-    return np.asarray(np.log(first) - np.log(second))
+    return total * expit(logit), total * expit(-logit)
+
+
+def _of_events(first: np.ndarray, second: np.ndarray, *, above: bool) -> np.ndarray:
+    """Log-ratios of the events from, or up to, each cell, by the outputs of both inputs in the cells."""
+    return np.asarray(np.log(_cumulated(first, above=above) / _cumulated(second, above=above)))
 
 
 def _cumulated(cells: np.ndarray, *, above: bool) -> np.ndarray:
