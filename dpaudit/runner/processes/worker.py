@@ -162,8 +162,8 @@ def _be_as_nice_as_the_parent() -> None:
     """
     niceness = os.nice(0) if hasattr(os, "nice") else 0
     if niceness > 0:
-        with suppress(OSError):
-            Path("/proc/self/autogroup").write_text(str(niceness), "ascii")
+        with suppress(OSError), Path("/proc/self/autogroup").open("w", encoding="ascii") as setting:
+            setting.write(str(niceness))
 
 
 def _begin(circumstances: Circumstances) -> _Streams:
