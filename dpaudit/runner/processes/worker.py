@@ -11,6 +11,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -24,6 +25,9 @@ from dpaudit.runner.processes import messages
 
 ENDED_WITH_PARENT = 3
 """Exit status of a worker whose parent has gone."""
+
+_TRIES = 10
+"""How often a worker tries to give its session the niceness of the command. Chosen by hand: a second at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,9 +165,17 @@ def _be_as_nice_as_the_parent() -> None:
     Linux shares processors among sessions first, so that `nice` alone would count within this one only (sched(7)).
     """
     niceness = os.nice(0) if hasattr(os, "nice") else 0
-    if niceness > 0:
-        with suppress(OSError), Path("/proc/self/autogroup").open("w", encoding="ascii") as setting:
-            setting.write(str(niceness))
+    for _ in range(_TRIES if niceness > 0 else 0):
+        try:
+            with Path("/proc/self/autogroup").open("w", encoding="ascii") as setting:
+                setting.write(str(niceness))
+        except BlockingIOError:
+            # A user may do this once in a tenth of a second, in all processes together.
+            time.sleep(0.1)
+        except OSError:
+            return
+        else:
+            return
 
 
 def _begin(circumstances: Circumstances) -> _Streams:
