@@ -175,6 +175,26 @@ def test_an_outcome_listed_twice_is_refused():
         compare(twice, FiniteLaw.from_probabilities([(1, 2)], [1.0]))
 
 
+def test_rows_of_two_arrays_are_compared_as_lists_of_them_are():
+    rows, p, q = np.array([[0, 1], [1, 0], [1, 1]]), [0.5, 0.25, 0.25], [0.2, 0.3, 0.5]
+    by_arrays = compare(FiniteLaw.from_probabilities(rows, p), FiniteLaw.from_probabilities(rows.copy(), q))
+    for others in (rows.tolist(), rows[::-1], rows.astype(float)[[1, 0, 2]]):
+        masses = dict(zip(map(tuple, rows.tolist()), q, strict=True))
+        law = FiniteLaw.from_probabilities(others, [masses[tuple(row)] for row in np.asarray(others).tolist()])
+        found = compare(FiniteLaw.from_probabilities(rows, p), law)
+        for epsilon in (0.0, 0.1, 0.5, 1.0):
+            assert found.delta(epsilon) == by_arrays.delta(epsilon)
+    # Floating point holds no whole number beyond 2^53, and what is masked is no outcome.
+    large = FiniteLaw.from_probabilities(np.array([2**53, 2**53 + 1, 5]), p)
+    with pytest.raises(CheckError, match="same outcome twice"):
+        compare(large, FiniteLaw.from_probabilities(np.array([2.0**53, 2.0**53, 5.0]), q))
+    one, other = (FiniteLaw.from_probabilities(np.ma.array([1, 2, 3], mask=mask), p) for mask in ([0, 1, 0], [0, 0, 1]))
+    assert compare(one, other).epsilon(0.0).upper == np.inf
+    again = np.array([[0, 1], [0, 1], [1, 1]])
+    with pytest.raises(CheckError, match="same outcome twice"):
+        compare(FiniteLaw.from_probabilities(again, p), FiniteLaw.from_probabilities(again.copy(), q))
+
+
 def test_laws_of_different_kinds_are_not_compared():
     with pytest.raises(CheckError, match="a FiniteLaw cannot be compared with a LaplaceLaw"):
         compare(FiniteLaw.from_probabilities("a", [1.0]), LaplaceLaw(0.0, 1.0))
