@@ -383,7 +383,7 @@ class Counts:
         return Advice(curve.evidence, choices, tuple(each.share for each in found))
 
     def evidence(self, test: FinalTest, *, clear: bool = False) -> float | None:
-        """Evidence of what is `advised`, which takes less time; None where that is None."""
+        """Return the evidence of what `advised` returns, without choosing events, and None where it returns None."""
         explained = self._explained(test, clear=clear)
         if explained is None:
             return None
