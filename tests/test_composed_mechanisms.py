@@ -265,6 +265,7 @@ def test_rho_and_renyi_of_repeated_answers_add_up(count):
     assert (found.lower, found.upper) == pytest.approx((count * divergence, count * divergence), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_concentration_of_gaussian_and_other_parts():
     class Noisy(Answer):
         def sample(self, data, size, rng):

@@ -77,6 +77,7 @@ def test_plans_of_a_target_of_the_catalogue_are_those_of_all_papers_that_speak_o
     assert plans_of("no-such-target") == []
 
 
+@pytest.mark.slow
 def test_every_plan_of_the_catalogue_can_be_read_and_every_paper_with_claims_has_one():
     read = {plan.paper: plan for plan in map(read_plan, plans())}
     assert set(read) == {key for key, entry in catalogue_papers().items() if entry.declarations or entry.plan}
@@ -89,6 +90,7 @@ def test_every_plan_of_the_catalogue_can_be_read_and_every_paper_with_claims_has
             assert list(audit.cells())
 
 
+@pytest.mark.slow
 def test_every_claim_of_the_catalogue_is_audited():
     audited = {audit.claim for path in plans() for audit in read_plan(path).audits}
     assert audited == set(catalogue_claims())

@@ -79,6 +79,7 @@ def _fresh(code):
     return done.stdout.split()
 
 
+@pytest.mark.slow
 def test_importing_loads_nothing_heavy_until_a_name_is_used():
     heavy = ("numpy", "scipy", "pydantic", "hypothesis", "sklearn", "typer", "rich")
     code = f"import sys, dpaudit; print(*(set({heavy!r}) & set(sys.modules))); dpaudit.DpauditError, dpaudit.Verdict"

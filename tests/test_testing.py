@@ -52,6 +52,7 @@ def message(*args, **options):
     return str(caught.value)
 
 
+@pytest.mark.slow
 def test_what_holds_passes_and_returns_the_evidence():
     assert assert_private(Exact(), epsilon=1.0).verdict == "proved"
     sampled = assert_private(Noisy(), epsilon=1.0, samples=20_000)
@@ -78,6 +79,7 @@ def test_a_violation_found_by_sampling_is_shown_with_its_false_alarm_rate():
     assert 0 < q < p < 1
 
 
+@pytest.mark.slow
 def test_the_bound_is_rounded_downwards(monkeypatch):
     found = []
     audit = dpaudit.testing.audit
@@ -90,6 +92,7 @@ def test_the_bound_is_rounded_downwards(monkeypatch):
         assert 0 <= found[-1].measured["epsilon"].lower - printed < 1e-3, "four digits"
 
 
+@pytest.mark.slow
 def test_an_exact_violation_has_no_false_alarm_rate():
     text = message(Exact(epsilon=2.0), epsilon=1.0)
     assert "refuted (exact)" in text
@@ -179,6 +182,7 @@ def test_a_function_is_audited_on_its_pairs():
     assert {line.split()[1] for line in text.splitlines()[1:3]} == {"3.0", "5.0"}
 
 
+@pytest.mark.slow
 def test_a_function_is_called_by_the_name_its_author_gave_it():
     class Sampler:
         def __call__(self, data, size, rng):
@@ -223,6 +227,7 @@ def test_a_pair_of_equal_inputs_is_refused():
         assert_private(noisy, epsilon=1.0, pairs=[(3.0, 4.0), (3.0, 3.0)])
 
 
+@pytest.mark.slow
 def test_a_method_can_be_insisted_on():
     assert assert_private(Exact(), epsilon=1.0, method="black-box", samples=5000).verdict == "consistent"
     text = message(Exact(epsilon=2.0), epsilon=1.0, method="black-box", samples=5000)
@@ -256,6 +261,7 @@ def test_a_broken_contract_is_raised_as_it_is_and_without_the_way_through_dpaudi
         assert_private(lambda data, size, rng: rng.random(size - 1), epsilon=1.0, pairs=PAIRS)
 
 
+@pytest.mark.slow
 def test_long_inputs_are_shown_in_part():
     records = (tuple(range(5000)), tuple(range(1, 5001)))
     text = message(lambda data, size, rng: noisy(data[0], size, rng), epsilon=1.0, pairs=[records], samples=2000)
@@ -263,6 +269,7 @@ def test_long_inputs_are_shown_in_part():
     assert "... (28" in text
 
 
+@pytest.mark.slow
 def test_every_audit_is_counted_with_its_false_alarm_rate():
     before = len(dpaudit.testing.history)
     assert_private(Exact(), epsilon=1.0)
@@ -289,6 +296,7 @@ def above(outputs, data):
     return counts(outputs) > data
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("looks", [{"features": counts}, {"supports": above}], ids=["features", "supports"])
 def test_a_failure_names_the_function_and_what_looks_at_its_outputs(looks):
     text = message(tagged, epsilon=0.5, pairs=PAIRS, samples=5000, **looks)

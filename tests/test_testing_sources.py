@@ -64,6 +64,7 @@ def test_arrays(outputs):
         assert_private(outputs, guarantee=dpaudit.ZeroConcentratedDP(0.05))
 
 
+@pytest.mark.slow
 def test_files(outputs, tmp_path):
     for name, part in zip("ab", outputs, strict=True):
         np.save(tmp_path / f"{name}.npy", part)

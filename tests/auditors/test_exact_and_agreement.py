@@ -104,6 +104,7 @@ def test_pairs_that_are_not_all_only_certify():
     assert decide(Table(complete=False), epsilon=10.0).verdict == "certified"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("delta", [0.0, 0.02])
 def test_black_box_agrees_with_exact(seed, delta):
@@ -131,6 +132,7 @@ def test_a_sampler_with_an_outcome_that_the_law_lacks():
         decide(Extra(), epsilon=10.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("actual", [1.4, 2.0])
 def test_a_law_of_numbers_that_understates_the_leakage(actual):
     evidence = decide(Noise(actual=actual))
@@ -138,6 +140,7 @@ def test_a_law_of_numbers_that_understates_the_leakage(actual):
     assert "does not follow `law`" in evidence.note
 
 
+@pytest.mark.slow
 def test_a_law_of_numbers_that_overstates_the_leakage():
     with pytest.raises(dpaudit.CheckError, match="does not follow `law`"):
         decide(Noise(actual=0.5))
@@ -175,6 +178,7 @@ def test_the_result_says_which_error_of_the_sampler_would_have_been_seen():
     assert not any(name.startswith("detectable") for name in decide(Noise(), method="black-box").measured)
 
 
+@pytest.mark.slow
 def test_over_two_thousand_outcomes_a_variation_of_one_per_cent_is_not_seen():
     class Wide(dpaudit.Mechanism):
         """Two thousand outcomes, of which one is twice as likely."""

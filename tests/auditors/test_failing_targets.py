@@ -100,6 +100,7 @@ class FailsAtTheWorstTime(Flip):
 ALPHA = 0.5
 
 
+@pytest.mark.slow
 def test_a_target_that_fails_at_the_worst_time_is_not_refuted_more_often_than_stated():
     """With the bound for a fixed number, each of these failures would have been a false refutation."""
     refuted = failed = 0

@@ -51,6 +51,7 @@ LAWS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LAWS)
 def test_samples_of_the_law_are_refused_as_seldom_as_stated(name):
     law, draw = LAWS[name]

@@ -124,6 +124,7 @@ def test_every_pair_given_is_a_pair_of_neighbours(domain):
         assert {pair_key(pair) for pair in varied} - {pair_key(pair) for pair in patterns + drawn} or domain.count()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("domain", DOMAINS, ids=repr)
 def test_equal_generators_draw_alike(domain):
     def once(seed):
@@ -264,6 +265,7 @@ def test_a_small_domain_is_complete_and_a_large_one_gives_its_patterns():
     assert sum(1 for _ in every) == math.comb(500, 2)
 
 
+@pytest.mark.slow
 def test_nothing_is_proved_from_patterns():
     class Flips(dpaudit.Mechanism):
         domain = dpaudit.Vectors(length=1, low=0, high=1)
@@ -328,6 +330,7 @@ def test_arguments_that_make_no_domain(make, words):
         make()
 
 
+@pytest.mark.slow
 def test_strategies_that_draw_no_pairs():
     def first(strategy):
         return next(dpaudit.DrawnPairs(strategy=strategy, relation="r", scope="s").patterns())

@@ -114,6 +114,7 @@ class Known(dpaudit.Mechanism):
 COINS = FiniteLaw.from_probabilities([0, 1], [0.6, 0.4])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("guarantee", GUARANTEES, ids=str)
 @pytest.mark.parametrize("size", [1e100, 1e140, 1e160, 1e308])
 def test_laws_far_apart_or_of_huge_scales_give_a_verdict_or_a_message(guarantee, size):

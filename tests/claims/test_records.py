@@ -199,6 +199,7 @@ def test_the_published_schema_is_up_to_date():
     )
 
 
+@pytest.mark.slow
 def test_the_schema_itself_is_one():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
 

@@ -154,6 +154,7 @@ def test_a_target_file_that_cannot_be_imported(refused, folder, content, words):
     assert "None" not in message
 
 
+@pytest.mark.slow
 def test_a_folder_is_no_target_file(refused, folder):
     (folder / "a.py").mkdir()
     assert "Is a directory" in refused("check", "a.py")

@@ -25,6 +25,7 @@ def scores(folder, canaries):
     return "scores.csv"
 
 
+@pytest.mark.slow
 def test_the_bound_is_that_of_the_function(dpaudit, scores, canaries):
     expected = package.one_run_bound(*canaries, delta=1e-6)
     told = json.loads(dpaudit("bound", "--one-run", scores, "--delta", "1e-6", "--format", "json").out)
@@ -83,6 +84,7 @@ def test_a_report(dpaudit, scores, folder, canaries):
     assert "canaries: 600\n" in shown.out
 
 
+@pytest.mark.slow
 def test_forms_of_files(dpaudit, scores, folder, canaries):
     expected = dpaudit("bound", "--one-run", scores).out
     rows = [f"{score!r};{inside}" for score, inside in zip(canaries[0].tolist(), canaries[1], strict=True)]

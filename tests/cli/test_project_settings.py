@@ -33,6 +33,7 @@ def test_settings_stand_for_options_that_are_left_out(project, dpaudit):
     assert "--confidence 0.99" in record["command"]
 
 
+@pytest.mark.slow
 def test_the_command_line_comes_first(project, dpaudit):
     project('[tool.dpaudit]\nclaims = ["count.utility"]\nseed = 7\n')
     outcome = dpaudit("check", "count.py", "--claim", "count.privacy", "--seed", "0", "--quiet", "--format", "json")

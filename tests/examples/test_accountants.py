@@ -36,6 +36,7 @@ def test_a_library_that_is_not_there_is_an_error_and_no_answer():
     assert isinstance(answer, float) or set(answer) == {"error"}
 
 
+@pytest.mark.slow
 def test_answers_are_judged(table):
     truth = NoisySteps()
     assert table.judged(truth, 2.0, 1e-6)[0] is Verdict.REFUTED

@@ -56,6 +56,7 @@ def test_tails_keep_their_digits_below_1e_300():
     assert found == pytest.approx(exact, rel=0, abs=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", [0.5, 0.27, 1e-4])
 def test_law_of_100_000_bits_is_binomial(p):
     found = log_count_law([(40_000, Bit.of(p)), (60_000, Bit.of(p))])
@@ -102,6 +103,7 @@ def test_no_divergence_beyond_the_largest_loss():
     assert hockey_stick(one, one, [(5, one)], 0.0).delta == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mirrored", [True, False])
 def test_worst_number_of_ones_is_the_worst_of_all(mirrored):
     for zero, one, others, _, share in random_cases(50, most=30):

@@ -94,6 +94,7 @@ def test_the_supremum_encloses_that_of_a_fine_grid():
         assert found.lower <= most * (1 + 1e-4)
 
 
+@pytest.mark.slow
 def test_gaussian_parts_are_exact_and_bound_mixtures():
     def laws(kind):
         return compare(*(kind(x) for x in (0.0, 1.0)))

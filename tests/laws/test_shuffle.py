@@ -87,6 +87,7 @@ def test_worst_case_of_bits_is_that_of_all_inputs(seed):
     assert shuffle.epsilon(delta).epsilon == pytest.approx(max(pair.epsilon(delta).upper for pair in pairs), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_worst_case_of_three_reports_is_that_of_all_inputs():
     shuffle = Shuffle(three(0.6), 4)
     pairs = [compare(shuffle.law(p), shuffle.law(q)) for p, q in neighbours(3, 4)]

@@ -213,6 +213,7 @@ def test_many_binomial_numbers_follow_their_law(trials, probability):
     assert statistic <= chi2.isf(1e-6, max(len(pooled[0]) - 1, 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("trials", "probability"), [(10**8, 2.0**-16), (10**8, 0.3), (10**12, 1e-12)])
 def test_many_binomial_numbers_of_many_trials_take_little_memory(trials, probability):
     rng = np.random.default_rng(SEED)

@@ -111,6 +111,7 @@ def test_what_matters_comes_first_and_mere_numbers_are_folded(make_record, make_
     assert json.loads(render_comparison(found, "json"))["runs"] == [["seed", "0", "7"]]
 
 
+@pytest.mark.slow
 def test_a_comparison_fits_a_comment(make_record, make_result):
     old, new = (
         make_record(*(make_result(verdict, parameters={"n": n, "name": "long " * 20}) for n in range(1000)))
@@ -161,6 +162,7 @@ def run(capsys, monkeypatch):
     return status
 
 
+@pytest.mark.slow
 def test_exit_status(tmp_path, run, make_record, make_result):
     old, new, bad = (tmp_path / name for name in ("old.json", "new.json", "bad.json"))
     old.write_text(make_record(make_result()).to_json())

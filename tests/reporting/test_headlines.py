@@ -94,6 +94,7 @@ def test_privacy_that_is_refuted_is_never_dropped_for_a_figure(make_paper: Make)
     assert shown[:2] == ["Section 2", "Theorem 1"]
 
 
+@pytest.mark.slow
 def test_claims_of_one_place_are_one_headline_with_a_region_and_a_statement_for_each(make_paper: Make) -> None:
     place = {"section": "1", "theorem": 1}
     record = make_paper(

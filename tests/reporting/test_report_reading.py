@@ -147,6 +147,7 @@ def test_ids_of_the_pages_are_unique(full_record: Record) -> None:
         assert {name for names in re.findall('aria-labelledby="([^"]*)"', page) for name in names.split()} <= set(ids)
 
 
+@pytest.mark.slow
 @committed
 def test_the_committed_reports_can_be_reviewed() -> None:
     files = [path for path in REPORTS.iterdir() if path.suffix in (".md", ".json", ".svg")]

@@ -182,6 +182,7 @@ def test_a_refuted_claim_points_to_the_class_of_its_mechanism(tmp_path, monkeypa
     assert dpaudit.check("my code/own.py").reproducible().to_json() == record.reproducible().to_json()
 
 
+@pytest.mark.slow
 def test_places_in_a_damaged_record_are_left_out(paper):
     for sources in ("x", {"ldp-kwiksort-rr": 5}, {"ldp-kwiksort-rr": {"file": 3}}):
         damaged = dataclasses.replace(paper, environment={"sources": sources})

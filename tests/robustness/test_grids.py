@@ -129,6 +129,7 @@ def test_the_command_of_a_record_allows_as_many():
     assert "--max-cells" not in Request(targets=["count.py"]).command
 
 
+@pytest.mark.slow
 def test_the_help_says_the_limit(call):
     for command in ("check", "reproduce"):
         assert str(MOST_CELLS) in call(command, "--help")[1]

@@ -127,6 +127,7 @@ def test_a_plan(refused, folder, value, more, words):
     assert len(message) < 600
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["\\u0000.py", "a" * 5000 + ".py", "loop.py", "\\u001b[31m.py", "pipe.py"])
 def test_the_file_of_a_plan(refused, folder, protocol):
     os.symlink("loop.py", "loop.py")
@@ -136,6 +137,7 @@ def test_the_file_of_a_plan(refused, folder, protocol):
     assert "there is no Python file" in refused("check", "plan.toml")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change", [lambda text: "\ufeff" + text, lambda text: text.replace("\n", "\r\n")], ids=["BOM", "CRLF"]
 )
@@ -221,6 +223,7 @@ def test_what_is_no_file(refused, folder, kind, words, ending):
     refused(*words, name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["endless", "pipe", "folder", "loop", "text"])
 def test_a_store_that_is_none(refused, folder, kind):
     os.mkdir("out")

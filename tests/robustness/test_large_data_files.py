@@ -25,6 +25,7 @@ def write(path, orders, counts):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [1, 4])
 def test_a_file_is_opened_as_often_for_one_setting_as_for_many(tmp_path, monkeypatch, settings):
     path = write(tmp_path / f"votes{settings}.soc", [[2, 1, 3], [3, 2, 1]], [50, 10])

@@ -153,6 +153,7 @@ def test_what_is_no_regular_file_is_told(folder):
         write_file("a" * 300, "x")
 
 
+@pytest.mark.slow
 def test_everything_for_a_user_is_written_in_this_way(folder, monkeypatch):
     record = read_record(RECORD)
     writers = [

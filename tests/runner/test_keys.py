@@ -49,6 +49,7 @@ def test_what_a_result_depends_on_changes_its_keys(cells, change):
     assert not set(Keys(0).candidates(cell)) & set(Keys(0).candidates(other))
 
 
+@pytest.mark.slow
 def test_the_seed_changes_keys(cells):
     cell = cells["mixed.box"]
     assert not set(Keys(0).candidates(cell)) & set(Keys(1).candidates(cell))

@@ -237,6 +237,7 @@ def test_a_claim_that_is_not_measured_on_data(folder):
         build_cells(Request(targets=["votes.toml"]))
 
 
+@pytest.mark.slow
 def test_the_catalogue_s_data_are_what_its_plans_say():
     folder = os.environ.get(DATA_FOLDER)
     planned = [data for path in sorted((ROOT / "audits").glob("*.toml")) for data in read_plan(path).data.values()]

@@ -525,6 +525,7 @@ def test_what_to_do_about_a_program_that_writes_identifiers(program):
     assert "or define `features`" not in result.note
 
 
+@pytest.mark.slow
 def test_a_class_that_looks_at_the_outputs_of_any_program_is_no_target(tmp_path):
     file = tmp_path / "looks.py"
     file.write_text(

@@ -135,6 +135,7 @@ def test_structures_of_files_are_those_of_lists(tmp_path, pair):
     assert all("compared as structures whose parts may be absent or null" in note for note in found.notes)
 
 
+@pytest.mark.slow
 def test_nulls_of_files_are_the_none_of_lists(tmp_path):
     rng = np.random.default_rng(1)
     sides = [
@@ -156,6 +157,7 @@ def test_nulls_of_files_are_the_none_of_lists(tmp_path):
         by_label(json_file(tmp_path, "x.jsonl", [{"who": who, "n": 1} for who in (1, None)]), "who")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("chunk")
 def test_structures_are_told_apart_by_a_label(tmp_path):
     rng = np.random.default_rng(1)

@@ -258,6 +258,7 @@ def diffprivlib(monkeypatch):
     )
 
 
+@pytest.mark.slow
 def test_mechanisms_of_diffprivlib(diffprivlib):
     def regression(bound):
         def fit(data):

@@ -46,6 +46,7 @@ def test_the_bounds_are_ever_wrong_with_probability_alpha_at_most(share, prior, 
     assert wrong_at_any_time(lambda k, f: upper(k, f, alpha, prior) < share, share, trials) <= alpha
 
 
+@pytest.mark.slow
 def test_they_use_a_good_part_of_their_alpha():
     alpha, prior = 0.2, (0.5, 0.5)
     assert wrong_at_any_time(lambda k, f: lower(k, f, alpha, prior) > 0.5, 0.5, 100) > alpha / 5

@@ -75,6 +75,7 @@ def test_the_best_share_loses_next_to_nothing_against_all_shares(p, q, delta):
     assert chosen >= bound(0.5) * (1 - 1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [0.01, 0.1, 0.3])
 @pytest.mark.parametrize(("p", "q"), [(0.4, 0.05), (0.9, 0.3), (0.5, 0.0), (0.32, 0.1)])
 def test_a_bound_by_the_ratio_covers_where_coins_assign_the_trials(delta, p, q):

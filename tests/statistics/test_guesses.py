@@ -144,6 +144,7 @@ def published_mu(right, k, m, alpha):
     return None
 
 
+@pytest.mark.slow
 def test_bounds_against_the_published_formulas():
     for right, k, m in ((17, 20, 50), (60, 80, 80)):
         assert mu_of_guesses(right, k, m, alpha=0.05) == pytest.approx(published_mu(right, k, m, 0.05), abs=0.0101)

@@ -53,6 +53,7 @@ def test_intervals_are_hc3_of_the_textbook():
     assert found.estimate == pytest.approx(coefficients[1], rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("corrected", [False, True])
 def test_fitted_intervals_cover_under_unequal_noise(corrected):
     rng, repeats = np.random.default_rng(SEED), 400

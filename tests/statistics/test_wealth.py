@@ -161,6 +161,7 @@ def test_a_bet_on_two_events_does_not_gain_where_the_guarantee_holds(guarantee):
             assert x @ factors @ y <= 1 + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("guarantee", GUARANTEES[:4], ids=str)
 def test_bets_on_two_events_gain_as_fast_as_their_distance_from_the_guarantee(guarantee):
     """That distance is found by a general method, with the guarantee of both events as its constraints."""

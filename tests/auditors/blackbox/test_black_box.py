@@ -80,6 +80,7 @@ def test_lower_bound_is_below_the_exact_epsilon_and_near_it(name, seed):
     assert bound.detection_limit > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [1e-3, 0.01, 0.1])
 @pytest.mark.parametrize("distance", [0.5, 1.0])
 def test_gaussian_with_delta(delta, distance):
@@ -125,6 +126,7 @@ def test_a_certain_event_gives_a_large_bound():
     assert math.isfinite(bound.epsilon)
 
 
+@pytest.mark.slow
 def test_a_sampler_that_does_not_look_at_its_input_gives_no_bound():
     for name, (sample, x, y, _) in PURE.items():
         blind = partial(lambda sample, x, data, size, rng: sample(x, size, rng), sample, x)
@@ -168,6 +170,7 @@ def words(data, size, rng):
     return np.where(rng.random(size) < 0.2 + 0.4 * data, "heads", "tails")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sample", "epsilon"),
     [
@@ -285,6 +288,7 @@ def test_the_error_probability_is_not_above_the_one_stated(confidence, monkeypat
     assert [task.alpha for task in tasks] == [0.001]
 
 
+@pytest.mark.slow
 def test_equal_seeds_give_equal_bounds():
     sample, x, y, _ = PURE["two laplace numbers"]
     first, again, other = (dpaudit.epsilon_lower_bound(sample, x, y, samples=5000, seed=seed) for seed in (1, 1, 2))

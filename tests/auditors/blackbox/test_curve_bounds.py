@@ -28,6 +28,7 @@ def bounds():
     return dpaudit.privacy_bounds(gaussian, 0.0, 1.0, samples=20_000, seed=1)
 
 
+@pytest.mark.slow
 def test_equal_seeds_give_equal_bounds(bounds):
     again = dpaudit.privacy_bounds(gaussian, 0.0, 1.0, samples=20_000, seed=1)
     assert (again.epsilon(0.01), again.mu, again.rho, again.events) == (

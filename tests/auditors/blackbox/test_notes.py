@@ -37,6 +37,7 @@ def noisy(data, size, rng):
     return rng.laplace(data, size=size)
 
 
+@pytest.mark.slow
 def test_a_lower_bound_says_of_outputs_that_are_all_new_what_an_audit_says():
     bound = dpaudit.epsilon_lower_bound(Identifiers().sample, 0, 1, samples=5000)
     (note,) = bound.notes
@@ -87,6 +88,7 @@ def test_a_note_says_that_the_time_was_over_before_the_final_sample():
     assert "too few outputs for any event" in some[0]
 
 
+@pytest.mark.slow
 def test_too_few_outputs_for_any_event_are_why_there_is_no_limit_where_the_time_is_over(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(pace, "time", SimpleNamespace(time=lambda: now[0]))
@@ -205,6 +207,7 @@ def test_advice_fits_the_type_of_the_outputs(draw, words, absent):
     assert absent not in result.note
 
 
+@pytest.mark.slow
 def test_one_round_of_bets_is_no_plural():
     (result,) = dpaudit.check(Loud(), samples=20_000, stop_early=True).results
     assert "outputs, in one round, in which the event occurred" in result.note
@@ -231,6 +234,7 @@ class Coins(Identifiers):
         return rng.integers(2, size=size)
 
 
+@pytest.mark.slow
 def test_coins_too_few_to_show_anything_are_not_taken_for_identifiers():
     results = [dpaudit.check(Coins(), samples=1000, seed=seed).results[0] for seed in range(8)]
     unclear = [result for result in results if result.verdict == "inconclusive"]

@@ -82,6 +82,7 @@ def test_another_guarantee():
         dpaudit.bound_from_samples(a, b, guarantee=Rarer(0.5), delta=0.1)
 
 
+@pytest.mark.slow
 def test_forms_of_outputs():
     rng = np.random.default_rng(5)
     coins = [rng.random(2000) < rate for rate in (0.8, 0.2)]
@@ -111,6 +112,7 @@ def test_columns_in_another_order_and_numbers_of_another_type():
     assert bound.event in ({"x": 0.0, "y": "t"}, {"x": 1.0, "y": "t"})
 
 
+@pytest.mark.slow
 def test_rows_that_come_again():
     rng = np.random.default_rng(7)
     a, b = laplace(rng, 5000), laplace(rng, 5000, 1.43)
@@ -125,6 +127,7 @@ def test_rows_that_come_again():
     assert 0.5 < dpaudit.bound_from_samples(a, b).epsilon < 1.43
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sample",
     [
@@ -167,6 +170,7 @@ def test_refused_samples(a, b, options, message):
         dpaudit.bound_from_samples(a, b, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_the_order_of_rows_says_nothing(seed):
     rng = np.random.default_rng(seed)

@@ -57,6 +57,7 @@ def taught(sample, size, domain=DOMAIN, pairs=60, seed=0):
     return surrogate, rng
 
 
+@pytest.mark.slow
 def test_promises_are_those_of_the_exact_probabilities():
     surrogate, rng = taught(bits, 2000)
     pairs = [DOMAIN.draw(rng) for _ in range(40)]
@@ -75,6 +76,7 @@ SIGNED = (np.where(SLOPES > 0, 1, 2), np.where(SLOPES > 0, 2, 1))
 """A pair in which every coordinate takes the step that its bit takes note of."""
 
 
+@pytest.mark.slow
 def test_climbing_finds_pairs_as_good_as_those_that_know_all_signs():
     surrogate, rng = taught(bits, 1000)
     assert min(map(promise, climbed(surrogate, rng, 5))) > 0.95 * promise(SIGNED)
@@ -87,6 +89,7 @@ def test_climbing_finds_the_longest_step_of_numbers():
         assert np.sum(((y - x) * SLOPES) ** 2) > 0.9 * np.sum(SLOPES**2)
 
 
+@pytest.mark.slow
 def test_few_outputs_of_each_pair_say_much_together():
     """100 outputs of each of 60 pairs tell the best pair, which 12,000 outputs of it alone would show."""
     surrogate, rng = taught(bits, 100)
@@ -202,6 +205,7 @@ def test_a_model_that_is_wrong_costs_a_quarter_at_most():
         assert 10 + worth(found.pair) >= 0.75 * (10 + worth(alone.pair))
 
 
+@pytest.mark.slow
 def test_what_a_guide_proposes_is_compared_and_no_pair_twice():
     seen = []
 
@@ -255,6 +259,7 @@ def test_all_outputs_are_counted_where_few_are_distinct_and_some_kept_otherwise(
     assert kept.counts.tolist() == [1] * 2000
 
 
+@pytest.mark.slow
 def test_counted_outputs_and_the_same_outputs_one_by_one_make_one_model():
     pairs = list(itertools.islice(DOMAIN.patterns(), 40))
     draws = np.random.default_rng(6)
@@ -285,6 +290,7 @@ def test_pairs_that_repeat_themselves_without_end_are_those_there_are():
     assert (found.pair, found.searched) == ((4, 5), 5)
 
 
+@pytest.mark.slow
 def test_under_a_deadline_outputs_are_compared_and_no_model_is_asked(monkeypatch):
     def asked(self):
         raise AssertionError
@@ -307,6 +313,7 @@ def test_under_a_deadline_outputs_are_compared_and_no_model_is_asked(monkeypatch
     assert untimed.verdict == "error"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("odd", [None, "refused", ()])
 def test_outputs_of_another_kind_on_some_inputs_are_no_part_of_the_model(odd):
     def sample(data, size, rng):

@@ -27,6 +27,7 @@ def in_table(record):
     return isinstance(whole, int) and 0 <= whole <= 9 and -1 <= part <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [None, 4])
 def test_datasets_differ_in_one_record(size):
     for relation, apart in (("substitution", 2), ("add-remove", 1)):
@@ -65,6 +66,7 @@ def test_corners_of_all_columns_come_first():
     assert corners <= {record for pair in alone for record in pair}
 
 
+@pytest.mark.slow
 def test_domain_by_a_predicate():
     def is_round(rows):
         return all(x * x + y * y <= 1 for x, y in rows)
@@ -107,6 +109,7 @@ def test_what_has_no_neighbours_is_refused(arguments, words):
         DerivedPairs(**arguments)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scale", "verdict"), [(100.0, "consistent"), (10.0, "refuted")])
 def test_a_sensitivity_of_one_corner_is_found(scale, verdict):
     class Total(dpaudit.Mechanism):

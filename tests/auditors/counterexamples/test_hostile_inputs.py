@@ -123,6 +123,7 @@ def test_a_shared_list_of_outcomes_with_one_twice():
         decide(Twice())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pair", [(1, "1"), ("a", "a\0"), (2**53, 2**53 + 1), (2**63, 2**63 + 1)])
 def test_outputs_that_numpy_would_merge_are_told_apart(pair):
     def sample(data, size, rng):

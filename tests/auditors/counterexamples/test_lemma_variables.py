@@ -42,6 +42,7 @@ def test_values_stay_in_their_domain(domain):
         value = draw_value(domain, rng) if rng.random() < 0.3 else vary_value(domain, value, rng)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("domain", [*NUMBERS, *PROFILES], ids=repr)
 def test_simplifying_comes_to_an_end(domain):
     rng = np.random.default_rng(2)

@@ -52,6 +52,7 @@ def test_insertions_and_deletions_are_not_replacements():
     assert (evidence.witness.measured, evidence.witness.claimed) == (3.0, 1.0)
 
 
+@pytest.mark.slow
 def test_order_matters_to_floating_point_sums():
     def total(values):
         result = 0.0
@@ -109,6 +110,7 @@ def test_texts_that_are_only_examples_prove_nothing():
     assert (some.verdict, all_of_them.verdict) == ("consistent", "proved")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [None, math.nan, math.inf])
 def test_a_hostile_value_is_tried(value):
     def misled(data):

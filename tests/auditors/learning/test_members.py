@@ -59,6 +59,7 @@ def two_sides(make, size=3000):
     return [outputs_of([make(items) for items in chosen(data, size, np.random.default_rng(data))]) for data in (1, 0)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sets of texts", "sets of whole numbers", "lists of texts", "lists of records"])
 def test_scores_are_made_again_from_json(name):
     x, y = two_sides(KINDS[name], 1500)

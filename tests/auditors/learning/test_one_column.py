@@ -51,6 +51,7 @@ def test_the_event_is_about_the_column_that_tells(sample):
     assert np.mean([bound.epsilon for bound in found]) > (5 if sample is kept_zeros else 0.9 * EPSILON)
 
 
+@pytest.mark.slow
 def test_many_columns_that_tell_are_not_left_for_one():
     """Each of 20 numbers says a little; all of them together say several times as much."""
 

@@ -55,6 +55,7 @@ def test_the_bits_of_both_inputs_are_found_in_hadamard_responses(form):
     assert "0b1000000000" in str(bound.event)
 
 
+@pytest.mark.slow
 def test_a_parity_of_the_bits_of_one_number_is_found():
     def sample(data, size, rng):
         number = rng.integers(0, 4096, size)

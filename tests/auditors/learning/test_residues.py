@@ -122,6 +122,7 @@ def found(sample, samples=10_000):
     return dpaudit.epsilon_lower_bound(sample, 0, 1, samples=samples, seed=SEED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["the parity", "cents", "an offset of 1009", *LARGE])
 def test_a_leak_in_the_lowest_digit_is_found(name):
     assert 2.4 < found(LEAKS[name]).epsilon <= EPSILON
@@ -139,6 +140,7 @@ def test_a_grid_whose_offset_is_the_input_is_found(name):
     assert found(OFFSETS[name]).epsilon > 5
 
 
+@pytest.mark.slow
 def test_a_weak_leak_is_found_with_more_samples():
     def sample(data, size, rng):
         return 2 * noise(size, rng) + (rng.random(size) < 0.5 + 0.05 * data)

@@ -130,6 +130,7 @@ def test_a_deadline_leaves_out_what_takes_longer(monkeypatch):
     assert allowance.left_out == ["hidden classes"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["half-lines of columns", "numbers that repeat", "step functions", "bits", "residues"])
 def test_what_looks_at_every_column_ends_with_the_time_for_it(monkeypatch, name):
     """The clock goes on by a second whenever it is looked at, and there are more columns than seconds."""
@@ -193,6 +194,7 @@ def test_where_time_is_over_nothing_is_learned_and_nothing_is_said_to_be_hidden(
     assert "counts of outcomes" in late.left_out
 
 
+@pytest.mark.slow
 def test_a_difference_in_a_column_is_noticed_by_the_first_that_sees_it(monkeypatch):
     """Blindness is a question of whether anything sees a planted difference: what is dear is not asked."""
     names, chosen = tried(monkeypatch, rows(0.0, seed=1), rows(0.0, seed=2))
@@ -258,6 +260,7 @@ def test_thresholds_of_weak_effects_are_good_for_noise_of_every_kind(name):
     assert np.mean(reached) > 0.9 * expected(0.0, False, 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depends", [False, True])
 def test_hidden_classes_are_given_up_where_columns_are_independent(depends):
     rng = np.random.default_rng(0)

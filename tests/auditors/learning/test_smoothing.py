@@ -58,6 +58,7 @@ def test_a_larger_shift_of_normal_noise_is_fitted_into_its_tail(shift):
     assert by_score.explains(cells, 3.0, above=True)
 
 
+@pytest.mark.slow
 def test_draws_are_as_far_apart_as_the_estimates_of_many_samples_are_off():
     """Normal noise, where one of the shapes is right: the draws err as much, but for the average."""
     law, shift, size = stats.norm(), 0.1, 20_000

@@ -119,6 +119,7 @@ def test_a_witness_can_be_recomputed():
         assert target.log_likelihood(output, data)[0] == witness.event[f"its log-likelihood on {name}"]
 
 
+@pytest.mark.slow
 def test_a_single_output_refutes_a_pure_claim():
     evidence = decide(Noise(kind="laplace"), 0.999, samples=1000)
     assert evidence.verdict == "refuted"
@@ -185,6 +186,7 @@ def test_of_many_pairs_some_are_sampled_and_the_scope_says_so():
     assert "256 of 300 pairs" in evidence.scope
 
 
+@pytest.mark.slow
 def test_curves_enclose_the_gaussian_ones():
     evidence = decide(Noise(), 1.0, 0.1, samples=200_000)
     curves = evidence.curves
@@ -198,6 +200,7 @@ def test_curves_enclose_the_gaussian_ones():
     assert np.max(np.subtract(curves.type_two_upper, curves.type_two_lower)) < 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [0.0, 1e-5, 0.1])
 def test_curves_of_an_exact_audit(delta):
     class Known(Noise):
@@ -277,6 +280,7 @@ def test_broken_likelihoods_are_told_what_to_do(value, error, words):
     assert all(word in message for word in words)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [0.0, 0.02])
 def test_a_likelihood_that_leaves_out_what_tells_inputs_apart_certifies_nothing(delta):
     class Stub(Noise):
@@ -326,6 +330,7 @@ def test_a_likelihood_that_looks_at_more_than_one_output():
         decide(Scaled(), 1.0, 0.0)
 
 
+@pytest.mark.slow
 def test_a_likelihood_may_work_in_place():
     def in_place(outputs, data):
         outputs -= data
@@ -335,6 +340,7 @@ def test_a_likelihood_may_work_in_place():
     assert decide(broken(in_place), 1.0, 0.2, samples=10_000).verdict == "certified"
 
 
+@pytest.mark.slow
 def test_which_method_is_taken():
     unknown = type("Unknown", (Noise,), {"log_likelihood": dpaudit.Mechanism.log_likelihood})()
     sometimes = broken(lambda outputs, data: None)

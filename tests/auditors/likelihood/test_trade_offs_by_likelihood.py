@@ -79,6 +79,7 @@ def test_a_true_claim_is_refuted_no_more_often_than_stated(p, q):
     assert sum(each < 0.5 for each in uppers) > made / 2
 
 
+@pytest.mark.slow
 def test_the_witness_is_of_the_direction_that_breaks_the_claim():
     """Of an uneven pair the other direction may have the larger losses on average."""
     for p, q in (UNEVEN, REVERSED):
@@ -111,6 +112,7 @@ class Noise(dpaudit.Mechanism):
         return dpaudit.Neighbouring.any_two_inputs([0.0, 1.0], scope="two numbers")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.5, 1.0])
 def test_renyi_dp_of_infinite_order_is_pure_privacy(epsilon):
     pure, renyi = (

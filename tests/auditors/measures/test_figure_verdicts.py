@@ -119,6 +119,7 @@ def test_what_may_be_divided_by_zero_is_inconclusive():
     assert "may be 0" in evidence.note
 
 
+@pytest.mark.slow
 def test_false_refutations_stay_below_the_stated_rate():
     verdicts = [decide(runs=200, seed=seed, confidence=0.8, published=0.3).verdict for seed in range(300)]
     assert verdicts.count("refuted") <= binom.isf(FALSE_ALARM, 300, 0.2)

@@ -57,6 +57,7 @@ def noisy(exponent, spread):
     return lambda point, runs, rng: point**exponent * rng.exponential(1, runs) ** spread
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("claimed", "direction", "verdict"),
     [

@@ -77,6 +77,7 @@ EXAMPLES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mechanism", "x", "y", "forced"), EXAMPLES, ids=lambda each: getattr(each, "__name__", ""))
 def test_the_examples_of_dp_recorder_are_refuted_by_their_epsilon_alone(mechanism, x, y, forced):
     evidence = audited(mechanism, np.array(x), np.array(y), epsilon=1.0)
@@ -117,6 +118,7 @@ def test_a_right_count_is_consistent_at_exactly_its_epsilon():
     assert audited(count_of_ones, x, y, epsilon=0.999).verdict == "refuted"
 
 
+@pytest.mark.slow
 def test_the_witness_says_what_scale_would_be_enough():
     evidence = audited(budget_spent_twice, np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), epsilon=1.0)
     details = evidence.witness.details
@@ -259,6 +261,7 @@ def test_right_mechanisms_are_never_refuted(mechanism):
         assert (evidence.verdict == "consistent") == (evidence.remedy is None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mechanism", "verdict"),
     [
@@ -311,6 +314,7 @@ def gaussian(scale):
     return lambda data: random.gauss(sum(data), scale)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mu", "verdict"), [(0.5, "consistent"), (0.49, "refuted")])
 def test_gaussian_noise_of_the_standard_library(mu, verdict):
     evidence = audited(gaussian(2.0), [0.0], [1.0], guarantee=dpaudit.GaussianDP(mu))
@@ -413,6 +417,7 @@ def poisson_sample(data):
     return laplace([float(np.sum(np.asarray(data)[kept]))], 1.0, 1.0)[0]
 
 
+@pytest.mark.slow
 def test_choices_that_differ_between_the_inputs_are_no_change_of_the_value():
     x = [float(i % 2) for i in range(20)]
     for mechanism in (half_of_the_records, poisson_sample):
@@ -422,6 +427,7 @@ def test_choices_that_differ_between_the_inputs_are_no_change_of_the_value():
             assert "other random numbers differ" in evidence.note
 
 
+@pytest.mark.slow
 def test_equal_choices_leave_declared_sensitivities_to_be_judged():
     x = [1.0] * 20
     verdicts = {audited(poisson_sample, x, [9.0, *x[1:]], functions=[DECLARED], seed=seed).verdict for seed in range(6)}
@@ -543,6 +549,7 @@ def test_rounding_of_the_output_counts_in_favour_of_the_claim(shown):
             assert audited(too_far, x, y, epsilon=1.0, seed=1).verdict == "refuted"
 
 
+@pytest.mark.slow
 def test_the_smaller_of_two_declared_sensitivities_counts():
     def mechanism(factor, small):
         return lambda value: laplace(factor * value, small if value == 1 else 1e9, 1.0)
@@ -751,6 +758,7 @@ def test_what_hangs_on_an_output_is_part_of_it(mechanism, verdict):
     assert audited(mechanism, "AB", "BB", epsilon=1.0).verdict == verdict
 
 
+@pytest.mark.slow
 def test_what_calls_return_bounds_an_epsilon_from_above_alone():
     """By hand: an event of Laplace noise of scale 5, whose probabilities have a log-ratio of 0.366."""
     evidence = audited(lambda data: bool(np.random.laplace(data[0], 5.0) > 7), [6.0], [8.0], epsilon=1.0)

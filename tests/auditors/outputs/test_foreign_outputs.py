@@ -282,6 +282,7 @@ def test_a_value_that_is_rarely_missing_neither_refutes_nor_makes_outputs_depend
     assert found.epsilon == 0
 
 
+@pytest.mark.slow
 def test_records_with_a_mask_are_refused_and_rows_of_records_are_lists_of_them():
     masked = np.ma.zeros(64, dtype=[("a", "f8")])
     masked.mask[0] = True

@@ -239,6 +239,7 @@ def test_times_in_frames(unit):
     assert dpaudit.bound_from_samples(b, a).epsilon < 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrap", [lambda each: (each, 1), lambda each: {"t": [each]}, lambda each: [np.array([each])]])
 def test_times_inside_of_structures_keep_their_units(wrap):
     a, b, finer = (

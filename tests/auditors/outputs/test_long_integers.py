@@ -78,6 +78,7 @@ def test_they_are_written_as_two_numbers():
     assert found.event == {"output[0] % 2**32": ">= 5"} or found.event == {"output[0] % 2**32": "<= 0"}
 
 
+@pytest.mark.slow
 def test_noise_beside_equal_long_integers_shows_nothing():
     def sample(data, size, rng):
         return [(2**60 + 1, float(x)) for x in rng.normal(size=size)]
@@ -122,6 +123,7 @@ def test_their_parts_are_the_number(value, count):
     assert all(0 <= part < 2**32 for part in parts[1:])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("numbers", [[2**60, 2**70], [2**64, -(2**64)], [3, 2**100], [2**2000, 2**2000 + 1]])
 def test_numbers_of_any_length_are_counted_beside_each_other(numbers):
     def sample(data, size, rng):

@@ -395,6 +395,7 @@ def test_wide_outputs_are_columns_in_few_bytes():
     assert columns(structured([wrap(rng.integers(0, 2, 128), 1000)])).dtype == np.int16
 
 
+@pytest.mark.slow
 def test_of_very_many_parts_no_more_than_4096_have_columns():
     assert len(Columns.fit(structured([tuple(range(4097)), ()])).paths) == 4096
     assert Columns.fit(structured([tuple(range((1 << 17) + 1)), ()])) is None

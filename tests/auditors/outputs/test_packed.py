@@ -23,6 +23,7 @@ def objects(items):
     return made
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(fractions, small, fractions), min_size=1), st.sampled_from([tuple, list]))
 def test_columns_are_the_numbers(rows, kind):
     packed = Packed.of_rows([kind(row) for row in rows])
@@ -31,6 +32,7 @@ def test_columns_are_the_numbers(rows, kind):
     assert packed.table() is None
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(fractions, fractions), min_size=1))
 def test_a_table_of_one_type(rows):
     assert np.array_equal(Packed.of_rows(rows).table(), np.array(rows))

@@ -141,6 +141,7 @@ def test_texts_of_numbers_and_common_words_are_read_in_full(form):
     assert beside.read_as_fields == {"['line']"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", OTHERS)
 def test_other_texts_are_looked_at_character_by_character_too(form):
     texts = [OTHERS[form](i) for i in range(400)]
@@ -368,6 +369,7 @@ def test_texts_that_are_read_in_full_may_be_consistent(sample):
     assert found.measured["detection_limit"].lower < 1.2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "make",
     [

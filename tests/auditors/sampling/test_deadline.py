@@ -104,6 +104,7 @@ def test_what_all_outputs_would_take_is_not_told_where_calls_take_as_long_whatev
     assert ("which would take about" in pace.out_of_time) is told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("deadline", [0.01, 3.0, 15.0, 30.0])
 @pytest.mark.parametrize("delta", [0.0, 0.01])
 def test_the_time_there_is_is_used_and_kept(clock, deadline, delta):
@@ -333,6 +334,7 @@ def test_ten_calls_that_take_long_whatever_their_size_are_enough_for_a_bound(clo
     assert least < bound.epsilon <= 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("call", "first", "seconds"), [(0.1, 3.0, 10.0), (0.1, 2.0, 10.0), (0.3, 2.0, 10.0), (0.1, 1.5, 6.0)]
 )
@@ -410,6 +412,7 @@ def test_structures_are_quicker_where_no_others_are_held(clock, call):
     assert 0.5 < bound.epsilon <= 1.0
 
 
+@pytest.mark.slow
 def test_bets_end_where_choosing_them_takes_long(clock, monkeypatch):
     """Without a deadline, choosing from 50 outputs and more takes a second each time, and is done many times."""
     chosen = []
@@ -613,6 +616,7 @@ def test_many_pairs_share_the_time(clock):
     assert evidence.measured["epsilon"].lower > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [0.0, 0.01])
 def test_a_violation_before_the_deadline(clock, delta):
     evidence = decide(*slow(clock, 1.2, 1.0, delta=delta), 15.0)
@@ -734,6 +738,7 @@ def test_time_to_spare_makes_a_deadline_cost_nothing_but_error_probability(clock
     assert learned[-1] == 200_000
 
 
+@pytest.mark.slow
 def test_a_deadline_that_is_not_reached_costs_little(clock):
     target, claim = slow(clock, 1.0, 1.0)
     free, timed = (decide(target, claim, deadline) for deadline in (None, 1e9))
@@ -810,6 +815,7 @@ def test_likelihoods_without_time_for_a_pilot(clock):
     assert (evidence.verdict, evidence.method) == ("inconclusive", "likelihood")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("deadline", [0.5, 3.5])
 def test_a_law_that_there_is_no_time_to_compare_with_its_sampler_proves_nothing(clock, deadline):
     target, claim = slow(clock, 1.0, 1.0, law=True)
@@ -874,6 +880,7 @@ def test_the_bound_so_far_is_told(clock):
     assert float(found[1]) == pytest.approx(evidence.measured["detection_limit"].lower, rel=0.06)  # two digits
 
 
+@pytest.mark.slow
 def test_without_a_deadline_equal_seeds_give_equal_results_however_fast_the_sampler_is(clock):
     results = [decide(*slow(clock, 1.0, 1.0, each=each), None) for each in (0.0, 1e-3)]
     assert results[0] == results[1]
@@ -890,6 +897,7 @@ def slow_function(clock, true, each):
     return sample
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop_early", [False, True])
 @pytest.mark.parametrize("seconds", [3.0, 20.0])
 def test_the_bound_of_one_pair_uses_the_time_there_is(clock, seconds, stop_early):
@@ -936,6 +944,7 @@ def test_a_test_that_is_out_of_time_fails_and_says_so(clock):
     assert "another run may give others" in text
 
 
+@pytest.mark.slow
 def test_a_test_that_is_refuted_or_done_in_time(clock):
     with pytest.raises(AssertionError, match="refuted"):
         assert_private(slow_function(clock, 2.0, 1e-3), epsilon=1.0, pairs=[(0, 1)], seconds=30.0)

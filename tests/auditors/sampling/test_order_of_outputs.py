@@ -102,6 +102,7 @@ def test_chances_of_calls_are_right_over_all_orders(hits):
         assert law.pmf(counts)[chances <= chance].sum() <= chance * (1 + 1e-9)
 
 
+@pytest.mark.slow
 def test_tails_bound_those_of_the_hypergeometric_law():
     for total, good, drawn in [(40, 13, 20), (4000, 2000, 2000), (100_000, 70, 30_000)]:
         for count in range(max(0, good + drawn - total), min(good, drawn) + 1, max(1, good // 50)):
@@ -121,6 +122,7 @@ def test_the_oddest_is_the_same_however_measures_are_grouped():
     assert oddest([]).corrected == Oddity().corrected == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("copies", [2, 3, 7])
 def test_numbers_that_come_again_in_random_order_are_no_odder_than_chance_has_it(copies):
     values = np.repeat(np.arange(60), copies)

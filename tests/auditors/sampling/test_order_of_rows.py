@@ -83,6 +83,7 @@ def tagged(seed, **columns):
     return structures(*({**beside, "x": x, "tags": ["a"] * size} for beside, x, size in each))
 
 
+@pytest.mark.slow
 def test_row_numbers_in_structures():
     (note,) = order_notes(tagged(1, id=range(5000)), "A")
     assert note.startswith("output['id'] of A grows by the same step from row to row, as a row number does; leave it")
@@ -105,6 +106,7 @@ def test_random_orders_of_structures_are_not_noted(seed):
     assert order_notes(structures(*(set(rng.integers(500, size=200).tolist()) for _ in range(500))), "A") == []
 
 
+@pytest.mark.slow
 def test_structures_that_depend_on_each_other():
     (note,) = order_notes(tagged(1, y=np.cumsum(drawn(2)).tolist()), "A")
     assert note.startswith("rows of A seem to depend on those before them")
@@ -113,6 +115,7 @@ def test_structures_that_depend_on_each_other():
     assert other.startswith("rows of A seem to depend on those before them")
 
 
+@pytest.mark.slow
 def test_notes_reach_the_evidence():
     a, b = np.cumsum(drawn(1)), drawn(2)
     bound = dpaudit.bound_from_samples(a, b, claimed=1)

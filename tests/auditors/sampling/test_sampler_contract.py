@@ -165,6 +165,7 @@ def test_another_form_for_another_input(other):
         bound(lambda d, s, r: r.random(s) if d == 0 else other(s, r))
 
 
+@pytest.mark.slow
 def test_lists_that_are_rarely_longer_tell_nothing():
     def sample(data, size, rng):
         return [list(range(2 + (u < 0.004))) for u in rng.random(size)]
@@ -324,6 +325,7 @@ class Address(Plain):
         return "<Address 0x7f00>"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "value", [len, Plain, functools.partial(max, 1), Address(), Address().method, ValueError(1), "at 0x7f00"]
 )
@@ -331,6 +333,7 @@ def test_values_whose_text_identifies_them_are_accepted(value):
     assert bound(lambda d, s, r: [(value, u) for u in r.random(s).tolist()]).epsilon == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["a memory view", "a tuple with one"])
 def test_views_of_memory_are_what_they_hold(form):
     def sample(data, size, rng):
@@ -351,6 +354,7 @@ def test_not_a_number_in_an_array_of_objects():
         bound(lambda d, s, r: np.array([math.nan, None] * (s // 2), dtype=object))
 
 
+@pytest.mark.slow
 def test_lists_without_end_are_refused():
     endless = []
     endless.append(endless)
@@ -373,6 +377,7 @@ def test_a_hundred_levels_are_taken_apart():
     assert bound(nested_answers(100), samples=5000).epsilon > 0.5
 
 
+@pytest.mark.slow
 def test_outputs_that_are_nested_too_deeply_are_refused():
     with pytest.raises(dpaudit.CheckError, match=r"nested 1000 levels deep .* at most 100 levels"):
         bound(nested_answers(1000))
@@ -449,6 +454,7 @@ def test_few_calls_show_supports_that_look_at_other_outputs(among_others):
             )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("what", "calls"), [("features", 18), ("supports", 16)])
 def test_functions_of_the_users_are_called_a_few_times(what, calls):
     """Fourteen times, features are only looked at again, and `supports` once more after each of its calls."""
@@ -471,6 +477,7 @@ def test_features_of_a_sampler_that_differs_are_not_blamed():
         dpaudit.epsilon_lower_bound(lambda d, s, r: hidden.random(s), 0, 1, features=lambda outputs: outputs > 0.5)
 
 
+@pytest.mark.slow
 def test_features_that_differ_by_rounding_are_no_offence():
     weights = np.random.default_rng(1).normal(size=(200, 3))
     found = dpaudit.epsilon_lower_bound(
@@ -519,6 +526,7 @@ def budgeted(outputs, then, own):
     return sample
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("own", [False, True], ids=["rng", "own randomness"])
 @pytest.mark.parametrize("then", [0.0, "exhausted"])
 @pytest.mark.parametrize("outputs", [50, 150, 500, 800, 2000, 3999])

@@ -39,6 +39,7 @@ def clock(monkeypatch):
 LAWS = [coins, mostly_zero, rows, dicts]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS)
 def test_independent_calls_do_not_come_again(law):
     """Of 3,000 calls of every size."""
@@ -46,6 +47,7 @@ def test_independent_calls_do_not_come_again(law):
     assert not any(kept.comes_again("x", law(rng, int(size))) for size in rng.integers(1, 200, 3000))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("size", [1, 7, 64, 1000])
 def test_independent_outputs_do_not_end(law, size):
@@ -148,6 +150,7 @@ HONEST = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("own_randomness", [False, True])
 @pytest.mark.parametrize("case", HONEST)
 def test_honest_outputs_are_not_refused_in_whatever_form_they_come(case, own_randomness):

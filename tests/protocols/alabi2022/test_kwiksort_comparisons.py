@@ -3,6 +3,8 @@
 import dataclasses
 import math
 
+import pytest
+
 import dpaudit
 from dpaudit.catalog.ailon2008 import KwikSort
 from dpaudit.catalog.alabi2022.claims import comparisons
@@ -18,6 +20,7 @@ def verdict(changed):
     return dpaudit.check(Altered()).results[0].verdict
 
 
+@pytest.mark.slow
 def test_the_constant_is_not_much_larger_than_needed(monkeypatch):
     tail = comparisons.comparisons_tail(KwikSort())
     assert verdict(tail) == "proved"

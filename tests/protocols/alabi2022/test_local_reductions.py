@@ -124,6 +124,7 @@ def test_aggregate_rankings_follow_a_literal_protocol(m):
     assert chi2_contingency(counts[:, counts.sum(axis=0) > 0]).pvalue > FALSE_ALARM
 
 
+@pytest.mark.slow
 def test_a_tally_of_entries_has_the_mean_of_its_reports():
     target = LocalPairwise(alternatives=3, epsilon=3.0, randomizer="entrywise")
     truths, counts = np.array([[True, True, False], [False, True, False]]), np.array([300, 100])
@@ -353,6 +354,7 @@ def test_the_protocol_follows_a_literal_one(cap, agents):
     assert chi2_contingency(counts[:, counts.sum(axis=0) > 0]).pvalue > FALSE_ALARM
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cap", "uses"), [(1, 0), (2, 1), (3, 2), (4, 2), (5, 3)])
 def test_how_often_a_run_ends_in_bottom(cap, uses):
     """Three alternatives take two comparisons with the middle one as pivot, otherwise three."""
@@ -490,6 +492,7 @@ def test_the_budget_of_algorithm_3_holds_by_luck_or_not_at_all(epsilon, m):
         assert total == pytest.approx(1.0026, abs=5e-5)
 
 
+@pytest.mark.slow
 def test_where_the_fallback_never_runs_algorithm_3_keeps_its_budget():
     for m in range(3, 11):
         target = LDPKwikSortInteractive(alternatives=m)

@@ -41,6 +41,7 @@ def verdict(claim):
     return audit_rate(claim, budget=Budget(confidence=0.999), streams=Streams(0, (claim.id,))).verdict
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("table", "target", "parameters", "prefix", "exponents"), ROWS)
 def test_every_row_of_the_table_has_a_rate_in_each_of_its_variables(table, target, parameters, prefix, exponents):
     for variable, exponent in exponents.items():

@@ -70,6 +70,7 @@ def gaussian_delta(epsilon, sensitivity, deviation):
     return norm.cdf(ratio / 2 - epsilon / ratio) - math.exp(epsilon + norm.logcdf(-ratio / 2 - epsilon / ratio))
 
 
+@pytest.mark.slow
 def test_corollary_4_fails_from_its_threshold_on_and_the_mended_noise_never(rng):
     for _ in range(DRAWS):
         m, delta = int(rng.integers(3, 7)), float(10 ** rng.uniform(-9, -2))
@@ -140,6 +141,7 @@ def test_the_error_of_lemma_10_is_not_of_the_order_of_1_over_epsilon(rng):
     assert seen == {"proved", "refuted"}
 
 
+@pytest.mark.slow
 def test_algorithm_3_at_unseen_numbers_of_alternatives(rng):
     for _ in range(4):
         m, epsilon = int(rng.integers(9, 16)), float(rng.uniform(0.2, 6))

@@ -14,6 +14,7 @@ def decide(name, **parameters):
     return claim, audit(target, claim, budget=Budget(), streams=Streams(1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["balle2019.blanket", "balle2019.hoeffding", "feldman2021.clones", "feldman2023.closed-form"]
 )
@@ -35,6 +36,7 @@ def test_bounds_are_claimed_in_their_range_only():
     assert decide("feldman2021.theorem3.1", epsilon=0.5, users=20_000)[1].verdict == "proved"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("users", [1, 7, 300])
 def test_shuffling_changes_nothing_without_delta(users):
     _, evidence = decide("balcer2020.pure", epsilon=1.5, users=users)

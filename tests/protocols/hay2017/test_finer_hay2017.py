@@ -31,6 +31,7 @@ def rho_of(target):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.1, 8.0])
 def test_two_alternatives_and_one_agent_are_randomized_response_with_half_the_budget(epsilon):
     target = KemenyExponential(epsilon=epsilon, alternatives=2, agents=1)

@@ -86,6 +86,7 @@ def test_samples_follow_the_law(beta):
         assert chisquare(counts, wrong).pvalue < FALSE_ALARM
 
 
+@pytest.mark.slow
 def test_samples_of_many_alternatives_have_the_expected_excess():
     rng = np.random.default_rng(3)
     counts = pairwise_counts(rng.permuted(np.tile(np.arange(12), (9, 1)), axis=1))

@@ -48,6 +48,7 @@ def test_a_planted_bug_is_found_by_its_law(control):
     assert evidence.verdict == "refuted"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", CORRECT)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_right_protocol_is_not_accused(target, seed):

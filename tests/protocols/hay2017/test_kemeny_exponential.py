@@ -79,6 +79,7 @@ def test_law_likelihood_and_sampler_agree_with_the_definition(m, relation, range
     assert chisquare(counts, brute * counts.sum()).pvalue > FALSE_ALARM
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", ["substitution", "add-remove"])
 @pytest.mark.parametrize(("m", "agents"), [(2, 3), (3, 1), (3, 2), (3, 3), (4, 1)])
 @pytest.mark.parametrize("epsilon", [1.0, 12.0])
@@ -196,6 +197,7 @@ def test_the_block_bound_is_the_least_of_the_blocks():
 RATES = ["agents", "epsilon", "alternatives", "opposed", "graded"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RATES)
 def test_rates_and_their_neighbours(name):
     claim = next(c for c in TARGET(alternatives=6).claims() if c.id == f"alabi2022.kemeny-exponential-rate-{name}")

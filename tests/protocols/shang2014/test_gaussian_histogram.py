@@ -256,6 +256,7 @@ def test_equation_27_is_equation_26_at_its_tau_with_the_right_factor(setting):
     assert claim_of(target, "equation27").bound == pytest.approx(equation26(target, tau, 1.0), rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("agents", "rule"), [(100, "borda"), (2000, "borda"), (3000, "plurality")])
 def test_lemma_2_is_smallest_at_its_ends(agents, rule):
     target = GaussianHistogram(agents=agents, rule=rule)
@@ -350,6 +351,7 @@ def test_scaling_a_histogram_with_negative_counts_keeps_the_ranking(rule):
     assert decide(GaussianHistogram(rule=rule), "proposition1-meant", 50).verdict == "consistent"
 
 
+@pytest.mark.slow
 def test_the_error_rate_of_copeland_goes_to_that_of_its_ties():
     # A uniform histogram of three alternatives has a cycle with probability 1/16 (Gehrlein, Fishburn 1976).
     evidence = decide(GaussianHistogram(rule="copeland"), "any-rule", 40_000)

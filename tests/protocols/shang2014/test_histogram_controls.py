@@ -39,6 +39,7 @@ def test_a_planted_bias_is_found():
     assert audit(target, claim, budget=Budget(), streams=Streams(0)).verdict == "refuted"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("relation", ["add-remove", "substitution"])
 def test_the_right_histogram_is_not_accused(relation, seed):

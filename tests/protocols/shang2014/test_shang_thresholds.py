@@ -198,6 +198,7 @@ def test_rules_that_hardly_ever_tie_err_little_with_little_noise():
     assert decide(GaussianHistogram(rule="copeland"), "any-rule-mended").verdict == "inapplicable"
 
 
+@pytest.mark.slow
 def test_the_error_rate_falls_as_one_over_n_and_so_as_theorem_3_and_equation_27_say():
     for name in ("theorem3", "equation27-rate"):
         evidence = decide(GaussianHistogram(), name)

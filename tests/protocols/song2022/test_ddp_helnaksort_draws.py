@@ -67,6 +67,7 @@ def divergence(p, q, epsilon):
     return max(np.maximum(p - level * q, 0).sum(), np.maximum(q - level * p, 0).sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("agents", [2, 3, 5])
 @pytest.mark.parametrize(("local", "central"), [(0.7, 0.03), (3.0, 0.1), (12.0, 0.4)])
 def test_secret_draws_against_all_rankings_of_all_agents(agents, local, central):

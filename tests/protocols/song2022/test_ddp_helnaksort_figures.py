@@ -117,6 +117,7 @@ def quicksort_of_one_run(votes, queries, rng):
     return [item for block in blocks for item in block]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("queries", [1, 2])
 def test_quicksort_follows_the_law_of_one_run_after_another(queries):
     """Two agents who would always be right: how often each ranking comes out shows how often they are asked."""

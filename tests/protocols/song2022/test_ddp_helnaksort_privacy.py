@@ -82,6 +82,7 @@ def test_the_papers_own_settings():
     assert decide("theorem3.1-central-negative", epsilon=math.log(100 / 6) + 0.01).verdict == "inapplicable"
 
 
+@pytest.mark.slow
 def test_a_negative_epsilon_is_refuted_by_all_outputs_together():
     """At ϵ = 1 of the paper's Figure 2: (-1.813, 1e-4)-DP, where 1 <= e^-1.813 + 1e-4 is false."""
     evidence = decide("theorem3.1-central-negative", epsilon=1.0)
@@ -93,6 +94,7 @@ def test_a_negative_epsilon_is_refuted_by_all_outputs_together():
     assert decide("theorem2.1", epsilon=1.0).verdict == "inapplicable"
 
 
+@pytest.mark.slow
 def test_a_negative_epsilon_may_hold_where_delta_is_large():
     """By hand: of n' = 16 answers and ϵ = ln 16 - 0.05, 1 - e^-0.05 is below δ = 0.4, and so is the divergence."""
     evidence = decide("theorem3.1-central-negative", epsilon=math.log(16) - 0.05, agents=96, delta=0.4)
@@ -139,6 +141,7 @@ def test_gaussian_noise_before_the_threshold(epsilon, queries):
     assert (evidence.verdict == "refuted") == (epsilon == 8.1 and queries == 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "queries"), [(1.0, 1), (8.0, 3), (40.0, 6)])
 def test_theorem_3_1_local_for_thresholded_answers(epsilon, queries):
     keep = keep_of(epsilon, 1e-4, queries)
@@ -159,6 +162,7 @@ def test_the_other_randomizers(name):
     assert math.exp(answer.log_probabilities[1]) == pytest.approx(keep)
 
 
+@pytest.mark.slow
 def test_by_lot_is_the_mean_over_the_number_of_agents():
     central, agents, pairs = 0.25, 30, 6
     view = DDPHelnaksort(central_epsilon=central, agents=agents).views()["received-by-lot"]

@@ -42,6 +42,7 @@ def test_the_claim_is_at_most_the_budget_of_one_agent(control):
     assert claim.delta == control().delta
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "samples"), [(0, 20_000), (1, 20_000), (2, None)])
 def test_the_right_protocol_is_not_accused(seed, samples):
     evidence = black_box(LDPQuickSort(epsilon=1.0, queries=2), samples, seed)

@@ -147,6 +147,7 @@ def test_shuffled_answers_are_as_true_as_before():
     assert decide("shuffling-keeps-utility").verdict == "proved"
 
 
+@pytest.mark.slow
 def test_amplification_is_logarithmic():
     evidence = decide("amplification-proportional", agents=96)
     assert evidence.measured["actual"].lower == pytest.approx(math.log(32))

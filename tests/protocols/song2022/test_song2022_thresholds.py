@@ -134,6 +134,7 @@ def test_quicksort_against_its_recursion():
     assert decide("quicksort-comparisons", LDPQuickSort).verdict == "consistent"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("central", [0.3, 0.69, 0.7, 1.0])
 def test_the_rule_of_yan_by_either_epsilon(central):
     assert decide("yan-rule", central_epsilon=central).verdict == "proved"

@@ -68,6 +68,7 @@ def test_a_planted_bound_is_refuted_by_a_listed_profile(monkeypatch):
     assert found.witness.measured == pytest.approx(float(ratio))
 
 
+@pytest.mark.slow
 def test_a_planted_bound_is_refuted_by_a_drawn_profile_that_is_shrunk(monkeypatch):
     """Over 3 alternatives no profile of 3 agents or fewer has a ratio above 1.15, and one of 4 agents has 7/6."""
     monkeypatch.setattr(claims, "RATIO", 1.15)

@@ -189,6 +189,7 @@ def test_memory_does_not_grow_with_the_number_of_agents():
     assert peak(4 * chunks.AGENT_CHUNK) < 1.25 * peak(chunks.AGENT_CHUNK)
 
 
+@pytest.mark.slow
 def test_one_run_is_one_run_of_literal_kwiksort():
     """The law of the aggregate ranking, from literal margins and a recursive KwikSort."""
     coins = random.Random(SEED)

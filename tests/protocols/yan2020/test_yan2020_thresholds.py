@@ -179,6 +179,7 @@ def test_pairs_without_a_common_alternative_are_independent_where_nothing_else_t
     assert abs(both - one * other) > 1e-3
 
 
+@pytest.mark.slow
 def test_wrong_pairs_of_one_agent_and_the_chernoff_step_around_where_it_fails():
     m, epsilon, phi = 3, 4.0, 0.4
     flip = 1 / (1 + math.exp(epsilon / 3))
@@ -332,6 +333,7 @@ def test_one_ranking_of_many_alternatives_at_known_values():
         assert decide(target, "dp-kwiksort-one-ranking").verdict == "refuted"
 
 
+@pytest.mark.slow
 def test_what_a_large_budget_leaves_of_mu():
     rng = np.random.default_rng(SEED)
     for protocol, suffix in ((RR, ""), (LAP, "-lap")):
@@ -356,6 +358,7 @@ def test_reports_are_as_many_as_their_bits_say(m, queries):
     assert len(law.outcomes) == pytest.approx(2 ** report_bits(math.comb(m, 2), queries))
 
 
+@pytest.mark.slow
 def test_the_estimate_of_equation_1_may_be_no_number_of_agents():
     for epsilon in (0.1, 1.0, 5.0):
         target = RR(epsilon=epsilon, queries=1)

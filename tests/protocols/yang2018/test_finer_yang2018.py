@@ -37,5 +37,6 @@ def test_rho_is_the_largest_quotient_of_a_divergence_and_its_order(values):
     assert (evidence.measured["tightness"].upper < 1 + 1e-8) == (values == 2)
 
 
+@pytest.mark.slow
 def test_two_values_need_all_of_it():
     assert decide(0.999, epsilon=1.5, values=2)[1].verdict == "refuted"

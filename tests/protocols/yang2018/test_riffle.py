@@ -194,6 +194,7 @@ def test_the_structure_is_found_again(exhaustive):
     assert set(learn_chain(cube, 3, exhaustive=exhaustive).leaves) == set(chain.leaves)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("m", [2, 3, 5, 6, 7])
 def test_second_order_marginals(m):
     rng = np.random.default_rng(SEED)

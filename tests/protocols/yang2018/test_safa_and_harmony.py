@@ -36,6 +36,7 @@ def tuples(n, attributes, values):
     return np.stack([(first * (j + 1)) % values for j in range(attributes)], axis=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("collector", "projection"), [(Safa, "hadamard"), (Harmony, "hadamard"), (Harmony, "random")])
 def test_collections_have_the_exact_mean_and_variance(collector, projection):
     data, runs = tuples(200, 3, 4), 1500

@@ -240,6 +240,7 @@ def test_items_must_fit_the_data():
         Safari(items=4, profile=profile)
 
 
+@pytest.mark.slow
 def test_without_noise_nothing_degrades():
     claims = {claim.id: claim for claim in Safari(epsilon=60.0, items=4, agents=2000).claims()}
     found = claims["yang2018.figure1b-degrades"].measure(5, np.random.default_rng(2))

@@ -59,6 +59,7 @@ def test_the_domain_size_from_which_grr_is_not_best(epsilon):
     assert verdict(Safa(epsilon=epsilon, frequency=0.0), "grr-best-mended") == "proved"
 
 
+@pytest.mark.slow
 def test_safa_beats_harmony_below_the_true_crossover(rng):
     for _ in range(DRAWS):
         epsilon, attributes = float(rng.uniform(0.2, 1.5)), int(rng.integers(1, 12))
