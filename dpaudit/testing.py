@@ -34,8 +34,9 @@ from dpaudit.auditors.sampling.supports import SupportFunction
 from dpaudit.claims.claims import PrivacyClaim
 from dpaudit.claims.evidence import Evidence, Interval, Violation
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee
-from dpaudit.claims.inputs import Pair
+from dpaudit.claims.inputs import Pair, short_repr
 from dpaudit.claims.neighbouring import Neighbouring
+from dpaudit.claims.ranges import in_range
 from dpaudit.claims.record import plain
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import CheckError, DpauditError, ParameterError, TargetRaisedError
@@ -93,7 +94,7 @@ def assert_private(
         outputs that were drawn already, a tuple of two arrays, lists, frames, or paths of files, one for each of two
         neighbouring inputs (`dpaudit.bound_from_samples`).
     epsilon, delta
-        What it must satisfy: epsilon >= 0 and finite, delta in [0, 1]. An object of a library and a command claim
+        What it must satisfy: epsilon >= 0 and finite, delta in [0, 1). An object of a library and a command claim
         something themselves, which is taken where neither epsilon nor a guarantee is given.
     guarantee
         In their place, any `dpaudit.Guarantee` that it must satisfy.
@@ -187,8 +188,14 @@ def assert_private(
     statement = str(guarantee)
     if guarantee is None:
         assert epsilon is not None
-        statement = f"({epsilon:.12g}, {delta:.12g})-DP"
+        if not in_range(epsilon, 0):
+            raise ParameterError(f"epsilon must be a finite number >= 0, got {short_repr(epsilon)}")
+        if not in_range(delta, 0, 1, without=(1.0,)):
+            raise ParameterError(
+                f"delta must be at least 0 and below 1, at which any mechanism is private, got {short_repr(delta)}"
+            )
         guarantee = ApproximateDP(float(epsilon), float(delta))
+        statement = f"({guarantee.epsilon:.12g}, {guarantee.delta:.12g})-DP"
     if isinstance(target, tuple):
         given = {
             "pairs": pairs is not None,

@@ -13,6 +13,7 @@ from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.claims.ranges import in_range
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import ParameterError
+from dpaudit.floating_point import our_settings
 from dpaudit.laws import (
     BoundedComparison,
     ChainedComparison,
@@ -145,6 +146,7 @@ class NoisySteps(Mechanism):
         )
         return PairedLaw(data in (WITH, BEFORE), forward, backward)
 
+    @our_settings()
     def epsilon(self, delta: float) -> Interval:
         """Enclose the smallest epsilon at this delta, over both directions.
 
@@ -162,12 +164,14 @@ class NoisySteps(Mechanism):
             raise ParameterError(f"delta must be at least 0 and below 1, got {delta}")
         return _larger([side.epsilon(delta) for side in self._sides()])
 
+    @our_settings()
     def delta(self, epsilon: float) -> Interval:
         """Enclose delta at this epsilon >= 0, over both directions."""
         if not in_range(epsilon, 0):
             raise ParameterError(f"epsilon must be a finite number of at least 0, got {epsilon}")
         return _larger([side.delta(epsilon) for side in self._sides()])
 
+    @our_settings()
     def judge(self, epsilon: float, delta: float) -> AccountantVerdict:
         """Say whether an accountant that claims (epsilon, delta) for these steps is right, and how loose it is.
 

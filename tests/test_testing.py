@@ -154,6 +154,8 @@ def test_a_view_is_chosen_by_name():
     [
         {"epsilon": -1.0},
         {"epsilon": 1.0, "delta": 2.0},
+        {"epsilon": 1.0, "delta": 1.0},
+        {"epsilon": 10**400},
         {"epsilon": 1.0, "samples": 0},
         {"epsilon": 1.0, "samples": 1e6},
         {"epsilon": 1.0, "confidence": 1.0},

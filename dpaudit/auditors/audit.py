@@ -31,15 +31,18 @@ from dpaudit.claims.claims import (
     UtilityClaim,
 )
 from dpaudit.claims.evidence import Evidence, Remedy
+from dpaudit.claims.guarantees import ApproximateDP
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.claims.noise import NoiseClaim
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import CheckError
+from dpaudit.floating_point import our_settings
 from dpaudit.laws import Law
 from dpaudit.mechanism import Mechanism
 from dpaudit.sources.programs import answering_by
 
 
+@our_settings()
 def audit(target: Mechanism, claim: Claim, *, budget: Budget, streams: Streams) -> Evidence:
     """Audit one claim.
 
@@ -167,6 +170,13 @@ def _audit_view(
         by_likelihood = audit_likelihood if by_point else audit_by_likelihood_bounds
         evidence = by_likelihood(view, claim, neighbouring, budget=budget, streams=streams)
         return _held_against_samples(view, claim, neighbouring, evidence, budget, streams)
+    if isinstance(claim.guarantee, ApproximateDP) and claim.guarantee.delta == 1:
+        return Evidence(
+            verdict=Verdict.VACUOUS,
+            scope=neighbouring.scope,
+            method="assumptions",
+            note="delta is 1, and any mechanism is private at that",
+        )
     return audit_black_box(view, claim, neighbouring, budget=budget, streams=streams)
 
 

@@ -29,6 +29,7 @@ from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.claims.guarantees import Guarantee
 from dpaudit.claims.inputs import Pair
 from dpaudit.errors import CheckError
+from dpaudit.floating_point import our_settings
 from dpaudit.mechanism import Mechanism
 from dpaudit.statistics import bound_from_counts
 
@@ -85,6 +86,7 @@ def event_from_data(raw: Mapping[str, Any], mechanism: Mechanism, inputs: Pair) 
     raise ValueError(f"kind {kind!r} is none of score, outcomes, loss")
 
 
+@our_settings()
 def learn_event(
     mechanism: Mechanism,
     guarantee: Guarantee,
@@ -122,6 +124,7 @@ def learn_event(
     return choice.event, choice.reverse
 
 
+@our_settings()
 def recheck(
     mechanism: Mechanism,
     guarantee: Guarantee,

@@ -120,7 +120,7 @@ def judge_samples(bound: SamplesBound, names: tuple[str, str], whole: PrivacyBou
         verdict, remedy = Verdict.INCONCLUSIVE, Remedy.SAMPLES
         note = "no violation could have been found with so few rows; give more"
         if bound.hidden:
-            note, remedy = what_was_equal(bound.hidden), Remedy.FEATURES
+            note, remedy = what_was_equal(bound.hidden, ()), Remedy.FEATURES
         elif bound.blind and (bound.identifier or not bound.too_few):
             planted = what_was_planted(bound.value, name, "the two", bound.identifier)
             give = f"give {coarser(bound.held)} without identifiers"

@@ -81,8 +81,11 @@ class ArrowTable:
         import pyarrow as pa
 
         try:
-            yield from self._parquet(columns) if self._path.name.lower().endswith(".parquet") else self._arrow()
-        except pa.ArrowException as error:
+            for batch in self._parquet(columns) if self._path.name.lower().endswith(".parquet") else self._arrow():
+                # Damaged offsets would be followed beyond the memory of the batch.
+                batch.validate(full=True)
+                yield batch
+        except (pa.ArrowException, UnicodeDecodeError) as error:
             refuse(self._path, f"cannot be read as what its ending says ({str(error).splitlines()[0]}); write it again")
         except OSError as error:
             refuse(self._path, f"cannot be read ({error.strerror or str(error).splitlines()[0]}); write it again")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,15 +32,19 @@ class NumpyTable:
         try:
             check_regular(path)
             # What would run code when it is read is not read.
-            found = np.load(path, mmap_mode="r", allow_pickle=False)
-            if isinstance(found, np.ndarray):
-                parts = {"": found}
-            else:
-                with found:
-                    parts = {name: found[name] for name in found.files}
+            with open(path, "rb") as file:
+                if file.read(2) == b"PK":
+                    file.seek(0)
+                    with np.load(file, allow_pickle=False) as found:
+                        parts = {name: found[name] for name in found.files}
+                else:
+                    parts = {"": np.load(path, mmap_mode="r", allow_pickle=False)}
         except OSError as error:
             refuse(path, f"cannot be read ({error.strerror or error})")
-        except (ValueError, EOFError, zipfile.BadZipFile) as error:
+        except MemoryError:
+            refuse(path, "does not fit into the memory; write an array to a npy file, which is read as it is needed")
+        except Exception as error:
+            # What reads a header or a compressed part raises errors of its own where these are damaged.
             said = str(error)
             what = "it is damaged"
             if "pickled" in said:

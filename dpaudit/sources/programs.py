@@ -31,6 +31,10 @@ _SECONDS_TO_FLUSH = 0.5
 """Seconds in which a program shows what was in its buffer, where the time is over. Chosen by hand: an interpreter ends
 in a tenth of it."""
 
+_SILENCE = 1.0
+"""Seconds without a byte after which a program that has begun an answer when the time is over is taken to hang, and not
+to be slower than before. Chosen by hand: what answers in parts writes them more often."""
+
 _LOOK = 0.2
 """Seconds after which it is looked whether a program that writes nothing has ended."""
 
@@ -40,6 +44,10 @@ _LONGEST_LINE = 16 * MEBIBYTE
 _LARGEST_TEXT = 1024 * MEBIBYTE
 
 _DEADLINE: ContextVar[float] = ContextVar("deadline", default=math.inf)
+
+
+class LateAnswerError(TargetRaisedError):
+    """The time for the audit was over while a program, which had answered before, was still writing an answer."""
 
 
 @contextmanager
@@ -156,7 +164,8 @@ class Program:
         self._tail = bytearray()
         self.doing = _BEFORE_FIRST
         self.patience: float | None = None
-        self._since, self._heard = time.monotonic(), False
+        self._since = self._spoke = time.monotonic()
+        self._heard = False
         # What a worker starts ends with the worker, by its group; elsewhere the program leads a group of its own.
         grouped = os.getsid(0) != os.getpid()
         program = located(words, folder)
@@ -368,7 +377,8 @@ class Program:
                 block = os.read(self._out, _BLOCK)
                 size = len(block)
                 self._input += block
-            self._heard |= size > 0
+            if size:
+                self._heard, self._spoke = True, time.monotonic()
             if not size:
                 self._ended = True
                 self._selector.unregister(self._out)
@@ -403,6 +413,8 @@ class Program:
         if late:
             self.fail(f"{late} ({seconds} have passed{over})")
         place = self._place(where)
+        if out_of_time and self.patience is not None and self._heard and time.monotonic() - self._spoke < _SILENCE:
+            self.fail(f"had written a part of what was asked after {seconds}{place}{over}", LateAnswerError)
         trickles = out_of_time and self._heard
         wrote = "wrote no whole line" if trickles else "wrote nothing"
         # A program that answers as soon as its input ends has its answer in a buffer.

@@ -385,7 +385,7 @@ class JsonTable(LineTable):
     """Outputs of a file of JSON Lines: numbers, texts, lists of one length, or objects with the same keys.
 
     Lists and objects inside them are taken apart: the columns of ``{"sum": {"of": [1, 2]}}`` are ``sum.of[0]`` and
-    ``sum.of[1]``.
+    ``sum.of[1]``. A column of true and false is held as 1 and 0, and has nothing else in it.
 
     Parameters
     ----------
@@ -397,6 +397,15 @@ class JsonTable(LineTable):
     DataError
         It cannot be read, or a line has other parts or a null in it (then `VaryingPartsError`) or another type.
     """
+
+    def __init__(self, path: Path) -> None:
+        self._truth_values: list[bool] = []
+        super().__init__(path)
+
+    @property
+    def truth_values(self) -> tuple[str | int, ...]:
+        """Columns that hold true and false, by their names, or by their numbers where they have none."""
+        return tuple(self._column(place) for place, is_one in enumerate(self._truth_values) if is_one)
 
     def _lines(self, file: BinaryIO) -> Iterator[tuple[int, Sequence[Any]]]:
         keys: tuple[str, ...] | None = None
@@ -433,8 +442,31 @@ class JsonTable(LineTable):
                 place = values.index(None)
                 column = keys[place] if keys else place + 1
                 raise VaryingPartsError(f"{self._path}, line {line}, column {column}: is null")
-            first = first or line
+            truth_values = [isinstance(item, bool) for item in values]
+            if first is None:
+                first, self._truth_values = line, truth_values
+            if truth_values != self._truth_values:
+                self._check_truth_values(line, values, first)
             yield line, [int(item) if isinstance(item, bool) else item for item in values]
+
+    def _check_truth_values(self, line: int, values: Sequence[Any], first: int) -> None:
+        """Refuse true or false in a column of something else, and something else in a column of these."""
+        for place, (value, is_one) in enumerate(zip(values, self._truth_values, strict=False)):
+            if isinstance(value, bool) and not is_one:
+                refuse(
+                    self._path,
+                    f"is {str(value).lower()}, where line {first} has a number or a text; write one type of value in a "
+                    "column",
+                    line=line,
+                    column=self._column(place),
+                )
+            if is_one and not isinstance(value, bool):
+                refuse(
+                    self._path,
+                    f"is {json_kind(value)}, where line {first} has true or false; write one type of value in a column",
+                    line=line,
+                    column=self._column(place),
+                )
 
     def _look(self, line: int, values: Sequence[Any]) -> None:
         if len(values) != len(self._kinds):
@@ -501,7 +533,8 @@ def _has_number(rows: Sequence[Sequence[str]]) -> bool:
 
 def _numbers(column: Sequence[str], kind: str) -> np.ndarray | None:
     """Numbers of a column; None where a cell is no number that a line by itself would be taken for."""
-    if "_" in "".join(column):
+    together = "".join(column)
+    if "_" in together or not together.isascii():
         return None
     if kind == "whole":
         try:

@@ -72,6 +72,10 @@ def in_one_form(first: Table, second: Table) -> tuple[Table, Table]:
         return first, second
     if not (isinstance(first, StructureTable) or isinstance(second, StructureTable)):
         if not first.columns or not second.columns or set(first.columns) == set(second.columns):
+            for column in sorted(set(first.truth_values) ^ set(second.truth_values), key=str):
+                one, other = (first, second) if column in first.truth_values else (second, first)
+                what = f"does not hold true and false, as this column of {one.name} does"
+                refuse(other.name, f"{what}; write one type of value in both files", column=column)
             return first, second
         first = StructureTable(Path(first.name), f"{first.name} and {second.name} have other keys")
     one, other = (

@@ -143,8 +143,8 @@ def rows_of(path: str | Path, file: BinaryIO) -> Iterator[tuple[int, list[str]]]
 
 def number_in(text: str) -> float | None:
     """Return the number that a cell stands for; None where it stands for none."""
-    # Python takes 1_000 for a number, which no other program writes.
-    if "_" in text:
+    # Python takes 1_000 and digits of other scripts for numbers, which no other program writes as such.
+    if "_" in text or not text.isascii():
         return None
     try:
         return float(text)

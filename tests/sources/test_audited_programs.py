@@ -280,6 +280,24 @@ def test_a_slow_program_that_has_answered_before_is_no_error_at_the_deadline(com
 
 
 @pytest.mark.slow
+def test_a_program_that_becomes_slow_within_an_answer_is_out_of_time(command):
+    """It has answered quickly before, and writes a line in 20 ms now: that is no program that hangs."""
+    body = """
+hello()
+for number, (data, size, rng) in enumerate(requests()):
+    for _ in range(size):
+        if number > 6: time.sleep(0.02); out.flush()
+        say(rng.random())
+"""
+    mechanism, began = command(body), time.time()
+    budget = Budget(samples=10**6, deadline=began + 4)
+    evidence = audit(mechanism, mechanism.claims()[0], budget=budget, streams=Streams(1))
+    assert evidence.verdict == "inconclusive"
+    assert "--seconds allowed no more" in evidence.note
+    assert time.time() - began < 7
+
+
+@pytest.mark.slow
 def test_other_guarantees(folder, capsys, monkeypatch, tmp_path):
     """Geometric noise at epsilon 1 is at most tanh(1 / 2) = 0.46-zCDP, and more than 0.05."""
     cases = [

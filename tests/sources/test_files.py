@@ -278,6 +278,7 @@ BAD = {
         ("1\n2\n\n\n3\n", r"line 3: is blank"),
         ("1,\n2,\n", r"column 2: is empty in every line; leave it out"),
         ("1\r2\r3\r", r"carriage return alone"),
+        ("1\n\u0661\u0662\n", r"line 2, column 1: '\u0661\u0662' is not a number"),
     ],
     "x.jsonl": [
         ("1\n-1e400\n", r"line 2: is not JSON \('-1e400' is larger than double precision holds\)"),
@@ -296,6 +297,10 @@ BAD = {
         (gzip.compress(b"1\n", mtime=0), r"compressed by gzip, but its name does not end in .gz"),
         ('1\n"a"\n', r"line 2, column 1: 'a' is not a number"),
         ('"a"\n1\n', r"line 2, column 1: 1 is a number, where line 1 has a text"),
+        ("1\ntrue\n", r"line 2, column 1: is true, where line 1 has a number or a text; write one type of value"),
+        ('"a"\nfalse\n', r"line 2, column 1: is false, where line 1 has a number or a text"),
+        ('{"a": {"b": true}}\n{"a": {"b": 1}}\n', r"line 2, column a.b: is a number, where line 1 has true or false"),
+        ('[1, false]\n[1, "x"]\n', r"line 2, column 2: is a text, where line 1 has true or false"),
         ('{"x": 1}\n1\n', r"line 2: is a number, where other lines are objects"),
         ("[]\n", r"line 1: has no values"),
         (f"{2**63}\n", r"64 bits"),
@@ -305,6 +310,10 @@ BAD = {
         (b"1\n2\n", r"x.npy: it is not a file of numpy"),
         (b"", r"damaged|no file of numpy|no data"),
         (b"\x93NUMPY\x01\x00", r"damaged"),
+        (
+            b"\x93NUMPY\x01\x00\x36\x00{'descr': '<f8', 'fortran_order': False, 'shape': (9,   \n" + bytes(72),
+            r"damaged",
+        ),
     ],
     "x.csv.gz": [],
     "x.txt": [("1\n", r"its ending does not say what it is; known: \.csv")],
@@ -481,6 +490,67 @@ def test_more_files_that_cannot_be_read(tmp_path):
     }.items():
         with pytest.raises(dpaudit.DataError, match=words):
             read(tmp_path / name)
+
+
+@pytest.mark.usefixtures("chunk")
+def test_true_and_1_are_no_pair(tmp_path):
+    def pair(*contents):
+        return tuple(
+            write(tmp_path, f"{name}.jsonl", content * 200) for name, content in zip("ab", contents, strict=True)
+        )
+
+    # Columns of nothing but true and false are compared; so are structures, in which both are told apart.
+    bound = dpaudit.bound_from_samples(*map(read_table, pair("true\n", "false\n")))
+    assert bound.epsilon > 1
+    bound = dpaudit.bound_from_samples(*map(read_table, pair('{"x": true}\n{}\n', '{"x": 1}\n{}\n')))
+    assert bound.epsilon > 1
+    for first, second, where in (
+        ("true\n", "1\n", r"b.jsonl, column 1: does not hold true and false, as this column of .*a.jsonl does"),
+        ('{"x": [1, 0]}\n', '{"x": [1, false]}\n', r"a.jsonl, column x\[1\]: does not hold true and false"),
+        ('{"x": "true"}\n', '{"x": true}\n', r"a.jsonl, column x: does not hold true and false"),
+    ):
+        with pytest.raises(dpaudit.DataError, match=where):
+            dpaudit.bound_from_samples(*map(read_table, pair(first, second)))
+
+
+def damaged(content, rng):
+    """The bytes of a file, one to three of them changed, and some of the end left out now and then."""
+    made = bytearray(content)
+    for place in rng.integers(0, min(len(made), 1000), rng.integers(1, 4)).tolist():
+        made[place] = rng.choice([*b"(){}',: \n\x00\xff", rng.integers(256)])
+    return bytes(made if rng.random() < 0.9 else made[: rng.integers(len(made))])
+
+
+@pytest.mark.parametrize("name", ["x.npy", "x.npz", "x.csv.gz", "x.jsonl", "x.parquet", "x.arrow", "x.feather"])
+def test_damaged_files_are_read_or_refused(tmp_path, name):
+    rng = np.random.default_rng(1)
+    path = tmp_path / name
+    columns = {"a": rng.integers(0, 9, 300), "b": np.array(["x", "yz", "ä"] * 100)}
+    if name.endswith(".npy"):
+        np.save(path, columns["a"])
+    elif name.endswith(".npz"):
+        np.savez_compressed(path, **columns)
+    elif name.startswith("x.csv"):
+        write(tmp_path, name, "".join(f"{each},{each * each}\n" for each in range(300)))
+    elif name.endswith(".jsonl"):
+        write(tmp_path, name, '{"a": [1, true], "b": "x"}\n{"a": [2, false], "b": "yz"}\n' * 3)
+    else:
+        arrow = pytest.importorskip("pyarrow")
+        table = arrow.table(columns)
+        if name.endswith(".parquet"):
+            pytest.importorskip("pyarrow.parquet").write_table(table, path)
+        else:
+            with arrow.OSFile(str(path), "wb") as file, arrow.ipc.new_file(file, table.schema) as writer:
+                writer.write_table(table)
+    content, refused = path.read_bytes(), []
+    for _ in range(400):
+        path.write_bytes(damaged(content, rng))
+        try:
+            list(read_table(path).chunks())
+        except dpaudit.DataError as error:
+            refused.append(str(error))
+    assert len(refused) > 20
+    assert all(name in each for each in refused)
 
 
 @pytest.mark.usefixtures("chunk")

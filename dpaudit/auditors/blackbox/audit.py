@@ -499,8 +499,14 @@ def what_would_show(limit: float, parameter: str, rarer: float) -> str:
     )
 
 
-def what_was_equal(features: int) -> str:
-    """Return words on so many features that were all equal, and what would help."""
+def what_was_equal(features: int, by_text: Sequence[str]) -> str:
+    """Return words on so many features that were all equal, or outputs by their texts, and what would help."""
+    if by_text:
+        return (
+            f"all {features:,} outputs that chose the event look the same, because of values of type "
+            f"{', '.join(by_text)} only the `repr` is seen, so that they could tell nothing; return a dict of what it "
+            "holds in place of each"
+        )
     return (
         f"all {features:,} features that chose the event were equal, so that they could tell nothing; let `features` "
         "return what varies with the outputs, or leave it out"
@@ -518,7 +524,7 @@ def why_no_limit(bound: PairBound, parameter: str, *, is_program: bool = False) 
     ``is_program`` says that the outputs are those of a program, whose author has no class to define methods in.
     """
     if bound.hidden:
-        return what_was_equal(bound.hidden)
+        return what_was_equal(bound.hidden, bound.by_text)
     if not bound.blind:
         return "no violation could have been found with so few samples; raise --samples"
     if bound.unchecked:

@@ -17,7 +17,7 @@ from dpaudit.auditors.learning.counts import FinalTest
 from dpaudit.auditors.learning.event_families import FamilyEvent, choose_family
 from dpaudit.auditors.learning.scores import Score, scores_of
 from dpaudit.auditors.outputs.column_words import Naming
-from dpaudit.auditors.outputs.features import FEATURES, FeatureMap
+from dpaudit.auditors.outputs.features import FeatureMap, feature_map
 from dpaudit.auditors.outputs.forms import alike
 from dpaudit.auditors.outputs.outputs import Outputs
 from dpaudit.auditors.sampling.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget, complement
@@ -28,6 +28,7 @@ from dpaudit.claims.guarantees import ApproximateDP, GaussianDP, Guarantee, Reny
 from dpaudit.claims.inputs import short_repr
 from dpaudit.claims.ranges import in_range
 from dpaudit.errors import ParameterError
+from dpaudit.floating_point import our_settings
 from dpaudit.laws.lower_profile import LowerProfile
 from dpaudit.statistics.corners import Corners, joint_corners
 
@@ -216,6 +217,7 @@ def _down(value: float) -> str:
     return f"{math.floor(value / unit) * unit:.4g}"
 
 
+@our_settings()
 def privacy_bounds(
     sample: SampleFunction,
     x: Any,
@@ -282,14 +284,12 @@ def privacy_bounds(
     check_samples(samples)
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise ParameterError(f"seed must be a whole number of at least 0, got {seed!r}")
-    if isinstance(features, str) and features not in FEATURES:
-        raise ParameterError(f"features must be a function or one of {', '.join(FEATURES)}, got {features!r}")
     sampler = Sampler(
         sample,
         name,
         Streams(seed, ("privacy_bounds",)),
         own_randomness=own_randomness,
-        features=FEATURES[features] if isinstance(features, str) else features,
+        features=feature_map(features),
     )
     for data in (x, y):
         sampler.check_deterministic(data)
@@ -307,6 +307,7 @@ def privacy_bounds(
     return _bounds(family, counts, trials, confidence=confidence, samples=2 * samples, naming=naming_of(sampler))
 
 
+@our_settings()
 def privacy_bounds_from_samples(
     a: Any,
     b: Any,

@@ -13,7 +13,7 @@ from dpaudit.auditors.blackbox.choosing import planned_in_time
 from dpaudit.auditors.blackbox.pair import PairBound, bound_pair
 from dpaudit.auditors.blackbox.sequential import EarlyTest
 from dpaudit.auditors.blackbox.tasks import PairTask, check_samples
-from dpaudit.auditors.outputs.features import FEATURES, FeatureMap
+from dpaudit.auditors.outputs.features import FeatureMap, feature_map
 from dpaudit.auditors.sampling.again import drawn_again, most_looked_at
 from dpaudit.auditors.sampling.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget, deadline_in
 from dpaudit.auditors.sampling.pace import OutOfTimeError, Pace
@@ -24,6 +24,7 @@ from dpaudit.claims.guarantees import ApproximateDP, Guarantee
 from dpaudit.claims.inputs import input_key, is_twice_the_same, short_repr
 from dpaudit.claims.ranges import in_range
 from dpaudit.errors import CheckError, ParameterError
+from dpaudit.floating_point import our_settings
 from dpaudit.sources.programs import answering_by
 
 _FEWEST_SEEN = 100
@@ -100,6 +101,7 @@ class LowerBound:
     notes: tuple[str, ...] = ()
 
 
+@our_settings()
 def epsilon_lower_bound(
     sample: SampleFunction,
     x: Any,
@@ -205,8 +207,7 @@ def epsilon_lower_bound(
         raise ParameterError(f"seed must be a whole number of at least 0, got {seed!r}")
     if not in_range(claimed, 0):
         raise ParameterError(f"claimed must be a finite number >= 0, got {claimed}")
-    if features not in FEATURES if isinstance(features, str) else not (features is None or callable(features)):
-        raise ParameterError(f"features must be a function or one of {', '.join(FEATURES)}, got {features!r}")
+    look = feature_map(features)
     if supports is not None and not callable(supports):
         raise ParameterError(f"supports must be a function of outputs and an input, got {supports!r}")
     if is_twice_the_same((x, y)):
@@ -217,7 +218,7 @@ def epsilon_lower_bound(
         name,
         Streams(seed, ("epsilon_lower_bound",)),
         own_randomness=own_randomness,
-        features=FEATURES[features] if isinstance(features, str) else features,
+        features=look,
         supports=supports,
         pace=budget.pace(2 * samples),
     )

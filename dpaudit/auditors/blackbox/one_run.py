@@ -14,6 +14,7 @@ from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.claims.guarantees import exceeds
 from dpaudit.claims.ranges import in_range
 from dpaudit.errors import ParameterError
+from dpaudit.floating_point import our_settings
 from dpaudit.statistics import clopper_pearson, epsilon_of_guesses, mu_of_guesses
 
 OneRunGuarantee = Literal["approximate", "gaussian"]
@@ -117,6 +118,7 @@ class OneRunBound:
         return self.value if self.parameter == "mu" else None
 
 
+@our_settings()
 def one_run_bound(
     scores: Any,
     included: Any,

@@ -209,7 +209,7 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
     )
     made = _pair_bound(best, bound, limit, selected, naming_of(sampler))
     blind = selection.overlooks(made.value, task.guarantee)
-    hidden = selection.alike and sampler.may_hide and not task.guarantee.exceeds(made.value)
+    hidden = selection.alike and bool(sampler.may_hide or selection.by_text) and not task.guarantee.exceeds(made.value)
     fewer_fit = late or (whole and task.timed and final < task.asked - selected)
     shortened = fewer_fit and task.at_most and math.isfinite(limit)
     return replace(

@@ -15,7 +15,7 @@ from dpaudit.auditors.learning.counts import Choice, FinalTest
 from dpaudit.auditors.learning.selection import select_events
 from dpaudit.auditors.outputs.checked_outputs import COMPARED, as_numbers, check_alone, features_of
 from dpaudit.auditors.outputs.column_words import Naming
-from dpaudit.auditors.outputs.features import FEATURES, FeatureMap, may_hide
+from dpaudit.auditors.outputs.features import FeatureMap, feature_map, may_hide
 from dpaudit.auditors.outputs.forms import Forms, alike
 from dpaudit.auditors.outputs.outputs import Outputs
 from dpaudit.auditors.sampling.again import copied, drawn_again
@@ -24,7 +24,10 @@ from dpaudit.auditors.sampling.drawn import in_type, tables_of, type_of_both
 from dpaudit.auditors.sampling.order import order_notes, row_numbers
 from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee
+from dpaudit.claims.inputs import short_repr
+from dpaudit.claims.ranges import in_range
 from dpaudit.errors import CheckError, DataError, ParameterError
+from dpaudit.floating_point import our_settings
 from dpaudit.sources.tables import Table
 from dpaudit.statistics import BY_RATIO, detection_limit, forced_lower
 from dpaudit.statistics.finite import (
@@ -136,6 +139,7 @@ class SamplesBound:
         return self.value if self.parameter == "epsilon" else None
 
 
+@our_settings()
 def bound_from_samples(
     a: Any,
     b: Any,
@@ -209,8 +213,12 @@ def bound_from_samples(
     True
     """
     if guarantee is None:
-        if not 0 <= delta < 1:
-            raise ParameterError(f"delta must be at least 0 and below 1 to be audited by samples, got {delta}")
+        if not in_range(claimed, 0):
+            raise ParameterError(f"claimed must be a finite number >= 0, got {short_repr(claimed)}")
+        if not in_range(delta, 0, 1, without=(1.0,)):
+            raise ParameterError(
+                f"delta must be at least 0 and below 1 to be audited by samples, got {short_repr(delta)}"
+            )
         guarantee = ApproximateDP(float(claimed), float(delta))
     elif delta or claimed:
         raise ParameterError("a guarantee has its own delta and claimed value; leave delta and claimed out with it")
@@ -232,9 +240,7 @@ def split_samples(
     check_confidence(confidence)
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise ParameterError(f"seed must be a whole number of at least 0, got {seed!r}")
-    if isinstance(features, str) and features not in FEATURES:
-        raise ParameterError(f"features must be a function or one of {', '.join(FEATURES)}, got {features!r}")
-    look = FEATURES[features] if isinstance(features, str) else features
+    look = feature_map(features)
     tables = tables_of(a, b, names)
     for table in tables:
         if table.rows < FEWEST_ROWS:
@@ -420,7 +426,9 @@ def _bound(samples: SplitSamples, guarantee: Guarantee, alpha: float) -> Samples
         share=BY_RATIO if best.by_coins else best.share,
     )
     blind = selection.overlooks(max(bounds), guarantee)
-    hidden = selection.alike and may_hide(samples.features) and not guarantee.exceeds(max(bounds))
+    hidden = (
+        selection.alike and bool(may_hide(samples.features) or selection.by_text) and not guarantee.exceeds(max(bounds))
+    )
     return SamplesBound(
         parameter=guarantee.forced,
         value=max(bounds),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from dpaudit.auditors.learning.counts import FinalTest
 from dpaudit.auditors.sampling.streams import CHUNK
 from dpaudit.claims.guarantees import Guarantee
+from dpaudit.claims.ranges import in_range
 from dpaudit.errors import ParameterError
 
 LEAST_SAMPLES = 1000
@@ -59,8 +60,8 @@ confidence, 0.5 % more."""
 
 
 def check_samples(samples: int) -> None:
-    """Raise ParameterError where samples are too few to be split."""
-    if samples < LEAST_SAMPLES:
+    """Raise ParameterError where samples are too few to be split, or no number."""
+    if not in_range(samples, LEAST_SAMPLES):
         raise ParameterError(f"samples must be at least {LEAST_SAMPLES} for an audit by sampling, got {samples}")
 
 

@@ -179,7 +179,7 @@ class Selection:
     left_out
         Names of the families of scores that would have taken too long.
     by_text
-        Names of the types of which only the ``repr`` was seen, where a difference went unnoticed.
+        Names of the types of which only the ``repr`` was seen, where a difference went unnoticed, or all look the same.
     held
         What the outputs are or hold there, of which advice depends: ``numbers``, ``sets`` and ``lists``.
     unchecked
@@ -275,7 +275,8 @@ def select_events(
         if selection.blind or identified is not None:
             blind = None
             blind = _is_blind(x, y, test, until, selection.left_out, identified)
-    by_text, held = (types_read_by_text(x, y), what_is_held(x, y)) if blind else ((), ())
+    by_text = types_read_by_text(x, y) if blind or alike else ()
+    held = what_is_held(x, y) if blind else ()
     unchecked = (blind is None and x.dtype.kind not in "fc") or _nothing_looked(competition)
     repeated = bool(blind) and identified is None and competition.form.few
     return replace(

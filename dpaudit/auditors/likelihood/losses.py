@@ -16,6 +16,7 @@ from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.claims.guarantees import ROUNDING
 from dpaudit.claims.inputs import Pair, short_repr
 from dpaudit.errors import CheckError, DpauditError, TargetRaisedError
+from dpaudit.floating_point import their_settings
 from dpaudit.mechanism import Mechanism
 
 _COMPARED, _CLOSE = 64, 1e-6
@@ -123,7 +124,8 @@ class LossScore:
 
 def _call(mechanism: Mechanism, outputs: np.ndarray, data: Any) -> Any:
     try:
-        return mechanism.log_likelihood(outputs.copy(), copy.deepcopy(data))
+        with their_settings():
+            return mechanism.log_likelihood(outputs.copy(), copy.deepcopy(data))
     except DpauditError:
         raise
     except Exception as error:

@@ -16,6 +16,7 @@ from dpaudit.auditors.outputs.outputs import coding_of, outcome_keys
 from dpaudit.auditors.outputs.packed import Packed
 from dpaudit.claims.inputs import error_text, short_repr
 from dpaudit.errors import CheckError, DpauditError, TargetRaisedError
+from dpaudit.floating_point import their_settings
 
 COMPARED = 64
 """Outputs of a call that are compared with those of another, or looked at once more in a few calls. Chosen by hand: two
@@ -145,7 +146,9 @@ def features_of(features: FeatureMap, outputs: np.ndarray, where: str, forms: Fo
         It raised an error.
     """
     try:
-        found = listed(features(outputs), len(outputs))
+        with their_settings():
+            raw = features(outputs)
+        found = listed(raw, len(outputs))
     except DpauditError:
         raise
     except RAISED as error:

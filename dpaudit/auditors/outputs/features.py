@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from dpaudit.errors import CheckError
+from dpaudit.claims.inputs import short_repr
+from dpaudit.errors import CheckError, ParameterError
 
 FeatureMap = Callable[[np.ndarray], np.ndarray]
 
@@ -67,6 +69,22 @@ def float_bits(outputs: np.ndarray) -> np.ndarray:
 
 FEATURES: dict[str, FeatureMap] = {"float-bits": float_bits}
 """Feature maps by the name under which the command line knows them."""
+
+
+def feature_map(features: Any) -> FeatureMap | None:
+    """Return the map of a name, or the function that was given; None for None.
+
+    Raises
+    ------
+    ParameterError
+        It is neither.
+    """
+    if features is None or callable(features):
+        found: FeatureMap | None = features
+        return found
+    if not isinstance(features, str) or features not in FEATURES:
+        raise ParameterError(f"features must be a function or one of {', '.join(FEATURES)}, got {short_repr(features)}")
+    return FEATURES[features]
 
 
 def may_hide(features: FeatureMap | None) -> bool:

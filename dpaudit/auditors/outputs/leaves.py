@@ -92,8 +92,14 @@ def canonical(item: Any) -> Any:
         return ("dict", sorted((repr(canonical(key)), repr(canonical(value))) for key, value in item.items()))
     if isinstance(item, list | tuple):
         return [canonical(part) for part in item]
+    if isinstance(item, np.str_):
+        # numpy leaves out zero characters at the end where it converts or writes one.
+        return str.__str__(item)
     if isinstance(item, np.generic):
         return _with_one_zero(item.item())
+    if _writes_itself(kind):
+        # What a number writes itself as may leave out its value.
+        return item, (int if issubclass(kind, int) else float)(item) + 0
     if not _says_its_value(kind) and _holds_address(item):
         raise _unidentified(kind)
     return _with_one_zero(item)
@@ -127,6 +133,13 @@ def _unidentified(kind: type) -> CheckError:
 def _says_its_value(kind: Any) -> bool:
     """Whether what values of a type are written as is known to depend on nothing but the value."""
     return kind in ATOMS or is_number_type(kind) or kind.__module__ in _OF_VALUES
+
+
+@cache
+def _writes_itself(kind: Any) -> bool:
+    """Whether a type is one of Python's numbers with a ``repr`` of its own."""
+    own = issubclass(kind, int | float) and not issubclass(kind, Enum | bool)
+    return own and kind.__repr__ not in (int.__repr__, float.__repr__)
 
 
 @cache

@@ -36,7 +36,7 @@ def parts_of(item: Any) -> list[Any]:
     if isinstance(item, Sequence) and not isinstance(item, str | bytes):
         if len(item) == 1 and isinstance(item[0], str | bytes):
             return list(item[0])
-        return [part for inner in item for part in (parts_of(inner) if _is_nested(inner) else [canonical(inner)])]
+        return [part for inner in item for part in (parts_of(inner) if _is_nested(inner) else [_part(inner)])]
     if isinstance(item, np.ndarray):
         return parts_of(item.tolist())
     if isinstance(item, dict):
@@ -45,13 +45,18 @@ def parts_of(item: Any) -> list[Any]:
         return [
             part
             for key, value in entries
-            for part in (key, *(parts_of(value) if _is_nested(value) else [canonical(value)]))
+            for part in (key, *(parts_of(value) if _is_nested(value) else [_part(value)]))
         ]
     if _is_set_of_reals(item):
         return sorted(item)
     if isinstance(item, complex):
         return [item.real, item.imag]
-    return [float(item) if isinstance(item, Decimal) else canonical(item)]
+    return [float(item) if isinstance(item, Decimal) else _part(item)]
+
+
+def _part(item: Any) -> Any:
+    """A number as it is, whatever it writes itself as, and all else in its canonical form."""
+    return item if _is_number(item) else canonical(item)
 
 
 def _is_number(part: Any) -> bool:

@@ -22,7 +22,7 @@ from dpaudit.auditors.outputs.flat import value_count
 from dpaudit.auditors.outputs.foreign import listed
 from dpaudit.auditors.outputs.forms import Form, Forms, concatenated, end_to_end
 from dpaudit.auditors.outputs.outputs import coding_of, outcome_keys
-from dpaudit.auditors.sampling.pace import Pace, clock
+from dpaudit.auditors.sampling.pace import OutOfTimeError, Pace, clock
 from dpaudit.auditors.sampling.state_kept import StateKept
 from dpaudit.auditors.sampling.streams import CHUNK, Streams
 from dpaudit.auditors.sampling.supports import SupportFunction, Supports
@@ -30,6 +30,8 @@ from dpaudit.auditors.sampling.trial_calls import TrialCalls
 from dpaudit.auditors.sampling.work import Recipe, State, Work
 from dpaudit.claims.inputs import error_text, input_key, short_repr
 from dpaudit.errors import CheckError, DpauditError, TargetRaisedError
+from dpaudit.floating_point import their_settings
+from dpaudit.sources.programs import LateAnswerError
 
 _MOST_SELECTED = 4_000_000
 """Single numbers per input that are worth choosing an event from, at most. Chosen by hand, for memory: an audit of
@@ -68,7 +70,8 @@ def sampled(function: SampleFunction, name: str, data: Any, size: int, rng: np.r
         It does not take these three arguments.
     """
     try:
-        return function(data, size, rng)
+        with their_settings():
+            return function(data, size, rng)
     except TypeError as error:
         # Looked at only now, because a call may work whatever signature an object shows.
         taken = _signature(function)
@@ -411,6 +414,8 @@ class Sampler:
         try:
             answer = sampled(self._sample, self._name, given, size, rng)
             raw = listed(answer, size)
+        except LateAnswerError as error:
+            raise OutOfTimeError from error
         except DpauditError:
             raise
         except RAISED as error:

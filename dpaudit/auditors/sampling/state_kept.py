@@ -135,7 +135,18 @@ def _comparable(value: Any) -> Any:
         return frozenset((key, _comparable(item)) for key, item in value.items())
     if isinstance(value, set | frozenset):
         return frozenset(_comparable(item) for item in value)
+    if value is not None and not isinstance(value, str | bytes) and not _compares(value):
+        return type(value).__qualname__, repr(value)
     return value
+
+
+def _compares(value: Any) -> bool:
+    """Whether it may be compared with whatever an output holds elsewhere: of pandas' NA, nothing is true or false."""
+    try:
+        bool(value == 0)
+    except Exception:
+        return False
+    return True
 
 
 def _agree_by_no_chance(earlier: list[Hashable], later: list[Hashable]) -> bool:

@@ -13,6 +13,7 @@ from dpaudit.auditors.outputs.checked_outputs import COMPARED, FEW, RAISED, obje
 from dpaudit.auditors.sampling.pace import clock
 from dpaudit.claims.inputs import error_text, short_repr
 from dpaudit.errors import CheckError, DpauditError, TargetRaisedError
+from dpaudit.floating_point import their_settings
 
 _AGAIN_SHARE = 0.25
 """Part of the time that `supports` takes which asking it about some outputs again may take besides, where there is a
@@ -119,7 +120,8 @@ class Supports:
             It did not return a bool for each output.
         """
         try:
-            raw = self._function(outputs.copy(), copy.deepcopy(data))
+            with their_settings():
+                raw = self._function(outputs.copy(), copy.deepcopy(data))
             found = None if raw is None else np.asarray(raw)
         except DpauditError:
             raise

@@ -65,6 +65,19 @@ def test_a_confidence_whose_complement_is_one_is_refused():
         dpaudit.bound_from_samples(*(laplace(np.random.default_rng(seed), 100) for seed in (1, 2)), confidence=1e-17)
 
 
+@pytest.mark.parametrize("bad", [None, "1", 1j, [], 1.0, -0.1])
+def test_numbers_that_are_none_are_refused(bad):
+    drawn = [laplace(np.random.default_rng(seed), 100) for seed in (1, 2)]
+    with pytest.raises(dpaudit.ParameterError, match="delta must be at least 0 and below 1"):
+        dpaudit.bound_from_samples(*drawn, delta=bad)
+    for name in ("claimed", "features"):
+        if bad is not None and not (name == "claimed" and bad == 1.0):
+            with pytest.raises(dpaudit.ParameterError, match=f"{name} must be"):
+                dpaudit.bound_from_samples(*drawn, **{name: bad})
+    with pytest.raises(dpaudit.ParameterError, match="samples must be at least 1000"):
+        dpaudit.epsilon_lower_bound(lambda data, size, rng: rng.random(size), 0, 1, samples=None)
+
+
 def test_another_guarantee():
     class Rarer(dpaudit.ApproximateDP):
         """Decided by two probabilities."""
@@ -158,7 +171,7 @@ def test_new_outputs_are_not_taken_for_old_ones(sample):
         ([0.0] * 50, [0.0] * 50, {"delta": 1.0}, "delta"),
         ([0.0] * 50, [0.0] * 50, {"confidence": 0}, "confidence"),
         ([0.0] * 50, [0.0] * 50, {"seed": -1}, "seed"),
-        ([0.0] * 50, [0.0] * 50, {"claimed": -1.0}, "epsilon"),
+        ([0.0] * 50, [0.0] * 50, {"claimed": -1.0}, "claimed"),
         ([0.0] * 50, [0.0] * 50, {"features": "bits"}, "features"),
         ([0.0] * 50, [0.0] * 50, {"features": lambda outputs: outputs[:3]}, "return 25 outputs along axis 0"),
         (np.zeros((50, 0)), np.zeros((50, 0)), {}, "without any values"),

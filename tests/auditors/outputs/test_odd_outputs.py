@@ -11,6 +11,7 @@ import pytest
 import dpaudit
 from dpaudit.auditors.outputs.outputs import Coder
 from dpaudit.claims.record import Record
+from dpaudit.testing import assert_private
 
 EPSILON = 1.0
 
@@ -176,6 +177,72 @@ def test_outputs_that_never_vary_are_consistent_and_outputs_that_cannot_be_learn
     found, note = verdict(sealed)
     assert found == "inconclusive"
     assert "come only once" in note
+
+
+class Sealed:
+    """What is read by its `repr`, which shows nothing."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __reduce__(self):
+        return Sealed, (self.value,)
+
+    def __repr__(self):
+        return "****"
+
+
+class Quiet(int):
+    """A number that does not write its value."""
+
+    def __repr__(self):
+        return "a number"
+
+
+class Incomparable:
+    """What raises where it is compared."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __eq__(self, other):
+        raise RuntimeError("cannot be compared")
+
+    def __hash__(self):
+        return 1
+
+    def __repr__(self):
+        return f"Incomparable({self.value})"
+
+
+@pytest.mark.parametrize("inside", [lambda each: each, lambda each: (each, 1), lambda each: {"a": each}])
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (np.str_("a\0"), np.str_("a")),
+        (Quiet(1), Quiet(0)),
+        ("NA", 1),
+        ("NA", "NaT"),
+        (Incomparable(1), Incomparable(0)),
+    ],
+    ids=["zero at the end", "numbers", "NA and 1", "NA and NaT", "incomparable"],
+)
+def test_values_that_compare_or_write_themselves_oddly_are_told_apart(first, second, inside):
+    if isinstance(first, str) and first == "NA":
+        pd = pytest.importorskip("pandas")
+        first, second = pd.NA, pd.NaT if second == "NaT" else second
+    sample = choose(inside(first), inside(second), list)
+    assert 0.7 < dpaudit.epsilon_lower_bound(sample, 0, 1, samples=5000).epsilon <= EPSILON
+
+
+@pytest.mark.parametrize("inside", [lambda each: each, lambda each: (each, 1)])
+def test_outputs_that_look_the_same_by_their_repr_are_inconclusive(inside):
+    sample = choose(inside(Sealed(1)), inside(Sealed(0)))
+    bound = dpaudit.epsilon_lower_bound(sample, 0, 1, samples=5000)
+    assert (bound.epsilon, bound.detection_limit) == (0, np.inf)
+    assert "of values of type Sealed only the `repr` is seen" in bound.notes[0]
+    with pytest.raises(AssertionError, match="inconclusive"):
+        assert_private(sample, epsilon=3.0, pairs=[(0, 1)], samples=5000)
 
 
 def test_a_negative_zero_is_seen_in_the_bits():
