@@ -106,7 +106,7 @@ def shared_type(first: Any, second: Any) -> np.dtype[Any]:
     if first.kind == second.kind and first.kind != "U":
         return np.promote_types(first, second)
     both = {first.kind, second.kind}
-    if both <= set("biuf"):
+    if both <= set("iuf"):
         return np.promote_types(first, second)
     return np.dtype(object)
 
@@ -123,7 +123,8 @@ def _shared_unit(first: Any, second: Any) -> np.dtype[Any]:
 
 
 _KINDS: Final = {
-    **dict.fromkeys("biuf", "number"),
+    "b": "truth value",
+    **dict.fromkeys("iuf", "number"),
     "c": "complex number",
     "M": "datetime",
     "m": "duration",

@@ -165,6 +165,8 @@ def test_new_outputs_are_not_taken_for_old_ones(sample):
         (np.zeros((50, 2)), np.zeros((50, 3)), {}, "give the same columns"),
         ("a.csv", "b.csv", {}, r"A is 'a.csv', and no outputs; read the file, .* `dpaudit bound` or `assert_private`"),
         (np.zeros(50), Path("b.csv"), {}, r"B is 'b.csv', and no outputs"),
+        (np.ones(50, dtype=bool), np.ones(50, dtype=int), {}, "A has truth values and B has numbers"),
+        ([True] * 50, [1.0] * 50, {}, "A has truth values and B has numbers"),
         (np.zeros(50), ["a"] * 50, {"names": ("left", "right")}, "left has numbers and right has texts"),
         ([0.0] * 49 + [math.nan], [0.0] * 50, {}, "A has NaN"),
         ([0.0] * 50, 5, {}, "B is int"),
