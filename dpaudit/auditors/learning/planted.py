@@ -19,7 +19,7 @@ from dpaudit.auditors.learning.digits import Found, digits_in
 from dpaudit.auditors.outputs.column_words import Naming, part
 from dpaudit.auditors.outputs.columns import Columns
 from dpaudit.auditors.outputs.event_words import listed
-from dpaudit.auditors.outputs.flat import Flat, Grouped, Structure, Uniform, blocks, paths
+from dpaudit.auditors.outputs.flat import Flat, Grouped, Structure, Uniform, Varied, blocks, paths
 from dpaudit.auditors.outputs.leaves import Values, is_read_by_text
 from dpaudit.auditors.outputs.outputs import Outputs, coding_of, joined, outcome_keys
 from dpaudit.auditors.outputs.text_fields import fields_of, is_word
@@ -329,6 +329,9 @@ def _new_texts(both: Outputs, read: frozenset[str]) -> str | None:
     shapes: list[tuple[Structure, int]] = []
     for _, flat in blocks(both.raw, characters=False):
         check_time()
+        if isinstance(flat, Varied) and not any(map(_is_type_of_texts, set(map(type, flat.values)))):
+            shapes += [(structure, 1) for structure in flat.structures]
+            continue
         for structure, size, columns in _pieces(flat):
             shapes.append((structure, size))
             for path, values in zip(paths(structure), columns, strict=True):
@@ -353,8 +356,12 @@ def _pieces(flat: Flat) -> Iterator[tuple[Structure, int, Sequence[Values]]]:
 
 
 def _is_text(value: Any) -> bool:
-    kind: Any = type(value)
-    return isinstance(value, str | bytes) or is_read_by_text(kind)
+    return _is_type_of_texts(type(value))
+
+
+def _is_type_of_texts(kind: type) -> bool:
+    of_any: Any = kind
+    return issubclass(kind, str | bytes) or is_read_by_text(of_any)
 
 
 def _text(value: Any) -> str | bytes:

@@ -220,6 +220,13 @@ def _only_fractions(flat: Uniform | Varied) -> bool:
     return all(isinstance(values, np.ndarray) and values.dtype.kind == "f" for values in flat.columns)
 
 
+def _types_in(flat: Uniform | Varied) -> set[type]:
+    """Types of the values, but for those of columns that are arrays of numbers."""
+    if isinstance(flat, Varied):
+        return set(map(type, flat.values))
+    return {kind for values in flat.columns if not isinstance(values, np.ndarray) for kind in set(map(type, values))}
+
+
 @dataclass(slots=True)
 class _Look:
     """The first outputs, in which contents are looked for."""
@@ -228,9 +235,14 @@ class _Look:
     size: int
     codes: dict[str, int] = field(default_factory=dict)
 
-    def structures(self) -> Iterator[tuple[Structure, Sequence[Any]]]:
-        """Yield the structures of outputs with a value for each place: of many, a text or a set where there is one."""
+    def structures(self, *kinds: type) -> Iterator[tuple[Structure, Sequence[Any]]]:
+        """Yield the structures of outputs with a value for each place: of many, a text or a set where there is one.
+
+        Where types are given, those parts are left out that have no value of them.
+        """
         for flat in self.flats:
+            if kinds and not any(issubclass(each, kinds) for each in _types_in(flat)):
+                continue
             if isinstance(flat, Uniform):
                 yield flat.structure, [_telling(values) for values in flat.columns]
             else:
@@ -252,7 +264,7 @@ class _Look:
         """Paths of sets."""
         found = {
             path: None
-            for structure, values in self.structures()
+            for structure, values in self.structures(set, frozenset)
             for path, value in zip(paths(structure), values, strict=True)
             if isinstance(value, set | frozenset)
         }
@@ -265,7 +277,7 @@ class _Look:
         """
         found = {
             path: None
-            for structure, values in self.structures()
+            for structure, values in self.structures(*TEXTS)
             if structure != 1 and not is_text(structure)
             for path, value in zip(paths(structure), values, strict=True)
             if holds_text(value)
@@ -309,7 +321,7 @@ class _Look:
     def has_equal_texts(self) -> bool:
         """Whether outputs hold several texts each, too many different ones to be categories."""
         several = any(
-            sum(map(holds_text, values)) > 1 for structure, values in self.structures() if not is_text(structure)
+            sum(map(holds_text, values)) > 1 for structure, values in self.structures(*TEXTS) if not is_text(structure)
         )
         every = chain.from_iterable(
             chain.from_iterable(values for values in flat.columns if not isinstance(values, np.ndarray))
@@ -334,13 +346,19 @@ class _Look:
 
     def common(self, found: Entries) -> tuple[list[Value], np.ndarray]:
         """Values that come often, the most frequent first, and which of them every one is; their number for others."""
+        least = max(2.0, _COMMON * self.size)
+        if len(found.numbers) and not found.categories.any():
+            # Of numbers that hardly come again, nothing is made a list.
+            _, times = np.unique(found.numbers, return_counts=True, equal_nan=False)
+            if times.max() < least:
+                return [], np.zeros(len(found.numbers), dtype=int)
         texts = {code: text for text, code in self.codes.items()}
         values: list[Value] = [
             texts[code] if code else number
             for number, code in zip(found.numbers.tolist(), found.categories.tolist(), strict=True)
         ]
         counts = Counter(values)
-        often = [value for value, count in counts.items() if count >= max(2.0, _COMMON * self.size)]
+        often = [value for value, count in counts.items() if count >= least]
         often = sorted(often, key=lambda value: (-counts[value], str(value)))[:_MOST_VALUES]
         index = {value: i for i, value in enumerate(often)}
         return often, np.array([index.get(value, len(often)) for value in values], dtype=int)
@@ -430,4 +448,6 @@ def _in_one_order(found: Entries, which: np.ndarray) -> bool:
         if not same.any():
             break
         before[which[:-lag][same], which[lag:][same]] = True
-    return not (before & before.T).any()
+        if (before & before.T).any():
+            return False
+    return True

@@ -264,7 +264,9 @@ def _parts_of(item: Any) -> list[Any]:
 @lru_cache(maxsize=_STRUCTURES)
 def paths(structure: Structure) -> tuple[str, ...]:
     """Where every value of a structure is found, as Python writes it."""
-    return tuple(_paths(structure, ""))
+    found: list[str] = []
+    _add_paths(structure, "", found)
+    return tuple(found)
 
 
 @lru_cache(maxsize=_STRUCTURES)
@@ -725,9 +727,12 @@ def steps(structure: Structure) -> list[tuple[str, Structure]]:
     return list(zip(found, parts, strict=True))
 
 
-def _paths(structure: Structure, path: str) -> Iterator[str]:
+def _add_paths(structure: Structure, path: str, found: list[str]) -> None:
     if structure is None:
-        yield path
+        found.append(path)
         return
     for step, part in steps(structure):
-        yield from _paths(part, path + step)
+        if part is None:
+            found.append(path + step)
+        else:
+            _add_paths(part, path + step, found)

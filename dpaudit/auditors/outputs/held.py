@@ -15,6 +15,9 @@ from dpaudit.auditors.outputs.flat import Structure, Uniform, Varied, paths, ste
 from dpaudit.auditors.outputs.leaves import Values, numbers_and_categories
 
 _REMEMBERED = 1024
+_MOST_PLACED, _MOST_PLACES = 64, 1 << 20
+"""Lists for which places are remembered, and numbers for each of them: half a gigabyte at most."""
+
 
 STEP = r"\[(\d+)\]"
 """How the way from a list to one of its places is written."""
@@ -114,6 +117,8 @@ class _Placed(dict[str, tuple[int, int]]):
         super().__init__()
         self._inside = re.compile(re.escape(held) + STEP + "(.*)", re.DOTALL)
         self._rests = {rest: i for i, rest in enumerate(rests)}
+        self._structures: dict[Structure, np.ndarray] = {}
+        self._room = _MOST_PLACES
 
     def __missing__(self, path: str) -> tuple[int, int]:
         inside = self._inside.fullmatch(path)
@@ -121,16 +126,27 @@ class _Placed(dict[str, tuple[int, int]]):
         self[path] = found
         return found
 
+    def of(self, structure: Structure) -> np.ndarray:
+        """Places and paths of all values of a structure, shape (values, 2)."""
+        found = self._structures.get(structure)
+        if found is None:
+            found = np.array([self[path] for path in paths(structure)], dtype=int).reshape(-1, 2)
+            if self._room >= found.size:
+                self._room -= found.size
+                self._structures[structure] = found
+        return found
 
-_placed = lru_cache(maxsize=_REMEMBERED)(_Placed)
+
+_placed = lru_cache(maxsize=_MOST_PLACED)(_Placed)
 
 
 def entries_of(flat: Uniform | Varied, held: str, rests: tuple[str, ...], code: Callable[[str], int]) -> Entries:
     """Values that are found in a list on some paths from its places; ``code`` numbers texts."""
     where = _placed(held, rests)
-    known = paths(flat.structure) if isinstance(flat, Uniform) else chain.from_iterable(map(paths, flat.structures))
     # Structures may be as many as outputs, but paths are few.
-    places, found = np.array([where[path] for path in known], dtype=int).reshape(-1, 2).T
+    structures = [flat.structure] if isinstance(flat, Uniform) else flat.structures
+    of_structure = {structure: where.of(structure) for structure in dict.fromkeys(structures)}
+    places, found = np.concatenate([of_structure[structure] for structure in structures]).T
     wanted = np.flatnonzero(found >= 0)
     places, found = places[wanted], found[wanted]
     if isinstance(flat, Uniform):
@@ -140,7 +156,8 @@ def entries_of(flat: Uniform | Varied, held: str, rests: tuple[str, ...], code: 
         rows = np.tile(np.arange(flat.size), len(wanted))
         places, found = np.repeat(places, flat.size), np.repeat(found, flat.size)
     else:
-        numbers, categories = _numbers([flat.values[i] for i in wanted.tolist()], code)
+        values = flat.values if len(wanted) == len(flat.values) else [flat.values[i] for i in wanted.tolist()]
+        numbers, categories = _numbers(values, code)
         rows = np.repeat(np.arange(len(flat)), flat.counts)[wanted]
     return Entries(rows, places, found, numbers, categories)
 

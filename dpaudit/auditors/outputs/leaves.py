@@ -59,8 +59,9 @@ def text_of(item: Any) -> str:
         The outcome has no text, or one that says only where in memory it lies.
     """
     try:
-        # Most texts are asked for of strings, which need no other form.
-        text = repr(item if type(item) is str else canonical(item))
+        # Most texts are asked for of strings and whole numbers, which need no other form.
+        plain_one = type(item) is str or (type(item) is int and _WORD_MIN <= item <= _WORD_MAX)
+        text = repr(item if plain_one else canonical(item))
     except CheckError:
         raise
     except Exception as error:

@@ -126,7 +126,7 @@ def _key(output: Any) -> Hashable:
 def _comparable(value: Any) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
-    if isinstance(value, Real):
+    if type(value) in (float, int) or isinstance(value, Real):
         number = float(value) + 0.0
         return number if number == number else "not a number"
     if isinstance(value, list | tuple):
