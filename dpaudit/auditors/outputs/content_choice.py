@@ -60,6 +60,10 @@ _MOST_TEXTS = 4
 _FIRST_CHARACTERS, _LAST_CHARACTERS = 64, 8
 """Characters of a text from its beginning that are looked at, and from its end where lengths differ. Chosen by hand."""
 
+_LAST_PLACES, _MOST_ENDS = (-1,), 4
+"""Places from the end of a list of varying length that are looked at, of so many parts of what it holds. Chosen by
+hand."""
+
 _MOST_KEYS = 16
 """Parts of a record that are considered as its key, at most; the first ones."""
 
@@ -158,6 +162,7 @@ def contents_of(firsts: Sequence[Flat]) -> Found:
             made, complete = look.records(held, [rest for rest in rests if rest])
         # Lists in lists may be many: their contents take the place of their places, or nothing. Sets have no places.
         alone = held in sets or not re.search(STEP, held)
+        made += look.last(held, rests) if alone and rests and not complete else []
         if len(found) + len(made) <= _MOST_CONTENTS and (complete or alone):
             found += made
             replaced += [held] * complete
@@ -386,6 +391,16 @@ class _Look:
         # Where no value is common, all members of a set are others.
         made += [Content("others", held)] if often or not sets else []
         return made, complete
+
+    def last(self, held: str, rests: list[str]) -> list[Content]:
+        """The last values of a list of varying length, which have no places from its beginning."""
+        rests = rests[:_MOST_ENDS]
+        found = self.entries(lambda flat: entries_of(flat, held, tuple(rests), self.code))
+        length = np.zeros(self.size, dtype=int)
+        np.maximum.at(length, found.rows, found.places + 1)
+        if length.min() == length.max():
+            return []
+        return [Content("last", held, None, place, rest or None) for place in _LAST_PLACES for rest in rests]
 
     def records(self, held: str, rests: list[str]) -> tuple[list[Content], bool]:
         """Contents of a list of records, by the key with the fewest values that comes once in an output."""

@@ -39,7 +39,7 @@ SUMMARIES: tuple[Summary, ...] = get_args(Summary)
 
 _OfText = Literal["character", "length", "field", "after", "word", "form"]
 _OF_TEXTS: tuple[_OfText, ...] = get_args(_OfText)
-_Kind = Literal[_OfText, "occurrences", "others", "members", "part", "place", "texts", Summary]
+_Kind = Literal[_OfText, "occurrences", "others", "members", "part", "place", "last", "texts", Summary]
 _KINDS: tuple[_Kind, ...] = get_args(_Kind)
 
 Value = str | float
@@ -54,19 +54,19 @@ class Content:
     ----------
     kind
         ``occurrences`` of a value, or of all ``others``, among the values of a list or set, or the keys of records;
-        number of ``members`` of a set; a ``part`` of the record that has a key, or its ``place``; number of distinct
-        ``texts``; a ``character`` of a text, its ``length``, the number in a ``field`` of it or ``after`` a word, how
-        often it has a ``word``, or whether it has another ``form`` than most; the ``sum``, the ``mean``, the
-        ``smallest`` or the ``largest`` of the numbers in a list.
+        number of ``members`` of a set; a ``part`` of the record that has a key, or its ``place``; one of the ``last``
+        values of a list; number of distinct ``texts``; a ``character`` of a text, its ``length``, the number in a
+        ``field`` of it or ``after`` a word, how often it has a ``word``, or whether it has another ``form`` than most;
+        the ``sum``, the ``mean``, the ``smallest`` or the ``largest`` of the numbers in a list.
     held
         Path of the list, set or text.
     key
         Path from a record to its key; None for single values.
     value
-        The value, the word, the form (`text_fields`), or that of the key, or the place of the character or field: from
-        -1 down, counted from the end.
+        The value, the word, the form (`text_fields`), or that of the key, or the place of the character, field or last
+        value: from -1 down, counted from the end.
     part
-        Path from a record to its part.
+        Path from a record to its part; None for single values.
     """
 
     kind: _Kind
@@ -94,7 +94,7 @@ class Content:
 
     @property
     def place(self) -> int:
-        """Which character or field it is."""
+        """Which character, field or last value it is."""
         return self.value if isinstance(self.value, int) else 0
 
     @property
@@ -128,6 +128,8 @@ class Content:
             return f"occurrences of {value} in output{self.held}"
         if self.kind == "place":
             return f"place where {key} = {value} in output{self.held}"
+        if self.kind == "last":
+            return f"output{self.held}[{value}]{self.part or ''}"
         return f"output{self.held}[where {key} = {value}]{self.part}"
 
 
@@ -143,10 +145,19 @@ class _Held:
 
 
 @dataclass(slots=True)
+class _Ends:
+    """The last values of a list: the parts of records there, of which the longest list is known, and what is wanted."""
+
+    parts: dict[str, int] = field(default_factory=dict)
+    wanted: list[tuple[int, Content]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
 class _Wanted:
     """What is read off outputs: of every list and set, of every text, and the place of the number of distinct texts."""
 
     lists: dict[tuple[str, str | None], _Held] = field(default_factory=dict)
+    ends: dict[str, _Ends] = field(default_factory=dict)
     texts: dict[str, list[tuple[int, Content]]] = field(default_factory=dict)
     distinct: int | None = None
 
@@ -164,6 +175,13 @@ def _wanted(known: tuple[str, ...], wanted: tuple[bool, ...]) -> _Wanted:
         if content.kind in _OF_TEXTS:
             if wanted[slot]:
                 made.texts.setdefault(content.held, []).append((slot, content))
+            continue
+        if content.kind == "last":
+            # A part that is not wanted still says how long the list is.
+            ends = made.ends.setdefault(content.held, _Ends())
+            ends.parts.setdefault(content.part or "", len(ends.parts))
+            if wanted[slot]:
+                ends.wanted.append((slot, content))
             continue
         held = found.setdefault((content.held, content.key), _Held(key=content.key))
         held.is_set |= content.kind == "members"
@@ -202,7 +220,7 @@ def readings(
         yield read.distinct, _distinct_texts(flat), np.zeros(len(flat))
     for path, contents in read.texts.items():
         yield from _of_texts(flat, path, contents)
-    if not read.lists:
+    if not read.lists and not read.ends:
         return
     own = chain.from_iterable(held.values for held in read.lists.values())
     codes = {text: i for i, text in enumerate(dict.fromkeys([*categories, *(v for v in own if isinstance(v, str))]), 1)}
@@ -217,6 +235,9 @@ def readings(
             found = single_values(flat, path, code, sets=held.is_set)
             yield from _occurrences(len(flat), held, found.rows, _which(found, held.values, codes))
             yield from _summaries(len(flat), held, found)
+    for path, ends in read.ends.items():
+        if ends.wanted:
+            yield from _last(len(flat), ends, entries_of(flat, path, tuple(ends.parts), code), len(categories))
 
 
 def _of_texts(flat: Uniform | Varied, path: str, contents: list[tuple[int, Content]]) -> Iterator[Reading]:
@@ -331,6 +352,19 @@ def _summaries(size: int, held: _Held, found: Entries) -> Iterator[Reading]:
             made = np.full(size, nothing)
             reduction.at(made, rows, numbers)
         yield slot, np.where(counts, np.nan_to_num(made, nan=0.0, posinf=np.inf, neginf=-np.inf), 0.0), absent
+
+
+def _last(size: int, ends: _Ends, found: Entries, own: int) -> Iterator[Reading]:
+    """The last values of a list, or their parts; absent where it is shorter."""
+    length = np.zeros(size, dtype=int)
+    np.maximum.at(length, found.rows, found.places + 1)
+    from_end = found.places - length[found.rows]
+    for slot, content in ends.wanted:
+        own_place = found.at((from_end == content.place) & (found.rests == ends.parts[content.part or ""]))
+        numbers, categories = np.zeros(size), np.full(size, -1)
+        numbers[own_place.rows] = own_place.numbers
+        categories[own_place.rows] = np.minimum(own_place.categories, own + 1)
+        yield slot, numbers, categories
 
 
 def _records(

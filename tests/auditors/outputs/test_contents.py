@@ -235,6 +235,43 @@ def test_a_shift_of_all_numbers_of_lists_of_many_lengths_is_found():
     assert "of the numbers in output" in str(bound.event)
 
 
+def test_the_last_values_of_lists_are_read():
+    """Of lists of numbers and words in a dict, of which some are empty, and of records."""
+    rng = np.random.default_rng(1)
+    lists = [[["a", "b", 3.5, -1][each] for each in rng.integers(0, 4, length)] for length in rng.integers(0, 9, 400)]
+    found = by_name([{"of": each, "x": 1.0 + i} for i, each in enumerate(lists)])
+    last = [each[-1] if each else None for each in lists]
+    assert found["output['of'][-1]"].tolist() == [
+        0.0 if each is None or isinstance(each, str) else each for each in last
+    ]
+    kinds = found["kind of output['of'][-1]"]
+    codes = {each: set(kinds[[other == each for other in last]].tolist()) for each in ("a", "b", 3.5, -1, None)}
+    assert codes[None] == {-1}
+    assert codes[3.5] == codes[-1] == {0}
+    assert sorted(len(each) for each in codes.values()) == [1] * 5
+    assert codes["a"] != codes["b"]
+
+    lengths = rng.integers(1, 9, 400)
+    records = [[{"n": int(n), "s": float(n) / 7} for n in rng.integers(0, 99, length)] for length in lengths]
+    found = by_name(records)
+    for part in ("n", "s"):
+        assert found[f"output[-1]['{part}']"].tolist() == [each[-1][part] for each in records]
+    # Where lists have one length, the last place is one from the beginning.
+    assert not any("[-1]" in name for name in by_name([each[:1] for each in records]))
+
+
+@pytest.mark.slow
+def test_a_shift_of_the_last_of_many_numbers_is_found():
+    def sample(data, size, rng):
+        return [
+            [*rng.normal(size=length).tolist(), data + rng.laplace(scale=0.5)] for length in rng.integers(60, 120, size)
+        ]
+
+    bound = dpaudit.epsilon_lower_bound(sample, 0, 1, samples=5000, seed=1)
+    assert 1.4 < bound.epsilon <= 2
+    assert list(bound.event) == ["output[-1]"]
+
+
 def test_paths_that_cannot_be_read_are_of_nothing():
     for path in (
         '{"kind": "another"}',
