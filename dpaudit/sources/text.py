@@ -137,7 +137,8 @@ def rows_of(path: str | Path, file: BinaryIO) -> Iterator[tuple[int, list[str]]]
             blank = blank or reader.line_num
             continue
         if blank and len(row) == 1:
-            refuse(path, 'is blank, and rows follow; write an output that is an empty text as ""', line=blank)
+            mend = 'write an empty text as "", and where a number is missing one that no other output has'
+            refuse(path, f"is blank, and rows follow; {mend}", line=blank)
         yield reader.line_num, row
 
 

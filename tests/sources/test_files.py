@@ -274,7 +274,7 @@ BAD = {
         ("x;y\n0,5;a\n1,5;b\n", r"seem to be separated by ';', which"),
         ("x\ty\n0.5\ta\n1.5\tb\n", r"seem to be separated by '\\t', which"),
         ("x;y\n" + "0.5;a\n" * 50 + "0.5;a;\n", r"seem to be separated by ';', which"),
-        ("a\n\nb\na\n", r'line 2: is blank, and rows follow; write an output that is an empty text as ""'),
+        ("a\n\nb\na\n", r'line 2: is blank, and rows follow; write an empty text as "", and where a number is missing'),
         ("1\n2\n\n\n3\n", r"line 3: is blank"),
         ("1,\n2,\n", r"column 2: is empty in every line; leave it out"),
         ("1\r2\r3\r", r"carriage return alone"),

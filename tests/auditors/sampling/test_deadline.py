@@ -473,6 +473,13 @@ def test_what_counting_takes_whatever_the_outputs_is_not_taken_for_what_they_tak
     assert clock.now <= 0.01
 
 
+def structures(size, *, values):
+    """Tuples of so many values."""
+    made = np.empty(size, dtype=object)
+    made[:] = [("a", *range(values - 1))] * size
+    return made
+
+
 def learned_in(seconds, clock, monkeypatch):
     """Numbers of outputs from which events are chosen, each time in so many seconds for them."""
     rows = []
@@ -492,7 +499,7 @@ def test_what_learning_takes_whatever_the_outputs_is_not_taken_for_what_they_tak
 ):
     """The first step takes 0.1 seconds for 100 outputs, and all 20,000 may take 8."""
     rows = learned_in(lambda size: fixed + each * size, clock, monkeypatch)
-    sides = tuple(Outputs(np.array([(1, "a")] * 20_000 + [None], dtype=object)[:-1]) for _ in range(2))
+    sides = tuple(Outputs(structures(20_000, values=300)) for _ in range(2))
     test = choosing.FinalTest(dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0).guarantee, 1000, 0.001)
     known = Pace(planned=1000, deadline=20.0)
     known.note_speed("x", 1000, 1.0)
@@ -505,7 +512,7 @@ def test_what_learning_takes_whatever_the_outputs_is_not_taken_for_what_they_tak
 def test_a_few_outputs_that_take_long_to_learn_from_are_not_all_that_an_event_is_chosen_from(clock, monkeypatch):
     """Below 20,000 outputs, a step may take more than the usual part of the time left, but none that is too long."""
     rows = learned_in(lambda size: 0.1 + 1e-4 * size, clock, monkeypatch)
-    sides = tuple(Outputs(np.array([(1, "a")] * 20_000 + [None], dtype=object)[:-1]) for _ in range(2))
+    sides = tuple(Outputs(structures(20_000, values=300)) for _ in range(2))
     test = choosing.FinalTest(dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0).guarantee, 1000, 0.001)
     known = Pace(planned=1000, deadline=2.0)
     known.note_speed("x", 1000, 1.0)
@@ -533,10 +540,22 @@ def test_events_from_fewer_outputs_are_kept_where_more_left_scores_out(clock, mo
         return Found(SimpleNamespace(predicted=predicted), left_out)
 
     monkeypatch.setattr(choosing, "select_events", learn)
-    outputs = Outputs(np.array([(1, "a")] * 5000 + [None], dtype=object)[:-1])
+    outputs = Outputs(structures(5000, values=300))
     test = choosing.FinalTest(dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0).guarantee, 1000, 0.001)
     chosen = choosing._choose_in_time((outputs, outputs), test, Pace(planned=1000, deadline=50.0), 1000, ("x", "y"))
     assert (chosen.main.predicted, chosen.left_out) == (3.0, ())
+
+
+def test_a_short_deadline_leaves_thousands_of_quick_structures_to_choose_an_event_from(clock, monkeypatch):
+    """Learning takes 0.5 seconds and 0.2 milliseconds an output, of which 50,000 are drawn in a second."""
+    rows = learned_in(lambda size: 0.5 + 2e-4 * size, clock, monkeypatch)
+    sides = tuple(Outputs(structures(20_000, values=3)) for _ in range(2))
+    test = choosing.FinalTest(dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0).guarantee, 1000, 0.001)
+    quick = Pace(planned=1000, deadline=4.0)
+    quick.note_speed("x", 50_000, 1.0)
+    choosing._choose_in_time(sides, test, quick, 10**6, ("x", "x"))
+    assert rows[-1] > 2000
+    assert clock.now < 0.7 * 4.0
 
 
 @pytest.mark.parametrize(
@@ -546,7 +565,9 @@ def test_events_from_fewer_outputs_are_kept_where_more_left_scores_out(clock, mo
         (np.broadcast_to(0.5, (5000, 1000)), 1000),
         (np.broadcast_to(0.5, (5000, 4000)), 250),
         (np.broadcast_to(0.5, (5000, 10**6)), 100),
-        (np.array([(1, "a")] * 5000 + [None], dtype=object)[:-1], 100),
+        (structures(5000, values=2), 1000),
+        (structures(5000, values=50), 400),
+        (structures(5000, values=300), 100),
         (np.broadcast_to(0.5, (20, 10**6)), 20),
     ],
 )
@@ -592,7 +613,8 @@ def test_what_outputs_hide_is_known_from_enough_of_them(clock, monkeypatch, foun
 
     left = iter(range(1, len(found)))
     monkeypatch.setattr(choosing, "select_events", learn)
-    outputs = Outputs(np.array([(1, "a")] * 5000 + [None], dtype=object)[:-1])
+    monkeypatch.setattr(choosing, "_FIRST_VALUES", 0)
+    outputs = Outputs(structures(5000, values=2))
     test = choosing.FinalTest(dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0).guarantee, 1000, 0.001)
     chosen = choosing._choose_in_time((outputs, outputs), test, Pace(planned=1000, deadline=50.0), 1000, ("x", "y"))
     assert (chosen.blind, chosen.unchecked) == (blind, unchecked)
@@ -642,11 +664,14 @@ def slow_learning(clock, monkeypatch, each):
 @pytest.mark.parametrize(
     ("each", "seconds", "verdict"),
     # Drawing all outputs takes a twentieth of the time, or more than there is.
-    [(1e-6, (0.15 * 40, 0.6 * 38), "consistent"), (4e-5, (3.0, 0.15 * 40), "inconclusive")],
+    [(1e-6, (0.15 * 40, 0.6 * 38), "consistent"), (4e-5, (3.0, 0.6 * 40), "inconclusive")],
     ids=["time to spare", "none to spare"],
 )
 def test_choosing_the_event_is_a_part_of_the_time(clock, monkeypatch, each, seconds, verdict):
-    """Learning takes a second per 1,000 outputs; all of the outputs planned would take 200."""
+    """Learning takes a second per 1,000 outputs; all of the outputs planned would take 200.
+
+    Below 20,000 outputs it is more than the usual part of the time, because the final sample has far more of them.
+    """
     learned = slow_learning(clock, monkeypatch, each=1 / 1000)
     target, claim = slow(clock, 1.0, 1.0, each=each)
     evidence = decide(target, claim, 40.0)
