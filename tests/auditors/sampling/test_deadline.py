@@ -493,17 +493,22 @@ def learned_in(seconds, clock, monkeypatch):
     return rows
 
 
+def choose_by(deadline, *, values, a_second):
+    """Choose an event from 20,000 outputs of so many values, of which so many are drawn in a second."""
+    sides = tuple(Outputs(structures(20_000, values=values)) for _ in range(2))
+    test = choosing.FinalTest(dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0).guarantee, 1000, 0.001)
+    known = Pace(planned=1000, deadline=deadline)
+    known.note_speed("x", a_second, 1.0)
+    choosing._choose_in_time(sides, test, known, 10**6, ("x", "x"))
+
+
 @pytest.mark.parametrize(("fixed", "each", "learned"), [(0.1, 1e-6, 20_000), (0.0, 1e-3, 6000), (0.1, 1e-3, 6000)])
 def test_what_learning_takes_whatever_the_outputs_is_not_taken_for_what_they_take(
     clock, monkeypatch, fixed, each, learned
 ):
     """The first step takes 0.1 seconds for 100 outputs, and all 20,000 may take 8."""
     rows = learned_in(lambda size: fixed + each * size, clock, monkeypatch)
-    sides = tuple(Outputs(structures(20_000, values=300)) for _ in range(2))
-    test = choosing.FinalTest(dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0).guarantee, 1000, 0.001)
-    known = Pace(planned=1000, deadline=20.0)
-    known.note_speed("x", 1000, 1.0)
-    choosing._choose_in_time(sides, test, known, 10**6, ("x", "x"))
+    choose_by(20.0, values=300, a_second=1000)
     assert rows[0] == 100
     assert learned / 2 <= rows[-1] <= learned
     assert clock.now <= 0.4 * 20.0
@@ -512,11 +517,7 @@ def test_what_learning_takes_whatever_the_outputs_is_not_taken_for_what_they_tak
 def test_a_few_outputs_that_take_long_to_learn_from_are_not_all_that_an_event_is_chosen_from(clock, monkeypatch):
     """Below 20,000 outputs, a step may take more than the usual part of the time left, but none that is too long."""
     rows = learned_in(lambda size: 0.1 + 1e-4 * size, clock, monkeypatch)
-    sides = tuple(Outputs(structures(20_000, values=300)) for _ in range(2))
-    test = choosing.FinalTest(dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0).guarantee, 1000, 0.001)
-    known = Pace(planned=1000, deadline=2.0)
-    known.note_speed("x", 1000, 1.0)
-    choosing._choose_in_time(sides, test, known, 10**6, ("x", "x"))
+    choose_by(2.0, values=300, a_second=1000)
     assert rows[-1] >= 300
     assert clock.now <= 0.4 * 2.0
 
@@ -549,11 +550,7 @@ def test_events_from_fewer_outputs_are_kept_where_more_left_scores_out(clock, mo
 def test_a_short_deadline_leaves_thousands_of_quick_structures_to_choose_an_event_from(clock, monkeypatch):
     """Learning takes 0.5 seconds and 0.2 milliseconds an output, of which 50,000 are drawn in a second."""
     rows = learned_in(lambda size: 0.5 + 2e-4 * size, clock, monkeypatch)
-    sides = tuple(Outputs(structures(20_000, values=3)) for _ in range(2))
-    test = choosing.FinalTest(dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0).guarantee, 1000, 0.001)
-    quick = Pace(planned=1000, deadline=4.0)
-    quick.note_speed("x", 50_000, 1.0)
-    choosing._choose_in_time(sides, test, quick, 10**6, ("x", "x"))
+    choose_by(4.0, values=3, a_second=50_000)
     assert rows[-1] > 2000
     assert clock.now < 0.7 * 4.0
 
