@@ -14,7 +14,7 @@ from dpaudit.auditors.blackbox.tasks import FINAL_SHARE, LEAST_SELECTED, PairTas
 from dpaudit.auditors.learning.counts import FinalTest
 from dpaudit.auditors.learning.planted import identifier
 from dpaudit.auditors.learning.selection import Selection, select_events
-from dpaudit.auditors.outputs.flat import value_count
+from dpaudit.auditors.outputs.flat import size_of
 from dpaudit.auditors.outputs.forms import alike, concatenated
 from dpaudit.auditors.outputs.outputs import Outputs
 from dpaudit.auditors.sampling.order import Middles, check_independent, of_calls
@@ -34,6 +34,9 @@ output takes vary by less, unless calls take long whatever their size."""
 _FEWEST = 20
 """Fewest samples per input that are planned, however little time there is: half of them are the `LEAST_SELECTED` that
 choose an event."""
+
+_ORDER_SHARE = 0.05
+"""Part of the time left in which the order of the outputs on one input is looked at. Chosen by hand."""
 
 _SELECTION_TIME = 0.35
 """Part of the time left after which no further selection samples are drawn, whatever was planned. Chosen by hand:
@@ -188,7 +191,8 @@ def _check_order(
     ends = np.cumsum(calls).tolist()
     found = []
     for outputs, data in zip(sides, inputs, strict=True):
-        oddity, middles = of_calls(np.split(outputs.raw, ends[:-1]), sampler.width)
+        seconds = _ORDER_SHARE * sampler.pace.left
+        oddity, middles = of_calls(np.split(outputs.raw, ends[:-1]), sampler.width, seconds)
         check_independent(oddity, sampler.name, data)
         found.append(middles)
     return found[0], found[1]
@@ -214,7 +218,7 @@ def _choose_in_time(
     until, latest = (clock() + share * pace.left for share in (_LEARNING_SHARE, _LATEST_SHARE))
     rows, most = first_rows(sides[0]), len(sides[0])
     if sides[0].dtype.kind == "O" and pace.left >= _LEFT_FOR_MORE:
-        rows = min(most, _LEARNING_ROWS, max(rows, _FIRST_VALUES // max(value_count(sides[0].raw[0]), 1)))
+        rows = min(most, _LEARNING_ROWS, max(rows, _FIRST_VALUES // max(size_of(sides[0].raw[0]), 1)))
     fewer, shorter = 0, 0.0
     before: Selection | None = None
     checked: Selection | None = None
@@ -268,10 +272,22 @@ def _looked_through(
     known = selection.identified is not None or selection.unchecked or test.supported
     if known or rows >= more or sides[0].dtype.kind in "fc":
         return selection
-    with suppress(TooLongError), ready_by(max(latest, clock() + _LEAST_LOOK)):
+    until = max(latest, clock() + _LEAST_LOOK)
+    if sides[0].dtype.kind == "O" and clock() + more * _seconds_per_identified_output(sides) > until:
+        return replace(selection, blind=False, unchecked=True)
+    with suppress(TooLongError), ready_by(until):
         found = identifier(sides[0][:more], sides[1][:more])
         return selection if found is None else replace(selection, blind=True, repeated=False, identified=found)
     return replace(selection, blind=False, unchecked=True)
+
+
+def _seconds_per_identified_output(sides: tuple[Outputs, Outputs]) -> float:
+    """Seconds that it takes to look for what identifies in one more structure of either input."""
+    rows = first_rows(sides[0])
+    fresh = [Outputs(side[:rows].raw) for side in sides]
+    begun = clock()
+    identifier(*fresh)
+    return (clock() - begun) / rows
 
 
 def first_rows(outputs: Outputs) -> int:

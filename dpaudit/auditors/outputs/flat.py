@@ -221,12 +221,27 @@ def value_count(item: Any) -> int:
     CheckError
         It contains itself, or is nested too deeply.
     """
+    return len(_values_in(item))
+
+
+def size_of(item: Any) -> int:
+    """How many single values an output holds, where those of sets count, too: how long it takes to look at.
+
+    Raises
+    ------
+    CheckError
+        It contains itself, or is nested too deeply.
+    """
+    return sum(len(value) if isinstance(value, set | frozenset) else 1 for value in _values_in(item))
+
+
+def _values_in(item: Any) -> list[Any]:
     values: list[Any] = []
     try:
         _flatten(item, values, characters=True)
     except RecursionError as error:
         raise _not_taken_apart([item]) from error
-    return len(values)
+    return values
 
 
 def _not_taken_apart(items: list[Any]) -> CheckError:

@@ -11,6 +11,7 @@ from decimal import Decimal
 from enum import Enum
 from functools import cache
 from hashlib import blake2b, sha256
+from itertools import chain
 from numbers import Real
 from typing import Any
 
@@ -41,6 +42,9 @@ ATOMS = frozenset({str, bytes, bool, type(None), np.bool_, np.str_, np.bytes_})
 _WRITTEN_AS_THEY_ARE = frozenset({str, bytes, bool, type(None)})
 """Types whose values are their own canonical form."""
 
+_EQUAL_ACROSS_TYPES = frozenset({int, float, bool})
+"""Types of which a value may equal one of another type, whose text is another."""
+
 _INT_TAG, _FLOAT_TAG, _TEXT_TAG = (
     np.uint64(tag) for tag in (0x6A09E667F3BCC909, 0xBB67AE8584CAA73B, 0x3C6EF372FE94F82B)
 )
@@ -59,9 +63,7 @@ def text_of(item: Any) -> str:
         The outcome has no text, or one that says only where in memory it lies.
     """
     try:
-        # Most texts are asked for of strings and whole numbers, which need no other form.
-        plain_one = type(item) is str or (type(item) is int and _WORD_MIN <= item <= _WORD_MAX)
-        text = repr(item if plain_one else canonical(item))
+        text = repr(canonical(item))
     except CheckError:
         raise
     except Exception as error:
@@ -77,6 +79,13 @@ def text_of(item: Any) -> str:
 def canonical(item: Any) -> Any:
     """Return a value whose ``repr`` is the same for equal outcomes, whatever order a set is listed in."""
     kind: Any = type(item)
+    # Nearly all values are texts and whole numbers, and pairs of them.
+    if kind in _WRITTEN_AS_THEY_ARE or (kind is int and _WORD_MIN <= item <= _WORD_MAX):
+        return item
+    if kind is tuple or kind is list:
+        return [canonical(part) for part in item]
+    if kind is frozenset or kind is set:
+        return ("set", sorted(_texts_of_members(item)))
     if is_foreign(kind):
         return canonical(plain(item))
     if is_object(kind) and (fields := attributes(item)) is not None:
@@ -109,10 +118,9 @@ def canonical(item: Any) -> Any:
 def _texts_of_members(members: set[Any] | frozenset[Any]) -> Iterable[str]:
     kinds = set(map(type, members))
     short_numbers = kinds == {int} and max(max(members), -min(members)).bit_length() <= _MOST_BITS
-    # Nearly all sets hold texts or whole numbers, which are written as they are.
     if short_numbers or kinds <= _WRITTEN_AS_THEY_ARE:
         return map(repr, members)
-    return (repr(part if type(part) in (str, bytes) else canonical(part)) for part in members)
+    return (repr(canonical(part)) for part in members)
 
 
 def _with_one_zero(item: Any) -> Any:
@@ -242,7 +250,7 @@ def count_texts(values: Values) -> Counter[str]:
             odd = int(np.isnan(_as_floats(group)).sum())
             if odd:
                 found["nan"] += odd
-        elif kind in ATOMS:
+        elif _can_be_looked_up(kind, group):
             for value, count in Counter(group).items():
                 found[text_of(value)] += count
         else:
@@ -301,10 +309,20 @@ def _int_word(number: int) -> np.ndarray:
 
 def _looked_up(kind: type, group: Sequence[Any], code: Callable[[str], int], dtype: Any) -> np.ndarray:
     """Code of every value's text, each distinct one written once where equal values have equal texts."""
-    if kind in ATOMS:
+    if _can_be_looked_up(kind, group):
         table = {value: code(text_of(value)) for value in dict.fromkeys(group)}
         return np.fromiter(map(table.__getitem__, group), dtype, len(group))
     return np.fromiter((code(text_of(value)) for value in group), dtype, len(group))
+
+
+def _can_be_looked_up(kind: type, group: Sequence[Any]) -> bool:
+    """Whether equal ones among values of a type have equal texts: pairs of whole numbers or of texts do."""
+    if kind in ATOMS:
+        return True
+    if kind is not tuple and kind is not frozenset:
+        return False
+    parts = set(map(type, chain.from_iterable(group)))
+    return parts <= _WRITTEN_AS_THEY_ARE | _EQUAL_ACROSS_TYPES and len(parts & _EQUAL_ACROSS_TYPES) <= 1
 
 
 def _by_type(values: Values) -> Iterator[tuple[type, Any, Sequence[Any]]]:

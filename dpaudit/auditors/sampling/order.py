@@ -13,8 +13,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from dpaudit.auditors.outputs.columns import Columns
-from dpaudit.auditors.outputs.flat import value_count
+from dpaudit.auditors.outputs.flat import size_of, value_count
 from dpaudit.auditors.outputs.outputs import Outputs, coding_of, outcome_keys
+from dpaudit.auditors.sampling.pace import clock
 from dpaudit.claims.inputs import short_repr
 from dpaudit.errors import CheckError
 
@@ -77,6 +78,8 @@ _MOST_SCORES = 64
 
 _MOST_LOOKS = 32
 """Times, at most, at which sampling may stop by what was found so far: each round doubles all outputs before it."""
+
+_LEAST_SECONDS = 1e-9
 
 _NUMBERS = "biufc"
 
@@ -221,7 +224,7 @@ def check_independent(oddity: Oddity, name: str, data: Any, looks: int = 1) -> N
     )
 
 
-def of_calls(calls: Sequence[np.ndarray], width: int = 1) -> tuple[Oddity, Middles]:
+def of_calls(calls: Sequence[np.ndarray], width: int = 1, seconds: float = math.inf) -> tuple[Oddity, Middles]:
     """Return what is oddest about outputs of one input, and the middles of their columns.
 
     Parameters
@@ -230,6 +233,8 @@ def of_calls(calls: Sequence[np.ndarray], width: int = 1) -> tuple[Oddity, Middl
         Outputs of each call along axis 0, all of one form.
     width
         Values in an output, about.
+    seconds
+        How long it may take, about, to look at structures; `_FEWEST` of them are looked at in any case.
 
     Notes
     -----
@@ -247,7 +252,9 @@ def of_calls(calls: Sequence[np.ndarray], width: int = 1) -> tuple[Oddity, Middl
     width = max(width, math.prod(calls[0].shape[1:]))
     most = min(_MOST_ROWS if of_numbers else _MOST_PARTS, _MOST_VALUES // min(width, _MOST_COLUMNS))
     if not of_numbers:
-        most = min(most, max(_FEWEST, _MOST_VALUES // max(width, _members_in(calls[0]))))
+        most = min(most, max(_FEWEST, _MOST_VALUES // max(width, size_of(_first_of(calls[0])))))
+        if seconds < math.inf and most > _FEWEST:
+            most = min(most, max(_FEWEST, int(seconds / _seconds_each(calls[0]))))
     looked_at = [call[: max(1, most // len(calls))] for call in calls]
     if sum(map(len, looked_at)) < _FEWEST:
         return Oddity(), Middles()
@@ -427,11 +434,17 @@ def _numbers(outputs: np.ndarray, columns: Columns | None) -> np.ndarray:
     return np.ascontiguousarray(np.concatenate(parts, axis=1).T)
 
 
-def _members_in(outputs: np.ndarray) -> int:
-    """Members of the sets that the first output is or has as parts; sets count as one value otherwise."""
-    first = outputs[0] if outputs.ndim == 1 else None
-    parts = first.values() if isinstance(first, dict) else first if isinstance(first, list | tuple) else [first]
-    return sum(len(part) for part in parts if isinstance(part, set | frozenset))
+def _first_of(outputs: np.ndarray) -> Any:
+    """The first output; nothing where outputs are rows."""
+    return outputs[0] if outputs.ndim == 1 else None
+
+
+def _seconds_each(outputs: np.ndarray) -> float:
+    """Seconds that it takes to look at a structure."""
+    some = outputs[:_FEWEST]
+    begun = clock()
+    _columns_of(some)
+    return max(clock() - begun, _LEAST_SECONDS) / len(some)
 
 
 def _columns_of(outputs: np.ndarray) -> Columns | None:

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,9 +14,10 @@ from hypothesis import strategies as st
 import dpaudit
 from dpaudit.auditors.learning.scores import OutcomeScore
 from dpaudit.auditors.outputs import flat as flat_module
+from dpaudit.auditors.outputs import leaves
 from dpaudit.auditors.outputs import outputs as outputs_module
 from dpaudit.auditors.outputs.columns import Columns
-from dpaudit.auditors.outputs.leaves import text_of
+from dpaudit.auditors.outputs.leaves import count_texts, numbers_and_categories, text_of, words
 from dpaudit.auditors.outputs.outputs import Coder, Outputs, coding_of, joined, outcome_keys
 from dpaudit.auditors.outputs.positions import matrix_of_positions
 from dpaudit.auditors.sampling import order
@@ -31,6 +33,10 @@ class Pair(NamedTuple):
     first: Any
     second: Any
 
+
+PARTS = st.one_of(
+    st.none(), st.booleans(), st.integers(-3, 3), st.integers(), st.floats(), st.sampled_from(["a", "b", b"a"])
+)
 
 NUMBERS = ["bool", "int8", "uint8", "int64", "uint64", "float16", "float32", "float64", "complex64", "complex128"]
 
@@ -118,6 +124,36 @@ def test_sets_are_written_member_by_member(members):
     expected = repr(("set", alone))
     assert text_of(set(members)).startswith(expected[:256])
     assert len(expected) > 256 or text_of(frozenset(members)) == expected
+
+
+MEMBERS = st.one_of(PARTS, st.tuples(PARTS, PARTS), st.frozensets(PARTS, max_size=3), st.just(Pair(1, "a")))
+"""What sets may hold."""
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(
+    st.lists(MEMBERS, min_size=1, max_size=12) | st.lists(st.tuples(st.integers(0, 2), st.booleans() | st.just(0.0)))
+)
+def test_members_that_are_looked_up_have_the_texts_that_each_has_alone(items):
+    """Equal pairs of whole numbers are written once; `(1, "a")` and `(True, "a")` are equal, and two categories."""
+    texts = [text_of(item) for item in items]
+    _, categories = numbers_and_categories(items, lambda text: 1 + texts.index(text))
+    expected = [0 if type(item) in (int, float) and item == item else 1 + texts.index(text_of(item)) for item in items]
+    assert (categories.tolist() if categories is not None else [0] * len(items)) == expected
+    counted = [text for text, place in zip(texts, expected, strict=True) if place]
+    assert count_texts(items) == Counter(counted)
+    alone = [int(words([item])[0]) for item in items]
+    assert words(items).tolist() == alone
+
+
+def test_equal_pairs_are_written_once(monkeypatch):
+    written = []
+    monkeypatch.setattr(leaves, "text_of", lambda item: (written.append(item), text_of(item))[1])
+    for kind in (tuple, frozenset):
+        pairs = [kind((i % 5, 7)) for i in range(100)]
+        numbers_and_categories(pairs, len)
+        assert len(written) == 5
+        written.clear()
 
 
 def test_a_score_that_knows_no_outcome_looks_at_none(monkeypatch):
@@ -226,9 +262,6 @@ def test_equal_structures_have_equal_keys_and_others_do_not():
     assert same_partition(together, labels)
 
 
-PARTS = st.one_of(
-    st.none(), st.booleans(), st.integers(-3, 3), st.integers(), st.floats(), st.sampled_from(["a", "b", b"a"])
-)
 EXACT_PARTS = PARTS.filter(lambda part: type(part) is not int or abs(part) <= 2**53)
 """Values that are one number or category each: longer whole numbers are two, see test_long_integers.py."""
 

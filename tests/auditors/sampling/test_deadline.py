@@ -475,8 +475,13 @@ def test_what_counting_takes_whatever_the_outputs_is_not_taken_for_what_they_tak
 
 def structures(size, *, values):
     """Tuples of so many values."""
+    return filled(size, ("a", *range(values - 1)))
+
+
+def filled(size, output):
+    """The same output so many times."""
     made = np.empty(size, dtype=object)
-    made[:] = [("a", *range(values - 1))] * size
+    made[:] = [output] * size
     return made
 
 
@@ -565,6 +570,8 @@ def test_a_short_deadline_leaves_thousands_of_quick_structures_to_choose_an_even
         (structures(5000, values=2), 1000),
         (structures(5000, values=50), 400),
         (structures(5000, values=300), 100),
+        (filled(5000, frozenset(range(60))), 333),
+        (filled(5000, ("a", [frozenset(range(300)), 1])), 100),
         (np.broadcast_to(0.5, (20, 10**6)), 20),
     ],
 )
@@ -616,6 +623,25 @@ def test_what_outputs_hide_is_known_from_enough_of_them(clock, monkeypatch, foun
     chosen = choosing._choose_in_time((outputs, outputs), test, Pace(planned=1000, deadline=50.0), 1000, ("x", "y"))
     assert (chosen.blind, chosen.unchecked) == (blind, unchecked)
     assert next(steps, None) is None
+
+
+@pytest.mark.parametrize(("each", "sizes", "unchecked"), [(1e-3, [100], True), (1e-4, [100, 3200], False)])
+def test_what_identifies_is_not_looked_for_where_that_takes_too_long(clock, monkeypatch, each, sizes, unchecked):
+    """There are 1.2 seconds for 3,200 outputs; what 100 take says whether all fit."""
+    looked_at = []
+
+    def look(x, y):
+        looked_at.append(len(x))
+        clock.now += each * len(x)
+
+    monkeypatch.setattr(choosing, "identifier", look)
+    sides = tuple(Outputs(structures(5000, values=300)) for _ in range(2))
+    test = choosing.FinalTest(dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0).guarantee, 1000, 0.001)
+    selection = select_events(sides[0][:100], sides[1][:100], test)
+    found = choosing._looked_through(selection, sides, 100, test, latest=1.2)
+    assert looked_at == sizes
+    assert found.unchecked is unchecked
+    assert clock.now <= 1.2
 
 
 def test_outputs_within_a_time_pay_for_their_calls(paced):

@@ -539,7 +539,8 @@ def test_a_budget_of_its_own_that_is_used_up_is_no_pass(outputs, then, own):
 @pytest.mark.parametrize("own", [False, True], ids=["rng", "own randomness"])
 @pytest.mark.parametrize("outputs", [100, 3000])
 def test_nor_is_it_under_a_deadline(outputs, own):
-    with pytest.raises(dpaudit.CheckError, match="keeps a state"):
+    """How many outputs a call asks for depends on the clock, and so does the check in which the budget is used up."""
+    with pytest.raises(dpaudit.CheckError, match=r"keeps a state|same `rng` state"):
         assert_private(budgeted(outputs, "exhausted", own), pairs=[(0, 1)], epsilon=6.0, seconds=2, own_randomness=own)
 
 
