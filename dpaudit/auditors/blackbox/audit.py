@@ -572,6 +572,12 @@ def what_was_not_used(bound: PairBound) -> list[str]:
         notes.append(
             f"{bound.fitting:,} outputs per input chose the event, for no more of this width are held in memory"
         )
+    some, drawn = bound.learned
+    if some:
+        notes.append(
+            f"{some:,} of {drawn:,} outputs per input chose the event, for there was no time to learn from more; more "
+            "--seconds may find a better one"
+        )
     return notes
 
 

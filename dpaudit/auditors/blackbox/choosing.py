@@ -228,6 +228,8 @@ def _choose_in_time(
         ended = clock()
         if before is not None and selection.left_out and before.main.predicted >= selection.main.predicted:
             return _looked_through(before, sides, fewer, test, latest)
+        if rows < min(most, _FEW_LEARNED):
+            selection = replace(selection, learned=rows)
         if rows < _CHECKED_ROWS and selection.blind and selection.identified is None:
             # So few tell no difference, whatever the outputs are.
             selection = replace(selection, blind=False, unchecked=True)

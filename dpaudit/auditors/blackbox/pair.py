@@ -85,6 +85,9 @@ class PairBound:
         then. 0 where they were not, and where the outputs themselves are looked at: one that is constant is private.
     held
         What the outputs are or hold, where a planted difference went unnoticed (`Selection.held`).
+    learned
+        Of the outputs per input that were drawn to choose the event, as many as there was time to learn from, and all
+        of them; zeros where there was time for thousands.
     """
 
     value: float
@@ -113,6 +116,7 @@ class PairBound:
     rarer: float = 0.0
     hidden: int = 0
     held: tuple[str, ...] = ()
+    learned: tuple[int, int] = (0, 0)
 
 
 def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
@@ -222,6 +226,7 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
         held=selection.held,
         too_few=math.isinf(limit) or selected < LEAST_SAMPLES // 5,
         fitting=selected if fewer else 0,
+        learned=(selection.learned, selected) if selection.learned else (0, 0),
         detection_limit=math.inf if blind or hidden else limit,
         rarer=rarer_than(best.choice, task.guarantee, limit),
         hidden=2 * selected if hidden else 0,

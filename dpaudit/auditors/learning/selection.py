@@ -187,6 +187,8 @@ class Selection:
         nothing but equal outputs was looked at.
     alike
         Whether all outputs of both inputs are equal, so that no event says anything.
+    learned
+        Outputs per input that chose the events where there was no time for thousands; else 0.
     """
 
     main: Choice
@@ -202,6 +204,7 @@ class Selection:
     held: tuple[str, ...] = ()
     unchecked: bool = False
     alike: bool = False
+    learned: int = 0
 
     def overlooks(self, bound: float, guarantee: Guarantee) -> bool:
         """Whether a violation may be hidden from all scores, after this bound on the forced parameter.

@@ -4,7 +4,7 @@ import math
 import re
 import threading
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import SimpleNamespace
 
 import numpy as np
@@ -485,6 +485,22 @@ def filled(size, output):
     return made
 
 
+@dataclass(frozen=True, kw_only=True)
+class Learned:
+    """What the auditor asks of a `Selection` while it learns from more and more outputs."""
+
+    main: SimpleNamespace = field(default_factory=lambda: SimpleNamespace(predicted=0.0))
+    left_out: tuple[str, ...] = ()
+    choices: tuple[()] = ()
+    blind: bool = False
+    unchecked: bool = False
+    repeated: bool = False
+    identified: str | None = None
+    by_text: tuple[()] = ()
+    held: tuple[()] = ()
+    learned: int = 0
+
+
 def learned_in(seconds, clock, monkeypatch):
     """Numbers of outputs from which events are chosen, each time in so many seconds for them."""
     rows = []
@@ -492,7 +508,7 @@ def learned_in(seconds, clock, monkeypatch):
     def learn(x, y, test, **options):
         rows.append(len(x))
         clock.now += seconds(len(x))
-        return SimpleNamespace(choices=(), blind=False, unchecked=True, identified=None, left_out=())
+        return Learned(unchecked=True)
 
     monkeypatch.setattr(choosing, "select_events", learn)
     return rows
@@ -504,7 +520,7 @@ def choose_by(deadline, *, values, a_second):
     test = choosing.FinalTest(dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0).guarantee, 1000, 0.001)
     known = Pace(planned=1000, deadline=deadline)
     known.note_speed("x", a_second, 1.0)
-    choosing._choose_in_time(sides, test, known, 10**6, ("x", "x"))
+    return choosing._choose_in_time(sides, test, known, 10**6, ("x", "x"))
 
 
 @pytest.mark.parametrize(("fixed", "each", "learned"), [(0.1, 1e-6, 20_000), (0.0, 1e-3, 6000), (0.1, 1e-3, 6000)])
@@ -513,8 +529,9 @@ def test_what_learning_takes_whatever_the_outputs_is_not_taken_for_what_they_tak
 ):
     """The first step takes 0.1 seconds for 100 outputs, and all 20,000 may take 8."""
     rows = learned_in(lambda size: fixed + each * size, clock, monkeypatch)
-    choose_by(20.0, values=300, a_second=1000)
-    assert rows[0] == 100
+    chosen = choose_by(20.0, values=300, a_second=1000)
+    # Where all chose it, nothing is said.
+    assert (rows[0], chosen.learned) == (100, rows[-1] if rows[-1] < 20_000 else 0)
     assert learned / 2 <= rows[-1] <= learned
     assert clock.now <= 0.4 * 20.0
 
@@ -531,25 +548,16 @@ def test_events_from_fewer_outputs_are_kept_where_more_left_scores_out(clock, mo
     """A step that is ended for lack of time may have missed the score that the one before it has found."""
     promises = {100: (2.0, ()), 400: (3.0, ()), 1600: (1.0, ("boosted trees",))}
 
-    @dataclass(frozen=True)
-    class Found:
-        main: SimpleNamespace
-        left_out: tuple[str, ...]
-        blind: bool = False
-        unchecked: bool = False
-        choices: tuple[()] = ()
-        identified: str = "nothing"
-
     def learn(x, y, test, **options):
         clock.now += 1e-3
         predicted, left_out = promises[len(x)]
-        return Found(SimpleNamespace(predicted=predicted), left_out)
+        return Learned(main=SimpleNamespace(predicted=predicted), left_out=left_out, identified="nothing")
 
     monkeypatch.setattr(choosing, "select_events", learn)
     outputs = Outputs(structures(5000, values=300))
     test = choosing.FinalTest(dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0).guarantee, 1000, 0.001)
     chosen = choosing._choose_in_time((outputs, outputs), test, Pace(planned=1000, deadline=50.0), 1000, ("x", "y"))
-    assert (chosen.main.predicted, chosen.left_out) == (3.0, ())
+    assert (chosen.main.predicted, chosen.left_out, chosen.learned) == (3.0, (), 400)
 
 
 def test_a_short_deadline_leaves_thousands_of_quick_structures_to_choose_an_event_from(clock, monkeypatch):
@@ -599,21 +607,10 @@ def test_what_outputs_hide_is_known_from_enough_of_them(clock, monkeypatch, foun
     """Choosing from 100, 400 and 1,600 outputs; after the last of them the time is over."""
     steps = iter(found)
 
-    @dataclass(frozen=True)
-    class Found:
-        blind: bool
-        unchecked: bool
-        choices: tuple[()] = ()
-        repeated: bool = False
-        identified: None = None
-        by_text: tuple[()] = ()
-        held: tuple[()] = ()
-        left_out: tuple[()] = ()
-
     def learn(x, y, test, **options):
-        found = Found(*next(steps))
+        blind, unchecked = next(steps)
         clock.now += 1e-3 if next(left, None) else 100.0
-        return found
+        return Learned(blind=blind, unchecked=unchecked)
 
     left = iter(range(1, len(found)))
     monkeypatch.setattr(choosing, "select_events", learn)
@@ -642,6 +639,21 @@ def test_what_identifies_is_not_looked_for_where_that_takes_too_long(clock, monk
     assert looked_at == sizes
     assert found.unchecked is unchecked
     assert clock.now <= 1.2
+
+
+@pytest.mark.parametrize("each", [0.0, 1e-3])
+def test_a_note_says_how_many_outputs_chose_the_event(clock, monkeypatch, each):
+    learned = slow_learning(clock, monkeypatch, each)
+    evidence = decide(*slow(clock, 1.0, 1.0, each=1e-4), 20.0)
+    if each:
+        assert 1000 <= learned[-1] < 20_000
+        told = (
+            rf"{learned[-1]:,} of \d+,\d+ outputs per input chose the event, for there was no time"
+        )
+        assert re.search(told, evidence.note)
+    else:
+        assert "chose the event" not in evidence.note
+    assert clock.now <= 22.0
 
 
 def test_outputs_within_a_time_pay_for_their_calls(paced):
