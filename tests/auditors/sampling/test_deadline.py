@@ -647,9 +647,7 @@ def test_a_note_says_how_many_outputs_chose_the_event(clock, monkeypatch, each):
     evidence = decide(*slow(clock, 1.0, 1.0, each=1e-4), 20.0)
     if each:
         assert 1000 <= learned[-1] < 20_000
-        told = (
-            rf"{learned[-1]:,} of \d+,\d+ outputs per input chose the event, for there was no time"
-        )
+        told = rf"{learned[-1]:,} of \d+,\d+ outputs per input chose the event, for there was no time"
         assert re.search(told, evidence.note)
     else:
         assert "chose the event" not in evidence.note
