@@ -7,7 +7,9 @@ the middle of a column, and the chances of what the order shows of the two kinds
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -81,6 +83,10 @@ _MOST_LOOKS = 32
 
 _LEAST_SECONDS = 1e-9
 
+_NUMBERED = re.compile(r"(.*?)(\d+)(\D*)", re.DOTALL | re.ASCII)
+_TIME = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?", re.ASCII)
+"""Texts that end with a number, as numbered files do, and times without a zone."""
+
 _NUMBERS = "biufc"
 
 
@@ -132,6 +138,14 @@ class Middle(NamedTuple):
     outputs: int
 
 
+class _Column(NamedTuple):
+    """A column with what it is called, and the numbers that may count its rows: none of codes that stand for texts."""
+
+    label: str
+    values: np.ndarray
+    counting: np.ndarray | None
+
+
 class Middles(NamedTuple):
     """Middles of the first columns of outputs on one input, and what makes columns of structures."""
 
@@ -153,7 +167,7 @@ def row_numbers(rows: np.ndarray) -> list[str]:
         return []
     structured = _structured_columns(rows)
     columns = list(_columns(rows)) if structured is None else structured
-    return [label for label, values in columns if _counts_up(values)]
+    return [column.label for column in columns if _counts_up(column)]
 
 
 def order_notes(rows: np.ndarray, name: str) -> list[str]:
@@ -170,21 +184,21 @@ def order_notes(rows: np.ndarray, name: str) -> list[str]:
         return []
     structured = _structured_columns(rows)
     columns = list(_columns(rows)) if structured is None else structured
-    counting = [label for label, values in columns if _counts_up(values)]
+    counting = [column.label for column in columns if _counts_up(column)]
     notes = [
         f"{label or 'the output'} of {name} grows by the same step from row to row, as a row number does; leave it out "
         "unless the mechanism puts it out"
         for label in counting
     ]
-    rest = [(label, values) for label, values in columns if label not in counting]
-    if not rest or any(_is_sorted(values) for _, values in rest):
+    rest = [column.values for column in columns if column.label not in counting]
+    if not rest or any(map(_is_sorted, rest)):
         return notes
     codes = _codes(rest)
     if 1 + int(np.count_nonzero(np.diff(codes))) == int(codes.max()) + 1 <= _FEW_VALUES:
         return notes
     # Of structures the first half said what the columns are, and a half that had no part in it is looked at.
     begin = 0 if structured is None else len(codes) // 2
-    looked_at = [values[begin:] for _, values in rest]
+    looked_at = [values[begin:] for values in rest]
     odd = [*(of_neighbours(split(values)) for values in looked_at), *map(of_copies, looked_at[:_COLUMNS_COPIED])]
     if oddest(odd).corrected <= NOTED:
         notes.append(
@@ -457,8 +471,8 @@ def _codes_of(outputs: np.ndarray) -> np.ndarray:
     return np.unique(outcome_keys(outputs, coding_of(outputs)), return_inverse=True)[1]
 
 
-def _columns(rows: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the columns with what they are called; each as codes in the order of its values."""
+def _columns(rows: np.ndarray) -> Iterator[_Column]:
+    """Yield the columns, those of texts as codes in the order of these."""
     if rows.dtype.names:
         parts = [(f"column {name}", rows[name]) for name in rows.dtype.names]
     else:
@@ -467,15 +481,16 @@ def _columns(rows: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
     for label, values in parts[:_MOST_COLUMNS]:
         if values.dtype.kind == "O":
             texts = [str(value) for value in values.tolist()]
-            yield label, np.unique(np.array(texts), return_inverse=True)[1].astype(np.int64)
+            codes = np.unique(np.array(texts), return_inverse=True)[1].astype(np.int64)
+            yield _Column(label, codes, _numbers_in(texts))
         elif values.dtype.kind in "biuf":
-            yield label, values
+            yield _Column(label, values, values)
         elif values.dtype.kind in "mM":
-            yield label, values.astype(np.int64)
+            yield _Column(label, values.astype(np.int64), values.astype(np.int64))
 
 
-def _structured_columns(rows: np.ndarray) -> list[tuple[str, np.ndarray]] | None:
-    """Return the columns of the first structures with what events call them; None where outputs have no parts."""
+def _structured_columns(rows: np.ndarray) -> list[_Column] | None:
+    """Return the columns of the first structures, as events call them; None where outputs have no parts."""
     if rows.dtype != object or rows.ndim > 1:
         return None
     width = max(1, sum(map(value_count, rows[:_FEWEST].tolist())) // _FEWEST)
@@ -483,11 +498,24 @@ def _structured_columns(rows: np.ndarray) -> list[tuple[str, np.ndarray]] | None
     columns = _columns_of(looked_at[: len(looked_at) // 2])
     if columns is None or columns.paths is None or columns.paths == ("[0]",):
         return None
-    return list(zip(columns.names, _numbers(looked_at, columns).astype(np.float64), strict=False))
+    made = zip(columns.names, _numbers(looked_at, columns).astype(np.float64), columns.kept, strict=False)
+    return [_Column(label, values, values if kept % 2 or not kept else None) for label, values, kept in made]
 
 
-def _counts_up(values: np.ndarray) -> bool:
-    if values.dtype.kind == "b" or not np.isfinite(values).all():
+def _numbers_in(texts: list[str]) -> np.ndarray | None:
+    """Numbers, or times, that texts are or end with, where nothing else differs in them; else None."""
+    if all(map(_TIME.fullmatch, texts)):
+        with suppress(ValueError):  # there is no 31st of June
+            return np.array(texts, dtype="datetime64[us]").astype(np.int64)
+    parts = [found.groups() for found in map(_NUMBERED.fullmatch, texts) if found]
+    if len(parts) < len(texts) or len({(before, after) for before, _, after in parts}) > 1:
+        return None
+    return np.array([float(number) for _, number, _ in parts])
+
+
+def _counts_up(column: _Column) -> bool:
+    values = column.counting
+    if values is None or values.dtype.kind == "b" or not np.isfinite(values).all():
         return False
     with np.errstate(over="ignore", invalid="ignore"):
         steps = np.diff(values)
@@ -499,10 +527,10 @@ def _is_sorted(values: np.ndarray) -> bool:
     return bool(up.all() != down.all())
 
 
-def _codes(columns: list[tuple[str, np.ndarray]]) -> np.ndarray:
+def _codes(columns: list[np.ndarray]) -> np.ndarray:
     """Return a number for each row, equal for equal ones, from 0 on."""
-    codes = np.zeros(len(columns[0][1]), dtype=np.int64)
-    for _, values in columns:
+    codes = np.zeros(len(columns[0]), dtype=np.int64)
+    for values in columns:
         found = np.unique(values, return_inverse=True)[1].astype(np.int64)
         codes = np.unique(codes * (int(found.max()) + 1) + found, return_inverse=True)[1].astype(np.int64)
     return codes

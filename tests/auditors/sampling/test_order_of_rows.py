@@ -8,7 +8,7 @@ import pytest
 import dpaudit
 from dpaudit.auditors.outputs.outputs import as_outputs
 from dpaudit.auditors.sampling.again import copied, drawn_again, most_looked_at
-from dpaudit.auditors.sampling.order import order_notes
+from dpaudit.auditors.sampling.order import order_notes, row_numbers
 from dpaudit.runner.bounds import judge_samples
 
 
@@ -17,7 +17,8 @@ def drawn(seed, size=5000):
 
 
 def records(**columns):
-    made = np.empty(5000, dtype=[(name, np.asarray(values).dtype) for name, values in columns.items()])
+    size = len(next(iter(columns.values())))
+    made = np.empty(size, dtype=[(name, np.asarray(values).dtype) for name, values in columns.items()])
     for name, values in columns.items():
         made[name] = values
     return made
@@ -84,6 +85,39 @@ def tagged(seed, **columns):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [f"{number:08x}" for number in sorted(set(np.random.default_rng(1).integers(2**32, size=4000).tolist()))],
+        [str(np.datetime64("2024-01-01") + int(10 * step)) for step in np.cumsum(1 + drawn(2)[:100] ** 2)],
+        [chr(0x4E00 + place) for place in range(4000)],
+        ["a", "b"] * 2000,
+    ],
+    ids=["hexadecimal identifiers", "irregular days", "letters in order", "two texts"],
+)
+def test_texts_in_order_are_no_row_numbers(texts):
+    """A table in the order of its key says nothing against the independence of its rows."""
+    column = np.array(texts, dtype=object)
+    assert row_numbers(records(id=column, x=drawn(1)[: len(column)])) == []
+    assert row_numbers(column) == []
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [f"run-{number}" for number in range(4000)],
+        [f"run-{number:05}.csv" for number in range(4000, 8000)],
+        [str(number) for number in range(4000, 0, -1)],
+        [str(np.datetime64("2024-01-01") + day) for day in range(400)],
+        [str(np.datetime64("2024-01-01T00:00:00") + 90 * step) for step in range(4000)],
+    ],
+)
+def test_numbered_texts_are_row_numbers(texts):
+    """Of two halves of one table, they would tell every row of either from those of the other."""
+    column = np.array(texts, dtype=object)
+    assert row_numbers(records(id=column, x=drawn(1)[: len(column)])) == ["column id"]
+
+
 def test_row_numbers_in_structures():
     (note,) = order_notes(tagged(1, id=range(5000)), "A")
     assert note.startswith("output['id'] of A grows by the same step from row to row, as a row number does; leave it")
