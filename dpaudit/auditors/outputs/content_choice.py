@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,7 @@ _MOST_LISTS = 16
 """Lists and sets that are looked into, at most; those that are nested least come first."""
 
 _MOST_VALUES = 64
-"""Values that are looked for in a list, and values of a key, at most: as many as an output has categories."""
+"""Values that are looked for in a list, at most: as many as an output has categories."""
 
 _COMMON = 0.01
 """Share of outputs that hold a common value, at least."""
@@ -66,6 +66,14 @@ hand."""
 
 _MOST_KEYS = 16
 """Parts of a record that are considered as its key, at most; the first ones."""
+
+_MOST_TOGETHER, _MOST_PARTS = 3, 6
+"""Parts of a record, at most, that are considered as its key together, where none is one alone; and from how many they
+are chosen, the first ones."""
+
+_BY_DESIGN = 0.1
+"""Share of the outputs that have each value of several keys together, at least, in the mean. Where numbers of records
+come once by chance, such as rows of a matrix, it is lower: at a tenth, a twentieth of the records would come twice."""
 
 _MOST_CONTENTS = 256
 """Contents, at most: as many numbers as all ways to look at outputs deal with. From half of them on, no more lists are
@@ -349,7 +357,7 @@ class _Look:
             before += len(flat)
         return joined_entries(*made)
 
-    def common(self, found: Entries) -> tuple[list[Value], np.ndarray]:
+    def common(self, found: Entries, most: int = _MOST_VALUES) -> tuple[list[Value], np.ndarray]:
         """Values that come often, the most frequent first, and which of them every one is; their number for others."""
         least = max(2.0, _COMMON * self.size)
         if len(found.numbers) and not found.categories.any():
@@ -364,7 +372,7 @@ class _Look:
         ]
         counts = Counter(values)
         often = [value for value, count in counts.items() if count >= least]
-        often = sorted(often, key=lambda value: (-counts[value], str(value)))[:_MOST_VALUES]
+        often = sorted(often, key=lambda value: (-counts[value], str(value)))[:most]
         index = {value: i for i, value in enumerate(often)}
         return often, np.array([index.get(value, len(often)) for value in values], dtype=int)
 
@@ -403,7 +411,11 @@ class _Look:
         return [Content("last", held, None, place, rest or None) for place in _LAST_PLACES for rest in rests]
 
     def records(self, held: str, rests: list[str]) -> tuple[list[Content], bool]:
-        """Contents of a list of records, by the key with the fewest values that comes once in an output."""
+        """Contents of a list of records, by the key with the fewest values that comes once in an output.
+
+        Where no part of a record does that alone, several may together, such as the two columns of a table that was
+        grouped by both.
+        """
         best: tuple[tuple[bool, int], str, list[Value], bool] | None = None
         every = self.entries(lambda flat: entries_of(flat, held, tuple(rests), self.code))
         records = len(np.unique(every.rows * (int(every.places.max(initial=0)) + 1) + every.places))
@@ -411,7 +423,7 @@ class _Look:
             keys = every.of(i)
             if not records or len(keys.rows) < _NEARLY_ALL * records:
                 continue
-            often, which = self.common(keys)
+            often, which = self.common(keys, _MOST_CONTENTS - 1)
             once = len(np.unique(keys.rows * (len(often) + 1) + which))
             known = float(np.mean(which < len(often)))
             if len(often) < 2 or once < _NEARLY_ALL * len(which) or not _at_several_places(keys, which):
@@ -420,14 +432,74 @@ class _Look:
             if known >= _NEARLY_ALL and (best is None or rank < best[0]):
                 best = rank, rest, often, _in_one_order(keys, which)
         if best is None:
-            return [], False
+            return self.records_by_several(held, rests, every)
         _, key, often, in_order = best
         parts = [rest for rest in rests if rest != key]
-        kept = often[: max(1, (_MOST_CONTENTS - 1) // (len(parts) + 1))]
-        made = [Content("part", held, key, value, part) for value in kept for part in parts]
-        made += [Content("occurrences", held, key, value) for value in kept if not parts]
-        made += [Content("place", held, key, value) for value in kept if not in_order]
-        return [*made, Content("others", held, key)], len(kept) == len(often)
+        kept, placed = _kept(len(often), len(parts), in_order=in_order)
+        often, complete = often[:kept], kept == len(often)
+        made = [Content("part", held, key, value, part) for value in often for part in parts]
+        made += [Content("occurrences", held, key, value) for value in often if not parts]
+        made += [Content("place", held, key, value) for value in often if placed]
+        return [*made, Content("others", held, key)], complete
+
+    def records_by_several(self, held: str, rests: list[str], every: Entries) -> tuple[list[Content], bool]:
+        """The same by the fewest parts that are a key together; of as many, by those with the fewest values."""
+        several = int(every.places.max(initial=0)) + 1
+        numbers, record_of = np.unique(every.rows * several + every.places, return_inverse=True)
+        parts: list[tuple[int, list[Value], np.ndarray]] = []
+        for i in range(min(len(rests), _MOST_KEYS)):
+            often, found = self.common(every.of(i))
+            which = np.full(len(numbers), len(often))
+            which[record_of[every.rests == i]] = found
+            if len(often) > 1 and float(np.mean(which < len(often))) >= _NEARLY_ALL and len(parts) < _MOST_PARTS:
+                parts.append((i, often, which))
+        nothing = np.zeros(len(numbers), dtype=int)
+        at = Entries(numbers // several, numbers % several, nothing, nothing.astype(float), nothing)
+        best: tuple[int, tuple[int, ...], list[tuple[Value, ...]], bool] | None = None
+        for together in range(2, _MOST_TOGETHER + 1):
+            for chosen in combinations(parts, together) if best is None else ():
+                codes = np.ravel_multi_index(
+                    tuple(which for _, _, which in chosen), tuple(len(often) + 1 for _, often, _ in chosen)
+                )
+                found, which, times = np.unique(codes, return_inverse=True, return_counts=True)
+                once = len(np.unique(at.rows * len(found) + which))
+                chance = len(which) < _BY_DESIGN * len(found) * self.size
+                if once < _NEARLY_ALL * len(which) or chance or (best is not None and len(found) >= best[0]):
+                    continue
+                common = np.argsort(-times, kind="stable")[: _MOST_CONTENTS - 1]
+                if times[common].sum() < _NEARLY_ALL * len(which) or not _at_several_places(at, which):
+                    continue
+                places = np.unravel_index(found[common], tuple(len(often) + 1 for _, often, _ in chosen))
+                values = [
+                    tuple(often[each] for (_, often, _), each in zip(chosen, of_all, strict=True))
+                    for of_all in zip(*(place.tolist() for place in places), strict=True)
+                    if all(each < len(often) for (_, often, _), each in zip(chosen, of_all, strict=True))
+                ]
+                best = len(found), tuple(i for i, _, _ in chosen), values, _in_one_order(at, which)
+        if best is None:
+            return [], False
+        _, chosen_parts, values, in_order = best
+        keys = [rests[i] for i in chosen_parts]
+        others = [rest for rest in rests if rest not in keys]
+        kept, placed = _kept(len(values), len(others), in_order=in_order)
+        made: list[Content] = []
+        for first, *rest in values[:kept]:
+            beside = tuple(zip(keys[1:], rest, strict=True))
+            made += [Content("part", held, keys[0], first, part, beside) for part in others]
+            if not others:
+                made.append(Content("occurrences", held, keys[0], first, None, beside))
+            if placed:
+                made.append(Content("place", held, keys[0], first, None, beside))
+        made.append(Content("others", held, keys[0], beside=tuple((key, None) for key in keys[1:])))
+        return made, kept == len(values)
+
+
+def _kept(keys: int, parts: int, *, in_order: bool) -> tuple[int, bool]:
+    """How many keys of records with so many parts are looked at, and whether the places of the records are as well."""
+    with_places, without = ((_MOST_CONTENTS - 1) // each for each in (parts + 1, max(parts, 1)))
+    if keys <= with_places or without < keys:
+        return min(keys, max(1, with_places)), not in_order
+    return keys, False
 
 
 def _are_numbers(found: Entries, known: float) -> bool:

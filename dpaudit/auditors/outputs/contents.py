@@ -67,6 +67,9 @@ class Content:
         value: from -1 down, counted from the end.
     part
         Path from a record to its part; None for single values.
+    beside
+        Paths from a record to further keys, where only several together tell the records of an output apart, each with
+        its value; None where the content is of no value.
     """
 
     kind: _Kind
@@ -74,11 +77,12 @@ class Content:
     key: str | None = None
     value: Value | None = None
     part: str | None = None
+    beside: tuple[tuple[str, Value | None], ...] = ()
 
     @property
     def path(self) -> str:
         """The content written down; no path of a value begins alike."""
-        return json.dumps({name: each for name, each in asdict(self).items() if each is not None})
+        return json.dumps({name: each for name, each in asdict(self).items() if each is not None and each != ()})
 
     @classmethod
     def of(cls, path: str) -> Self | None:
@@ -86,11 +90,26 @@ class Content:
         if not path.startswith("{"):
             return None
         try:
-            made = cls(**json.loads(path))
+            read = json.loads(path)
+            made = cls(**{**read, "beside": tuple((beside, value) for beside, value in read.get("beside", ()))})
         except (ValueError, TypeError):
             return None
-        texts = all(each is None or isinstance(each, str) for each in (made.held, made.key, made.part))
-        return made if made.kind in _KINDS and texts and isinstance(made.value, str | float | int | None) else None
+        texts = (made.held, made.key, made.part, *(beside for beside, _ in made.beside))
+        values = (made.value, *(value for _, value in made.beside))
+        of_texts = all(each is None or isinstance(each, str) for each in texts)
+        of_values = all(isinstance(each, str | float | int | None) for each in values)
+        return made if made.kind in _KINDS and of_texts and of_values else None
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Paths from a record to its keys; none for single values."""
+        return () if self.key is None else (self.key, *(path for path, _ in self.beside))
+
+    @property
+    def values(self) -> tuple[Value, ...] | None:
+        """The value, or those of all keys; None where the content is of no value."""
+        found = tuple(value for value in (self.value, *(value for _, value in self.beside)) if value is not None)
+        return found or None
 
     @property
     def place(self) -> int:
@@ -114,23 +133,33 @@ class Content:
             return f"number after {self.value!r} in output{self.held}"
         if self.kind == "word":
             return f"occurrences of {self.value!r} in output{self.held}"
-        value = in_full(self.value) if isinstance(self.value, float | int) else self.value
-        key = (self.key or "").removeprefix(".")
-        if key.startswith("['") and key.endswith("']") and key.count("[") == 1:
-            key = key[2:-2]
+        value = _written(self.value)
+        keys, values = [_key_name(key) for key in self.keys], [_written(each) for each in self.values or ()]
+        where = " and ".join(map(" = ".join, zip(keys, values, strict=False)))
         if self.kind in SUMMARIES:
             return f"{self.kind} of the numbers in output{self.held}"
         if self.kind == "members":
             return f"number of members of output{self.held}"
         if self.kind == "others":
-            return f"number of other {'values' if self.key is None else f'values of {key}'} in output{self.held}"
+            of_keys = f" of {' and '.join(keys)}" if keys else ""
+            return f"number of other values{of_keys} in output{self.held}"
         if self.kind == "occurrences":
-            return f"occurrences of {value} in output{self.held}"
+            return f"occurrences of {' and '.join(values)} in output{self.held}"
         if self.kind == "place":
-            return f"place where {key} = {value} in output{self.held}"
+            return f"place where {where} in output{self.held}"
         if self.kind == "last":
             return f"output{self.held}[{value}]{self.part or ''}"
-        return f"output{self.held}[where {key} = {value}]{self.part}"
+        return f"output{self.held}[where {where}]{self.part}"
+
+
+def _written(value: Value | None) -> str:
+    """Write a value as events list it: texts are written already."""
+    return in_full(value) if isinstance(value, float | int) else str(value)
+
+
+def _key_name(key: str) -> str:
+    name = key.removeprefix(".")
+    return name[2:-2] if name.startswith("['") and name.endswith("']") and name.count("[") == 1 else name
 
 
 @dataclass(slots=True)
@@ -138,8 +167,8 @@ class _Held:
     """Contents of a list or set, each with its place among the paths."""
 
     is_set: bool = False
-    key: str | None = None
-    values: dict[Value, int] = field(default_factory=dict)
+    keys: tuple[str, ...] = ()
+    values: dict[tuple[Value, ...], int] = field(default_factory=dict)
     parts: dict[str, int] = field(default_factory=dict)
     wanted: list[tuple[int, Content]] = field(default_factory=list)
 
@@ -156,7 +185,7 @@ class _Ends:
 class _Wanted:
     """What is read off outputs: of every list and set, of every text, and the place of the number of distinct texts."""
 
-    lists: dict[tuple[str, str | None], _Held] = field(default_factory=dict)
+    lists: dict[tuple[str, tuple[str, ...]], _Held] = field(default_factory=dict)
     ends: dict[str, _Ends] = field(default_factory=dict)
     texts: dict[str, list[tuple[int, Content]]] = field(default_factory=dict)
     distinct: int | None = None
@@ -164,7 +193,7 @@ class _Wanted:
 
 @lru_cache(maxsize=64)
 def _wanted(known: tuple[str, ...], wanted: tuple[bool, ...]) -> _Wanted:
-    made, found = _Wanted(), dict[tuple[str, str | None], _Held]()
+    made, found = _Wanted(), dict[tuple[str, tuple[str, ...]], _Held]()
     for slot, path in enumerate(known):
         content = Content.of(path)
         if content is None:
@@ -183,11 +212,11 @@ def _wanted(known: tuple[str, ...], wanted: tuple[bool, ...]) -> _Wanted:
             if wanted[slot]:
                 ends.wanted.append((slot, content))
             continue
-        held = found.setdefault((content.held, content.key), _Held(key=content.key))
+        held = found.setdefault((content.held, content.keys), _Held(keys=content.keys))
         held.is_set |= content.kind == "members"
         # A value that is not wanted still is none of the others.
-        if content.value is not None:
-            held.values.setdefault(content.value, len(held.values))
+        if content.values is not None:
+            held.values.setdefault(content.values, len(held.values))
         if wanted[slot]:
             held.wanted.append((slot, content))
             if content.part is not None:
@@ -222,18 +251,19 @@ def readings(
         yield from _of_texts(flat, path, contents)
     if not read.lists and not read.ends:
         return
-    own = chain.from_iterable(held.values for held in read.lists.values())
+    own = chain.from_iterable(chain.from_iterable(held.values) for held in read.lists.values())
     codes = {text: i for i, text in enumerate(dict.fromkeys([*categories, *(v for v in own if isinstance(v, str))]), 1)}
 
     def code(text: str) -> int:
         return codes.get(text, len(codes) + 1)
 
     for (path, _), held in read.lists.items():
-        if held.key is not None:
+        if held.keys:
             yield from _records(flat, path, held, code, codes, len(categories))
         else:
             found = single_values(flat, path, code, sets=held.is_set)
-            yield from _occurrences(len(flat), held, found.rows, _which(found, held.values, codes))
+            which = _which(found, {value: i for (value,), i in held.values.items()}, codes)
+            yield from _occurrences(len(flat), held, found.rows, which)
             yield from _summaries(len(flat), held, found)
     for path, ends in read.ends.items():
         if ends.wanted:
@@ -325,8 +355,8 @@ def _occurrences(size: int, held: _Held, rows: np.ndarray, which: np.ndarray) ->
     counts = np.bincount(rows * several + which, minlength=size * several).reshape(size, several)
     nothing = np.zeros(size)
     for slot, content in held.wanted:
-        if content.kind == "occurrences" and content.value is not None:
-            yield slot, counts[:, held.values[content.value]], nothing
+        if content.kind == "occurrences" and content.values is not None:
+            yield slot, counts[:, held.values[content.values]], nothing
         elif content.kind == "others":
             yield slot, counts[:, -1], nothing
         elif content.kind == "members":
@@ -370,36 +400,62 @@ def _last(size: int, ends: _Ends, found: Entries, own: int) -> Iterator[Reading]
 def _records(
     flat: Uniform | Varied, path: str, held: _Held, code: Callable[[str], int], codes: dict[str, int], own: int
 ) -> Iterator[Reading]:
-    assert held.key is not None
     size, several = len(flat), len(held.values)
-    found = entries_of(flat, path, (held.key, *held.parts), code)
-    keys = found.of(0)
-    which = _which(keys, held.values, codes)
+    found = entries_of(flat, path, (*held.keys, *held.parts), code)
+    nowhere = int(found.places.max(initial=-1)) + 1
+    keys, which = _keyed(found, held, codes, size, nowhere)
     yield from _occurrences(size, held, keys.rows, which)
     # Of records of one key, the first counts.
     keys, which = keys.at(which < several), which[which < several]
-    nowhere = int(found.places.max(initial=-1)) + 1
     places: np.ndarray = np.full((size, several), nowhere)
     np.minimum.at(places, (keys.rows, which), keys.places)
     first = places[keys.rows, which] == keys.places
     record = np.full((size, nowhere), -1)
     record[keys.rows[first], keys.places[first]] = which[first]
-    parts = found.at(found.rests > 0)
+    parts = found.at(found.rests >= len(held.keys))
     of_key = record[parts.rows, parts.places]
     parts, of_key = parts.at(of_key >= 0), of_key[of_key >= 0]
     numbers = np.zeros((len(held.parts), several, size))
     categories = np.full((len(held.parts), several, size), -1)
-    numbers[parts.rests - 1, of_key, parts.rows] = parts.numbers
-    categories[parts.rests - 1, of_key, parts.rows] = np.minimum(parts.categories, own + 1)
+    rests = parts.rests - len(held.keys)
+    numbers[rests, of_key, parts.rows] = parts.numbers
+    categories[rests, of_key, parts.rows] = np.minimum(parts.categories, own + 1)
     for slot, content in held.wanted:
-        if content.value is None:
+        if content.values is None:
             continue
-        at = held.values[content.value]
+        at = held.values[content.values]
         if content.kind == "place":
             absent = places[:, at] == nowhere
             yield slot, np.where(absent, 0, places[:, at]), np.where(absent, -1, 0)
         elif content.kind == "part" and content.part is not None:
             yield slot, numbers[held.parts[content.part], at], categories[held.parts[content.part], at]
+
+
+def _keyed(found: Entries, held: _Held, codes: dict[str, int], size: int, most: int) -> tuple[Entries, np.ndarray]:
+    """Where records with all keys are, and which of the known values these have together; their number for others.
+
+    ``size`` is how many outputs there are, and ``most`` how many records an output has at most.
+    """
+    several = len(held.values)
+    if len(held.keys) == 1:
+        keys = found.of(0)
+        return keys, _which(keys, {value: i for (value,), i in held.values.items()}, codes)
+    together, have = np.zeros(size * most, dtype=int), np.ones(size * most, dtype=bool)
+    number_of, options = dict.fromkeys(held.values, 0), 1
+    for place in range(len(held.keys)):
+        own = found.of(place)
+        values = {value: i for i, value in enumerate(dict.fromkeys(known[place] for known in held.values))}
+        which = np.full(size * most, -1)
+        which[own.rows * most + own.places] = _which(own, values, codes)
+        have &= which >= 0
+        together = together * (len(values) + 1) + which
+        number_of = {known: number * (len(values) + 1) + values[known[place]] for known, number in number_of.items()}
+        options *= len(values) + 1
+    known_as = np.full(options, several)
+    known_as[[number_of[known] for known in held.values]] = list(held.values.values())
+    at = np.flatnonzero(have)
+    nothing = np.zeros(len(at), dtype=int)
+    return Entries(at // most, at % most, nothing, nothing.astype(float), nothing), known_as[together[at]]
 
 
 def _distinct_texts(flat: Uniform | Varied) -> np.ndarray:

@@ -1,6 +1,7 @@
 """What lists and sets hold is seen wherever it stands in them."""
 
 import collections
+import itertools
 import json
 from dataclasses import dataclass
 
@@ -132,6 +133,74 @@ def test_records_in_random_order_have_columns_by_their_key(form, repeats):
     assert not any(each.startswith(("output[0]", "kind of output[0]")) for each in found)
 
 
+def grouped(*sizes, size=300, seed=1, missing=0.0):
+    """Counts of every combination of so many values of several columns, in random order; some may be missing."""
+    rng = np.random.default_rng(seed)
+    cells = list(itertools.product(*(range(most) for most in sizes)))
+    made = []
+    for _ in range(size):
+        there = [cells[i] for i in rng.permutation(len(cells)) if rng.random() >= missing]
+        made.append([(cell, int(count)) for cell, count in zip(there, rng.integers(-9, 10, len(there)), strict=True)])
+    return made
+
+
+@pytest.mark.parametrize("sizes", [(3, 4), (2, 2, 3), (10, 12), (15, 16)])
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_records_have_columns_by_several_keys_together(sizes, missing):
+    """The rows of a table that was grouped by two columns or three."""
+    outputs = grouped(*sizes, missing=missing)
+    names = ["region", "age", "sex"][: len(sizes)]
+
+    def record(cell, count):
+        return {**{name: f"{name}{value}" for name, value in zip(names, cell, strict=True)}, "n": count}
+
+    found = by_name([[record(*each) for each in output] for output in outputs])
+    for cell in itertools.product(*(range(most) for most in sizes)):
+        keys = sorted(f"{name} = '{name}{value}'" for name, value in zip(names, cell, strict=True))
+        counts = [dict(output).get(cell, 0) for output in outputs]
+        assert found[f"output[where {' and '.join(keys)}]['n']"].tolist() == counts
+        if len(outputs[0]) <= 120:
+            places = [next((place for place, (own, _) in enumerate(output) if own == cell), 0) for output in outputs]
+            assert found[f"place where {' and '.join(keys)} in output"].tolist() == places
+    # They say all that there is.
+    assert not any(name.startswith(("output[0]", "kind of output[0]")) for name in found)
+
+
+def test_a_part_that_is_a_key_alone_has_no_other_beside_it():
+    outputs = [[(city, city[-1], count) for city, count in rows] for rows in shuffled(Row)]
+    contents = [Content.of(path) for path in Columns.fit(as_array(outputs)).paths]
+    assert {each.keys for each in contents if each is not None} == {("[0]",)}
+
+
+def test_several_keys_are_written_down_and_read_again():
+    for content in (
+        Content("part", "", "['region']", "'r1'", "['n']", (("['age']", 30),)),
+        Content("place", "['rows']", "[0]", 1.5, None, (("[1]", "'a'"), ("[2]", "None"))),
+        Content("others", "", "[0]", beside=(("[1]", None),)),
+    ):
+        assert Content.of(content.path) == content
+    for damaged in ('{"kind": "others", "beside": [1]}', '{"kind": "others", "beside": [[1, 2]]}'):
+        assert Content.of(damaged) is None
+    assert Content.of('{"kind": "others", "held": "", "beside": [["[1]", [2]]]}') is None
+    content = Content("place", "['rows']", "[0]", 1.5, None, (("[1]", "'a'"),))
+    assert content.name == "place where [0] = 1.5 and [1] = 'a' in output['rows']"
+
+
+@pytest.mark.slow
+def test_a_total_that_is_exact_is_seen_in_a_table_of_two_columns():
+    """The last cell of a region makes up for the noise of the others, and the rows are in random order."""
+
+    def sample(data, size, rng):
+        made = []
+        for row in np.round(50 + rng.laplace(size=(size, 4, 5)), 2):
+            row[2, 4] = 250 + data - row[2, :4].sum()
+            made.append([{"region": f"r{i}", "age": f"a{j}", "n": float(row[i, j])} for i, j in
+                         (divmod(int(k), 5) for k in rng.permutation(20))])  # fmt: skip
+        return made
+
+    assert dpaudit.epsilon_lower_bound(sample, 0, 1, samples=4000, seed=1).epsilon > 4
+
+
 def test_records_that_may_be_absent_in_their_usual_order():
     rows = [[Row(CITIES[i], -1 - i) for i in items] for items in subsets()]
     found = by_name(rows)
@@ -179,6 +248,7 @@ def test_other_outputs_are_looked_at_in_their_places_alone(form):
 MIXED = {
     **{form: [make(items) for items in subsets()] for form, (make, _) in SETS.items()},
     **{form: shuffled(make, repeats=True) for form, (make, _) in RECORDS.items()},
+    "two keys": [[(f"r{i}", j, count) for (i, j), count in rows] for rows in grouped(3, 4, missing=0.2)],
     "odd": [*subsets(200), *(set(items) for items in subsets(200)), None, "text", [], set(), [["a"]], {1.5},
             [Row("city0", "x")], ["m1"], [b"m1"], [""], [1, "m", None], *shuffled(Row, 200), {"tags": {1, "a"}}, 7],
 }  # fmt: skip
