@@ -26,6 +26,9 @@ _BYTES = frozenset({"B", "c"})
 _PLAIN = frozenset({bool, int, float, str, type(None)})
 """Types of values that a column of a frame holds as they are."""
 
+_OF_PANDAS = (("ordinal", "freqstr"), ("left", "right", "closed"))
+"""Attributes that say all of a period, and of an interval."""
+
 _HOLDING_ONE = bytearray | UUID | IPv4Address | IPv6Address | PurePath | SimpleNamespace
 """Types of Python's own that hold one plain value, or named ones."""
 
@@ -36,12 +39,20 @@ def is_foreign(kind: type) -> bool:
     if issubclass(kind, np.ndarray | np.generic):
         return False
     return (
-        issubclass(kind, range | deque | memoryview | _HOLDING_ONE)
+        issubclass(kind, range | slice | deque | memoryview | _HOLDING_ONE)
+        or _attributes(kind) is not None
         or is_frame(kind)
         or is_series(kind)
         or is_sparse(kind)
         or is_array(kind)
     )
+
+
+def _attributes(kind: type) -> tuple[str, ...] | None:
+    """Names of what a period or an interval of pandas is made of; None of other types."""
+    if kind.__module__.split(".")[0] != "pandas":
+        return None
+    return next((names for names in _OF_PANDAS if all(hasattr(kind, name) for name in names)), None)
 
 
 def is_frame(kind: type) -> bool:
@@ -70,12 +81,12 @@ def plain(item: Any) -> Any:
     if is_sparse(kind):
         return _sparse_row(item)
     if is_frame(kind):
-        if hasattr(kind, "iloc") and (read := _plain_columns(item)) is not None:
+        read, labels = _columns_of(item), _labels(item)
+        if labels is None:
             return read
-        names = list(item.columns)
-        parts = [item[name].to_numpy().tolist() for name in names] if len(set(names)) == len(names) else None
-        # Of columns with one name, only the position tells which is which.
-        return item.to_numpy().tolist() if parts is None else dict(zip(names, parts, strict=True))
+        if isinstance(read, list):
+            return dict(zip(labels, read, strict=True))
+        return {name: dict(zip(labels, values, strict=True)) for name, values in read.items()}
     if is_series(kind):
         values = item.to_numpy().tolist()
         labels = _labels(item)
@@ -92,10 +103,26 @@ def plain(item: Any) -> Any:
         return bytes(item)
     if kind is memoryview:
         return item.tobytes() if item.format in _BYTES else item.tolist()
-    if kind is range:
+    if (attributes := _attributes(kind)) is not None:
+        return {name: getattr(item, name) for name in attributes}
+    if kind is range or kind is slice:
         # Of as many numbers as its ends are apart, however long that is.
         return {"start": item.start, "stop": item.stop, "step": item.step}
     return list(item)
+
+
+def _columns_of(frame: Any) -> dict[Any, list[Any]] | list[Any]:
+    """Values of a frame by the names of its columns.
+
+    Of columns with one name, only the position tells which is which.
+    """
+    if hasattr(frame, "iloc") and (read := _plain_columns(frame)) is not None:
+        return read
+    names = list(frame.columns)
+    if len(set(names)) < len(names):
+        rows: list[Any] = frame.to_numpy().tolist()
+        return rows
+    return {name: frame[name].to_numpy().tolist() for name in names}
 
 
 def _plain_columns(frame: Any) -> dict[Any, list[Any]] | None:
@@ -110,9 +137,9 @@ def _plain_columns(frame: Any) -> dict[Any, list[Any]] | None:
     return dict(zip(names, values, strict=True))
 
 
-def _labels(series: Any) -> list[Any] | None:
-    """Labels of a series, where they are more than its positions and tell its values apart."""
-    index = getattr(series, "index", None)
+def _labels(item: Any) -> list[Any] | None:
+    """Labels of a series or a frame, where they are more than positions and tell its values apart."""
+    index = getattr(item, "index", None)
     if index is None or not hasattr(index, "is_unique"):
         return None
     labels = index.tolist()

@@ -164,6 +164,40 @@ def test_frames_read_at_once_hold_what_their_columns_do():
         assert repr(plain(frame)) == repr(one_by_one)
 
 
+def test_labels_of_frames_and_series_say_where_values_are():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"count": [3, 1], "kind": ["a", "b"]}, index=["rome", "oslo"])
+    assert plain(frame) == {"count": {"rome": 3, "oslo": 1}, "kind": {"rome": "a", "oslo": "b"}}
+    assert plain(frame["count"]) == {"rome": 3, "oslo": 1}
+    pairs = frame.set_index("kind", append=True)
+    assert plain(pairs) == {"count": {("rome", "a"): 3, ("oslo", "b"): 1}}
+    one_name = pd.DataFrame([[1, 2.5], [3, 4.5]], columns=["x", "x"], index=["rome", "oslo"])
+    assert plain(one_name) == {"rome": [1, 2.5], "oslo": [3, 4.5]}
+    # Positions say no more than the order, and equal labels do not say which value is whose.
+    assert plain(frame.reset_index(drop=True)) == {"count": [3, 1], "kind": ["a", "b"]}
+    assert plain(pd.concat([frame, frame])) == {"count": [3, 1, 3, 1], "kind": ["a", "b", "a", "b"]}
+
+
+@pytest.mark.slow
+def test_a_label_that_one_input_alone_has_is_found():
+    pd = pytest.importorskip("pandas")
+
+    def sample(data, size, rng):
+        labels = ["rome", "oslo", "bern" if data else "kyiv"]
+        return [pd.DataFrame({"count": row}, index=labels) for row in rng.laplace(size=(size, 3))]
+
+    assert dpaudit.epsilon_lower_bound(sample, 0, 1, samples=1000, seed=1).epsilon > 3
+
+
+def test_periods_intervals_and_slices_are_their_parts():
+    pd = pytest.importorskip("pandas")
+    assert plain(pd.Period("1970-01-11", freq="D")) == {"ordinal": 10, "freqstr": "D"}
+    assert plain(pd.Interval(1.5, 2, closed="left")) == {"left": 1.5, "right": 2, "closed": "left"}
+    assert plain(slice(1, None)) == {"start": 1, "stop": None, "step": None}
+    periods = structured([pd.Period(ordinal=10 * i, freq="D") for i in range(5)])
+    assert Columns.fit(periods).names == ("output['ordinal']",)
+
+
 def test_no_array_is_made_of_each_frame_in_an_array(monkeypatch):
     """That took as long as reading their values."""
     pd = pytest.importorskip("pandas")
