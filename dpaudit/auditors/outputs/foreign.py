@@ -142,6 +142,9 @@ def _labels(item: Any) -> list[Any] | None:
     index = getattr(item, "index", None)
     if index is None or not hasattr(index, "is_unique"):
         return None
+    if (getattr(index, "start", None), getattr(index, "step", None)) == (0, 1):
+        # Nearly all frames count their rows, and writing out the numbers takes as long as reading a column.
+        return None
     labels = index.tolist()
     return None if not index.is_unique or labels == list(range(len(labels))) else labels
 
