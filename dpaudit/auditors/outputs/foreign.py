@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from functools import cache
 from ipaddress import IPv4Address, IPv6Address
@@ -14,7 +15,7 @@ from uuid import UUID
 import numpy as np
 
 MOST_DENSE = 4096
-"""Columns of a sparse matrix, at most, that are written out; wider rows keep their entries alone."""
+"""Entries of a sparse matrix, at most, that are written out; of larger ones, those that are not 0 are kept alone."""
 
 _MOST_WHOLE = 2**53
 """Whole numbers up to this are all numbers of double precision."""
@@ -150,7 +151,7 @@ def _labels(item: Any) -> list[Any] | None:
 
 
 def _sparse_row(item: Any) -> Any:
-    if max(item.shape) <= MOST_DENSE:
+    if math.prod(item.shape) <= MOST_DENSE:
         dense = item.toarray()
         return (dense[0] if dense.ndim == 2 and dense.shape[0] == 1 else dense).tolist()
     entries = item.tocoo()

@@ -29,6 +29,10 @@ _FEWEST = 100
 
 _MOST_COLUMNS = 64
 
+_FEW, _MOST_EXCEEDED = 10, 2
+"""Structures that say whether `_FEWEST` take far longer than there is time for, and how many times as long they may.
+Chosen by hand."""
+
 _FEW_VALUES = 50
 """Values up to which rows that stand together by their value are a grouped export."""
 
@@ -248,7 +252,8 @@ def of_calls(calls: Sequence[np.ndarray], width: int = 1, seconds: float = math.
     width
         Values in an output, about.
     seconds
-        How long it may take, about, to look at structures; `_FEWEST` of them are looked at in any case.
+        How long it may take, about, to look at structures: as many as that are looked at, or `_FEWEST` if that takes up
+        to `_MOST_EXCEEDED` times as long, or none.
 
     Notes
     -----
@@ -267,9 +272,10 @@ def of_calls(calls: Sequence[np.ndarray], width: int = 1, seconds: float = math.
     most = min(_MOST_ROWS if of_numbers else _MOST_PARTS, _MOST_VALUES // min(width, _MOST_COLUMNS))
     if not of_numbers:
         most = min(most, max(_FEWEST, _MOST_VALUES // max(width, size_of(_first_of(calls[0])))))
-        if seconds < math.inf and most > _FEWEST:
-            most = min(most, max(_FEWEST, int(seconds / _seconds_each(calls[0]))))
-    looked_at = [call[: max(1, most // len(calls))] for call in calls]
+        if seconds < math.inf:
+            few = _FEWEST * _seconds_each(calls[0][:_FEW])
+            most = 0 if few > _MOST_EXCEEDED * seconds else _within(seconds, calls[0], most)
+    looked_at = [call[: most // len(calls) or min(most, 1)] for call in calls]
     if sum(map(len, looked_at)) < _FEWEST:
         return Oddity(), Middles()
     halves = [call[: len(call) // 2] for call in looked_at], [call[len(call) // 2 :] for call in looked_at]
@@ -453,12 +459,18 @@ def _first_of(outputs: np.ndarray) -> Any:
     return outputs[0] if outputs.ndim == 1 else None
 
 
+def _within(seconds: float, outputs: np.ndarray, most: int) -> int:
+    """How many structures there is time to look at, of so many at most; `_FEWEST` at least."""
+    if most <= _FEWEST:
+        return most
+    return min(most, max(_FEWEST, int(seconds / _seconds_each(outputs[:_FEWEST]))))
+
+
 def _seconds_each(outputs: np.ndarray) -> float:
     """Seconds that it takes to look at a structure."""
-    some = outputs[:_FEWEST]
     begun = clock()
-    _columns_of(some)
-    return max(clock() - begun, _LEAST_SECONDS) / len(some)
+    _columns_of(outputs)
+    return max(clock() - begun, _LEAST_SECONDS) / len(outputs)
 
 
 def _columns_of(outputs: np.ndarray) -> Columns | None:

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.auditors.outputs.foreign import is_foreign, plain
+
 _KEPT = 256
 """Outputs of an input that are kept from the first calls, and from the beginning of any call. Chosen by hand."""
 
@@ -129,6 +131,9 @@ def _comparable(value: Any) -> Any:
     if type(value) in (float, int) or isinstance(value, Real):
         number = float(value) + 0.0
         return number if number == number else "not a number"
+    kind: Any = type(value)
+    if is_foreign(kind):
+        value = plain(value)
     if isinstance(value, list | tuple):
         return tuple(_comparable(item) for item in value)
     if isinstance(value, Mapping):

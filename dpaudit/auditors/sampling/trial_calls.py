@@ -72,24 +72,26 @@ _MOST_KEPT = 1 << 20
 
 
 class _Compared(NamedTuple):
-    """Outputs of a call, what is looked at in them, and that in the form in which the auditor tells it apart."""
+    """Outputs of a call, what is looked at in them, that in the form in which it is told apart, and its seconds."""
 
     outputs: np.ndarray
     mapped: np.ndarray
     keys: np.ndarray
+    seconds: float
 
 
 class _First(NamedTuple):
     """A first call on an input: its stream, what was known before it, what is looked at in its outputs, its seconds.
 
-    The keys are those of the outputs; what is looked at is None where that takes much memory.
+    The keys are those of the outputs; what is looked at is None where that takes much memory. The seconds are those of
+    the call, and of telling its outputs apart.
     """
 
     stream: tuple[str | int, ...]
     before: State
     keys: np.ndarray
     mapped: np.ndarray | None
-    seconds: float
+    seconds: tuple[float, float]
 
 
 class TrialCalls:
@@ -151,7 +153,7 @@ class TrialCalls:
             if sampler.form != form:
                 before = sampler.state
                 first = _compared_call(sampler, data, "one", size)
-        self._keep_first(key, ("determinism", "one"), before, first.mapped, first.keys, seconds)
+        self._keep_first(key, ("determinism", "one"), before, first, seconds)
         is_dear = sampler.pace.timed and seconds > _CHECK_SHARE * sampler.pace.left
         if not sampler.has_features or (is_dear and not is_first):
             self._compare_whole(sampler, data, first)
@@ -201,7 +203,8 @@ class TrialCalls:
         seconds = sampler.call_seconds
         for first in self._first.get(input_key(data), []):
             # One that has become slow is not called again when the time is over.
-            if max(first.seconds, seconds) > max(_SECONDS_AFTER, min(_SLOW, sampler.pace.left / 4)):
+            call, apart = first.seconds
+            if max(call, seconds) + apart > max(_SECONDS_AFTER, min(_SLOW, sampler.pace.left / 4)):
                 return
             then = sampler.at(first.before)
             then.pace = Pace(planned=0)
@@ -230,13 +233,12 @@ class TrialCalls:
         key: Any,
         stream: tuple[str | int, ...],
         before: State,
-        mapped: np.ndarray,
-        keys: np.ndarray,
+        found: _Compared,
         seconds: float,
     ) -> None:
-        if self._wants_first(key, len(keys)):
-            kept = mapped if mapped.nbytes <= _MOST_KEPT else None
-            self._first.setdefault(key, []).append(_First(stream, before, keys, kept, seconds))
+        if self._wants_first(key, len(found.keys)):
+            kept = found.mapped if found.mapped.nbytes <= _MOST_KEPT else None
+            self._first.setdefault(key, []).append(_First(stream, before, found.keys, kept, (seconds, found.seconds)))
 
     def _compare_whole(self, sampler: Sampler, data: Any, first: _Compared) -> None:
         """Check that a call from the same stream gives the same."""
@@ -271,8 +273,8 @@ class TrialCalls:
             begun, before = clock(), sampler.state
             looked_at = sampler.look(data, size, sampler.generator("time", size), supports=True)
             if self._wants_first(key, size):
-                keys = sampler.told_apart(*looked_at)
-                self._keep_first(key, ("time", size), before, looked_at[1], keys, sampler.call_seconds)
+                seconds = sampler.call_seconds
+                self._keep_first(key, ("time", size), before, _told_apart(sampler, *looked_at), seconds)
             # What the sampler is asked about a pair of inputs it was asked about one of them.
             calls = sampler.pace.left / max(clock() - begun, sampler.call_seconds, _LEAST_SECONDS)
             if is_first and calls < _CALLS_NEEDED:
@@ -295,7 +297,7 @@ class TrialCalls:
         self._few_calls = calls < _FEW_CALLS
         if not self._few_calls:
             return
-        first = _Compared(*looked_at, sampler.told_apart(*looked_at))
+        first = _told_apart(sampler, *looked_at)
         if calls > _CALLS_NEEDED + 1 and not self._own_randomness:
             # The last call serves as the first of the two that are compared.
             again = sampler.told_apart(*sampler.look(data, size, sampler.generator("time", size), supports=True))
@@ -325,7 +327,13 @@ def _compared_call(sampler: Sampler, data: Any, purpose: str, size: int) -> _Com
     """Outputs of a call that is only compared with others."""
     generator = sampler.generator("determinism", purpose)
     outputs, mapped = sampler.look(data, size, generator, supports=sampler.pace.timed)
-    return _Compared(outputs, mapped, sampler.told_apart(outputs, mapped))
+    return _told_apart(sampler, outputs, mapped)
+
+
+def _told_apart(sampler: Sampler, outputs: np.ndarray, mapped: np.ndarray) -> _Compared:
+    begun = clock()
+    keys = sampler.told_apart(outputs, mapped)
+    return _Compared(outputs, mapped, keys, clock() - begun)
 
 
 def _check_alone(sampler: Sampler, first: _Compared, *, fewest: bool = False) -> None:

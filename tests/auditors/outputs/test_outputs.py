@@ -645,3 +645,17 @@ def test_no_outputs_have_no_codes(kind, wrap):
     assert joined([none, some]).keys(coding).dtype == outcome_keys(some, coding).dtype
     columns = Outputs(some).columns_with(Outputs(some))
     assert Outputs(some)[3:3].rows(columns).shape == (0, columns(some).shape[1])
+
+
+def test_keys_of_very_many_columns_are_those_of_each_alone(monkeypatch):
+    """Columns of numbers are hashed together, however many fit at once."""
+    rng = np.random.default_rng(1)
+    rows = [[*rng.normal(size=50).tolist(), *rng.integers(-5, 5, 50).tolist(), "a", *rng.normal(size=50).tolist()]
+            for _ in range(40)]  # fmt: skip
+    rows.append(rows[0])
+    together = outcome_keys(structured(rows), "values")
+    alone = [int(outcome_keys(structured([row]), "values")[0]) for row in rows]
+    assert together.tolist() == alone
+    for at_once in (1, 100, 1000):
+        monkeypatch.setattr(outputs_module, "_WORDS_AT_ONCE", at_once)
+        assert outcome_keys(structured(rows), "values").tolist() == alone
