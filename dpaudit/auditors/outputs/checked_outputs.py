@@ -189,8 +189,20 @@ def seen_apart(
     few = 0 if fewest else FEW - len(alone)
     parts = [*np.split(alone, len(alone)), others[:few], others[few:]]
     places = [part for part in parts if len(part)]
-    shown = concatenated([look(outputs[part]) for part in places])
+    shown = concatenated([_shown(look, outputs[part]) for part in places])
     return shown[np.argsort(np.concatenate(places))]
+
+
+def _shown(look: Callable[[np.ndarray], np.ndarray], outputs: np.ndarray) -> np.ndarray:
+    try:
+        return look(outputs)
+    except CheckError as error:
+        if len(outputs) > 1:
+            raise
+        raise CheckError(
+            f"{error}; that was for an output alone, for which it returned features among other outputs: look at every "
+            "output on its own"
+        ) from error.__cause__
 
 
 def check_alone(

@@ -267,6 +267,10 @@ def among_others(outputs):
         (lambda outputs: np.argsort(np.argsort(outputs)) < len(outputs) / 2, "other features among other outputs"),
         (lambda outputs: outputs - outputs.max(), "other features among other outputs"),
         (lambda outputs: np.where(outputs < 0, np.nan, outputs), "`features` returned NaN"),
+        (
+            lambda outputs: outputs - 1 if len(outputs) > 1 else outputs * np.nan,
+            "NaN .* for an output alone, for which",
+        ),
         (lambda outputs: [5], "return .* outputs along axis 0"),
         (lambda outputs: 1 / 0, "`features` raised ZeroDivisionError"),
     ],
