@@ -269,7 +269,7 @@ def among_others(outputs):
         (lambda outputs: np.where(outputs < 0, np.nan, outputs), "`features` returned NaN"),
         (
             lambda outputs: outputs - 1 if len(outputs) > 1 else outputs * np.nan,
-            "NaN .* for an output alone, for which",
+            "NaN .* for an output alone",
         ),
         (lambda outputs: [5], "return .* outputs along axis 0"),
         (lambda outputs: 1 / 0, "`features` raised ZeroDivisionError"),
