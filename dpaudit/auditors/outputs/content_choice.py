@@ -71,6 +71,9 @@ _MOST_TOGETHER, _MOST_PARTS = 3, 6
 """Parts of a record, at most, that are considered as its key together, where none is one alone; and from how many they
 are chosen, the first ones."""
 
+_MOST_OF_TABLE = 2048
+"""Contents of a list of records, at most, where they stand for all of it: a dict may have 4,096 keys."""
+
 _BY_DESIGN = 0.1
 """Share of the outputs that have each value of several keys together, at least, in the mean. Where numbers of records
 come once by chance, such as rows of a matrix, it is lower: at a tenth, a twentieth of the records would come twice."""
@@ -171,7 +174,8 @@ def contents_of(firsts: Sequence[Flat]) -> Found:
         # Lists in lists may be many: their contents take the place of their places, or nothing. Sets have no places.
         alone = held in sets or not re.search(STEP, held)
         made += look.last(held, rests) if alone and rests and not complete else []
-        if len(found) + len(made) <= _MOST_CONTENTS and (complete or alone):
+        most = _MOST_OF_TABLE if complete and all(content.keys for content in made) else _MOST_CONTENTS
+        if len(found) + len(made) <= most and (complete or alone):
             found += made
             replaced += [held] * complete
     for text, mostly_new in look.texts().items():
@@ -423,7 +427,7 @@ class _Look:
             keys = every.of(i)
             if not records or len(keys.rows) < _NEARLY_ALL * records:
                 continue
-            often, which = self.common(keys, _MOST_CONTENTS - 1)
+            often, which = self.common(keys, _MOST_OF_TABLE - 1)
             once = len(np.unique(keys.rows * (len(often) + 1) + which))
             known = float(np.mean(which < len(often)))
             if len(often) < 2 or once < _NEARLY_ALL * len(which) or not _at_several_places(keys, which):
@@ -466,7 +470,7 @@ class _Look:
                 chance = len(which) < _BY_DESIGN * len(found) * self.size
                 if once < _NEARLY_ALL * len(which) or chance or (best is not None and len(found) >= best[0]):
                     continue
-                common = np.argsort(-times, kind="stable")[: _MOST_CONTENTS - 1]
+                common = np.argsort(-times, kind="stable")[: _MOST_OF_TABLE - 1]
                 if times[common].sum() < _NEARLY_ALL * len(which) or not _at_several_places(at, which):
                     continue
                 places = np.unravel_index(found[common], tuple(len(often) + 1 for _, often, _ in chosen))
@@ -496,10 +500,10 @@ class _Look:
 
 def _kept(keys: int, parts: int, *, in_order: bool) -> tuple[int, bool]:
     """How many keys of records with so many parts are looked at, and whether the places of the records are as well."""
-    with_places, without = ((_MOST_CONTENTS - 1) // each for each in (parts + 1, max(parts, 1)))
-    if keys <= with_places or without < keys:
-        return min(keys, max(1, with_places)), not in_order
-    return keys, False
+    with_places = max(1, (_MOST_CONTENTS - 1) // (parts + 1))
+    if with_places < keys <= (_MOST_OF_TABLE - 1) // max(parts, 1):
+        return keys, False
+    return min(keys, with_places), not in_order
 
 
 def _are_numbers(found: Entries, known: float) -> bool:

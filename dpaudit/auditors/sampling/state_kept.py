@@ -5,19 +5,22 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Hashable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from dpaudit.auditors.outputs.flat import size_of
 from dpaudit.auditors.outputs.foreign import is_foreign, plain
+from dpaudit.errors import CheckError
 
 _KEPT = 256
 """Outputs of an input that are kept from the first calls, and from the beginning of any call. Chosen by hand."""
 
 _MOST_NUMBERS = 1 << 14
-"""Numbers in these, at most, but for a single output. Chosen by hand, for time."""
+"""Values in these, at most, but for a single output. Chosen by hand, for time."""
 
 _UNKNOWN = object()
 """Key of outputs that cannot be compared."""
@@ -108,7 +111,11 @@ def _ways(of: int, chosen: int) -> float:
 
 def _kept(outputs: np.ndarray) -> int:
     """How many outputs of a call are kept."""
-    return max(1, min(_KEPT, _MOST_NUMBERS // max(outputs[:1].size, 1)))
+    in_one = outputs[:1].size
+    if outputs.dtype.kind == "O" and outputs.ndim == 1 and len(outputs):
+        with suppress(CheckError):  # what is refused is told later on
+            in_one = size_of(outputs[0])
+    return max(1, min(_KEPT, _MOST_NUMBERS // max(in_one, 1)))
 
 
 def _keys(outputs: np.ndarray) -> list[Hashable]:
@@ -126,6 +133,8 @@ def _key(output: Any) -> Hashable:
 
 
 def _comparable(value: Any) -> Any:
+    if type(value) is str:
+        return value
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if type(value) in (float, int) or isinstance(value, Real):

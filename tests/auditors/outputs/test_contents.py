@@ -144,7 +144,9 @@ def grouped(*sizes, size=300, seed=1, missing=0.0):
     return made
 
 
-@pytest.mark.parametrize("sizes", [(3, 4), (2, 2, 3), (10, 12), (15, 16)])
+@pytest.mark.parametrize(
+    "sizes", [(3, 4), (2, 2, 3), *(pytest.param(sizes, marks=pytest.mark.slow) for sizes in ((10, 12), (16, 17)))]
+)
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_records_have_columns_by_several_keys_together(sizes, missing):
     """The rows of a table that was grouped by two columns or three."""
