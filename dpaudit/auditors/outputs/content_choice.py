@@ -74,9 +74,9 @@ are chosen, the first ones."""
 _MOST_OF_TABLE = 2048
 """Contents of a list of records, at most, where they stand for all of it: a dict may have 4,096 keys."""
 
-_BY_DESIGN = 0.1
-"""Share of the outputs that have each value of several keys together, at least, in the mean. Where numbers of records
-come once by chance, such as rows of a matrix, it is lower: at a tenth, a twentieth of the records would come twice."""
+_BY_CHANCE = 0.1
+"""How often keys may come again within an output, as a part of how often they would if each record had its own at
+random: numbers of records that hardly come again for there are many, such as rows of a matrix, are no keys."""
 
 _MOST_CONTENTS = 256
 """Contents, at most: as many numbers as all ways to look at outputs deal with. From half of them on, no more lists are
@@ -458,6 +458,8 @@ class _Look:
             if len(often) > 1 and float(np.mean(which < len(often))) >= _NEARLY_ALL and len(parts) < _MOST_PARTS:
                 parts.append((i, often, which))
         nothing = np.zeros(len(numbers), dtype=int)
+        counts = np.bincount(numbers // several)
+        pairs = float(np.sum(counts * (counts - 1) / 2))
         at = Entries(numbers // several, numbers % several, nothing, nothing.astype(float), nothing)
         best: tuple[int, tuple[int, ...], list[tuple[Value, ...]], bool] | None = None
         for together in range(2, _MOST_TOGETHER + 1):
@@ -466,9 +468,11 @@ class _Look:
                     tuple(which for _, _, which in chosen), tuple(len(often) + 1 for _, often, _ in chosen)
                 )
                 found, which, times = np.unique(codes, return_inverse=True, return_counts=True)
-                once = len(np.unique(at.rows * len(found) + which))
-                chance = len(which) < _BY_DESIGN * len(found) * self.size
-                if once < _NEARLY_ALL * len(which) or chance or (best is not None and len(found) >= best[0]):
+                again = len(which) - len(np.unique(at.rows * len(found) + which))
+                by_chance = pairs * float(np.sum((times / len(which)) ** 2))
+                if again > min(_BY_CHANCE * by_chance, (1 - _NEARLY_ALL) * len(which)):
+                    continue
+                if best is not None and len(found) >= best[0]:
                     continue
                 common = np.argsort(-times, kind="stable")[: _MOST_OF_TABLE - 1]
                 if times[common].sum() < _NEARLY_ALL * len(which) or not _at_several_places(at, which):
