@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.auditors.outputs.contents import SUMMARIES, Content, Value
+from dpaudit.auditors.outputs.contents import NOTHING, SUMMARIES, Content, Value
 from dpaudit.auditors.outputs.flat import Flat, Grouped, Structure, Uniform, Varied, paths
 from dpaudit.auditors.outputs.held import (
     STEP,
@@ -447,14 +447,21 @@ class _Look:
         return [*made, Content("others", held, key)], complete
 
     def records_by_several(self, held: str, rests: list[str], every: Entries) -> tuple[list[Content], bool]:
-        """The same by the fewest parts that are a key together; of as many, by those with the fewest values."""
+        """The same by the fewest parts that are a key together; of as many, by those with the fewest values.
+
+        A part may be absent from some records, or of another kind in them, such as a total beside days.
+        """
         several = int(every.places.max(initial=0)) + 1
         numbers, record_of = np.unique(every.rows * several + every.places, return_inverse=True)
         parts: list[tuple[int, list[Value], np.ndarray]] = []
         for i in range(min(len(rests), _MOST_KEYS)):
-            often, found = self.common(every.of(i))
-            which = np.full(len(numbers), len(often))
+            often, found = self.common(every.of(i), _MOST_OF_TABLE - 1)
+            which = np.full(len(numbers), -1)
             which[record_of[every.rests == i]] = found
+            if (which < 0).any():
+                which[which == len(often)] += 1
+                which[which < 0] = len(often)
+                often = [*often, NOTHING]
             if len(often) > 1 and float(np.mean(which < len(often))) >= _NEARLY_ALL and len(parts) < _MOST_PARTS:
                 parts.append((i, often, which))
         nothing = np.zeros(len(numbers), dtype=int)
@@ -462,7 +469,7 @@ class _Look:
         pairs = float(np.sum(counts * (counts - 1) / 2))
         at = Entries(numbers // several, numbers % several, nothing, nothing.astype(float), nothing)
         best: tuple[int, tuple[int, ...], list[tuple[Value, ...]], bool] | None = None
-        for together in range(2, _MOST_TOGETHER + 1):
+        for together in range(1, _MOST_TOGETHER + 1):
             for chosen in combinations(parts, together) if best is None else ():
                 codes = np.ravel_multi_index(
                     tuple(which for _, _, which in chosen), tuple(len(often) + 1 for _, often, _ in chosen)

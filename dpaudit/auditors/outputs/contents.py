@@ -9,6 +9,7 @@ value, the characters of a text. Contents are named among the paths of structure
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
@@ -44,6 +45,12 @@ _KINDS: tuple[_Kind, ...] = get_args(_Kind)
 
 Value = str | float
 """A number, or the text of a value that is none."""
+
+
+NOTHING = "nothing"
+"""Value of a key that a record does not have; as a text of its own, it would have quotation marks."""
+
+_OF_A_DICT = re.compile(r"\['([^']*)'\]( .*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +165,8 @@ def _written(value: Value | None) -> str:
 
 
 def _key_name(key: str) -> str:
-    name = key.removeprefix(".")
-    return name[2:-2] if name.startswith("['") and name.endswith("']") and name.count("[") == 1 else name
+    found = _OF_A_DICT.fullmatch(key)
+    return key.removeprefix(".") if found is None else f"{found[1]}{found[2] or ''}"
 
 
 @dataclass(slots=True)
@@ -437,7 +444,7 @@ def _keyed(found: Entries, held: _Held, codes: dict[str, int], size: int, most: 
     ``size`` is how many outputs there are, and ``most`` how many records an output has at most.
     """
     several = len(held.values)
-    if len(held.keys) == 1:
+    if len(held.keys) == 1 and (NOTHING,) not in held.values:
         keys = found.of(0)
         return keys, _which(keys, {value: i for (value,), i in held.values.items()}, codes)
     together, have = np.zeros(size * most, dtype=int), np.ones(size * most, dtype=bool)
@@ -447,6 +454,10 @@ def _keyed(found: Entries, held: _Held, codes: dict[str, int], size: int, most: 
         values = {value: i for i, value in enumerate(dict.fromkeys(known[place] for known in held.values))}
         which = np.full(size * most, -1)
         which[own.rows * most + own.places] = _which(own, values, codes)
+        if NOTHING in values:
+            without = np.zeros(size * most, dtype=bool)
+            without[found.rows * most + found.places] = True
+            which[without & (which < 0)] = values[NOTHING]
         have &= which >= 0
         together = together * (len(values) + 1) + which
         number_of = {known: number * (len(values) + 1) + values[known[place]] for known, number in number_of.items()}

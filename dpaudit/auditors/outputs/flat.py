@@ -232,7 +232,12 @@ def size_of(item: Any) -> int:
     CheckError
         It contains itself, or is nested too deeply.
     """
-    return sum(len(value) if isinstance(value, set | frozenset) else 1 for value in _values_in(item))
+    return sum(_size_of_value(value) for value in _values_in(item))
+
+
+def _size_of_value(value: Any) -> int:
+    """One, and that of all members where it is a set; these may be tuples and sets."""
+    return 1 + sum(map(_size_of_value, value)) if isinstance(value, set | frozenset | tuple) else 1
 
 
 def _values_in(item: Any) -> list[Any]:

@@ -1,6 +1,7 @@
 """What lists and sets hold is seen wherever it stands in them."""
 
 import collections
+import datetime as dt
 import itertools
 import json
 from dataclasses import dataclass
@@ -168,6 +169,58 @@ def test_records_have_columns_by_several_keys_together(sizes, missing):
     assert not any(name.startswith(("output[0]", "kind of output[0]")) for name in found)
 
 
+def with_day(day, **rest):
+    return rest if day is ABSENT else {"day": day, **rest}
+
+
+ABSENT = object()
+FIRST_DAYS = range(dt.date(1970, 1, 2).toordinal(), dt.date(1970, 1, 5).toordinal())
+DAYS = {
+    "days and none": ([None, *map(dt.date.fromordinal, FIRST_DAYS)], "day in days = {}", [None, 1, 2, 3]),
+    "days and a total": (["all", *map(dt.date.fromordinal, FIRST_DAYS)], "day in days = {}", [None, 1, 2, 3]),
+    "numbers and no key": ([ABSENT, 10, 20, 30], "day = {}", [None, 10, 20, 30]),
+    "texts and no key": ([ABSENT, "a", "b", "c"], "day = {}", [None, "'a'", "'b'", "'c'"]),
+}
+
+
+@pytest.mark.parametrize("alone", [False, True])
+@pytest.mark.parametrize("form", DAYS)
+def test_a_key_may_be_of_another_kind_in_one_record_or_be_missing(form, alone):
+    days, name, values = DAYS[form]
+    outputs = grouped(4, 1 if alone else 3)
+    rows = [
+        [with_day(days[i], n=count) if alone else with_day(days[i], city="xyz"[j], n=count) for (i, j), count in output]
+        for output in outputs
+    ]
+    found = by_name(rows)
+    for (i, value), j in itertools.product(enumerate(values), range(1 if alone else 3)):
+        key = name.format("nothing" if value is None else value)
+        where = [key] if alone else [f"city = '{'xyz'[j]}'", key]
+        name_of = {f"output[where {' and '.join(order)}]['n']" for order in (where, where[::-1])}
+        (column,) = name_of & found.keys()
+        assert found[column].tolist() == [dict(output)[i, j] for output in outputs]
+
+
+def edges(size=300, nodes=12, share=0.2):
+    rng = np.random.default_rng(1)
+    pairs = list(itertools.combinations(range(nodes), 2))
+    made = []
+    for row in rng.random((size, len(pairs))) < share:
+        there = [pairs[i] for i in np.flatnonzero(row)]
+        made.append([list(there[i]) for i in rng.permutation(len(there))])
+    return made
+
+
+def test_edges_are_looked_at_by_both_of_their_ends():
+    """No edge comes twice in an output; at random, 12 of 66 would in most."""
+    outputs = edges()
+    found = by_name(outputs)
+    for pair in itertools.combinations(range(12), 2):
+        there = [list(pair) in output for output in outputs]
+        (name,) = {f"occurrences of {pair[0]} and {pair[1]} in output"} & found.keys()
+        assert found[name].tolist() == there
+
+
 def test_a_part_that_is_a_key_alone_has_no_other_beside_it():
     outputs = [[(city, city[-1], count) for city, count in rows] for rows in shuffled(Row)]
     contents = [Content.of(path) for path in Columns.fit(as_array(outputs)).paths]
@@ -250,6 +303,8 @@ def test_other_outputs_are_looked_at_in_their_places_alone(form):
 MIXED = {
     **{form: [make(items) for items in subsets()] for form, (make, _) in SETS.items()},
     **{form: shuffled(make, repeats=True) for form, (make, _) in RECORDS.items()},
+    "days": [[with_day(i or ABSENT, n=count) for (i, _), count in rows] for rows in grouped(4, 1, missing=0.1)],
+    "edges": edges(),
     "two keys": [[(f"r{i}", j, count) for (i, j), count in rows] for rows in grouped(3, 4, missing=0.2)],
     "odd": [*subsets(200), *(set(items) for items in subsets(200)), None, "text", [], set(), [["a"]], {1.5},
             [Row("city0", "x")], ["m1"], [b"m1"], [""], [1, "m", None], *shuffled(Row, 200), {"tags": {1, "a"}}, 7],

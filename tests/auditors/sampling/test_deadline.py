@@ -529,7 +529,7 @@ def test_what_learning_takes_whatever_the_outputs_is_not_taken_for_what_they_tak
 ):
     """The first step takes 0.1 seconds for 100 outputs, and all 20,000 may take 8."""
     rows = learned_in(lambda size: fixed + each * size, clock, monkeypatch)
-    chosen = choose_by(20.0, values=300, a_second=1000)
+    chosen = choose_by(20.0, values=6000, a_second=1000)
     # Where all chose it, nothing is said.
     assert (rows[0], chosen.learned) == (100, rows[-1] if rows[-1] < 20_000 else 0)
     assert learned / 2 <= rows[-1] <= learned
@@ -554,7 +554,7 @@ def test_events_from_fewer_outputs_are_kept_where_more_left_scores_out(clock, mo
         return Learned(main=SimpleNamespace(predicted=predicted), left_out=left_out, identified="nothing")
 
     monkeypatch.setattr(choosing, "select_events", learn)
-    outputs = Outputs(structures(5000, values=300))
+    outputs = Outputs(structures(5000, values=20_000))
     test = choosing.FinalTest(dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0).guarantee, 1000, 0.001)
     chosen = choosing._choose_in_time((outputs, outputs), test, Pace(planned=1000, deadline=50.0), 1000, ("x", "y"))
     assert (chosen.main.predicted, chosen.left_out, chosen.learned) == (3.0, (), 400)
@@ -576,10 +576,11 @@ def test_a_short_deadline_leaves_thousands_of_quick_structures_to_choose_an_even
         (np.broadcast_to(0.5, (5000, 4000)), 250),
         (np.broadcast_to(0.5, (5000, 10**6)), 100),
         (structures(5000, values=2), 1000),
-        (structures(5000, values=50), 400),
-        (structures(5000, values=300), 100),
-        (filled(5000, frozenset(range(60))), 333),
-        (filled(5000, ("a", [frozenset(range(300)), 1])), 100),
+        (structures(5000, values=300), 333),
+        (structures(5000, values=3000), 100),
+        (filled(5000, frozenset(range(199))), 500),
+        (filled(5000, frozenset((place, 1) for place in range(100))), 332),
+        (filled(5000, ("a", [frozenset(range(397)), 1])), 250),
         (np.broadcast_to(0.5, (20, 10**6)), 20),
     ],
 )
@@ -588,7 +589,7 @@ def test_events_are_chosen_from_few_outputs_first_where_these_are_wide(clock, mo
     learned = learned_in(lambda size: 100.0, clock, monkeypatch)
     sides = Outputs(outputs), Outputs(outputs)
     test = choosing.FinalTest(dpaudit.PrivacyClaim(id="c", statement="", epsilon=1.0).guarantee, 1000, 0.001)
-    choosing._choose_in_time(sides, test, Pace(planned=1000, deadline=50.0), 1000, ("x", "y"))
+    choosing._choose_in_time(sides, test, Pace(planned=1000, deadline=4.0), 1000, ("x", "y"))
     assert learned == [rows]
 
 
