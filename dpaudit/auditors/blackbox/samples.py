@@ -21,7 +21,7 @@ from dpaudit.auditors.outputs.outputs import Outputs
 from dpaudit.auditors.sampling.again import copied, drawn_again
 from dpaudit.auditors.sampling.budget import DEFAULT_CONFIDENCE, check_confidence, complement
 from dpaudit.auditors.sampling.drawn import in_type, tables_of, type_of_both
-from dpaudit.auditors.sampling.order import order_notes, row_numbers
+from dpaudit.auditors.sampling.order import apart_notes, order_notes, row_numbers
 from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee
 from dpaudit.claims.inputs import short_repr
@@ -458,8 +458,9 @@ def _notes(tables: tuple[Table, Table]) -> tuple[str, ...]:
     """What the order of the first rows of either side says."""
     first, second = (next(iter(table.chunks())) for table in tables)
     guessed = dict.fromkeys(note for table in tables for note in getattr(table, "notes", ()))
-    notes = [*guessed, *order_notes(first, tables[0].name), *order_notes(second, tables[1].name)]
-    return tuple(notes)
+    names = tables[0].name, tables[1].name
+    notes = [*guessed, *order_notes(first, names[0]), *order_notes(second, names[1])]
+    return (*notes, *apart_notes((first, second), names))
 
 
 class _Count:

@@ -169,9 +169,7 @@ def row_numbers(rows: np.ndarray) -> list[str]:
     """
     if len(rows) < _FEWEST_NUMBERED:
         return []
-    structured = _structured_columns(rows)
-    columns = list(_columns(rows)) if structured is None else structured
-    return [column.label for column in columns if _counts_up(column)]
+    return [column.label for column in _columns_in(rows) if _counts_up(column)]
 
 
 def order_notes(rows: np.ndarray, name: str) -> list[str]:
@@ -210,6 +208,44 @@ def order_notes(rows: np.ndarray, name: str) -> list[str]:
             "than once; the bound holds for independent rows alone: give each output of a run of its own once"
         )
     return notes
+
+
+def apart_notes(rows: tuple[np.ndarray, np.ndarray], names: tuple[str, str]) -> list[str]:
+    """Return words on columns that say when an output was drawn, or which one it is: they would tell all rows apart.
+
+    They never fall from row to row, and all values of one side are below those of the other.
+
+    Parameters
+    ----------
+    rows
+        Outputs of either side along axis 0, in the order of their files.
+    names
+        What the words call them.
+    """
+    if min(map(len, rows)) < _FEWEST_NUMBERED:
+        return []
+    sides = [{column.label: column.counting for column in _columns_in(side)} for side in rows]
+    notes = []
+    for label in sides[0].keys() & sides[1].keys():
+        first, second = (side[label] for side in sides)
+        if first is None or second is None or not (_never_falls(first) and _never_falls(second)):
+            continue
+        if first[-1] < second[0] or second[-1] < first[0]:
+            notes.append(
+                f"{label or 'the output'} never falls from row to row, and all its values in {names[0]} are on one "
+                f"side of those in {names[1]}, as times of running and numbers of rows are; leave it out unless the "
+                "mechanism puts it out"
+            )
+    return sorted(notes)
+
+
+def _columns_in(rows: np.ndarray) -> list[_Column]:
+    structured = _structured_columns(rows)
+    return list(_columns(rows)) if structured is None else structured
+
+
+def _never_falls(values: np.ndarray) -> bool:
+    return values.dtype.kind != "b" and bool((values[1:] >= values[:-1]).all() and values[0] < values[-1])
 
 
 def check_independent(oddity: Oddity, name: str, data: Any, looks: int = 1) -> None:

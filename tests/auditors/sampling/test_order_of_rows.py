@@ -8,7 +8,7 @@ import pytest
 import dpaudit
 from dpaudit.auditors.outputs.outputs import as_outputs
 from dpaudit.auditors.sampling.again import copied, drawn_again, most_looked_at
-from dpaudit.auditors.sampling.order import order_notes, row_numbers
+from dpaudit.auditors.sampling.order import apart_notes, order_notes, row_numbers
 from dpaudit.runner.bounds import judge_samples
 
 
@@ -238,3 +238,45 @@ def test_a_function_that_draws_from_wide_fixed_arrays_is_noticed():
         dpaudit.epsilon_lower_bound(
             lambda data, size, rng: arrays[data][rng.integers(700, size=size)], 0, 1, samples=4000
         )
+
+
+STEPS = np.cumsum(np.random.default_rng(3).integers(1, 4, 8000))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        STEPS,
+        STEPS.astype("datetime64[s]"),
+        np.arange(8000) // 100,
+        np.array([f"run-{step}" for step in STEPS], dtype=object),
+        np.array([str(step) for step in STEPS.astype("datetime64[s]")], dtype=object),
+    ],
+    ids=["numbers with gaps", "times", "days of a hundred", "numbered texts", "written times"],
+)
+def test_columns_that_go_on_from_one_file_to_the_other_are_noted(values):
+    first, second = (records(t=half, x=drawn(seed, 4000)) for seed, half in enumerate((values[:4000], values[4000:])))
+    for sides in ((first, second), (second, first)):
+        (note,) = apart_notes(sides, ("A", "B"))
+        assert note.startswith("column t never falls from row to row, and all its values in A are on one side of those")
+    bound = dpaudit.bound_from_samples(first, second)
+    assert bound.epsilon > 3
+    assert any("column t never falls" in each for each in bound.notes)
+
+
+def test_columns_of_one_range_and_those_in_no_order_are_not_noted():
+    times = records(t=STEPS[:4000], x=drawn(1, 4000))
+    assert apart_notes((times, times), ("A", "B")) == []
+    later = records(t=np.random.default_rng(4).permutation(STEPS[4000:]), x=drawn(2, 4000))
+    assert apart_notes((times, later), ("A", "B")) == []
+    assert apart_notes((np.zeros(4000), np.ones(4000)), ("A", "B")) == []
+    names = (np.array([letter] * 4000, dtype=object) for letter in "ab")
+    assert apart_notes(tuple(names), ("A", "B")) == []
+
+
+def test_times_in_structures_that_go_on_are_noted():
+    rows = [[{"t": int(step), "x": x} for step, x in zip(half, drawn(seed, 4000).tolist(), strict=True)]
+            for seed, half in enumerate((STEPS[:4000], STEPS[4000:]))]  # fmt: skip
+    sides = tuple(as_outputs(structures(*half)).raw for half in rows)
+    (note,) = apart_notes(sides, ("A", "B"))
+    assert note.startswith("output['t'] never falls")
