@@ -420,42 +420,46 @@ class _Look:
         Where no part of a record does that alone, several may together, such as the two columns of a table that was
         grouped by both.
         """
-        best: tuple[tuple[bool, int], str, list[Value], bool] | None = None
+        best: tuple[tuple[bool, int], str, list[Value], np.ndarray, Entries] | None = None
+        common: dict[int, tuple[list[Value], np.ndarray]] = {}
         every = self.entries(lambda flat: entries_of(flat, held, tuple(rests), self.code))
         records = len(np.unique(every.rows * (int(every.places.max(initial=0)) + 1) + every.places))
         for i, rest in enumerate(rests[:_MOST_KEYS]):
             keys = every.of(i)
             if not records or len(keys.rows) < _NEARLY_ALL * records:
                 continue
-            often, which = self.common(keys, _MOST_OF_TABLE - 1)
+            often, which = common[i] = self.common(keys, _MOST_OF_TABLE - 1)
             once = len(np.unique(keys.rows * (len(often) + 1) + which))
             known = float(np.mean(which < len(often)))
             if len(often) < 2 or once < _NEARLY_ALL * len(which) or not _at_several_places(keys, which):
                 continue
             rank = (not keys.categories.all(), len(often))
             if known >= _NEARLY_ALL and (best is None or rank < best[0]):
-                best = rank, rest, often, _in_one_order(keys, which)
+                best = rank, rest, often, which, keys
         if best is None:
-            return self.records_by_several(held, rests, every)
-        _, key, often, in_order = best
+            return self.records_by_several(held, rests, every, common)
+        _, key, often, which, keys = best
         parts = [rest for rest in rests if rest != key]
-        kept, placed = _kept(len(often), len(parts), in_order=in_order)
+        kept, placed = _kept(len(often), len(parts), keys, which)
         often, complete = often[:kept], kept == len(often)
         made = [Content("part", held, key, value, part) for value in often for part in parts]
         made += [Content("occurrences", held, key, value) for value in often if not parts]
         made += [Content("place", held, key, value) for value in often if placed]
         return [*made, Content("others", held, key)], complete
 
-    def records_by_several(self, held: str, rests: list[str], every: Entries) -> tuple[list[Content], bool]:
+    def records_by_several(
+        self, held: str, rests: list[str], every: Entries, known: dict[int, tuple[list[Value], np.ndarray]]
+    ) -> tuple[list[Content], bool]:
         """The same by the fewest parts that are a key together; of as many, by those with the fewest values.
 
-        A part may be absent from some records, or of another kind in them, such as a total beside days.
+        A part may be absent from some records, or of another kind in them, such as a total beside days. What is
+        ``known`` are the common values of some parts.
         """
         several = int(every.places.max(initial=0)) + 1
         numbers, record_of = np.unique(every.rows * several + every.places, return_inverse=True)
         parts: list[tuple[int, list[Value], np.ndarray]] = []
         for i in range(min(len(rests), _MOST_KEYS)):
-            often, found = self.common(every.of(i), _MOST_OF_TABLE - 1)
+            often, found = known[i] if i in known else self.common(every.of(i), _MOST_OF_TABLE - 1)
             which = np.full(len(numbers), -1)
             which[record_of[every.rests == i]] = found
             if (which < 0).any():
@@ -468,7 +472,7 @@ class _Look:
         counts = np.bincount(numbers // several)
         pairs = float(np.sum(counts * (counts - 1) / 2))
         at = Entries(numbers // several, numbers % several, nothing, nothing.astype(float), nothing)
-        best: tuple[int, tuple[int, ...], list[tuple[Value, ...]], bool] | None = None
+        best: tuple[int, tuple[int, ...], list[tuple[Value, ...]], np.ndarray] | None = None
         for together in range(1, _MOST_TOGETHER + 1):
             for chosen in combinations(parts, together) if best is None else ():
                 codes = np.ravel_multi_index(
@@ -482,7 +486,11 @@ class _Look:
                 if best is not None and len(found) >= best[0]:
                     continue
                 common = np.argsort(-times, kind="stable")[: _MOST_OF_TABLE - 1]
-                if times[common].sum() < _NEARLY_ALL * len(which) or not _at_several_places(at, which):
+                if times[common].sum() < _NEARLY_ALL * len(which):
+                    continue
+                number = np.full(len(found), len(common))
+                number[common] = np.arange(len(common))
+                if not _at_several_places(at, number[which]):
                     continue
                 places = np.unravel_index(found[common], tuple(len(often) + 1 for _, often, _ in chosen))
                 values = [
@@ -490,13 +498,13 @@ class _Look:
                     for of_all in zip(*(place.tolist() for place in places), strict=True)
                     if all(each < len(often) for (_, often, _), each in zip(chosen, of_all, strict=True))
                 ]
-                best = len(found), tuple(i for i, _, _ in chosen), values, _in_one_order(at, which)
+                best = len(found), tuple(i for i, _, _ in chosen), values, number[which]
         if best is None:
             return [], False
-        _, chosen_parts, values, in_order = best
+        _, chosen_parts, values, numbered = best
         keys = [rests[i] for i in chosen_parts]
         others = [rest for rest in rests if rest not in keys]
-        kept, placed = _kept(len(values), len(others), in_order=in_order)
+        kept, placed = _kept(len(values), len(others), at, numbered)
         made: list[Content] = []
         for first, *rest in values[:kept]:
             beside = tuple(zip(keys[1:], rest, strict=True))
@@ -509,12 +517,12 @@ class _Look:
         return made, kept == len(values)
 
 
-def _kept(keys: int, parts: int, *, in_order: bool) -> tuple[int, bool]:
+def _kept(keys: int, parts: int, found: Entries, which: np.ndarray) -> tuple[int, bool]:
     """How many keys of records with so many parts are looked at, and whether the places of the records are as well."""
     with_places = max(1, (_MOST_CONTENTS - 1) // (parts + 1))
     if with_places < keys <= (_MOST_OF_TABLE - 1) // max(parts, 1):
         return keys, False
-    return min(keys, with_places), not in_order
+    return min(keys, with_places), keys > with_places or not _in_one_order(found, which)
 
 
 def _are_numbers(found: Entries, known: float) -> bool:

@@ -448,7 +448,7 @@ def _keyed(found: Entries, held: _Held, codes: dict[str, int], size: int, most: 
         keys = found.of(0)
         return keys, _which(keys, {value: i for (value,), i in held.values.items()}, codes)
     together, have = np.zeros(size * most, dtype=int), np.ones(size * most, dtype=bool)
-    number_of, options = dict.fromkeys(held.values, 0), 1
+    number_of = dict.fromkeys(held.values, 0)
     for place in range(len(held.keys)):
         own = found.of(place)
         values = {value: i for i, value in enumerate(dict.fromkeys(known[place] for known in held.values))}
@@ -461,12 +461,14 @@ def _keyed(found: Entries, held: _Held, codes: dict[str, int], size: int, most: 
         have &= which >= 0
         together = together * (len(values) + 1) + which
         number_of = {known: number * (len(values) + 1) + values[known[place]] for known, number in number_of.items()}
-        options *= len(values) + 1
-    known_as = np.full(options, several)
-    known_as[[number_of[known] for known in held.values]] = list(held.values.values())
     at = np.flatnonzero(have)
     nothing = np.zeros(len(at), dtype=int)
-    return Entries(at // most, at % most, nothing, nothing.astype(float), nothing), known_as[together[at]]
+    keys = Entries(at // most, at % most, nothing, nothing.astype(float), nothing)
+    # There may be far more combinations than those that are known.
+    ordered = sorted((number, held.values[known]) for known, number in number_of.items())
+    numbers, known_as = np.array([*ordered, (-1, several)], dtype=int).T
+    found_at = np.searchsorted(numbers[:-1], together[at])
+    return keys, np.where(numbers[found_at] == together[at], known_as[found_at], several)
 
 
 def _distinct_texts(flat: Uniform | Varied) -> np.ndarray:

@@ -227,6 +227,17 @@ def test_a_part_that_is_a_key_alone_has_no_other_beside_it():
     assert {each.keys for each in contents if each is not None} == {("[0]",)}
 
 
+def test_far_more_combinations_than_known_ones_take_no_memory():
+    """1,500 values of each of three keys would be 3 billion combinations."""
+    contents = [
+        Content("part", "", "[0]", float(i), "[3]", (("[1]", float(i)), ("[2]", float(i)))) for i in range(1500)
+    ]
+    columns = Columns(None, (), tuple(each.path for each in contents), tuple(range(1, 3001, 2)))
+    found = columns(as_array([[(3, 3, 3, 7.0), (1499, 1499, 1499, 8.0)], [(1, 2, 3, 5.0), (0, 0, 0, 6.0)]]))
+    assert [np.flatnonzero(row).tolist() for row in found] == [[3, 1499], [0]]
+    assert (found[0, 3], found[0, 1499], found[1, 0]) == (7.0, 8.0, 6.0)
+
+
 def test_several_keys_are_written_down_and_read_again():
     for content in (
         Content("part", "", "['region']", "'r1'", "['n']", (("['age']", 30),)),
