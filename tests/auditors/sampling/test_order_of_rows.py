@@ -84,7 +84,6 @@ def tagged(seed, **columns):
     return structures(*({**beside, "x": x, "tags": ["a"] * size} for beside, x, size in each))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "texts",
     [
@@ -118,6 +117,7 @@ def test_numbered_texts_are_row_numbers(texts):
     assert row_numbers(records(id=column, x=drawn(1)[: len(column)])) == ["column id"]
 
 
+@pytest.mark.slow
 def test_row_numbers_in_structures():
     (note,) = order_notes(tagged(1, id=range(5000)), "A")
     assert note.startswith("output['id'] of A grows by the same step from row to row, as a row number does; leave it")
