@@ -193,7 +193,7 @@ def _check_order(
     found = []
     for outputs, data in zip(sides, inputs, strict=True):
         seconds = _ORDER_SHARE * sampler.pace.left
-        oddity, middles = of_calls(np.split(outputs.raw, ends[:-1]), sampler.width, seconds)
+        oddity, middles = of_calls(np.split(outputs.raw, ends[:-1]), sampler.width, seconds, sampler.naming)
         check_independent(oddity, sampler.name, data)
         found.append(middles)
     return found[0], found[1]

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.auditors.blackbox.pair import naming_of
 from dpaudit.auditors.blackbox.samples import split_samples
 from dpaudit.auditors.blackbox.tasks import PairTask, check_samples
 from dpaudit.auditors.learning.counts import FinalTest
@@ -304,7 +303,7 @@ def privacy_bounds(
     del of_x, of_y
     counts = [_count(family, _drawn(sampler, data, task.final, side)) for side, data in enumerate((x, y))]
     trials = (task.final, task.final)
-    return _bounds(family, counts, trials, confidence=confidence, samples=2 * samples, naming=naming_of(sampler))
+    return _bounds(family, counts, trials, confidence=confidence, samples=2 * samples, naming=sampler.naming)
 
 
 @our_settings()

@@ -211,7 +211,7 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
         if late
         else limit_of(best, task.guarantee, final, 1 - at_any_time)
     )
-    made = _pair_bound(best, bound, limit, selected, naming_of(sampler))
+    made = _pair_bound(best, bound, limit, selected, sampler.naming)
     blind = selection.overlooks(made.value, task.guarantee)
     hidden = selection.alike and bool(sampler.may_hide or selection.by_text) and not task.guarantee.exceeds(made.value)
     fewer_fit = late or (whole and task.timed and final < task.asked - selected)
@@ -220,7 +220,7 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
         made,
         blind=blind and not selection.repeated,
         unchecked=blind and selection.unchecked,
-        identifier="" if selection.identified is None else selection.identified.describe(naming_of(sampler)),
+        identifier="" if selection.identified is None else selection.identified.describe(sampler.naming),
         left_out=selection.left_out,
         by_text=selection.by_text,
         held=selection.held,
@@ -306,13 +306,6 @@ class EventBound:
     naming: Naming = PLAIN
 
 
-def naming_of(sampler: Sampler) -> Naming:
-    """Return what the numbers of its outputs are called in words, after some were drawn."""
-    kind, shape = sampler.form
-    looked_at = sampler.state.forms[1].seen is not None
-    return Naming(shape, kind == "c", sampler.supported, "features" if looked_at else "output")
-
-
 def bound_event(
     sampler: Sampler, x: Any, y: Any, *, choice: Choice, guarantee: Guarantee, samples: int, alpha: float
 ) -> EventBound:
@@ -326,4 +319,4 @@ def bound_event(
     for found in Rounds(sampler, x, y, samples, guarantee, growing=False).counts([choice.event]):
         count.add(0, found)
     value = max(count.bound(guarantee, alpha), 0.0)
-    return EventBound(hits=count.hits, trials=count.trials, value=value, naming=naming_of(sampler))
+    return EventBound(hits=count.hits, trials=count.trials, value=value, naming=sampler.naming)

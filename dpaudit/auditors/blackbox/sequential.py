@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.auditors.blackbox.pair import PairBound, naming_of
+from dpaudit.auditors.blackbox.pair import PairBound
 from dpaudit.auditors.blackbox.tasks import PairTask
 from dpaudit.auditors.learning.counts import Choice, FinalTest, ThresholdEvent
 from dpaudit.auditors.learning.selection import select_events
@@ -235,7 +235,7 @@ class EarlyTest:
         sampler = self._sampler.about(*pair)
         x, y = sampler.draw_all([(data, size, ("early", number, at, side)) for side, data in enumerate(pair)])
         self.drawn += 2 * size
-        self._naming = naming_of(sampler)
+        self._naming = sampler.naming
         x, y = alike(x, y)
         return x, y
 
@@ -294,7 +294,7 @@ class EarlyTest:
         """Raise CheckError where outputs on a pair depend on each other; there might have been an end each round."""
         ends = np.cumsum(seen.calls).tolist()
         for outputs, data in zip(seen.outputs, seen.pair, strict=True):
-            oddity, _ = of_calls(np.split(outputs, ends[:-1]), self._sampler.width)
+            oddity, _ = of_calls(np.split(outputs, ends[:-1]), self._sampler.width, naming=self._naming)
             check_independent(oddity, self._sampler.name, data, looks=number)
 
     def _refutation(self, settled: list[_Bets]) -> tuple[Pair, PairBound]:

@@ -18,8 +18,8 @@ SUPPORTED = Columns(paths=(".supports_x", ".supports_y"), kept=(2, 4)).names
 _ANSWERS = ("False", "True")
 """What `supports` can say."""
 
-_THEM, _THEMSELVES = "output.output", "output"
-"""What the outputs themselves are called then, and what they are called otherwise."""
+_THEMSELVES = ".output"
+"""Where the outputs themselves are then."""
 
 _KIND = "kind of "
 
@@ -28,18 +28,18 @@ _REMEMBERED = 64
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """What the numbers of an output are called that is an array of numbers.
+    """What the parts of an output are called.
 
     Attributes
     ----------
     shape
-        Shape of one output; None where it is not known, and numbers are counted.
+        Shape of one output that is an array of numbers; None where it is not known, and numbers are counted.
     is_complex
         Whether each number is two.
     supported
         Whether it is appended to the numbers which of two inputs the output supports.
     base
-        What the array is called.
+        What the output is called.
 
     Examples
     --------
@@ -69,21 +69,21 @@ PLAIN = Naming()
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def names_of(columns: Columns) -> tuple[str, ...]:
-    """Return what every column of structured outputs is; nothing for arrays of numbers."""
+def names_of(columns: Columns, base: str = PLAIN.base) -> tuple[str, ...]:
+    """Return what every column of structured outputs is, these being called ``base``; nothing for arrays of numbers."""
     if columns.positions is not None:
         # Of records that earlier versions wrote.
         numbered = tuple(f" number {position + 1} of its values" for position in range(columns.positions))
-        return Columns(paths=numbered, kept=tuple(range(1 + 2 * columns.positions))).names
-    names = columns.names
+        return Columns(paths=numbered, kept=tuple(range(1 + 2 * columns.positions))).named(base)
+    names = columns.named(base)
     if not set(SUPPORTED) & set(names):
         return names
-    return tuple(name.replace(_THEM, _THEMSELVES, 1) for name in names)
+    return tuple(name.replace(base + _THEMSELVES, base, 1) for name in names)
 
 
 def named(columns: Columns, column: int, width: int, naming: Naming = PLAIN) -> str:
     """Return what a column is; ``width`` is the number of columns."""
-    return naming.of(column, width) if columns.numeric else names_of(columns)[column]
+    return naming.of(column, width) if columns.numeric else names_of(columns, naming.base)[column]
 
 
 def part(columns: Columns, column: int, width: int, naming: Naming = PLAIN) -> str:

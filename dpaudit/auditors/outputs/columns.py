@@ -125,9 +125,13 @@ class Columns:
     @property
     def names(self) -> tuple[str, ...]:
         """What every column of structured outputs is, in words."""
+        return self.named("output")
+
+    def named(self, output: str) -> tuple[str, ...]:
+        """As :attr:`names`, of outputs that are called ``output``."""
         if self.paths is None:
             return ()
-        return tuple(_name(self.paths, column) for column in self.kept)
+        return tuple(_name(self.paths, column, output) for column in self.kept)
 
     def value_of(self, column: int, code: float) -> str | None:
         """Text of a category in a column of categories; None if the column holds numbers."""
@@ -279,16 +283,17 @@ def _values_of(flat: Flat, contents: Found) -> list[Values]:
     ]
 
 
-def _name(places: tuple[str, ...], column: int) -> str:
+def _name(places: tuple[str, ...], column: int, output: str) -> str:
     if column == 0:
-        return "number of values in the output"
+        return f"number of values in the {output}"
     place = places[(column - 1) // 2]
     content = Content.of(place)
     if content is not None:
-        return content.name if column % 2 else f"kind of {content.name}"
+        name = content.name(output)
+        return name if column % 2 else f"kind of {name}"
     if column % 2 == 0 and place in _SUPPORTED and _SUPPORTED.keys() <= set(places):
         return _SUPPORTED[place]
-    what = f"output{place}"
+    what = f"{output}{place}"
     return what if column % 2 else f"kind of {what}"
 
 

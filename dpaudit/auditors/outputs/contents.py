@@ -123,40 +123,40 @@ class Content:
         """Which character, field or last value it is."""
         return self.value if isinstance(self.value, int) else 0
 
-    @property
-    def name(self) -> str:
-        """What it is, in words."""
+    def name(self, output: str) -> str:
+        """Return what it is, in words, of an output that is called ``output``."""
+        held = output + self.held
         if self.kind == "texts":
-            return "number of distinct texts in output"
+            return f"number of distinct texts in {output}"
         if self.kind == "length":
-            return f"length of output{self.held}"
+            return f"length of {held}"
         if self.kind == "character":
-            return f"code of output{self.held}[{self.value:g}]"
+            return f"code of {held}[{self.value:g}]"
         if self.kind == "field":
-            return f"number in field {self.value:g} of output{self.held}"
+            return f"number in field {self.value:g} of {held}"
         if self.kind == "form":
-            return f"whether output{self.held} has another form than most"
+            return f"whether {held} has another form than most"
         if self.kind == "after":
-            return f"number after {self.value!r} in output{self.held}"
+            return f"number after {self.value!r} in {held}"
         if self.kind == "word":
-            return f"occurrences of {self.value!r} in output{self.held}"
+            return f"occurrences of {self.value!r} in {held}"
         value = _written(self.value)
         keys, values = [_key_name(key) for key in self.keys], [_written(each) for each in self.values or ()]
         where = " and ".join(map(" = ".join, zip(keys, values, strict=False)))
         if self.kind in SUMMARIES:
-            return f"{self.kind} of the numbers in output{self.held}"
+            return f"{self.kind} of the numbers in {held}"
         if self.kind == "members":
-            return f"number of members of output{self.held}"
+            return f"number of members of {held}"
         if self.kind == "others":
             of_keys = f" of {' and '.join(keys)}" if keys else ""
-            return f"number of other values{of_keys} in output{self.held}"
+            return f"number of other values{of_keys} in {held}"
         if self.kind == "occurrences":
-            return f"occurrences of {' and '.join(values)} in output{self.held}"
+            return f"occurrences of {' and '.join(values)} in {held}"
         if self.kind == "place":
-            return f"place where {where} in output{self.held}"
+            return f"place where {where} in {held}"
         if self.kind == "last":
-            return f"output{self.held}[{value}]{self.part or ''}"
-        return f"output{self.held}[where {where}]{self.part}"
+            return f"{held}[{value}]{self.part or ''}"
+        return f"{held}[where {where}]{self.part}"
 
 
 def _written(value: Value | None) -> str:

@@ -14,7 +14,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from dpaudit.auditors.outputs.column_words import PLAIN, Naming, names_of
 from dpaudit.auditors.outputs.columns import Columns
+from dpaudit.auditors.outputs.event_words import listed
 from dpaudit.auditors.outputs.flat import size_of, value_count
 from dpaudit.auditors.outputs.outputs import Outputs, coding_of, outcome_keys
 from dpaudit.auditors.sampling.pace import clock
@@ -106,11 +108,14 @@ class Oddity(NamedTuple):
     what
         Whether neighbours depend on each other, outputs on the call that they come from, or outputs come again at one
         distance.
+    part
+        The part of an output that shows it; "" where that is the whole output, or no single part.
     """
 
     chance: float = 1.0
     tests: int = 0
     what: Literal["neighbours", "calls", "copies"] = "neighbours"
+    part: str = ""
 
     @property
     def corrected(self) -> float:
@@ -151,10 +156,11 @@ class _Column(NamedTuple):
 
 
 class Middles(NamedTuple):
-    """Middles of the first columns of outputs on one input, and what makes columns of structures."""
+    """Middles of the first columns of outputs on one input, what makes columns of structures, and names of columns."""
 
     columns: Columns | None = None
     middles: tuple[Middle, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 def row_numbers(rows: np.ndarray) -> list[str]:
@@ -192,6 +198,12 @@ def order_notes(rows: np.ndarray, name: str) -> list[str]:
         "unless the mechanism puts it out"
         for label in counting
     ]
+    ordered = [column.label for column in columns if column.label not in counting and _in_order(column)]
+    if len(ordered) > 1:
+        notes.append(
+            f"{listed(ordered)} of {name} are each in order from row to row; where each column was sorted by itself, "
+            "rows are no outputs, and the bound does not hold: keep rows together when sorting"
+        )
     rest = [column.values for column in columns if column.label not in counting]
     if not rest or any(map(_is_sorted, rest)):
         return notes
@@ -268,17 +280,21 @@ def check_independent(oddity: Oddity, name: str, data: Any, looks: int = 1) -> N
         return
     seen = {
         "calls": "depend on the call that they come from, as if something were drawn once for all outputs of a call",
-        "neighbours": "depend on those next to them, as the steps of one run do, and outputs that are sorted, repeated "
-        "or drawn in pairs",
+        "neighbours": "depend on those next to them, as the steps of one run do, and outputs that are sorted, "
+        "numbered, repeated or drawn in pairs",
         "copies": "come again at one distance within a call, as if the same noise were used several times",
     }[oddity.what]
+    shows = f"; it shows in {oddity.part}" if oddity.part else ""
     raise CheckError(
-        f"{name}: outputs of `sample` on the input {short_repr(data)} {seen}; independent outputs look like that with "
-        f"probability below {ALARM:g}. Draw all randomness of each of the `size` outputs anew, or no bound holds"
+        f"{name}: outputs of `sample` on the input {short_repr(data)} {seen}{shows}; independent outputs look like "
+        f"that with probability below {ALARM:g}. Draw all randomness of each of the `size` outputs anew, or no bound "
+        "holds"
     )
 
 
-def of_calls(calls: Sequence[np.ndarray], width: int = 1, seconds: float = math.inf) -> tuple[Oddity, Middles]:
+def of_calls(
+    calls: Sequence[np.ndarray], width: int = 1, seconds: float = math.inf, naming: Naming = PLAIN
+) -> tuple[Oddity, Middles]:
     """Return what is oddest about outputs of one input, and the middles of their columns.
 
     Parameters
@@ -290,6 +306,8 @@ def of_calls(calls: Sequence[np.ndarray], width: int = 1, seconds: float = math.
     seconds
         How long it may take, about, to look at structures: as many as that are looked at, or `_FEWEST` if that takes up
         to `_MOST_EXCEEDED` times as long, or none.
+    naming
+        What the parts of an output are called.
 
     Notes
     -----
@@ -317,19 +335,20 @@ def of_calls(calls: Sequence[np.ndarray], width: int = 1, seconds: float = math.
     halves = [call[: len(call) // 2] for call in looked_at], [call[len(call) // 2 :] for call in looked_at]
     columns = None if of_numbers else _columns_of(np.concatenate(halves[0]))
     if not (of_numbers or columns):
-        return _of_columns([_codes_of(np.concatenate(looked_at))], looked_at), Middles()
+        return _of_columns([_codes_of(np.concatenate(looked_at))], looked_at, [""]), Middles()
     first, rest = (_numbers(np.concatenate(half), columns) for half in halves)
+    names = _names(calls[0], columns, naming)
     if of_numbers:
         some = calls[0].reshape(len(calls[0]), -1)[:, :_COLUMNS_COPIED]
-        copies = map(of_copies, _numbers(some, None))
-        oddity = oddest([_of_columns(_numbers(np.concatenate(looked_at), None), looked_at), *copies])
+        copies = (_in(name, of_copies(values)) for name, values in zip(names, _numbers(some, None), strict=False))
+        oddity = oddest([_of_columns(_numbers(np.concatenate(looked_at), None), looked_at, names), *copies])
     else:
-        oddity = _of_columns(rest, halves[1])
+        oddity = _of_columns(rest, halves[1], names)
     middles = []
     for chosen, compared in zip(first, rest, strict=True):
         value, strict = _middle(chosen)
         middles.append(Middle(value, strict, _count_beyond(compared, value, strict), len(compared)))
-    return oddity, Middles(columns, tuple(middles))
+    return oddity, Middles(columns, tuple(middles), names)
 
 
 def of_later_call(call: Outputs, before: Middles) -> Oddity:
@@ -343,20 +362,37 @@ def of_later_call(call: Outputs, before: Middles) -> Oddity:
         columns = call[: min(most, _MOST_PARTS_IN_CALL)].rows(before.columns)[:, :_MOST_COLUMNS].T
     if len(columns) != len(before.middles):
         return Oddity()
-    return oddest(
-        of_counts([(middle.beyond, middle.outputs), (_count_beyond(values, middle.value, middle.strict), len(values))])
-        for values, middle in zip(columns, before.middles, strict=True)
-    )
+    found = []
+    for values, middle, name in zip(columns, before.middles, before.names, strict=True):
+        later = _count_beyond(values, middle.value, middle.strict), len(values)
+        found.append(_in(name, of_counts([(middle.beyond, middle.outputs), later])))
+    return oddest(found)
 
 
-def _of_columns(columns: Iterable[np.ndarray], calls: Sequence[np.ndarray]) -> Oddity:
+def _in(part: str, oddity: Oddity) -> Oddity:
+    return oddity._replace(part=part)
+
+
+def _of_columns(columns: Iterable[np.ndarray], calls: Sequence[np.ndarray], names: Sequence[str]) -> Oddity:
     ends = np.cumsum([len(call) for call in calls])
     found = []
-    for values in columns:
+    for values, name in zip(columns, names, strict=True):
         inside = split(values)
         parts = np.split(inside, ends[:-1])
-        found += [of_neighbours(inside), of_counts([(int(np.count_nonzero(part)), len(part)) for part in parts])]
+        counts = [(int(np.count_nonzero(part)), len(part)) for part in parts]
+        found += [_in(name, of_neighbours(inside)), _in(name, of_counts(counts))]
     return oddest(found)
+
+
+def _names(outputs: np.ndarray, columns: Columns | None, naming: Naming) -> tuple[str, ...]:
+    """What the columns of `_numbers` are called; "" where there is one alone."""
+    if columns is not None:
+        found = names_of(columns, naming.base)[:_MOST_COLUMNS]
+    else:
+        own = math.prod(outputs.shape[1:])
+        numbers, parts = range(min(own, _MOST_COLUMNS)), 2 if outputs.dtype.kind == "c" else 1
+        found = tuple(naming.of(parts * number + part, parts * own) for part in range(parts) for number in numbers)
+    return found if len(found) > 1 else ("",) * len(found)
 
 
 def of_neighbours(inside: np.ndarray) -> Oddity:
@@ -568,6 +604,14 @@ def _counts_up(column: _Column) -> bool:
     with np.errstate(over="ignore", invalid="ignore"):
         steps = np.diff(values)
     return bool(steps[0] != 0 and (steps == steps[0]).all())
+
+
+def _in_order(column: _Column) -> bool:
+    """Whether a column of many numbers never rises, or never falls."""
+    values = column.counting
+    if values is None or values.dtype.kind == "b" or not _is_sorted(values):
+        return False
+    return int(np.count_nonzero(values[1:] != values[:-1])) > _FEW_VALUES
 
 
 def _is_sorted(values: np.ndarray) -> bool:

@@ -17,6 +17,7 @@ from dpaudit.auditors.outputs.checked_outputs import (
     checked,
     features_of,
 )
+from dpaudit.auditors.outputs.column_words import Naming
 from dpaudit.auditors.outputs.features import FeatureMap, may_hide
 from dpaudit.auditors.outputs.flat import value_count
 from dpaudit.auditors.outputs.foreign import listed
@@ -292,6 +293,13 @@ class Sampler:
         seen = self._forms[1].seen or self._forms[0].seen
         assert seen is not None
         return seen
+
+    @property
+    def naming(self) -> Naming:
+        """What the parts of what is audited are called; known after :meth:`check_deterministic`."""
+        kind, shape = self.form
+        looked_at = self._forms[1].seen is not None
+        return Naming(shape, kind == "c", self.supported, "features" if looked_at else "output")
 
     @property
     def _looked_at(self) -> Forms:

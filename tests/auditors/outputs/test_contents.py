@@ -249,7 +249,7 @@ def test_several_keys_are_written_down_and_read_again():
         assert Content.of(damaged) is None
     assert Content.of('{"kind": "others", "held": "", "beside": [["[1]", [2]]]}') is None
     content = Content("place", "['rows']", "[0]", 1.5, None, (("[1]", "'a'"),))
-    assert content.name == "place where [0] = 1.5 and [1] = 'a' in output['rows']"
+    assert content.name("output") == "place where [0] = 1.5 and [1] = 'a' in output['rows']"
 
 
 @pytest.mark.slow
@@ -536,7 +536,7 @@ def test_a_character_is_written_down_and_read_again():
         Content("length", ".x"),
     ):
         assert Content.of(content.path) == content
-    assert Content("character", "[1]", None, -2).name == "code of output[1][-2]"
+    assert Content("character", "[1]", None, -2).name("output") == "code of output[1][-2]"
 
 
 @pytest.mark.slow

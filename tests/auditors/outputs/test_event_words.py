@@ -14,6 +14,7 @@ from dpaudit.auditors.learning.row_scores import AdditiveScore, ExtremeScore, Li
 from dpaudit.auditors.learning.scores import ColumnScore, score_from_json
 from dpaudit.auditors.learning.tables import Table
 from dpaudit.auditors.learning.transforms import Coded, Differences, Directions, Identity, Innovations, Ordered
+from dpaudit.auditors.outputs import column_words as columnwords
 from dpaudit.auditors.outputs.column_words import Naming
 from dpaudit.auditors.outputs.columns import Columns
 from dpaudit.auditors.outputs.event_words import LONGEST_RULE, Axis, added, listed, rule
@@ -254,6 +255,36 @@ def test_a_lowest_bit_is_named():
 )
 def test_numbers_of_arrays_are_called_as_python_reads_them(naming, column, name):
     assert naming.of(column, 9) == name
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        [{"count": 1.5, "days": ["a", "b"]}, {"count": 2.5, "days": ["b"]}],
+        [(1.5, "x 3"), (2.5, "x 4")],
+        [[1.5], [2.5, 3.5]],
+    ],
+)
+def test_parts_of_features_are_called_parts_of_features(made):
+    features = Columns.fit(structured(made * 100))
+    names = columnwords.names_of(features, "features")
+    assert names
+    assert [name.replace("features", "output") for name in names] == list(columnwords.names_of(features))
+    assert not any("output" in name for name in names)
+
+
+@pytest.mark.slow
+def test_events_of_audits_of_features_that_are_records_name_features():
+    def counts(data, size, rng):
+        return rng.laplace(5 * data, 1, size)
+
+    def as_records(outputs):
+        return [{"count": float(output)} for output in outputs]
+
+    event = dpaudit.epsilon_lower_bound(counts, 0, 1, samples=2000, features=as_records).event
+    assert "features['count']" in str(event)
+    drawn = [counts(data, 2000, np.random.default_rng(data)) for data in (0, 1)]
+    assert "features['count']" in str(dpaudit.bound_from_samples(*drawn, features=as_records).event)
 
 
 @pytest.mark.slow

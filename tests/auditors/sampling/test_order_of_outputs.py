@@ -1,6 +1,7 @@
 """Outputs of a sampler that depend on each other are refused; independent ones never are, whatever their law."""
 
 import math
+import re
 from itertools import combinations
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy.signal import lfilter
 from scipy.stats import binom, hypergeom
 
 import dpaudit
+from dpaudit.auditors.outputs.column_words import Naming
 from dpaudit.auditors.outputs.flat import value_count
 from dpaudit.auditors.outputs.outputs import Outputs
 from dpaudit.auditors.sampling import order
@@ -16,6 +18,7 @@ from dpaudit.auditors.sampling.order import (
     ALARM,
     Oddity,
     _tails,
+    check_independent,
     oddest,
     of_calls,
     of_copies,
@@ -118,7 +121,7 @@ def test_tails_bound_those_of_the_hypergeometric_law():
 def test_the_oddest_is_the_same_however_measures_are_grouped():
     found = [Oddity(0.5, 2), Oddity(0.01, 1, "calls"), Oddity(), Oddity(0.2, 4)]
     whole = oddest(found)
-    assert whole == oddest([oddest(found[:2]), oddest(found[2:])]) == (0.01, 7, "calls")
+    assert whole == oddest([oddest(found[:2]), oddest(found[2:])]) == Oddity(0.01, 7, "calls")
     assert whole.corrected == pytest.approx(0.07)
     assert oddest([]).corrected == Oddity().corrected == 1
 
@@ -204,6 +207,46 @@ def test_outputs_that_depend_on_each_other_are_refused(sample, seen):
         dpaudit.epsilon_lower_bound(
             lambda data, size, rng: sample(rng, size), 0, 1, samples=20_000, seed=1, name="chained"
         )
+
+
+def complex_numbers(rng, size):
+    made = rng.normal(size=(size, 3)) + 1j * rng.normal(size=(size, 3))
+    return made.real + 1j * np.where(np.arange(3) == 2, np.sort(made.imag, axis=0), made.imag)
+
+
+def a_grid(rng, size):
+    made = rng.normal(size=(size, 2, 3))
+    made[:, 1, 0] = np.repeat(made[: -(-size // 10), 1, 0], 10)[:size]
+    return made
+
+
+@pytest.mark.parametrize(
+    ("sample", "part"),
+    [
+        (a_grid, "output[1][0]"),
+        (complex_numbers, "output[2].imag"),
+        (lambda rng, size: [{"id": i, "x": x} for i, x in enumerate(rng.normal(size=size).tolist())], "output['id']"),
+    ],
+    ids=["grid", "complex", "records"],
+)
+def test_the_part_that_shows_it_is_named(sample, part):
+    rng = np.random.default_rng(5)
+    made = np.array(sample(rng, 3000))
+    oddity, middles = of_calls([made], naming=Naming(made.shape[1:], made.dtype.kind == "c"))
+    assert oddity.part == part
+    assert oddity.corrected < ALARM
+    assert len(middles.names) == len(middles.middles)
+    with pytest.raises(dpaudit.CheckError, match=re.escape(f"drawn in pairs; it shows in {part};")):
+        check_independent(oddity, "chained", 0)
+
+
+def test_the_part_that_a_later_call_is_odd_in_is_named():
+    rng = np.random.default_rng(6)
+    _, middles = of_calls([rng.normal(size=(3000, 3))])
+    later = of_later_call(Outputs(rng.normal([0, 2, 0], size=(1000, 3))), middles)
+    assert (later.what, later.part) == ("calls", "output[1]")
+    _, middles = of_calls([rng.normal(size=3000)])
+    assert of_later_call(Outputs(rng.normal(size=1000) + 2), middles).part == ""
 
 
 @pytest.mark.slow

@@ -280,3 +280,23 @@ def test_times_in_structures_that_go_on_are_noted():
     sides = tuple(as_outputs(structures(*half)).raw for half in rows)
     (note,) = apart_notes(sides, ("A", "B"))
     assert note.startswith("output['t'] never falls")
+
+
+def test_columns_that_are_each_sorted_are_noted():
+    """Sorted by itself, each column pairs numbers of different outputs; rows in the order of one column stay rows."""
+    outputs = np.random.default_rng(5).laplace(size=(4000, 3))
+    (note,) = order_notes(np.sort(outputs, axis=0), "A")
+    assert note.startswith("column 1, column 2 and column 3 of A are each in order from row to row;")
+    (note,) = order_notes(np.sort(outputs, axis=0)[::-1] * [1, -1, 1], "A")
+    assert note.startswith("column 1, column 2 and column 3 of A")
+    assert order_notes(outputs[np.argsort(outputs[:, 1])], "A") == []
+    beside = outputs.copy()
+    beside[:, 0] = np.sort(beside[:, 0])
+    beside[:, 2] = np.sort(beside[:, 2] > 0)
+    assert order_notes(beside, "A") == []
+
+
+def test_a_bound_from_files_of_sorted_columns_has_the_note():
+    rows = [np.sort(np.random.default_rng(seed).laplace(size=(4000, 2)), axis=0) for seed in (6, 7)]
+    bound = dpaudit.bound_from_samples(*rows)
+    assert any("are each in order from row to row" in note for note in bound.notes)
