@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import chain, combinations
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from dpaudit.auditors.outputs.contents import NOTHING, SUMMARIES, Content, Value
+from dpaudit.auditors.outputs.contents import SUMMARIES, Content, Value
 from dpaudit.auditors.outputs.flat import Flat, Grouped, Structure, Uniform, Varied, paths
 from dpaudit.auditors.outputs.held import (
     STEP,
@@ -28,6 +28,7 @@ from dpaudit.auditors.outputs.held import (
     with_whole_texts,
 )
 from dpaudit.auditors.outputs.leaves import Values
+from dpaudit.auditors.outputs.record_keys import MOST_OF_TABLE, NEARLY_ALL, Part, at_several_places, key_of_several
 from dpaudit.auditors.outputs.text_fields import telling_fields
 
 _LOOKED_AT, _LEAST_LOOKED_AT = 1000, 100
@@ -41,10 +42,6 @@ _MOST_VALUES = 64
 
 _COMMON = 0.01
 """Share of outputs that hold a common value, at least."""
-
-_NEARLY_ALL = 0.99
-"""Share of what a list holds that its common values are, at least, to stand for the list; and share of the records, at
-least, that are the only one of their key in an output."""
 
 _NUMBERS = 0.5
 """Share of the values of lists of varying length that are numbers, at least, for their sum and the like to be looked
@@ -66,17 +63,6 @@ hand."""
 
 _MOST_KEYS = 16
 """Parts of a record that are considered as its key, at most; the first ones."""
-
-_MOST_TOGETHER, _MOST_PARTS = 3, 6
-"""Parts of a record, at most, that are considered as its key together, where none is one alone; and from how many they
-are chosen, the first ones."""
-
-_MOST_OF_TABLE = 2048
-"""Contents of a list of records, at most, where they stand for all of it: a dict may have 4,096 keys."""
-
-_BY_CHANCE = 0.1
-"""How often keys may come again within an output, as a part of how often they would if each record had its own at
-random: numbers of records that hardly come again for there are many, such as rows of a matrix, are no keys."""
 
 _MOST_CONTENTS = 256
 """Contents, at most: as many numbers as all ways to look at outputs deal with. From half of them on, no more lists are
@@ -174,7 +160,7 @@ def contents_of(firsts: Sequence[Flat]) -> Found:
         # Lists in lists may be many: their contents take the place of their places, or nothing. Sets have no places.
         alone = held in sets or not re.search(STEP, held)
         made += look.last(held, rests) if alone and rests and not complete else []
-        most = _MOST_OF_TABLE if complete and all(content.keys for content in made) else _MOST_CONTENTS
+        most = MOST_OF_TABLE if complete and all(content.keys for content in made) else _MOST_CONTENTS
         if len(found) + len(made) <= most and (complete or alone):
             found += made
             replaced += [held] * complete
@@ -394,9 +380,9 @@ class _Look:
         known = float(np.mean(which < len(often))) if often else 0.0
         summed = varies and not sets and _are_numbers(found, known)
         together = [Content(kind, held) for kind in SUMMARIES] if summed else []
-        if not sets and (not often or not (varies or (in_order and _at_several_places(found, which)))):
+        if not sets and (not often or not (varies or (in_order and at_several_places(found, which)))):
             return together, False
-        complete = bool(often) and in_order and known >= _NEARLY_ALL
+        complete = bool(often) and in_order and known >= NEARLY_ALL
         made = [Content("members", held)] if sets else []
         made += together
         made += [Content("occurrences", held, None, value) for value in often]
@@ -426,15 +412,15 @@ class _Look:
         records = len(np.unique(every.rows * (int(every.places.max(initial=0)) + 1) + every.places))
         for i, rest in enumerate(rests[:_MOST_KEYS]):
             keys = every.of(i)
-            if not records or len(keys.rows) < _NEARLY_ALL * records:
+            if not records or len(keys.rows) < NEARLY_ALL * records:
                 continue
-            often, which = common[i] = self.common(keys, _MOST_OF_TABLE - 1)
+            often, which = common[i] = self.common(keys, MOST_OF_TABLE - 1)
             once = len(np.unique(keys.rows * (len(often) + 1) + which))
             known = float(np.mean(which < len(often)))
-            if len(often) < 2 or once < _NEARLY_ALL * len(which) or not _at_several_places(keys, which):
+            if len(often) < 2 or once < NEARLY_ALL * len(which) or not at_several_places(keys, which):
                 continue
             rank = (not keys.categories.all(), len(often))
-            if known >= _NEARLY_ALL and (best is None or rank < best[0]):
+            if known >= NEARLY_ALL and (best is None or rank < best[0]):
                 best = rank, rest, often, which, keys
         if best is None:
             return self.records_by_several(held, rests, every, common)
@@ -457,77 +443,41 @@ class _Look:
         """
         several = int(every.places.max(initial=0)) + 1
         numbers, record_of = np.unique(every.rows * several + every.places, return_inverse=True)
-        parts: list[tuple[int, list[Value], np.ndarray]] = []
-        for i in range(min(len(rests), _MOST_KEYS)):
-            often, found = known[i] if i in known else self.common(every.of(i), _MOST_OF_TABLE - 1)
-            which = np.full(len(numbers), -1)
-            which[record_of[every.rests == i]] = found
-            if (which < 0).any():
-                which[which == len(often)] += 1
-                which[which < 0] = len(often)
-                often = [*often, NOTHING]
-            if len(often) > 1 and float(np.mean(which < len(often))) >= _NEARLY_ALL and len(parts) < _MOST_PARTS:
-                parts.append((i, often, which))
+        parts = []
+        for i, rest in enumerate(rests[:_MOST_KEYS]):
+            often, which = known[i] if i in known else self.common(every.of(i), MOST_OF_TABLE - 1)
+            found = np.full(len(numbers), -1)
+            found[record_of[every.rests == i]] = which
+            parts.append(Part.of(rest, often, found))
         nothing = np.zeros(len(numbers), dtype=int)
-        counts = np.bincount(numbers // several)
-        pairs = float(np.sum(counts * (counts - 1) / 2))
-        at = Entries(numbers // several, numbers % several, nothing, nothing.astype(float), nothing)
-        best: tuple[int, tuple[int, ...], list[tuple[Value, ...]], np.ndarray] | None = None
-        for together in range(1, _MOST_TOGETHER + 1):
-            for chosen in combinations(parts, together) if best is None else ():
-                codes = np.ravel_multi_index(
-                    tuple(which for _, _, which in chosen), tuple(len(often) + 1 for _, often, _ in chosen)
-                )
-                found, which, times = np.unique(codes, return_inverse=True, return_counts=True)
-                again = len(which) - len(np.unique(at.rows * len(found) + which))
-                by_chance = pairs * float(np.sum((times / len(which)) ** 2))
-                if again > min(_BY_CHANCE * by_chance, (1 - _NEARLY_ALL) * len(which)):
-                    continue
-                if best is not None and len(found) >= best[0]:
-                    continue
-                common = np.argsort(-times, kind="stable")[: _MOST_OF_TABLE - 1]
-                if times[common].sum() < _NEARLY_ALL * len(which):
-                    continue
-                number = np.full(len(found), len(common))
-                number[common] = np.arange(len(common))
-                if not _at_several_places(at, number[which]):
-                    continue
-                places = np.unravel_index(found[common], tuple(len(often) + 1 for _, often, _ in chosen))
-                values = [
-                    tuple(often[each] for (_, often, _), each in zip(chosen, of_all, strict=True))
-                    for of_all in zip(*(place.tolist() for place in places), strict=True)
-                    if all(each < len(often) for (_, often, _), each in zip(chosen, of_all, strict=True))
-                ]
-                best = len(found), tuple(i for i, _, _ in chosen), values, number[which]
-        if best is None:
+        records = Entries(numbers // several, numbers % several, nothing, nothing.astype(float), nothing)
+        key = key_of_several(records, parts)
+        if key is None:
             return [], False
-        _, chosen_parts, values, numbered = best
-        keys = [rests[i] for i in chosen_parts]
-        others = [rest for rest in rests if rest not in keys]
-        kept, placed = _kept(len(values), len(others), at, numbered)
+        others = [rest for rest in rests if rest not in key.paths]
+        kept, placed = _kept(len(key.values), len(others), records, key.which)
+        first, *more = key.paths
         made: list[Content] = []
-        for first, *rest in values[:kept]:
-            beside = tuple(zip(keys[1:], rest, strict=True))
-            made += [Content("part", held, keys[0], first, part, beside) for part in others]
-            if not others:
-                made.append(Content("occurrences", held, keys[0], first, None, beside))
-            if placed:
-                made.append(Content("place", held, keys[0], first, None, beside))
-        made.append(Content("others", held, keys[0], beside=tuple((key, None) for key in keys[1:])))
-        return made, kept == len(values)
+        for value, *beside in key.values[:kept]:
+            with_them = tuple(zip(more, beside, strict=True))
+            made += [Content("part", held, first, value, part, with_them) for part in others]
+            made += [Content("occurrences", held, first, value, None, with_them)] * (not others)
+            made += [Content("place", held, first, value, None, with_them)] * placed
+        made.append(Content("others", held, first, beside=tuple((path, None) for path in more)))
+        return made, kept == len(key.values)
 
 
 def _kept(keys: int, parts: int, found: Entries, which: np.ndarray) -> tuple[int, bool]:
     """How many keys of records with so many parts are looked at, and whether the places of the records are as well."""
     with_places = max(1, (_MOST_CONTENTS - 1) // (parts + 1))
-    if with_places < keys <= (_MOST_OF_TABLE - 1) // max(parts, 1):
+    if with_places < keys <= (MOST_OF_TABLE - 1) // max(parts, 1):
         return keys, False
     return min(keys, with_places), keys > with_places or not _in_one_order(found, which)
 
 
 def _are_numbers(found: Entries, known: float) -> bool:
     """Whether most values are numbers, and not nearly all of them a few that come again and again, as names do."""
-    return known < _NEARLY_ALL and float(np.mean(found.categories == 0)) >= _NUMBERS
+    return known < NEARLY_ALL and float(np.mean(found.categories == 0)) >= _NUMBERS
 
 
 def _telling(values: Values) -> Any:
@@ -538,13 +488,6 @@ def _telling(values: Values) -> Any:
 
 def _depth(item: tuple[str, list[str]]) -> int:
     return item[0].count("[") + item[0].count(".")
-
-
-def _at_several_places(found: Entries, which: np.ndarray) -> bool:
-    """Whether values come at more than one place each, so that a place says not already which value it is."""
-    several = int(found.places.max(initial=0)) + 1
-    together = np.unique(which * several + found.places) // several
-    return len(together) > len(np.unique(which))
 
 
 def _in_one_order(found: Entries, which: np.ndarray) -> bool:
