@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from dpaudit.errors import TargetError
@@ -96,8 +97,12 @@ def called(reference: TargetReference, name: str) -> str:
     """TARGET argument that means a reference: its catalogue name, ``file.py::Class``, ``module:Class``, a command."""
     if is_command(reference.path):
         return reference.path
-    if reference.path.endswith(".py") and not is_library(reference.path):
-        return f"{reference.path}::{reference.attribute}"
+    path = reference.path
+    if path == "__main__":
+        # Another process has another one, and finds the class of a script in its file.
+        path = shown_path(getattr(sys.modules[path], "__file__", None) or path)
+    if path.endswith(".py") and not is_library(path):
+        return f"{path}::{reference.attribute}"
     known = catalogue().get(name) if in_catalogue(reference.path) else None
     if known is not None and known.path == reference.path:
         return name

@@ -16,6 +16,7 @@ from typing import Any
 
 from dpaudit.auditors.sampling.budget import DEFAULT_CONFIDENCE, Budget, Features, Method, complement
 from dpaudit.auditors.sampling.work import Part
+from dpaudit.claims.inputs import short_repr
 from dpaudit.claims.kept import kept
 from dpaudit.claims.record import Partial, Record, Result, Shard, summarise, summed_errors
 from dpaudit.errors import ParameterError, TargetError
@@ -182,7 +183,7 @@ def check(
             raise ParameterError("an instance has its parameters already; leave `set` and `data` out")
         return _check_instance(target, claims, budget, seconds, seed, debug, executor)
     request = Request(
-        targets=[target] if isinstance(target, str) else list(target),
+        targets=_names(target),
         claims=claims,
         set={name: value if isinstance(value, list) else [value] for name, value in (set or {}).items()},
         data=data,
@@ -198,6 +199,25 @@ def check(
     if run.interrupted:
         raise KeyboardInterrupt
     return run.record
+
+
+def _names(target: Any) -> list[str]:
+    """Return targets by name.
+
+    Raises
+    ------
+    ParameterError
+        They are none.
+    """
+    if isinstance(target, type):
+        raise ParameterError(f"{target.__name__} is a class; give an instance with its parameters")
+    names = [target] if isinstance(target, str) else target
+    if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+        raise ParameterError(
+            f"target must be an instance of a mechanism, or one name or several as on the command line, got "
+            f"{short_repr(target)}"
+        )
+    return list(names)
 
 
 def run_request(

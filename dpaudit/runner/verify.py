@@ -20,7 +20,7 @@ from dpaudit.auditors.sampling.budget import DEFAULT_CONFIDENCE, Budget
 from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.claims.claims import PrivacyClaim
 from dpaudit.claims.guarantees import Guarantee
-from dpaudit.claims.inputs import Pair, pair_key
+from dpaudit.claims.inputs import Pair, pair_key, short_repr
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.claims.record import plain
 from dpaudit.errors import DpauditError, ParameterError, TargetRaisedError, WitnessError
@@ -160,6 +160,8 @@ def verify(
         ...
     dpaudit.errors.WitnessError: missing.json: cannot read the witness (No such file or directory)
     """
+    if not isinstance(path, str | Path):
+        raise ParameterError(f"path must be that of a witness file, got {short_repr(path)}")
     asked = partial(verify_here, samples=samples, confidence=confidence, seed=seed, target=target, changed=changed)
     with Team() as team:
         found: Verification = team.call(asked, path)

@@ -21,6 +21,11 @@ from dpaudit.laws import ComposedLaw, FiniteLaw, GaussianLaw, GaussianMixtureLaw
 
 ODD = ["x", None, math.nan, -1, [1], {}, 10**400]
 
+
+def _normal(data, size, rng):
+    return rng.normal(data, size=size)
+
+
 MADE = [
     (lambda v: ApproximateDP(v), "epsilon"),
     (lambda v: ApproximateDP(1.0, v), "delta"),
@@ -47,8 +52,8 @@ MADE = [
     (lambda v: dpaudit.NoisySteps(steps=2).delta(v), "epsilon"),
     (lambda v: dpaudit.one_run_bound([1.0, 2.0], [0, 1], delta=v), "delta"),
     (lambda v: dpaudit.one_run_bound([1.0, 2.0], [0, 1], confidence=v), "confidence"),
-    (lambda v: dpaudit.privacy_bounds(None, 0, 1, confidence=v), "confidence"),
-    (lambda v: dpaudit.epsilon_lower_bound(None, 0, 1, delta=v), "delta"),
+    (lambda v: dpaudit.privacy_bounds(_normal, 0, 1, confidence=v), "confidence"),
+    (lambda v: dpaudit.epsilon_lower_bound(_normal, 0, 1, delta=v), "delta"),
     (lambda v: GaussianLaw(0.0, v), "scale"),
     (lambda v: dpaudit.LaplaceLaw(0.0, v), "scale"),
     (lambda v: dpaudit.DiscreteGaussianLaw(0, v), "scale"),

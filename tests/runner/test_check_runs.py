@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import subprocess
 import sys
 import time
 
@@ -105,6 +106,48 @@ def test_an_instance_is_checked_as_it_is(mixed):
         dpaudit.check(target(), claims=["mixed.exat"])
     with pytest.raises(dpaudit.ParameterError, match="parameters already"):
         dpaudit.check(target(), set={"epsilon": 2.0})
+
+
+@pytest.mark.parametrize("target", [dpaudit.Mechanism, 5, None, [dpaudit.Mechanism], b"ldp-kwiksort-rr", {"a": 1}])
+def test_what_is_no_target_is_told_so(target):
+    with pytest.raises(
+        dpaudit.ParameterError, match=r"give an instance|must be an instance of a mechanism, or one name"
+    ):
+        dpaudit.check(target)
+    with pytest.raises(dpaudit.ParameterError, match="path must be that of a witness file"):
+        dpaudit.verify(target)
+
+
+def test_the_command_of_a_result_finds_the_class_of_a_script(tmp_path, monkeypatch):
+    (tmp_path / "audits").mkdir()
+    (tmp_path / "audits" / "counts.py").write_text(
+        """import dpaudit
+
+
+class NoisyCount(dpaudit.Mechanism):
+    \"\"\"A count.\"\"\"
+
+    def sample(self, data, size, rng):
+        return rng.laplace(data, 1.0, size)
+
+    def neighbours(self):
+        return dpaudit.Neighbouring.any_two_inputs([0, 1], scope="a count")
+
+    def claims(self):
+        return [dpaudit.PrivacyClaim(id="count.privacy", statement="The count is 2-DP.", epsilon=2.0)]
+
+
+if __name__ == "__main__":
+    print(dpaudit.check(NoisyCount(), samples=2000).results[0].command)
+"""
+    )
+    monkeypatch.chdir(tmp_path)
+    command = subprocess.check_output([sys.executable, "audits/counts.py"], text=True).split()
+    assert command[:3] == ["dpaudit", "check", "audits/counts.py::NoisyCount"]
+    (result,) = json.loads(
+        subprocess.check_output([sys.executable, "-m", "dpaudit", *command[1:], "--format", "json"], text=True)
+    )["results"]
+    assert (result["claim"], result["verdict"], result["command"]) == ("count.privacy", "consistent", " ".join(command))
 
 
 def test_a_class_made_on_the_spot_is_checked():

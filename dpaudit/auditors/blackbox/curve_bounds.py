@@ -20,7 +20,7 @@ from dpaudit.auditors.outputs.features import FeatureMap, feature_map
 from dpaudit.auditors.outputs.forms import alike
 from dpaudit.auditors.outputs.outputs import Outputs
 from dpaudit.auditors.sampling.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget, complement
-from dpaudit.auditors.sampling.sampler import SampleFunction, Sampler
+from dpaudit.auditors.sampling.sampler import SampleFunction, Sampler, check_function
 from dpaudit.auditors.sampling.streams import CHUNK, Streams
 from dpaudit.claims.evidence import Curves
 from dpaudit.claims.guarantees import ApproximateDP, GaussianDP, Guarantee, RenyiDP, ZeroConcentratedDP
@@ -261,7 +261,7 @@ def privacy_bounds(
     Raises
     ------
     ParameterError
-        A number is out of range.
+        ``sample`` is no function, or a number is out of range.
     CheckError
         The sampler raises, returns the wrong shape or NaN, changes its input, or takes randomness from elsewhere.
 
@@ -279,6 +279,7 @@ def privacy_bounds(
     >>> bounds.epsilon(1e-5) < 4.38 and 0.9 < bounds.mu < 1 and 0.4 < bounds.rho < 0.5
     True
     """
+    check_function(sample)
     Budget(samples=samples, confidence=confidence)
     check_samples(samples)
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:

@@ -17,7 +17,7 @@ from dpaudit.auditors.outputs.features import FeatureMap, feature_map
 from dpaudit.auditors.sampling.again import drawn_again, most_looked_at
 from dpaudit.auditors.sampling.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget, deadline_in
 from dpaudit.auditors.sampling.pace import OutOfTimeError, Pace
-from dpaudit.auditors.sampling.sampler import SampleFunction, Sampler, sampled
+from dpaudit.auditors.sampling.sampler import SampleFunction, Sampler, check_function, sampled
 from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.auditors.sampling.supports import SupportFunction
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee
@@ -172,8 +172,8 @@ def epsilon_lower_bound(
     Raises
     ------
     ParameterError
-        ``x`` and ``y`` are equal, a number is out of range, ``features`` has no such name, or ``supports`` is not a
-        function.
+        ``sample`` is no function, ``x`` and ``y`` are equal, a number is out of range, ``features`` has no such name,
+        or ``supports`` is not a function.
     CheckError
         The sampler raises, returns the wrong shape or NaN, changes its input, or takes randomness from elsewhere; or
         ``supports`` returns something else than one bool per output, or says something else of an output among others;
@@ -198,6 +198,7 @@ def epsilon_lower_bound(
     >>> 1.7 < bound.epsilon <= 2  # epsilon is 2
     True
     """
+    check_function(sample)
     deadline = deadline_in(seconds)
     budget = Budget(samples=samples, confidence=confidence, deadline=deadline)
     check_samples(samples)

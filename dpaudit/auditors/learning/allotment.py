@@ -102,11 +102,12 @@ def allotted(
 
     first = int(np.argmin(shortfall(full)))
     chosen, shares, least_missed = [first], [1.0], float(shortfall(full[first]))
+    with_part = {part: events.bounds(part) for part in _PARTS}
     while len(chosen) < most:
         best: tuple[float, int, float] = (least_missed - _WORTH, -1, 0.0)
-        for part in _PARTS:
+        for part, bounds in with_part.items():
             reached = events.reached(chosen, [share * (1 - part) for share in shares])
-            values = shortfall(np.maximum(events.bounds(part), reached))
+            values = shortfall(np.maximum(bounds, reached))
             found = int(np.argmin(values))
             best = min(best, (float(values[found]), found, part))
         least_missed, another, part = best

@@ -30,7 +30,7 @@ from dpaudit.auditors.sampling.supports import SupportFunction, Supports
 from dpaudit.auditors.sampling.trial_calls import TrialCalls
 from dpaudit.auditors.sampling.work import Recipe, State, Work
 from dpaudit.claims.inputs import error_text, input_key, short_repr
-from dpaudit.errors import CheckError, DpauditError, TargetRaisedError
+from dpaudit.errors import CheckError, DpauditError, ParameterError, TargetRaisedError
 from dpaudit.floating_point import their_settings
 from dpaudit.sources.programs import LateAnswerError
 
@@ -60,6 +60,19 @@ _FEWEST_SORTED = 20
 """Distinct numbers from which on an order is not chance: these come in order with probability 2 / 20!, below 1e-18."""
 
 SampleFunction = Callable[[Any, int, np.random.Generator], Any]
+
+
+def check_function(sample: Any) -> None:
+    """Raise ParameterError where it is no function that samples, such as a mechanism in place of its method."""
+    method = callable(getattr(sample, "sample", None))
+    if isinstance(sample, type) and method:
+        raise ParameterError(
+            f"sample must be a function of (data, size, rng), and {sample.__name__} is a class: give the method "
+            f"`sample` of an instance, as in {sample.__name__}(...).sample"
+        )
+    if not callable(sample):
+        mend = "; give its method `sample`" if method else ""
+        raise ParameterError(f"sample must be a function of (data, size, rng), got {short_repr(sample)}{mend}")
 
 
 def sampled(function: SampleFunction, name: str, data: Any, size: int, rng: np.random.Generator) -> Any:

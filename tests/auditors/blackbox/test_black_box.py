@@ -269,9 +269,32 @@ def test_a_confidence_whose_complement_is_one_is_refused(settings):
         dpaudit.epsilon_lower_bound(bit(0.3), 0, 1, samples=1000, confidence=1e-17, **settings)
 
 
+class NoisyCount(dpaudit.Mechanism):
+    """A count."""
+
+    def sample(self, data, size, rng):
+        return rng.laplace(data, 1.0, size)
+
+
+@pytest.mark.parametrize("bound", [dpaudit.epsilon_lower_bound, dpaudit.privacy_bounds])
+@pytest.mark.parametrize(
+    ("sample", "words"),
+    [
+        (NoisyCount, r"NoisyCount is a class: give the method `sample` of an instance"),
+        (NoisyCount(), r"got NoisyCount\(\); give its method `sample`"),
+        (5, r"sample must be a function of \(data, size, rng\), got 5$"),
+    ],
+    ids=["class", "mechanism", "number"],
+)
+def test_what_is_no_function_is_refused_with_what_to_give(bound, sample, words):
+    with pytest.raises(dpaudit.ParameterError, match=words):
+        bound(sample, 0, 1, samples=2000)
+    assert bound(NoisyCount().sample, 0, 1, samples=2000).samples == 4000
+
+
 def test_features_that_are_no_function_are_refused_before_anything_is_drawn():
     with pytest.raises(dpaudit.ParameterError, match="features must be a function or one of float-bits, got 3"):
-        dpaudit.epsilon_lower_bound(None, 0, 1, features=3)
+        dpaudit.epsilon_lower_bound(lambda data, size, rng: pytest.fail("drawn"), 0, 1, features=3)
 
 
 @pytest.mark.parametrize("confidence", [0.999, np.float64(0.999)], ids=["Python's", "numpy's"])
