@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.auditors.outputs.containers import telling_containers
 from dpaudit.auditors.outputs.contents import SUMMARIES, Content, Value
 from dpaudit.auditors.outputs.flat import Flat, Grouped, Structure, Uniform, Varied, paths
 from dpaudit.auditors.outputs.held import (
@@ -179,6 +180,7 @@ def contents_of(firsts: Sequence[Flat]) -> Found:
             found += made
     if look.has_equal_texts():
         found.append(Content("texts"))
+    found += [Content("container", path, None, what) for path, what in telling_containers(flats)]
     return Found(tuple(content.path for content in found), frozenset(replaced))
 
 

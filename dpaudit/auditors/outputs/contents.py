@@ -18,6 +18,7 @@ from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
+from dpaudit.auditors.outputs.containers import containers
 from dpaudit.auditors.outputs.event_words import in_full
 from dpaudit.auditors.outputs.flat import Uniform, Varied
 from dpaudit.auditors.outputs.held import (
@@ -40,7 +41,7 @@ SUMMARIES: tuple[Summary, ...] = get_args(Summary)
 
 _OfText = Literal["character", "length", "field", "after", "word", "form"]
 _OF_TEXTS: tuple[_OfText, ...] = get_args(_OfText)
-_Kind = Literal[_OfText, "occurrences", "others", "members", "part", "place", "last", "texts", Summary]
+_Kind = Literal[_OfText, "occurrences", "others", "members", "part", "place", "last", "texts", "container", Summary]
 _KINDS: tuple[_Kind, ...] = get_args(_Kind)
 
 Value = str | float
@@ -64,14 +65,15 @@ class Content:
         number of ``members`` of a set; a ``part`` of the record that has a key, or its ``place``; one of the ``last``
         values of a list; number of distinct ``texts``; a ``character`` of a text, its ``length``, the number in a
         ``field`` of it or ``after`` a word, how often it has a ``word``, or whether it has another ``form`` than most;
-        the ``sum``, the ``mean``, the ``smallest`` or the ``largest`` of the numbers in a list.
+        the ``sum``, the ``mean``, the ``smallest`` or the ``largest`` of the numbers in a list; or whether something is
+        a ``container`` of some kind.
     held
-        Path of the list, set or text.
+        Path of the list, set, text or container.
     key
         Path from a record to its key; None for single values.
     value
         The value, the word, the form (`text_fields`), or that of the key, or the place of the character, field or last
-        value: from -1 down, counted from the end.
+        value: from -1 down, counted from the end. Of a container, what it is (`containers`).
     part
         Path from a record to its part; None for single values.
     beside
@@ -128,6 +130,8 @@ class Content:
         held = output + self.held
         if self.kind == "texts":
             return f"number of distinct texts in {output}"
+        if self.kind == "container":
+            return f"whether {held} is {self.value}"
         if self.kind == "length":
             return f"length of {held}"
         if self.kind == "character":
@@ -195,6 +199,7 @@ class _Wanted:
     lists: dict[tuple[str, tuple[str, ...]], _Held] = field(default_factory=dict)
     ends: dict[str, _Ends] = field(default_factory=dict)
     texts: dict[str, list[tuple[int, Content]]] = field(default_factory=dict)
+    containers: list[tuple[int, Content]] = field(default_factory=list)
     distinct: int | None = None
 
 
@@ -207,6 +212,9 @@ def _wanted(known: tuple[str, ...], wanted: tuple[bool, ...]) -> _Wanted:
             continue
         if content.kind == "texts":
             made.distinct = slot if wanted[slot] else None
+            continue
+        if content.kind == "container":
+            made.containers += [(slot, content)] * wanted[slot]
             continue
         if content.kind in _OF_TEXTS:
             if wanted[slot]:
@@ -250,8 +258,10 @@ def readings(
     categories
         Texts of the categories of columns.
     """
-    flat = with_whole_texts(flat)
     read = _wanted(known, wanted)
+    for slot, content in read.containers:
+        yield slot, _is_container(flat, content), np.zeros(len(flat))
+    flat = with_whole_texts(flat)
     if read.distinct is not None:
         yield read.distinct, _distinct_texts(flat), np.zeros(len(flat))
     for path, contents in read.texts.items():
@@ -275,6 +285,17 @@ def readings(
     for path, ends in read.ends.items():
         if ends.wanted:
             yield from _last(len(flat), ends, entries_of(flat, path, tuple(ends.parts), code), len(categories))
+
+
+def _is_container(flat: Uniform | Varied, content: Content) -> np.ndarray:
+    """Whether every output has a container of a kind at a path, as 1 and 0."""
+    if isinstance(flat, Uniform):
+        return np.full(flat.size, float(containers(flat.structure).get(content.held) == content.value))
+    found = {
+        structure: float(containers(structure).get(content.held) == content.value)
+        for structure in dict.fromkeys(flat.structures)
+    }
+    return np.fromiter(map(found.__getitem__, flat.structures), float, len(flat))
 
 
 def _of_texts(flat: Uniform | Varied, path: str, contents: list[tuple[int, Content]]) -> Iterator[Reading]:

@@ -83,6 +83,10 @@ _STEPS = frozenset([DECIMAL_PARTS, *(names for _, names, _ in _LONG.values())]) 
 """Names of parts that stand behind the name of the whole as they are."""
 
 
+_NAMED = "named tuple "
+"""What the structures of named tuples are, before the name of the class."""
+
+
 class _VariedError(Exception):
     """Outputs do not have one structure."""
 
@@ -289,6 +293,11 @@ def paths(structure: Structure) -> tuple[str, ...]:
     return tuple(found)
 
 
+def named_tuple_of(what: str) -> str:
+    """Return the class of the named tuples that structures of this kind are of; "" where they are of none."""
+    return what.removeprefix(_NAMED) if what.startswith(_NAMED) else ""
+
+
 @lru_cache(maxsize=_STRUCTURES)
 def written(structure: Structure) -> str:
     """Write a structure so that two are the same exactly where equal outputs may have them."""
@@ -300,7 +309,7 @@ def written(structure: Structure) -> str:
     if what == "dict":
         return f"{{{','.join(f'{name}:{written(part)}' for name, part in zip(names, parts, strict=True))}}}"
     inside = "".join(map(written, parts))
-    if what in ("list", "fields", "record"):
+    if what in ("list", "record") or named_tuple_of(what):
         return f"[{inside}]"
     return f"{what}({names!r}:{inside})"
 
@@ -538,7 +547,11 @@ def _lists(column: Sequence[Any], kind: type, into: list[Values], characters: bo
 
 def _fields(column: Sequence[Any], kind: type, into: list[Values], characters: bool) -> Structure:
     names = tuple(kind._fields)  # type: ignore[attr-defined]
-    return "fields", names, _cells(list(chain.from_iterable(column)), len(names), into) if names else ()
+    return (
+        _NAMED + kind.__qualname__,
+        names,
+        _cells(list(chain.from_iterable(column)), len(names), into) if names else (),
+    )
 
 
 def _dicts(column: Sequence[Any], kind: type, into: list[Values], characters: bool) -> Structure:
@@ -684,7 +697,7 @@ def _flatten(item: Any, into: list[Any], *, characters: bool = False) -> Structu
             return len(item)
         return _sequence(tuple(_flatten(part, into) for part in item))
     if kind == "fields":
-        return "fields", tuple(item._fields), tuple(_flatten(part, into) for part in item)
+        return _NAMED + own.__qualname__, tuple(item._fields), tuple(_flatten(part, into) for part in item)
     if kind == "dict":
         entries = _ordered(item)
         return "dict", tuple(text for _, text in entries), tuple(_flatten(item[name], into) for name, _ in entries)
