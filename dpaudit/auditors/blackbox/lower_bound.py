@@ -14,10 +14,11 @@ from dpaudit.auditors.blackbox.pair import PairBound, bound_pair
 from dpaudit.auditors.blackbox.sequential import EarlyTest
 from dpaudit.auditors.blackbox.tasks import PairTask, check_samples
 from dpaudit.auditors.outputs.features import FeatureMap, feature_map
-from dpaudit.auditors.sampling.again import drawn_again, most_looked_at
+from dpaudit.auditors.outputs.forms import alike, concatenated
+from dpaudit.auditors.sampling.again import ONLY_THESE, are_texts, drawn_again, most_looked_at
 from dpaudit.auditors.sampling.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget, deadline_in
 from dpaudit.auditors.sampling.pace import OutOfTimeError, Pace
-from dpaudit.auditors.sampling.sampler import SampleFunction, Sampler, check_function, sampled
+from dpaudit.auditors.sampling.sampler import SampleFunction, Sampler, check_function
 from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.auditors.sampling.supports import SupportFunction
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee
@@ -213,11 +214,11 @@ def epsilon_lower_bound(
         raise ParameterError(f"supports must be a function of outputs and an input, got {supports!r}")
     if is_twice_the_same((x, y)):
         raise ParameterError(f"x and y are equal: {short_repr(x)}; give two inputs that differ")
-    seen = _Seen(sample, x, y, name)
-    sampler = Sampler(
-        seen,
+    sampler = _Watched(
+        sample,
         name,
         Streams(seed, ("epsilon_lower_bound",)),
+        inputs=(x, y),
         own_randomness=own_randomness,
         features=look,
         supports=supports,
@@ -240,7 +241,7 @@ def epsilon_lower_bound(
         notes = (f"{sampler.pace.out_of_time}, before there was an event to look at",)
     if task.timed:
         bound = replace(bound, samples=sampler.pace.drawn)
-    seen.check()
+    notes += sampler.check_new()
     return LowerBound(
         epsilon=bound.value,
         delta=delta,
@@ -303,34 +304,45 @@ def _notes(bound: PairBound, guarantee: Guarantee, pace: Pace) -> tuple[str, ...
     return (*notes, *what_was_not_used(bound))
 
 
-class _Seen:
+class _Watched(Sampler):
     """A sampler of which the first outputs on either input are kept, to see whether they come again."""
 
-    def __init__(self, sample: SampleFunction, x: Any, y: Any, name: str) -> None:
-        self._sample, self._name = sample, name
-        self._keys = input_key(x), input_key(y)
-        self._outputs: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
+    def __init__(self, *arguments: Any, inputs: tuple[Any, Any], **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._keys = input_key(inputs[0]), input_key(inputs[1])
+        self._seen: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
 
-    def __call__(self, data: Any, size: int, rng: np.random.Generator) -> Any:
-        outputs = sampled(self._sample, self._name, data, size, rng)
+    def call(self, data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+        """Return the outputs of one call, checked."""
+        outputs = super().call(data, size, rng)
         key = input_key(data)
         # Calls for a few outputs look at whether the sampler repeats itself, from one stream.
-        if size >= _FEWEST_SEEN and isinstance(outputs, np.ndarray) and outputs.dtype == np.float64:
-            for kept, other in zip(self._outputs, self._keys, strict=True):
+        if size >= _FEWEST_SEEN and outputs.dtype.kind in "fcOV":
+            for kept, other in zip(self._seen, self._keys, strict=True):
                 missing = most_looked_at(outputs) - sum(map(len, kept))
                 if key == other and missing > 0:
                     kept.append(outputs[:missing].copy())
                     break
         return outputs
 
-    def check(self) -> None:
-        """Raise CheckError where the outputs of both inputs seem to be rows of fixed arrays."""
-        if not all(self._outputs) or self._keys[0] == self._keys[1]:
-            return
-        again = drawn_again(*(np.concatenate(kept) for kept in self._outputs))
-        if again is not None:
-            raise CheckError(
-                f"{self._name}: `sample` seems to draw some {again} numbers again and again, as from a fixed array or "
-                "a random generator of few states. Give fixed arrays to `dpaudit.bound_from_samples`, because this "
-                "would tell the arrays apart and not the inputs. If there are no other outputs, return them as texts"
-            )
+    def check_new(self) -> tuple[str, ...]:
+        """Return a note where outputs of both inputs that are texts seem to be drawn from a fixed few.
+
+        Raises
+        ------
+        CheckError
+            Other outputs seem to be drawn from a fixed few, such as rows of an array.
+        """
+        if not all(self._seen) or self._keys[0] == self._keys[1]:
+            return ()
+        x, y = alike(*map(concatenated, self._seen))
+        again = drawn_again(x, y)
+        if again is None:
+            return ()
+        if are_texts(x):
+            return (f"`sample` seems to draw some {again} outputs again and again; {ONLY_THESE}",)
+        raise CheckError(
+            f"{self.name}: `sample` seems to draw some {again} outputs again and again, as from a fixed array or "
+            "a random generator of few states. Give fixed arrays to `dpaudit.bound_from_samples`, because this "
+            "would tell the arrays apart and not the inputs. If there are no other outputs, return them as texts"
+        )

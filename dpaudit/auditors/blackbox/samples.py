@@ -18,7 +18,7 @@ from dpaudit.auditors.outputs.column_words import Naming
 from dpaudit.auditors.outputs.features import FeatureMap, feature_map, may_hide
 from dpaudit.auditors.outputs.forms import Forms, alike
 from dpaudit.auditors.outputs.outputs import Outputs
-from dpaudit.auditors.sampling.again import copied, drawn_again
+from dpaudit.auditors.sampling.again import ONLY_THESE, are_texts, copied, drawn_again
 from dpaudit.auditors.sampling.budget import DEFAULT_CONFIDENCE, check_confidence, complement
 from dpaudit.auditors.sampling.drawn import in_type, tables_of, type_of_both
 from dpaudit.auditors.sampling.order import apart_notes, order_notes, row_numbers
@@ -261,6 +261,7 @@ class SplitSamples:
     features: FeatureMap | None
     streams: Streams
     learned: int = 0
+    again: str = ""
     _type: np.dtype[Any] | None = None
     _forms: Forms = field(default_factory=Forms)
 
@@ -332,14 +333,16 @@ class SplitSamples:
         width = max(next(iter(table.chunks()))[:1].nbytes // 8 for table in self.tables)
         self.learned = min(task.selection, max(_MOST_VALUES // max(width, 1), 1000))
         x, y = self.learning()
-        again = drawn_again(x.raw, y.raw)
+        again = drawn_again(x, y)
         # Fewer values that come more often are a discrete law.
         if again is not None and again >= _FEWEST_VALUES and self.learned < _MOST_TIMES * again:
             first, second = (table.name for table in self.tables)
-            raise CheckError(
-                f"the rows of {first} and of {second} come again, as if about {again} had been drawn again and again; "
-                "a bound takes outputs that are new each time: give every output once"
+            found = (
+                f"the rows of {first} and of {second} come again, as if about {again} had been drawn again and again"
             )
+            if not are_texts(x.raw):
+                raise CheckError(f"{found}; a bound takes outputs that are new each time: give every output once")
+            self.again = f"{found}; {ONLY_THESE}"
         return x, y
 
     def chunks(self, side: int, sizes: tuple[int, int]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -447,7 +450,7 @@ def _bound(samples: SplitSamples, guarantee: Guarantee, alpha: float) -> Samples
         blind=blind and not selection.repeated,
         identifier="" if selection.identified is None else selection.identified.describe(samples.naming(x)),
         left_out=selection.left_out,
-        notes=_notes(samples.tables),
+        notes=(*_notes(samples.tables), *filter(None, [samples.again])),
         rarer=rarer_than(best.choice, guarantee, limit),
         hidden=len(x) + len(y) if hidden else 0,
         held=selection.held,

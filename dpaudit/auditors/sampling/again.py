@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import betainc
 
 from dpaudit.auditors.outputs.grids import Grid
-from dpaudit.auditors.outputs.outputs import Outputs, OutputsLike, as_outputs, coding_of, joined, outcome_keys
+from dpaudit.auditors.outputs.outputs import Outputs, OutputsLike, as_outputs, coding_of, joined, outcome_keys, raw_of
 
 _LOOKED_AT = 20_000
 _FEWEST = 500
@@ -17,6 +17,13 @@ _FEWEST = 500
 _MOST_NUMBERS = 4_000_000
 """Numbers per input, at most, that are looked at where that leaves `_FEWEST` outputs. Chosen by hand, for time: with
 1,000 columns, they show a fixed array of up to 400,000 rows."""
+
+_PARTS_LOOKED_AT = 5000
+"""The same of structured outputs, at most. Chosen by hand, for time: each is taken apart, and so many show a fixed
+array of up to some 500,000 of them."""
+
+_FEW_VALUES = 20
+"""Values of a column below which it says nothing of a fixed array. Chosen by hand."""
 
 _REPEATS = 20
 """Outputs, at least, that came before on the same input."""
@@ -104,34 +111,55 @@ def _without_places(x: Outputs, y: Outputs) -> tuple[np.ndarray, np.ndarray] | N
     return _codes(outcome_keys(np.ascontiguousarray(kept), "row"), len(x))
 
 
-def most_looked_at(outputs: np.ndarray) -> int:
+ONLY_THESE = (
+    "if there are others, such as those of an array that was drawn before, the bound tells these few apart and not the "
+    "inputs"
+)
+"""What a note says of texts that come again."""
+
+
+def are_texts(outputs: np.ndarray) -> bool:
+    """Whether outputs are texts, which is how the outputs of a law of few are given."""
+    return outputs.dtype == object and outputs.ndim == 1 and len(outputs) > 0 and isinstance(outputs[0], str | bytes)
+
+
+def most_looked_at(outputs: OutputsLike) -> int:
     """Return how many outputs like these are looked at, at most."""
-    width = max(outputs[:1].size, 1)
+    raw = raw_of(outputs)
+    if raw.dtype.kind in "OV":
+        return _PARTS_LOOKED_AT
+    width = max(raw[:1].size, 1)
     return min(_LOOKED_AT, max(_FEWEST, _MOST_NUMBERS // width))
 
 
-def drawn_again(x: np.ndarray, y: np.ndarray) -> int | None:
+def drawn_again(x: OutputsLike, y: OutputsLike) -> int | None:
     """Return about how many outputs seem to be drawn again and again; None where they seem to be new ones.
 
     Numbers with all digits of double precision, which come again on the same input, about equally often each, and never
     on the other input, are what drawing rows of two fixed arrays gives. New outputs of continuous laws do not come
-    again; those of discrete laws come on both inputs, or some far more often than others.
+    again; those of discrete laws come on both inputs, or some far more often than others. Columns of few values are
+    left out: an exact answer beside noise is no fixed array.
 
     Parameters
     ----------
     x, y
         Outputs on either input, along axis 0.
     """
-    x, y = (side[: most_looked_at(side)] for side in (x, y))
-    if min(len(x), len(y)) < _FEWEST or any(side.dtype != np.float64 for side in (x, y)):
+    some = [as_outputs(side)[: most_looked_at(side)] for side in (x, y)]
+    if min(map(len, some)) < _FEWEST:
         return None
-    keys = [np.ascontiguousarray(side.reshape(len(side), -1)) for side in (x, y)]
-    if keys[0].shape[1] != keys[1].shape[1]:
+    columns = some[0].columns_with(some[1])
+    if columns is None:
         return None
-    some = range(0, keys[0].shape[1], -(-keys[0].shape[1] // _COLUMNS_FIRST))
-    if any(len(side) - len(np.unique(side[:, column])) < _REPEATS for side in keys for column in some):
+    rows = [side.rows(columns) for side in some]
+    if any(side.dtype != np.float64 for side in rows) or rows[0].shape[1] != rows[1].shape[1]:
         return None
-    if any(not np.isfinite(side).all() for side in keys):
+    looked_at = range(0, rows[0].shape[1], -(-rows[0].shape[1] // _COLUMNS_FIRST))
+    if any(len(side) - len(np.unique(side[:, column])) < _REPEATS for side in rows for column in looked_at):
+        return None
+    varied = np.array([_has_many(side) for side in rows]).all(axis=0)
+    keys = [np.ascontiguousarray(side[:, varied]) for side in rows]
+    if not varied.any() or any(not np.isfinite(side).all() for side in keys):
         return None
     with np.errstate(over="ignore"):
         rounded = [np.mean((side.astype(np.float32) != side).any(axis=1)) < 0.99 for side in keys]
@@ -139,8 +167,8 @@ def drawn_again(x: np.ndarray, y: np.ndarray) -> int | None:
         return None
     if any(all(Grid.of(column) is not None for column in side[:_ON_GRID].T) for side in keys):
         return None
-    rows = [side.view(np.dtype((np.void, side.dtype.itemsize * side.shape[1]))).ravel() for side in keys]
-    found: list[Any] = [np.unique(side, return_counts=True) for side in rows]
+    wholes = [side.view(np.dtype((np.void, side.dtype.itemsize * side.shape[1]))).ravel() for side in keys]
+    found: list[Any] = [np.unique(side, return_counts=True) for side in wholes]
     if np.isin(found[0][0], found[1][0]).any():
         return None
     for values, counts in found:
@@ -148,3 +176,12 @@ def drawn_again(x: np.ndarray, y: np.ndarray) -> int | None:
         if counts.sum() - len(values) < _REPEATS or counts.max() > mean + _UNEVEN * np.sqrt(mean) + 2:
             return None
     return min(len(values) for values, _ in found)
+
+
+def _has_many(rows: np.ndarray) -> np.ndarray:
+    """Whether each column has many values: in the first rows, or in all."""
+    some = np.sort(rows[:_FEWEST], axis=0)
+    many = np.count_nonzero(some[1:] != some[:-1], axis=0) + 1 >= _FEW_VALUES
+    for column in np.flatnonzero(~many):
+        many[column] = len(np.unique(rows[:, column])) >= _FEW_VALUES
+    return np.asarray(many)

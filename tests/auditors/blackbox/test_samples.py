@@ -132,6 +132,12 @@ def test_rows_that_come_again():
     with pytest.raises(dpaudit.CheckError, match="A and of B come again"):
         dpaudit.bound_from_samples(rng.choice(a, 10_000), rng.choice(b, 10_000))
 
+    for made in (lambda x: ("n", x), lambda x: {"n": x, "tags": ["a"]}):
+        with pytest.raises(dpaudit.CheckError, match="A and of B come again"):
+            dpaudit.bound_from_samples(*(list(map(made, rng.choice(each, 10_000).tolist())) for each in (a, b)))
+    texts = (list(map(str, rng.choice(each, 10_000).tolist())) for each in (a, b))
+    assert any("come again" in note for note in dpaudit.bound_from_samples(*texts).notes)
+
     def again(which, size, rng):
         return rng.choice((a, b)[which], size)
 

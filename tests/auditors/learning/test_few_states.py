@@ -1,5 +1,6 @@
 """Noise from a generator of few states: outputs that hardly come again, and never on the other input."""
 
+import json
 import math
 
 import numpy as np
@@ -37,21 +38,52 @@ def reachable(states):
 @pytest.mark.parametrize(
     ("sample", "states"),
     [
-        (lambda *given: [{"count": number, "unit": "rows"} for number in coarse(*given).tolist()], 2 * STATES),
         (lambda *given: list(map(repr, coarse(*given).tolist())), 2 * STATES),
-        (of_seeds, 30_000),
+        (lambda *given: list(map(json.dumps, of_seeds(*given))), 30_000),
     ],
-    ids=["dicts", "texts", "seeds"],
+    ids=["numbers", "seeds"],
 )
 def test_outputs_that_were_seen_once_tell_the_inputs_apart(sample, states):
     bound = dpaudit.epsilon_lower_bound(sample, 0.0, 1.0, samples=SAMPLES, seed=1)
     assert bound.epsilon > 0.9 * reachable(states)
     assert "any of" in str(bound.event)
+    assert any("outputs again and again; if there are others" in note for note in bound.notes)
 
 
-def test_single_numbers_are_refused_with_advice_that_helps():
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "sample",
+    [
+        coarse,
+        lambda *given: coarse(*given).tolist(),
+        lambda *given: [("count", number) for number in coarse(*given).tolist()],
+        lambda *given: [{"count": number, "unit": "rows"} for number in coarse(*given).tolist()],
+        lambda *given: np.array([(number, 1) for number in coarse(*given)], dtype=[("count", float), ("of", int)]),
+        lambda *given: iter(coarse(*given).tolist()),
+        of_seeds,
+    ],
+    ids=["array", "list", "tuples", "dicts", "records", "iterator", "seeds"],
+)
+def test_others_are_refused_with_advice_that_helps(sample):
     with pytest.raises(dpaudit.CheckError, match=r"a random generator of few states.*return them as texts"):
-        dpaudit.epsilon_lower_bound(coarse, 0.0, 1.0, samples=SAMPLES, seed=1)
+        dpaudit.epsilon_lower_bound(sample, 0.0, 1.0, samples=SAMPLES, seed=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "sample",
+    [
+        lambda data, size, rng: np.full(size, data / 3),
+        lambda data, size, rng: [{"mean": data / 3, "kind": "exact"}] * size,
+        lambda data, size, rng: [(data / 3, count) for count in rng.geometric(0.01, size).tolist()],
+        lambda data, size, rng: data / 3 + rng.integers(0, 3, size) * np.pi,
+    ],
+    ids=["constant", "constant in dicts", "beside a count", "few values"],
+)
+def test_exact_answers_are_no_generator_of_few_states(sample):
+    bound = dpaudit.epsilon_lower_bound(sample, 1, 2, samples=4000, seed=1)
+    assert bound.epsilon > 5
+    assert bound.notes == ()
 
 
 @pytest.mark.slow

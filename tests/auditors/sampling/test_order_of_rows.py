@@ -234,7 +234,7 @@ def test_rows_of_wide_fixed_arrays_are_noticed(first):
 @pytest.mark.slow
 def test_a_function_that_draws_from_wide_fixed_arrays_is_noticed():
     arrays = np.random.default_rng(3).random((2, 700, 400))
-    with pytest.raises(dpaudit.CheckError, match=r"draw some [67][0-9][0-9] numbers again and again"):
+    with pytest.raises(dpaudit.CheckError, match=r"draw some [67][0-9][0-9] outputs again and again"):
         dpaudit.epsilon_lower_bound(
             lambda data, size, rng: arrays[data][rng.integers(700, size=size)], 0, 1, samples=4000
         )
