@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -11,7 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.auditors.outputs.flat import Structure, Uniform, Varied, paths, steps
+from dpaudit.auditors.outputs.flat import (
+    Flat,
+    Grouped,
+    Structure,
+    Uniform,
+    Varied,
+    outputs_by_structure,
+    paths,
+    steps,
+)
 from dpaudit.auditors.outputs.leaves import Values, numbers_and_categories
 
 _REMEMBERED = 1024
@@ -208,6 +217,25 @@ def texts_at(flat: Uniform | Varied, held: str) -> tuple[np.ndarray, list[Any]]:
     ends = np.cumsum(flat.counts).tolist()
     starts = [0, *ends]
     return np.array(rows, dtype=int), [_put_together(flat.values[starts[row] : ends[row]]) for row in rows]
+
+
+def texts_by_path(flats: Iterable[Flat], most: int) -> dict[str, list[Any]]:
+    """Texts of all outputs, in their order, at those of the first paths at which every output has one."""
+    found: dict[str, list[Any]] | None = None
+    for flat in flats:
+        groups = flat.groups if isinstance(flat, Grouped) else [(np.arange(len(flat)), flat)]
+        if found is None:
+            found = {path: [] for path in paths(next(iter(outputs_by_structure(flat))))[:most]}
+        for path in list(found):
+            texts: np.ndarray = np.full(len(flat), None, dtype=object)
+            for at, group in groups:
+                rows, own = texts_at(group, path)
+                texts[at[rows]] = own
+            if any(text is None for text in texts):
+                del found[path]
+            else:
+                found[path] += texts.tolist()
+    return found or {}
 
 
 def _is_one_text(structure: Structure) -> bool:

@@ -17,7 +17,8 @@ import numpy as np
 from dpaudit.auditors.outputs.column_words import PLAIN, Naming, names_of
 from dpaudit.auditors.outputs.columns import Columns
 from dpaudit.auditors.outputs.event_words import listed
-from dpaudit.auditors.outputs.flat import size_of, value_count
+from dpaudit.auditors.outputs.flat import Apart, size_of, value_count
+from dpaudit.auditors.outputs.held import texts_by_path
 from dpaudit.auditors.outputs.outputs import Outputs, coding_of, outcome_keys
 from dpaudit.auditors.sampling.pace import clock
 from dpaudit.claims.inputs import short_repr
@@ -92,6 +93,8 @@ _LEAST_SECONDS = 1e-9
 _NUMBERED = re.compile(r"(.*?)(\d+)(\D*)", re.DOTALL | re.ASCII)
 _TIME = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?", re.ASCII)
 """Texts that end with a number, as numbered files do, and times without a zone."""
+
+_HEXADECIMAL = re.compile(r"[0-9a-f]{1,16}|[0-9A-F]{1,16}", re.ASCII)
 
 _NUMBERS = "biufc"
 
@@ -223,9 +226,10 @@ def order_notes(rows: np.ndarray, name: str) -> list[str]:
 
 
 def apart_notes(rows: tuple[np.ndarray, np.ndarray], names: tuple[str, str]) -> list[str]:
-    """Return words on columns that say when an output was drawn, or which one it is: they would tell all rows apart.
+    """Return words on columns that may say when an output was drawn, or which one it is: they would tell rows apart.
 
-    They never fall from row to row, and all values of one side are below those of the other.
+    They never fall from row to row on either side. So do columns by which rows were sorted, but where all values of one
+    side are below those of the other.
 
     Parameters
     ----------
@@ -236,10 +240,11 @@ def apart_notes(rows: tuple[np.ndarray, np.ndarray], names: tuple[str, str]) -> 
     """
     if min(map(len, rows)) < _FEWEST_NUMBERED:
         return []
-    sides = [{column.label: column.counting for column in _columns_in(side)} for side in rows]
+    sides = [{column.label: column for column in _columns_in(side)} for side in rows]
     notes = []
     for label in sides[0].keys() & sides[1].keys():
-        first, second = (side[label] for side in sides)
+        columns = [side[label] for side in sides]
+        first, second = (column.counting for column in columns)
         if first is None or second is None or not (_never_falls(first) and _never_falls(second)):
             continue
         if first[-1] < second[0] or second[-1] < first[0]:
@@ -247,6 +252,11 @@ def apart_notes(rows: tuple[np.ndarray, np.ndarray], names: tuple[str, str]) -> 
                 f"{label or 'the output'} never falls from row to row, and all its values in {names[0]} are on one "
                 f"side of those in {names[1]}, as times of running and numbers of rows are; leave it out unless the "
                 "mechanism puts it out"
+            )
+        elif label and all(map(_in_order, columns)) and not np.array_equal(first, second):
+            notes.append(
+                f"{label} never falls from row to row in {names[0]} and in {names[1]}; if it says when a row was "
+                "written, leave it out, because times of two runs differ whatever the mechanism does"
             )
     return sorted(notes)
 
@@ -583,18 +593,36 @@ def _structured_columns(rows: np.ndarray) -> list[_Column] | None:
     if columns is None or columns.paths is None or columns.paths == ("[0]",):
         return None
     made = zip(columns.names, _numbers(looked_at, columns).astype(np.float64), columns.kept, strict=False)
-    return [_Column(label, values, values if kept % 2 or not kept else None) for label, values, kept in made]
+    found = [_Column(label, values, values if kept % 2 or not kept else None) for label, values, kept in made]
+    return [*found, *_numbered_texts(looked_at)]
+
+
+def _numbered_texts(outputs: np.ndarray) -> Iterator[_Column]:
+    """Yield columns of the numbers, or times, that the texts at a path of structures are or end with."""
+    for path, texts in texts_by_path(Apart(outputs, remembered=False), _MOST_COLUMNS).items():
+        numbers = _numbers_in(list(map(str, texts)))
+        if numbers is not None:
+            yield _Column(f"output{path}", numbers, numbers)
 
 
 def _numbers_in(texts: list[str]) -> np.ndarray | None:
-    """Numbers, or times, that texts are or end with, where nothing else differs in them; else None."""
+    """Numbers, in hexadecimal as well, or times, that texts are or end with, where nothing else differs; else None."""
     if all(map(_TIME.fullmatch, texts)):
         with suppress(ValueError):  # there is no 31st of June
             return np.array(texts, dtype="datetime64[us]").astype(np.int64)
     parts = [found.groups() for found in map(_NUMBERED.fullmatch, texts) if found]
-    if len(parts) < len(texts) or len({(before, after) for before, _, after in parts}) > 1:
+    if len(parts) == len(texts) and len({(before, after) for before, _, after in parts}) == 1:
+        return np.array([float(number) for _, number, _ in parts])
+    if len(set(map(len, texts))) > 1:
         return None
-    return np.array([float(number) for _, number, _ in parts])
+    # Of as many digits, those that are the same for all add the same.
+    first, last = min(texts), max(texts)
+    alike = next(
+        (place for place, (one, other) in enumerate(zip(first, last, strict=True)) if one != other), len(first)
+    )
+    if alike == len(first) or not all(_HEXADECIMAL.fullmatch(text, alike) for text in texts):
+        return None
+    return np.array([float(int(text[alike:], 16)) for text in texts])
 
 
 def _counts_up(column: _Column) -> bool:

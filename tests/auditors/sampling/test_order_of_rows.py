@@ -300,3 +300,58 @@ def test_a_bound_from_files_of_sorted_columns_has_the_note():
     rows = [np.sort(np.random.default_rng(seed).laplace(size=(4000, 2)), axis=0) for seed in (6, 7)]
     bound = dpaudit.bound_from_samples(*rows)
     assert any("are each in order from row to row" in note for note in bound.notes)
+
+
+WRITTEN = {
+    "run": "run-{}",
+    "padded": "run-{:06d}",
+    "in front": "{}-run",
+    "inside": "r{}/x",
+    "hexadecimal": "{:08x}",
+    "hexadecimal behind": "id {:06X}",
+    "times": None,
+}
+
+
+def written(name, number):
+    if WRITTEN[name] is None:
+        return str(np.datetime64("2024-01-01T00:00:00") + number)
+    return WRITTEN[name].format(number)
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize(
+    ("made", "label"),
+    [
+        (lambda text, x: {"id": text, "x": x}, "output['id']"),
+        (lambda text, x: (text, x), "output[0]"),
+        (lambda text, x: {"meta": {"id": text}, "x": x, "tags": ["a"] * (x > 0)}, "output['meta']['id']"),
+    ],
+    ids=["dicts", "tuples", "varied"],
+)
+def test_texts_in_structures_that_count_are_refused(name, made, label):
+    rows = [[made(written(name, at + 4000), x) for at, x in enumerate(drawn(seed, 3000).tolist())] for seed in (1, 2)]
+    assert row_numbers(structures(*rows[0])) == [label]
+    with pytest.raises(dpaudit.CheckError, match=r"A grows by the same step.*leave it out of both"):
+        dpaudit.bound_from_samples(*rows)
+
+
+def test_flat_texts_that_count_in_hexadecimal_are_refused():
+    texts = np.array([f"{0x0FF0 + at:08x}" for at in range(3000)], dtype=object)
+    assert row_numbers(records(id=texts, x=drawn(1, 3000))) == ["column id"]
+    shuffled = np.random.default_rng(1).permutation(texts)
+    assert row_numbers(records(id=shuffled, x=drawn(1, 3000))) == []
+    assert row_numbers(np.array(["same"] * 3000, dtype=object)) == []
+    words = np.array([f"{word}s" for word in ["bead", "cafe", "face", "deed"] * 750], dtype=object)
+    assert row_numbers(words) == []
+
+
+@pytest.mark.parametrize("gap", [1.0, 1.05])
+def test_columns_that_grow_in_both_files_are_noted(gap):
+    rng = np.random.default_rng(2)
+    sides = [np.column_stack([np.cumsum(rng.exponential(each, 4000)), rng.laplace(size=4000)]) for each in (1.0, gap)]
+    (note,) = apart_notes(tuple(sides), ("A", "B"))
+    assert note.startswith("column 1 never falls from row to row in A and in B; if it says when a row was written")
+    assert any("column 1 never falls" in each for each in dpaudit.bound_from_samples(*sides).notes)
+    assert apart_notes((sides[0], sides[1][::-1]), ("A", "B")) == []
+    assert apart_notes(tuple(side[:, 0] for side in sides), ("A", "B")) == []
