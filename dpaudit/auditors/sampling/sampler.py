@@ -362,7 +362,7 @@ class Sampler:
         """Return the error of a mechanism that gave something else later on."""
         return CheckError(
             f"{self._name}: `sample` gave {how} after {self.pace.drawn:,} outputs; it keeps a state, such as a privacy "
-            "budget that is used up; let a call depend on nothing but its arguments"
+            "budget that is used up, or puts the time out; let a call depend on nothing but its arguments"
         )
 
     def told_apart(self, outputs: np.ndarray, mapped: np.ndarray) -> np.ndarray:

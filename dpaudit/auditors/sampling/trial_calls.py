@@ -356,8 +356,8 @@ def _time_calls(sampler: Sampler, data: Any) -> None:
 def _other_randomness(sampler: Sampler) -> str:
     return (
         f"{sampler.name}: `sample` gave different outputs for the same `rng` state; "
-        "take all randomness from the `rng` argument and keep no state, such as a budget that is used up; where "
-        "`rng` cannot be used, declare `own_randomness = True` in the class, or give it beside the function"
+        "take all randomness from the `rng` argument, leave times of day out of outputs, and keep no state, such as a "
+        "budget that is used up; where `rng` cannot be used, declare `own_randomness = True` in the class, or give it beside the function"
     )
 
 
