@@ -357,7 +357,8 @@ def _other_randomness(sampler: Sampler) -> str:
     return (
         f"{sampler.name}: `sample` gave different outputs for the same `rng` state; "
         "take all randomness from the `rng` argument, leave times of day out of outputs, and keep no state, such as a "
-        "budget that is used up; where `rng` cannot be used, declare `own_randomness = True` in the class, or give it beside the function"
+        "budget that is used up; where `rng` cannot be used, declare `own_randomness = True` in the class, or give it "
+        "beside the function"
     )
 
 
