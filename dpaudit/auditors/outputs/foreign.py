@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections import deque
 from functools import cache
 from ipaddress import IPv4Address, IPv6Address
 from itertools import chain, pairwise
 from pathlib import PurePath
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 from uuid import UUID
 
@@ -38,9 +39,9 @@ _HOLDING_ONE = bytearray | UUID | IPv4Address | IPv6Address | PurePath | SimpleN
 def is_foreign(kind: type) -> bool:
     """Whether values of a type are made plain: frames, series, sparse matrices, sequences, and what holds one value."""
     if issubclass(kind, np.ndarray | np.generic):
-        return False
+        return issubclass(kind, np.void)
     return (
-        issubclass(kind, range | slice | deque | memoryview | _HOLDING_ONE)
+        issubclass(kind, range | slice | deque | array | memoryview | MappingProxyType | _HOLDING_ONE)
         or _attributes(kind) is not None
         or is_frame(kind)
         or is_series(kind)
@@ -79,6 +80,10 @@ def is_array(kind: type) -> bool:
 def plain(item: Any) -> Any:
     """Return what a value of another library holds: rows as lists, named parts as dicts."""
     kind = type(item)
+    if isinstance(item, np.void):
+        # A row of a record array, or bytes.
+        names = item.dtype.names
+        return item.tobytes() if names is None else {name: _of_numpy(item[name]) for name in names}
     if is_sparse(kind):
         return _sparse_row(item)
     if is_frame(kind):
@@ -102,6 +107,8 @@ def plain(item: Any) -> Any:
         return vars(item)
     if isinstance(item, bytearray):
         return bytes(item)
+    if isinstance(item, MappingProxyType):
+        return dict(item)
     if kind is memoryview:
         return item.tobytes() if item.format in _BYTES else item.tolist()
     if (attributes := _attributes(kind)) is not None:
@@ -110,6 +117,10 @@ def plain(item: Any) -> Any:
         # Of as many numbers as its ends are apart, however long that is.
         return {"start": item.start, "stop": item.stop, "step": item.step}
     return list(item)
+
+
+def _of_numpy(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) and not isinstance(value, np.void) else value
 
 
 def _columns_of(frame: Any) -> dict[Any, list[Any]] | list[Any]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import betainc
 
+from dpaudit.auditors.outputs.flat import size_of
 from dpaudit.auditors.outputs.grids import Grid
 from dpaudit.auditors.outputs.outputs import Outputs, OutputsLike, as_outputs, coding_of, joined, outcome_keys, raw_of
 
@@ -18,9 +19,9 @@ _MOST_NUMBERS = 4_000_000
 """Numbers per input, at most, that are looked at where that leaves `_FEWEST` outputs. Chosen by hand, for time: with
 1,000 columns, they show a fixed array of up to 400,000 rows."""
 
-_PARTS_LOOKED_AT = 5000
-"""The same of structured outputs, at most. Chosen by hand, for time: each is taken apart, and so many show a fixed
-array of up to some 500,000 of them."""
+_PARTS_LOOKED_AT, _MOST_VALUES = 3000, 120_000
+"""Structured outputs per input, and values in them, at most, that are looked at. Chosen by hand, for time: each is
+taken apart, and so many show a fixed array of up to some 200,000 of them."""
 
 _FEW_VALUES = 20
 """Values of a column below which it says nothing of a fixed array. Chosen by hand."""
@@ -127,7 +128,8 @@ def most_looked_at(outputs: OutputsLike) -> int:
     """Return how many outputs like these are looked at, at most."""
     raw = raw_of(outputs)
     if raw.dtype.kind in "OV":
-        return _PARTS_LOOKED_AT
+        values = sum(map(size_of, raw[:1].ravel().tolist()))
+        return min(_PARTS_LOOKED_AT, _MOST_VALUES // max(values, 1))
     width = max(raw[:1].size, 1)
     return min(_LOOKED_AT, max(_FEWEST, _MOST_NUMBERS // width))
 
