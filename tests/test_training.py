@@ -40,6 +40,7 @@ def test_losses_that_double_precision_does_not_tell_apart_are_enclosed(multiplie
     assert found.upper < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("claimed", "verdict"), [(2.12, Verdict.REFUTED), (2.13, Verdict.PROVED), (math.inf, Verdict.PROVED)]
 )

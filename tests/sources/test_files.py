@@ -521,6 +521,7 @@ def damaged(content, rng):
     return bytes(made if rng.random() < 0.9 else made[: rng.integers(len(made))])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["x.npy", "x.npz", "x.csv.gz", "x.jsonl", "x.parquet", "x.arrow", "x.feather"])
 def test_damaged_files_are_read_or_refused(tmp_path, name):
     rng = np.random.default_rng(1)

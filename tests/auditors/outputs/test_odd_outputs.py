@@ -215,6 +215,7 @@ class Incomparable:
         return f"Incomparable({self.value})"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inside", [lambda each: each, lambda each: (each, 1), lambda each: {"a": each}])
 @pytest.mark.parametrize(
     ("first", "second"),
@@ -235,6 +236,7 @@ def test_values_that_compare_or_write_themselves_oddly_are_told_apart(first, sec
     assert 0.7 < dpaudit.epsilon_lower_bound(sample, 0, 1, samples=5000).epsilon <= EPSILON
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inside", [lambda each: each, lambda each: (each, 1)])
 def test_outputs_that_look_the_same_by_their_repr_are_inconclusive(inside):
     sample = choose(inside(Sealed(1)), inside(Sealed(0)))

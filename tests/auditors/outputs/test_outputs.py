@@ -130,6 +130,7 @@ MEMBERS = st.one_of(PARTS, st.tuples(PARTS, PARTS), st.frozensets(PARTS, max_siz
 """What sets may hold."""
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(
     st.lists(MEMBERS, min_size=1, max_size=12) | st.lists(st.tuples(st.integers(0, 2), st.booleans() | st.just(0.0)))

@@ -243,6 +243,7 @@ def test_a_function_that_draws_from_wide_fixed_arrays_is_noticed():
 STEPS = np.cumsum(np.random.default_rng(3).integers(1, 4, 8000))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "values",
     [
@@ -296,6 +297,7 @@ def test_columns_that_are_each_sorted_are_noted():
     assert order_notes(beside, "A") == []
 
 
+@pytest.mark.slow
 def test_a_bound_from_files_of_sorted_columns_has_the_note():
     rows = [np.sort(np.random.default_rng(seed).laplace(size=(4000, 2)), axis=0) for seed in (6, 7)]
     bound = dpaudit.bound_from_samples(*rows)
@@ -319,6 +321,7 @@ def written(name, number):
     return WRITTEN[name].format(number)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WRITTEN)
 @pytest.mark.parametrize(
     ("made", "label"),
@@ -346,6 +349,7 @@ def test_flat_texts_that_count_in_hexadecimal_are_refused():
     assert row_numbers(words) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gap", [1.0, 1.05])
 def test_columns_that_grow_in_both_files_are_noted(gap):
     rng = np.random.default_rng(2)

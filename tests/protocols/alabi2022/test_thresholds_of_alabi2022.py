@@ -211,6 +211,7 @@ def test_what_is_left_unsorted_costs_whatever_the_number_of_agents(m, cap, rng):
         assert claim.exact() == pytest.approx(0.3)
 
 
+@pytest.mark.slow
 def test_what_is_left_unsorted_is_nothing_where_the_cap_is_the_number_of_pairs():
     target = DPKwikSortCapped(alternatives=5, cap=10)
     assert verdict(target, "alabi2022.unsorted-rest") == "inapplicable"
