@@ -23,6 +23,8 @@ from numbers import Integral, Real
 from pathlib import Path, PurePath
 from typing import Any, get_args
 
+import numpy as np
+
 from dpaudit.auditors.agreement import ALPHA as AGREEMENT_ALPHA
 from dpaudit.auditors.audit import audit, view_of
 from dpaudit.auditors.blackbox.samples import bound_from_samples
@@ -180,6 +182,9 @@ def assert_private(
             raise ParameterError(f"{name} must be {words}, got {value!r}")
     if seed < 0:
         raise ParameterError(f"seed must be at least 0, got {seed}")
+    for name, value in (("stop_early", stop_early), ("own_randomness", own_randomness)):
+        if not isinstance(value, bool | np.bool_):
+            raise ParameterError(f"{name} must be True or False, got {short_repr(value)}")
     named: Features
     look: FeatureMap | None
     named, look = ("none", features) if callable(features) else ("none" if features is None else features, None)
