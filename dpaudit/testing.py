@@ -23,12 +23,11 @@ from numbers import Integral, Real
 from pathlib import Path, PurePath
 from typing import Any, get_args
 
-import numpy as np
-
 from dpaudit.auditors.agreement import ALPHA as AGREEMENT_ALPHA
 from dpaudit.auditors.audit import audit, view_of
 from dpaudit.auditors.blackbox.samples import bound_from_samples
 from dpaudit.auditors.outputs.features import FeatureMap
+from dpaudit.auditors.sampling.arguments import check_true_or_false
 from dpaudit.auditors.sampling.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget, Features, Method, deadline_in
 from dpaudit.auditors.sampling.sampler import SampleFunction, sampled
 from dpaudit.auditors.sampling.streams import Streams
@@ -169,7 +168,7 @@ def assert_private(
     if (epsilon is None) == (guarantee is None):
         raise ParameterError("give epsilon (and delta), or a guarantee in their place")
     if guarantee is not None and (not isinstance(guarantee, Guarantee) or delta != 0):
-        problem = "leave delta out" if isinstance(guarantee, Guarantee) else f"got {guarantee!r}"
+        problem = "leave delta out" if isinstance(guarantee, Guarantee) else f"got {short_repr(guarantee)}"
         raise ParameterError(f"guarantee must be a dpaudit.Guarantee that says all that is claimed; {problem}")
     for name, value, kind, words in (
         ("epsilon", 0.0 if epsilon is None else epsilon, Real, "a number"),
@@ -179,17 +178,17 @@ def assert_private(
         ("seed", seed, Integral, "a whole number"),
     ):
         if not isinstance(value, kind) or isinstance(value, bool):
-            raise ParameterError(f"{name} must be {words}, got {value!r}")
+            raise ParameterError(f"{name} must be {words}, got {short_repr(value)}")
     if seed < 0:
         raise ParameterError(f"seed must be at least 0, got {seed}")
-    for name, value in (("stop_early", stop_early), ("own_randomness", own_randomness)):
-        if not isinstance(value, bool | np.bool_):
-            raise ParameterError(f"{name} must be True or False, got {short_repr(value)}")
+    check_true_or_false(stop_early=stop_early, own_randomness=own_randomness)
     named: Features
     look: FeatureMap | None
     named, look = ("none", features) if callable(features) else ("none" if features is None else features, None)
     if named not in get_args(Features):
-        raise ParameterError(f"features must be a function or one of {', '.join(get_args(Features))}, got {features!r}")
+        raise ParameterError(
+            f"features must be a function or one of {', '.join(get_args(Features))}, got {short_repr(features)}"
+        )
     statement = str(guarantee)
     if guarantee is None:
         assert epsilon is not None
@@ -319,19 +318,23 @@ def _mechanism(
 ) -> Mechanism:
     """Return the target, or the mechanism that a function and its pairs make."""
     if isinstance(target, Mechanism):
+        shown = short_repr(target)
         if pairs is not None:
-            raise ParameterError(f"a mechanism lists its own pairs in `neighbours`; leave `pairs` out with {target!r}")
+            raise ParameterError(f"a mechanism lists its own pairs in `neighbours`; leave `pairs` out with {shown}")
         if features is not None:
-            raise ParameterError(f"define `features` as a method of the class of {target!r}, and leave it out here")
+            raise ParameterError(f"define `features` as a method of the class of {shown}, and leave it out here")
         if supports is not None:
-            raise ParameterError(f"define `supports` as a method of the class of {target!r}, and leave it out here")
+            raise ParameterError(f"define `supports` as a method of the class of {shown}, and leave it out here")
         if own_randomness:
-            raise ParameterError(f"declare `own_randomness = True` in the class of {target!r}, and leave it out here")
+            raise ParameterError(f"declare `own_randomness = True` in the class of {shown}, and leave it out here")
         return target
     if isinstance(target, type) and issubclass(target, Mechanism):
         raise ParameterError(f"{target.__name__} is a class; give an instance with its parameters")
     if not callable(target):
-        raise ParameterError(f"target must be a mechanism or a function `sample(data, size, rng)`, got {target!r}")
+        raise ParameterError(
+            "target must be a mechanism, a function `sample(data, size, rng)`, or a tuple of outputs on two inputs, "
+            f"got {short_repr(target)}"
+        )
     name = _name(target)
     if pairs is None:
         raise ParameterError(f"{name} is a function; give the inputs to compare as well: pairs=[(x, y), ...]")
@@ -340,14 +343,14 @@ def _mechanism(
     if method == "exact":
         raise ParameterError(f"{name} is a function, whose law is not known; leave method='exact' out")
     if supports is not None and not callable(supports):
-        raise ParameterError(f"supports must be a function of outputs and an input, got {supports!r}")
+        raise ParameterError(f"supports must be a function of outputs and an input, got {short_repr(supports)}")
     return _sampling(target, name, _checked(pairs), features, supports, own_randomness)
 
 
 def _checked(pairs: Iterable[Pair]) -> list[Pair]:
     mend = "pairs must be a list of tuples (x, y) of two inputs to compare"
     if isinstance(pairs, tuple) or not isinstance(pairs, Iterable):
-        raise ParameterError(f"{mend}, got {pairs!r}")
+        raise ParameterError(f"{mend}, got {short_repr(pairs)}")
     # Iterated once: what an iterator gives is gone afterwards.
     listed = list(pairs)
     if not listed:
@@ -355,7 +358,7 @@ def _checked(pairs: Iterable[Pair]) -> list[Pair]:
     for place, pair in enumerate(listed):
         # No other sequence is taken for a pair, because an input may well be a list of two values.
         if not (isinstance(pair, tuple) and len(pair) == 2):
-            raise ParameterError(f"{mend}, got {pair!r} at place {place}")
+            raise ParameterError(f"{mend}, got {short_repr(pair)} at place {place}")
     return listed
 
 

@@ -216,7 +216,7 @@ def test_a_function_is_called_by_the_name_its_author_gave_it():
         (Noisy(), {"pairs": PAIRS}, r"its own pairs in `neighbours`; leave `pairs` out with Noisy\(epsilon=1.0\)"),
         (Noisy(), {"own_randomness": True}, "declare `own_randomness = True` in the class"),
         (Noisy, {}, "Noisy is a class; give an instance"),
-        (3.0, {"pairs": PAIRS}, "target must be a mechanism or a function .* got 3.0"),
+        (3.0, {"pairs": PAIRS}, "target must be a mechanism, a function .* got 3.0"),
         (noisy, {"pairs": PAIRS, "stop_early": "no"}, "stop_early must be True or False, got 'no'"),
         (noisy, {"pairs": PAIRS, "own_randomness": 1}, "own_randomness must be True or False, got 1"),
     ],

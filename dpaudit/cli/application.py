@@ -83,11 +83,16 @@ def options(
     except OSError:
         raise ParameterError("the current folder is gone; change to one that exists") from None
     if context.invoked_subcommand == "check":
-        from dpaudit.cli.project import FILE, project_settings
+        from dpaudit.cli.project import FILE, options_of, project_settings
 
+        words = {word.partition("=")[0] for word in sys.argv}
         found = project_settings(Path())
-        context.default_map = {"check": found}
-        if found and not {"--quiet", "--help", "-h"} & set(sys.argv):
+        # Each of the two says how many samples are drawn, so that one on the command line stands for the other too.
+        for given, other in (("--samples", "quick"), ("--quick", "samples")):
+            if given in words:
+                found.pop(other, None)
+        context.default_map = {"check": options_of(found)}
+        if found and not {"--quiet", "--help", "-h"} & words:
             say(f"{FILE} sets {', '.join(name.replace('_', '-') for name in found)} where the command line does not")
     if context.invoked_subcommand is None:
         write_out(f"{context.get_help()}\n", styled=True)

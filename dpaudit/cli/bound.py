@@ -100,7 +100,7 @@ def bound(
         typer.Option(metavar="DIR", help="Write record.json, report.md, index.html and junit.xml on the claim there."),
     ] = None,
 ) -> None:
-    """Bound epsilon, mu or rho from below, from files: status 0, or 1 if a claim is refuted.
+    """Bound epsilon, mu or rho from below, from files: status 0, 1 if a claim is refuted, 3 if it is undecided.
 
     Rows must be independent outputs. They are split once at random: a part chooses an event, the others bound it.
     """

@@ -23,7 +23,7 @@ _OPTIONS = {"targets": "target", "claims": "claim"}
 
 
 def project_settings(folder: Path) -> dict[str, Any]:
-    """Return what a project sets, by the parameters of `check`; nothing where there is no such table.
+    """Return what a project sets, by the names of the settings; nothing where there is no such table.
 
     Raises
     ------
@@ -41,7 +41,12 @@ def project_settings(folder: Path) -> dict[str, Any]:
         found = Settings.model_validate(table)
     except ValidationError as error:
         raise PlanError(f"{FILE}: {_first_problem(error)}") from None
-    return {_OPTIONS.get(name, name): value for name, value in found.model_dump(exclude_none=True).items()}
+    return found.model_dump(exclude_none=True)
+
+
+def options_of(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings by the parameters of `check`."""
+    return {_OPTIONS.get(name, name): value for name, value in settings.items()}
 
 
 def settings_schema() -> dict[str, Any]:

@@ -14,6 +14,7 @@ from dpaudit.auditors.blackbox.audit import (
     what_was_equal,
     what_was_left_out,
     what_was_planted,
+    what_was_read_by_text,
     what_would_show,
 )
 from dpaudit.auditors.blackbox.curve_bounds import PrivacyBounds
@@ -120,14 +121,14 @@ def judge_samples(bound: SamplesBound, names: tuple[str, str], whole: PrivacyBou
         verdict, remedy = Verdict.INCONCLUSIVE, Remedy.SAMPLES
         note = "no violation could have been found with so few rows; give more"
         if bound.hidden:
-            note, remedy = what_was_equal(bound.hidden, ()), Remedy.FEATURES
+            note, remedy = what_was_equal(bound.hidden, bound.by_text), Remedy.FEATURES
         elif bound.blind and (bound.identifier or not bound.too_few):
             planted = what_was_planted(bound.value, name, "the two", bound.identifier)
             give = f"give {coarser(bound.held)} without identifiers"
             if bound.identifier:
                 give = "leave that column (in JSON Lines, that key) out of both files"
             in_order = ", or give lists in ascending order in place of sets" if "lists" in bound.held else ""
-            note = f"{planted}; {give}{in_order}"
+            note = f"{planted}; {give}{in_order}{what_was_read_by_text(bound.by_text)}"
     else:
         verdict = Verdict.CONSISTENT
         note = what_would_show(bound.detection_limit, name, bound.rarer)

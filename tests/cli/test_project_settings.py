@@ -25,7 +25,7 @@ def test_settings_stand_for_options_that_are_left_out(project, dpaudit):
     project('[tool.dpaudit]\ntargets = ["count.py"]\nclaims = ["count.utility"]\nseed = 7\nconfidence = 0.99\n')
     outcome = dpaudit("check", "--format", "json")
     assert outcome.status == 0, outcome
-    assert "pyproject.toml sets target, claim, confidence, seed" in outcome.err
+    assert "pyproject.toml sets targets, claims, confidence, seed" in outcome.err
     record = json.loads(outcome.out)
     assert record["seed"] == 7
     assert [each["claim"] for each in record["results"]] == ["count.utility"]
@@ -41,6 +41,17 @@ def test_the_command_line_comes_first(project, dpaudit):
     assert record["seed"] == 0
     assert [each["claim"] for each in record["results"]] == ["count.privacy"]
     assert outcome.err == ""
+
+
+@pytest.mark.slow
+def test_the_command_line_says_how_many_samples(project, dpaudit):
+    project('[tool.dpaudit]\ntargets = ["count.py"]\nquick = true\n')
+    outcome = dpaudit("check", "--samples", "2000", "--method", "black-box", "--format", "json")
+    assert "pyproject.toml sets targets where" in outcome.err
+    assert "--samples 2000" in json.loads(outcome.out)["command"]
+    assert "--quick" not in json.loads(outcome.out)["command"]
+    project('[tool.dpaudit]\ntargets = ["count.py"]\nsamples = 2000\n')
+    assert "--quick" in json.loads(dpaudit("check", "--quick", "--format", "json").out)["command"]
 
 
 def test_other_tools_and_other_folders_set_nothing(project, folder):

@@ -544,11 +544,16 @@ def why_no_limit(bound: PairBound, parameter: str, *, is_program: bool = False) 
     remedy = (
         f"{planted}; return {coarser(bound.held)} without identifiers{in_order}, or define `features` or `supports`"
     )
-    if not bound.by_text:
-        return remedy
+    return remedy + what_was_read_by_text(bound.by_text)
+
+
+def what_was_read_by_text(types: Sequence[str]) -> str:
+    """Return words on types of whose values only the `repr` was seen, to follow others; nothing of no types."""
+    if not types:
+        return ""
     return (
-        f"{remedy}; of values of type {', '.join(bound.by_text)} only the `repr` was seen, as a whole: return a dict "
-        "of what it holds in place of each"
+        f"; of values of type {', '.join(types)} only the `repr` was seen, as a whole: return a dict of what it holds "
+        "in place of each"
     )
 
 

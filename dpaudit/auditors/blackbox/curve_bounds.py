@@ -19,12 +19,12 @@ from dpaudit.auditors.outputs.column_words import Naming
 from dpaudit.auditors.outputs.features import FeatureMap, feature_map
 from dpaudit.auditors.outputs.forms import alike
 from dpaudit.auditors.outputs.outputs import Outputs
+from dpaudit.auditors.sampling.arguments import check_guarantee, check_seed
 from dpaudit.auditors.sampling.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget, complement
 from dpaudit.auditors.sampling.sampler import SampleFunction, Sampler, check_function
 from dpaudit.auditors.sampling.streams import CHUNK, Streams
 from dpaudit.claims.evidence import Curves
 from dpaudit.claims.guarantees import ApproximateDP, GaussianDP, Guarantee, RenyiDP, ZeroConcentratedDP
-from dpaudit.claims.inputs import short_repr
 from dpaudit.claims.ranges import in_range
 from dpaudit.errors import ParameterError
 from dpaudit.floating_point import our_settings
@@ -163,8 +163,7 @@ class PrivacyBounds:
         ParameterError
             It is no guarantee.
         """
-        if not isinstance(guarantee, Guarantee):
-            raise ParameterError(f"guarantee must be one such as ApproximateDP(1.0), got {short_repr(guarantee)}")
+        check_guarantee(guarantee)
         found = (np.asarray(guarantee.forces(each.p, each.q)).min(axis=1).max() for each in self._directions)
         return max(0.0, float(max(found))) * (1 - _ROUNDING)
 
@@ -282,8 +281,7 @@ def privacy_bounds(
     check_function(sample)
     Budget(samples=samples, confidence=confidence)
     check_samples(samples)
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise ParameterError(f"seed must be a whole number of at least 0, got {seed!r}")
+    check_seed(seed)
     sampler = Sampler(
         sample,
         name,

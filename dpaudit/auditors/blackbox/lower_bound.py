@@ -16,6 +16,7 @@ from dpaudit.auditors.blackbox.tasks import PairTask, check_samples
 from dpaudit.auditors.outputs.features import FeatureMap, feature_map
 from dpaudit.auditors.outputs.forms import alike, concatenated
 from dpaudit.auditors.sampling.again import ONLY_THESE, are_texts, drawn_again, most_looked_at
+from dpaudit.auditors.sampling.arguments import check_claimed, check_delta, check_seed, check_true_or_false
 from dpaudit.auditors.sampling.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget, deadline_in
 from dpaudit.auditors.sampling.pace import OutOfTimeError, Pace
 from dpaudit.auditors.sampling.sampler import SampleFunction, Sampler, check_function
@@ -23,7 +24,6 @@ from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.auditors.sampling.supports import SupportFunction
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee
 from dpaudit.claims.inputs import input_key, is_twice_the_same, short_repr
-from dpaudit.claims.ranges import in_range
 from dpaudit.errors import CheckError, ParameterError
 from dpaudit.floating_point import our_settings
 from dpaudit.sources.programs import answering_by
@@ -129,7 +129,7 @@ def epsilon_lower_bound(
     ----------
     sample
         ``sample(data, size, rng)`` returns ``size`` independent outputs along axis 0: numbers, rows of numbers,
-        strings, or any values whose ``repr`` identifies them.
+        strings, or structures of these (see the page on sampling for values of other types).
     x, y
         The two inputs; both directions are considered.
     delta
@@ -203,15 +203,13 @@ def epsilon_lower_bound(
     deadline = deadline_in(seconds)
     budget = Budget(samples=samples, confidence=confidence, deadline=deadline)
     check_samples(samples)
-    if not in_range(delta, 0, 1, without=(1.0,)):
-        raise ParameterError(f"delta must be at least 0 and below 1 to be audited by sampling, got {delta}")
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise ParameterError(f"seed must be a whole number of at least 0, got {seed!r}")
-    if not in_range(claimed, 0):
-        raise ParameterError(f"claimed must be a finite number >= 0, got {claimed}")
+    check_delta(delta)
+    check_seed(seed)
+    check_claimed(claimed)
+    check_true_or_false(stop_early=stop_early, own_randomness=own_randomness)
     look = feature_map(features)
     if supports is not None and not callable(supports):
-        raise ParameterError(f"supports must be a function of outputs and an input, got {supports!r}")
+        raise ParameterError(f"supports must be a function of outputs and an input, got {short_repr(supports)}")
     if is_twice_the_same((x, y)):
         raise ParameterError(f"x and y are equal: {short_repr(x)}; give two inputs that differ")
     sampler = _Watched(

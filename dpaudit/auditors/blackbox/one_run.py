@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from dpaudit.auditors.sampling.arguments import check_seed
 from dpaudit.auditors.sampling.budget import DEFAULT_CONFIDENCE, check_confidence, complement
 from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.claims.guarantees import exceeds
@@ -199,8 +200,7 @@ def one_run_bound(
     if delta and guarantee == "gaussian":
         raise ParameterError(f"Gaussian DP has no delta; leave delta={delta} out, or bound epsilon")
     check_confidence(confidence)
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise ParameterError(f"seed must be a whole number of at least 0, got {seed!r}")
+    check_seed(seed)
     m = len(values)
     tried = numbers_of_guesses(m) if guesses is None else [(_given(guesses, m), 1.0)]
     test = _Test(guarantee=guarantee, delta=float(delta), alpha=complement(float(confidence)))

@@ -19,13 +19,13 @@ from dpaudit.auditors.outputs.features import FeatureMap, feature_map, may_hide
 from dpaudit.auditors.outputs.forms import Forms, alike
 from dpaudit.auditors.outputs.outputs import Outputs
 from dpaudit.auditors.sampling.again import ONLY_THESE, are_texts, copied, drawn_again
+from dpaudit.auditors.sampling.arguments import check_claimed, check_delta, check_guarantee, check_seed
 from dpaudit.auditors.sampling.budget import DEFAULT_CONFIDENCE, check_confidence, complement
 from dpaudit.auditors.sampling.drawn import in_type, tables_of, type_of_both
 from dpaudit.auditors.sampling.order import apart_notes, order_notes, row_numbers
 from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee
-from dpaudit.claims.inputs import short_repr
-from dpaudit.claims.ranges import in_range
+from dpaudit.claims.inputs import is_pair, short_repr
 from dpaudit.errors import CheckError, DataError, ParameterError
 from dpaudit.floating_point import our_settings
 from dpaudit.sources.tables import Table
@@ -91,10 +91,12 @@ class SamplesBound:
     rarer
         Probability of the event that the limit is about, where none as likely as this one can force so much; else 0.
     hidden
-        How many features chose the event, where all were equal and the claim was not refuted; the limit is ``inf``
-        then. 0 where they were not, and where the outputs themselves are looked at.
+        How many features, or outputs of which only the `repr` is seen, chose the event, where all were equal and the
+        claim was not refuted; the limit is ``inf`` then. 0 where they were not.
     held
         What the outputs are or hold, where a planted difference went unnoticed (`Selection.held`).
+    by_text
+        Types of which only the `repr` was seen, where that left a difference unnoticed (`Selection.by_text`).
 
     Examples
     --------
@@ -127,6 +129,7 @@ class SamplesBound:
     rarer: float = 0.0
     hidden: int = 0
     held: tuple[str, ...] = ()
+    by_text: tuple[str, ...] = ()
 
     @property
     def too_few(self) -> bool:
@@ -183,7 +186,8 @@ def bound_from_samples(
     Raises
     ------
     ParameterError
-        A number is out of range.
+        A number is out of range, ``guarantee`` is none or comes with ``delta`` or ``claimed``, ``features`` has no such
+        name, or ``names`` are not two.
     DataError
         There are too few rows, the columns differ, their units of time have none in common, or there is a NaN.
     CheckError
@@ -213,15 +217,13 @@ def bound_from_samples(
     True
     """
     if guarantee is None:
-        if not in_range(claimed, 0):
-            raise ParameterError(f"claimed must be a finite number >= 0, got {short_repr(claimed)}")
-        if not in_range(delta, 0, 1, without=(1.0,)):
-            raise ParameterError(
-                f"delta must be at least 0 and below 1 to be audited by samples, got {short_repr(delta)}"
-            )
+        check_claimed(claimed)
+        check_delta(delta)
         guarantee = ApproximateDP(float(claimed), float(delta))
-    elif delta or claimed:
-        raise ParameterError("a guarantee has its own delta and claimed value; leave delta and claimed out with it")
+    else:
+        check_guarantee(guarantee)
+        if delta or claimed:
+            raise ParameterError("a guarantee has its own delta and claimed value; leave delta and claimed out with it")
     split = split_samples(a, b, "bound_from_samples", confidence=confidence, seed=seed, features=features, names=names)
     return _bound(split, guarantee, complement(float(confidence)))
 
@@ -238,9 +240,11 @@ def split_samples(
 ) -> SplitSamples:
     """Return outputs that were drawn already, ready to be split at random for a purpose; see `bound_from_samples`."""
     check_confidence(confidence)
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise ParameterError(f"seed must be a whole number of at least 0, got {seed!r}")
+    check_seed(seed)
     look = feature_map(features)
+    if not is_pair(names):
+        raise ParameterError(f"names must be two texts, what messages call the two, got {short_repr(names)}")
+    names = str(names[0]), str(names[1])
     tables = tables_of(a, b, names)
     for table in tables:
         if table.rows < FEWEST_ROWS:
@@ -454,6 +458,7 @@ def _bound(samples: SplitSamples, guarantee: Guarantee, alpha: float) -> Samples
         rarer=rarer_than(best.choice, guarantee, limit),
         hidden=len(x) + len(y) if hidden else 0,
         held=selection.held,
+        by_text=selection.by_text,
     )
 
 

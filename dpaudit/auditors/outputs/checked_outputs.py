@@ -83,6 +83,12 @@ def checked(raw: Any, size: int, where: str, forms: Forms) -> np.ndarray:
     form, seen = form_of(outputs), forms.seen
     if not forms.admits(form, listed=not isinstance(raw, np.ndarray)):
         assert seen is not None
+        if form[0][0] == seen[0][0] == "V":
+            columns, others = (short_repr(list(kind[1:].split("\n"))) for kind in (form[0], seen[0]))
+            raise CheckError(
+                f"{where} returned records with the columns {columns} after others with {others}; return the same "
+                "columns in the same order from every call and for every input, or a list of dicts"
+            )
         raise CheckError(
             f"{where} returned outputs of dtype kind {form[0]!r} and shape {form[1]} after others of "
             f"{seen[0]!r} and {seen[1]}; return one form for every input, and outputs of varying form "

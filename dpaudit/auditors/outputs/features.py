@@ -52,7 +52,7 @@ def float_bits(outputs: np.ndarray) -> np.ndarray:
     """
     if outputs.dtype.kind != "f":
         raise CheckError(
-            f"float-bits looks at floating-point outputs, but these have dtype {outputs.dtype}; leave --features out"
+            f"float-bits looks at floating-point outputs, but these have dtype {outputs.dtype}; leave it out"
         )
     rows = np.ascontiguousarray(outputs.reshape(len(outputs), -1), dtype=np.float64)
     bits = rows.view(np.uint64)

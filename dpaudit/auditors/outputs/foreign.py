@@ -52,7 +52,7 @@ def is_foreign(kind: type) -> bool:
 
 def _attributes(kind: type) -> tuple[str, ...] | None:
     """Names of what a period or an interval of pandas is made of; None of other types."""
-    if kind.__module__.split(".")[0] != "pandas":
+    if str(kind.__module__).split(".")[0] != "pandas":
         return None
     return next((names for names in _OF_PANDAS if all(hasattr(kind, name) for name in names)), None)
 
@@ -99,6 +99,8 @@ def plain(item: Any) -> Any:
         return values if labels is None else dict(zip(labels, values, strict=True))
     if is_array(kind):
         return np.asarray(item).tolist()
+    if isinstance(item, IPv6Address) and item.scope_id is not None:
+        return [int(item), item.scope_id]
     if isinstance(item, UUID | IPv4Address | IPv6Address):
         return int(item)
     if isinstance(item, PurePath):
@@ -110,7 +112,8 @@ def plain(item: Any) -> Any:
     if isinstance(item, MappingProxyType):
         return dict(item)
     if kind is memoryview:
-        return item.tobytes() if item.format in _BYTES else item.tolist()
+        # A view itself lists only numbers that are in the byte order of the machine.
+        return item.tobytes() if item.format in _BYTES else np.asarray(item).tolist()
     if (attributes := _attributes(kind)) is not None:
         return {name: getattr(item, name) for name in attributes}
     if kind is range or kind is slice:
@@ -208,7 +211,7 @@ def listed(raw: Any, size: int) -> Any:
     if hasattr(kind, "__next__"):
         # One more than asked for is enough to see that they are too many, even if they never end.
         return [item for item, _ in zip(raw, range(size + 1), strict=False)]
-    return list(raw) if isinstance(raw, range | deque) else raw
+    return list(raw) if isinstance(raw, range | deque | array) else raw
 
 
 def _column(series: Any) -> np.ndarray:
@@ -225,7 +228,8 @@ def _column(series: Any) -> np.ndarray:
 def _frame(raw: Any) -> Any:
     """A row of a frame is an output, a record with the names of the columns; numbers and times keep their types."""
     names = [str(name) for name in raw.columns]
-    if len(set(names)) < len(names) or not names:
+    if len(set(names)) < len(names) or not all(names) or not names:
+        # numpy calls a field without a name otherwise.
         return raw.to_numpy()
     return _records(dict(zip(names, (_column(raw[name]) for name in raw.columns), strict=True)), len(raw))
 

@@ -99,8 +99,11 @@ def merged(states: Sequence[Forms]) -> Forms:
 
 
 def form_of(outputs: np.ndarray) -> Form:
-    """Return the kind of dtype, with the unit of a time, and the shape of one output."""
-    return (outputs.dtype.str if outputs.dtype.kind in "mM" else outputs.dtype.kind, outputs.shape[1:])
+    """Return the kind of dtype, with the unit of a time or the names of columns, and the shape of one output."""
+    dtype = outputs.dtype
+    if dtype.names:
+        return dtype.kind + "\n".join(dtype.names), outputs.shape[1:]
+    return (dtype.str if dtype.kind in "mM" else dtype.kind, outputs.shape[1:])
 
 
 def as_objects(outputs: np.ndarray) -> np.ndarray:
@@ -113,10 +116,23 @@ def as_objects(outputs: np.ndarray) -> np.ndarray:
 
 
 def alike(*parts: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Outputs of several calls in one form: as objects where a part of them are."""
+    """Outputs of several calls in one form: as objects where a part of them are.
+
+    Columns of records become objects where their types differ, so that each value is the same whatever call it is from.
+    """
     if len({form_of(part) for part in parts}) > 1 and any(part.dtype.kind == "O" for part in parts):
         return tuple(map(as_objects, parts))
+    dtypes = [part.dtype for part in parts]
+    if len(set(dtypes)) > 1 and all(dtype.names == dtypes[0].names is not None for dtype in dtypes):
+        return tuple(part.astype(_of_all(dtypes)) for part in parts)
     return parts
+
+
+def _of_all(dtypes: Sequence[np.dtype[Any]]) -> np.dtype[Any]:
+    """A type of records of the same columns: each in the type that all give it, or of objects."""
+    names: tuple[str, ...] = dtypes[0].names or ()
+    columns = {name: {dtype[name] for dtype in dtypes} for name in names}
+    return np.dtype([(name, found.pop() if len(found) == 1 else object) for name, found in columns.items()])
 
 
 def concatenated(parts: Sequence[np.ndarray]) -> np.ndarray:

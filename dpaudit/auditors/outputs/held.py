@@ -17,7 +17,6 @@ from dpaudit.auditors.outputs.flat import (
     Structure,
     Uniform,
     Varied,
-    outputs_by_structure,
     paths,
     steps,
 )
@@ -220,12 +219,18 @@ def texts_at(flat: Uniform | Varied, held: str) -> tuple[np.ndarray, list[Any]]:
 
 
 def texts_by_path(flats: Iterable[Flat], most: int) -> dict[str, list[Any]]:
-    """Texts of all outputs, in their order, at those of the first paths at which every output has one."""
+    """Texts of all outputs, in their order, at those of the first paths at which every output has one.
+
+    The path of texts that are the whole outputs is empty.
+    """
     found: dict[str, list[Any]] | None = None
     for flat in flats:
         groups = flat.groups if isinstance(flat, Grouped) else [(np.arange(len(flat)), flat)]
+        groups = [(at, with_whole_texts(group)) for at, group in groups]
         if found is None:
-            found = {path: [] for path in paths(next(iter(outputs_by_structure(flat))))[:most]}
+            _, group = groups[0]
+            first = group.structure if isinstance(group, Uniform) else group.structures[0]
+            found = {path: [] for path in ([""] if _is_one_text(first) else paths(first)[:most])}
         for path in list(found):
             texts: np.ndarray = np.full(len(flat), None, dtype=object)
             for at, group in groups:

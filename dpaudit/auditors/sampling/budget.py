@@ -10,6 +10,7 @@ import numpy as np
 
 from dpaudit.auditors.sampling.pace import Announce, Pace, clock
 from dpaudit.auditors.sampling.work import Work
+from dpaudit.claims.inputs import short_repr
 from dpaudit.claims.ranges import in_range
 from dpaudit.errors import ParameterError
 
@@ -31,7 +32,7 @@ def complement(probability: float) -> float:
 def check_confidence(confidence: float) -> None:
     """Raise ParameterError where a confidence is not above 0 and below 1, or too near to either to be told from it."""
     if not in_range(confidence, 0, 1, without=(0.0, 1.0)):
-        raise ParameterError(f"confidence must be above 0 and below 1, got {confidence}")
+        raise ParameterError(f"confidence must be above 0 and below 1, got {short_repr(confidence)}")
     if complement(confidence) == 1:
         raise ParameterError(f"confidence must be at least 1e-15, got {confidence}, whose complement is 1")
 
@@ -47,7 +48,7 @@ def deadline_in(seconds: float | None) -> float | None:
     if seconds is None:
         return None
     if isinstance(seconds, bool) or not in_range(seconds, 0, without=(0.0,)):
-        raise ParameterError(f"seconds must be above 0 and finite, got {seconds!r}")
+        raise ParameterError(f"seconds must be above 0 and finite, got {short_repr(seconds)}")
     return clock() + float(seconds)
 
 

@@ -350,7 +350,9 @@ def of_calls(
     names = _names(calls[0], columns, naming)
     if of_numbers:
         some = calls[0].reshape(len(calls[0]), -1)[:, :_COLUMNS_COPIED]
-        copies = (_in(name, of_copies(values)) for name, values in zip(names, _numbers(some, None), strict=False))
+        parts = 2 if some.dtype.kind == "c" else 1
+        own = [name for part in np.split(np.array(names), parts) for name in part[:_COLUMNS_COPIED].tolist()]
+        copies = (_in(name, of_copies(values)) for name, values in zip(own, _numbers(some, None), strict=True))
         oddity = oddest([_of_columns(_numbers(np.concatenate(looked_at), None), looked_at, names), *copies])
     else:
         oddity = _of_columns(rest, halves[1], names)
@@ -568,11 +570,13 @@ def _codes_of(outputs: np.ndarray) -> np.ndarray:
 def _columns(rows: np.ndarray) -> Iterator[_Column]:
     """Yield the columns, those of texts as codes in the order of these."""
     if rows.dtype.names:
-        parts = [(f"column {name}", rows[name]) for name in rows.dtype.names]
+        parts = [part for name in rows.dtype.names for part in _single(f"column {name}", rows[name])]
     else:
         flat = rows.reshape(len(rows), -1)
         parts = [(f"column {i + 1}" if flat.shape[1] > 1 else "", flat[:, i]) for i in range(flat.shape[1])]
     for label, values in parts[:_MOST_COLUMNS]:
+        if values.dtype.kind in "US":
+            values = values.astype(object)
         if values.dtype.kind == "O":
             texts = [str(value) for value in values.tolist()]
             codes = np.unique(np.array(texts), return_inverse=True)[1].astype(np.int64)
@@ -581,6 +585,14 @@ def _columns(rows: np.ndarray) -> Iterator[_Column]:
             yield _Column(label, values, values)
         elif values.dtype.kind in "mM":
             yield _Column(label, values.astype(np.int64), values.astype(np.int64))
+
+
+def _single(label: str, values: np.ndarray) -> list[tuple[str, np.ndarray]]:
+    """Columns of a field of records, which may hold an array in each."""
+    if values.ndim == 1:
+        return [(label, values)]
+    flat = values.reshape(len(values), -1)
+    return [(f"{label}, number {i + 1}", flat[:, i]) for i in range(min(flat.shape[1], _MOST_COLUMNS))]
 
 
 def _structured_columns(rows: np.ndarray) -> list[_Column] | None:
@@ -594,7 +606,14 @@ def _structured_columns(rows: np.ndarray) -> list[_Column] | None:
         return None
     made = zip(columns.names, _numbers(looked_at, columns).astype(np.float64), columns.kept, strict=False)
     found = [_Column(label, values, values if kept % 2 or not kept else None) for label, values, kept in made]
-    return [*found, *_numbered_texts(looked_at)]
+    numbered = list(_numbered_texts(looked_at))
+    # What is a number in a text is one of its columns too.
+    same = [each.counting for each in numbered]
+    return [*(each for each in found if not any(_equal(each.counting, one) for one in same)), *numbered]
+
+
+def _equal(one: np.ndarray | None, other: np.ndarray | None) -> bool:
+    return one is not None and other is not None and np.array_equal(one, other)
 
 
 def _numbered_texts(outputs: np.ndarray) -> Iterator[_Column]:
@@ -602,7 +621,7 @@ def _numbered_texts(outputs: np.ndarray) -> Iterator[_Column]:
     for path, texts in texts_by_path(Apart(outputs, remembered=False), _MOST_COLUMNS).items():
         numbers = _numbers_in(list(map(str, texts)))
         if numbers is not None:
-            yield _Column(f"output{path}", numbers, numbers)
+            yield _Column(f"output{path}" if path else "", numbers, numbers)
 
 
 def _numbers_in(texts: list[str]) -> np.ndarray | None:

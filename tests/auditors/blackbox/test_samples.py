@@ -74,6 +74,9 @@ def test_numbers_that_are_none_are_refused(bad):
         if bad is not None and not (name == "claimed" and bad == 1.0):
             with pytest.raises(dpaudit.ParameterError, match=f"{name} must be"):
                 dpaudit.bound_from_samples(*drawn, **{name: bad})
+        if bad is not None:
+            with pytest.raises(dpaudit.ParameterError, match="stop_early must be True or False"):
+                dpaudit.epsilon_lower_bound(lambda data, size, rng: rng.random(size), 0, 1, stop_early=bad)
     with pytest.raises(dpaudit.ParameterError, match="samples must be at least 1000"):
         dpaudit.epsilon_lower_bound(lambda data, size, rng: rng.random(size), 0, 1, samples=None)
 
@@ -179,6 +182,10 @@ def test_new_outputs_are_not_taken_for_old_ones(sample):
         ([0.0] * 50, [0.0] * 50, {"delta": 1.0}, "delta"),
         ([0.0] * 50, [0.0] * 50, {"confidence": 0}, "confidence"),
         ([0.0] * 50, [0.0] * 50, {"seed": -1}, "seed"),
+        ([0.0] * 50, [0.0] * 50, {"guarantee": 1.0}, "guarantee must be one such as .* got 1.0"),
+        ([0.0] * 50, [0.0] * 50, {"names": None}, "names must be two texts, .* got None"),
+        ([0.0] * 50, [0.0] * 50, {"names": ("x",)}, r"names must be two texts, .* got \('x',\)"),
+        ([0.0] * 50, [0.0] * 50, {"confidence": "0.9"}, "confidence must be .* got '0.9'"),
         ([0.0] * 50, [0.0] * 50, {"claimed": -1.0}, "claimed"),
         ([0.0] * 50, [0.0] * 50, {"features": "bits"}, "features"),
         ([0.0] * 50, [0.0] * 50, {"features": lambda outputs: outputs[:3]}, "return 25 outputs along axis 0"),

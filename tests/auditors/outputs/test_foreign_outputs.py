@@ -302,6 +302,34 @@ def test_what_a_value_of_a_record_is_depends_on_no_other_value_of_its_field():
     assert parts.tolist()[0][1] == 3
 
 
+def test_frames_whose_columns_differ_are_refused():
+    pd = pytest.importorskip("pandas")
+
+    def dummies(data, size, rng):
+        return pd.get_dummies(pd.Series(rng.choice(["a", "b", "c"], p=[0.4 + data, 0.4, 0.2 - data], size=size)))
+
+    with pytest.raises(
+        dpaudit.CheckError, match=r"columns \['a', 'b'\] after others with \['a', 'b', 'c'\]; return the"
+    ):
+        dpaudit.epsilon_lower_bound(lambda data, size, rng: dummies(0.2 * data, size, rng), 0, 1, samples=1000)
+
+
+def test_a_column_without_a_name_is_looked_at():
+    pd = pytest.importorskip("pandas")
+
+    def frame(data, size, rng):
+        return pd.DataFrame({"": rng.laplace(size=size) + data, "other": rng.laplace(size=size)})
+
+    assert dpaudit.epsilon_lower_bound(frame, 0, 1, samples=4000, seed=SEED).epsilon > 0.5
+
+
+def test_an_array_of_pythons_own_holds_outputs():
+    def numbered(data, size, rng):
+        return array("d", rng.laplace(size=size) + data)
+
+    assert dpaudit.epsilon_lower_bound(numbered, 0, 1, samples=4000, seed=SEED).epsilon > 0.5
+
+
 def rarely_missing(pd, data, size, rng):
     values = rng.integers(0, 3, size).tolist()
     for i in np.flatnonzero(rng.random(size) < 5e-5):
@@ -350,10 +378,13 @@ def held(x, coin):
             lambda x, coin: {"row": {"n": x, "inside": {"coin": coin, "pair": [0.5, 1.5]}}},
         ),
         (lambda x, coin: array("d", [x, coin]), lambda x, coin: [x, float(coin)]),
+        (lambda x, coin: memoryview(np.array([1e3 * x, coin], dtype=">i4")), lambda x, coin: [int(1e3 * x), coin]),
+        (lambda x, coin: memoryview(np.array([coin], dtype="f2")), lambda x, coin: [float(coin)]),
+        (lambda x, coin: IPv6Address(f"fe80::{coin}%{coin}"), lambda x, coin: [(0xFE80 << 112) + coin, str(coin)]),
         (lambda x, coin: MappingProxyType({"x": x, "coin": coin}), lambda x, coin: {"x": x, "coin": coin}),
         (lambda x, coin: (x, np.void(bytes([coin, 7]))), lambda x, coin: (x, bytes([coin, 7]))),
     ],
-    ids=["a row of a record array", "one in a dict", "array", "mapping", "bytes"],
+    ids=["a row of a record array", "one in a dict", "array", "view", "half", "scope", "mapping", "bytes"],
 )
 def test_values_that_only_hold_others_are_what_they_hold(made, plainly):
     rng = np.random.default_rng(7)

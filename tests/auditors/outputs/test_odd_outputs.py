@@ -245,6 +245,9 @@ def test_outputs_that_look_the_same_by_their_repr_are_inconclusive(inside):
     assert "of values of type Sealed only the `repr` is seen" in bound.notes[0]
     with pytest.raises(AssertionError, match="inconclusive"):
         assert_private(sample, epsilon=3.0, pairs=[(0, 1)], samples=5000)
+    drawn = tuple(sample(data, 5000, np.random.default_rng(data)) for data in (0, 1))
+    with pytest.raises(AssertionError, match="of values of type Sealed only the `repr` is seen"):
+        assert_private(drawn, epsilon=3.0)
 
 
 def test_a_negative_zero_is_seen_in_the_bits():

@@ -233,3 +233,15 @@ def test_outputs_that_come_one_after_the_other_are_as_those_that_are_joined(part
     assert found.dtype == expected.dtype
     assert found.flags.f_contiguous == expected.flags.f_contiguous
     assert found.tolist() == expected.tolist()
+
+
+def test_a_record_is_the_same_whatever_types_other_calls_have():
+    whole = np.array([(1, 2**53 + 1), (2, 2**53 + 3)], dtype=[("a", "i8"), ("b", "i8")])
+    others = [np.array([(1, 0.5)], dtype=[("a", "i8"), ("b", kind)]) for kind in ("f8", object)]
+    alone = outcome_keys(concatenated([whole, others[1]]), "values")[:2].tolist()
+    for other in others:
+        both = concatenated([whole, other])
+        assert both["b"].tolist() == [2**53 + 1, 2**53 + 3, 0.5]
+        assert both.dtype["a"] == "i8"
+        assert outcome_keys(both, "values")[:2].tolist() == alone
+        assert end_to_end(iter([whole, other]), 3)["b"].tolist() == both["b"].tolist()

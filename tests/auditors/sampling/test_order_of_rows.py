@@ -115,6 +115,21 @@ def test_numbered_texts_are_row_numbers(texts):
     """Of two halves of one table, they would tell every row of either from those of the other."""
     column = np.array(texts, dtype=object)
     assert row_numbers(records(id=column, x=drawn(1)[: len(column)])) == ["column id"]
+    assert row_numbers(column) == row_numbers(np.array(texts)) == [""]
+    assert row_numbers(structures(*([text] for text in texts))) == ["output[0]"]
+
+
+@pytest.mark.parametrize("text", [str, str.encode, lambda text: [text]], ids=["text", "bytes", "list of one"])
+def test_halves_of_numbered_texts_are_refused(text):
+    a, b = ([text(f"user{number}") for number in range(3000 * half, 3000 * (half + 1))] for half in (1, 2))
+    with pytest.raises(dpaudit.CheckError, match="grows by the same step from row to row"):
+        dpaudit.bound_from_samples(a, b)
+
+
+def test_numbers_in_an_array_of_each_record_are_columns():
+    rows = np.zeros(5000, dtype=[("v", float, 3), ("k", int)])
+    rows["v"][:, 0], rows["v"][:, 2], rows["k"] = drawn(1), np.arange(5000), drawn(2) > 0
+    assert row_numbers(rows) == ["column v, number 3"]
 
 
 @pytest.mark.slow
