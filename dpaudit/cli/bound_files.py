@@ -77,7 +77,7 @@ def bound_files(
     options += [*(["--curve"] if curve else []), "--seed", str(seed)]
     certain = 1 - complement(confidence) / 2 if curve else confidence
     look: dict[str, Any] = {"confidence": certain, "seed": seed, "features": features}
-    is_plan = len(files) == 1 and label is None
+    of_folder = len(files) == 1 and label is None
     texts: list[Any] = []
     results, verdicts, statuses = [], [], []
     for pair in pairs:
@@ -88,7 +88,7 @@ def bound_files(
             found = bound_from_samples(*tables, guarantee=guarantee, names=names, **look)
             whole = privacy_bounds_from_samples(*tables, names=names, **look) if curve else None
         except DpauditError as error:
-            if not is_plan:
+            if not of_folder:
                 raise
             say(f"{pair.name}: {error}")
             statuses.append(status_of_error(error))
@@ -100,7 +100,7 @@ def bound_files(
             texts.append(
                 _told(pair, names, found, whole, claimed, evidence)
                 if format_ == "json"
-                else _text(pair, names, found, whole, claimed, many=is_plan)
+                else _text(pair, names, found, whole, claimed, many=of_folder)
             )
             statuses.append(0 if evidence is None else status_of(evidence.verdict, None))
         verdicts.append("bounded" if evidence is None else evidence.verdict.value)
@@ -117,10 +117,10 @@ def bound_files(
             )
             results.append(result)
     if format_ == "json":
-        content: Any = texts if is_plan else texts[0]
+        content: Any = texts if of_folder else texts[0]
         write_out(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     else:
-        write_out("".join(map(str, texts)) + (_summed_up(verdicts, confidence) if is_plan else ""))
+        write_out("".join(map(str, texts)) + (_summed_up(verdicts, confidence) if of_folder else ""))
     if output is not None:
         command = shlex.join(["dpaudit", "bound", *_words(files, label), *options])
         write(bounds_record(results, seed=seed, command=command, started=started), output)

@@ -558,7 +558,7 @@ def what_was_read_by_text(types: Sequence[str]) -> str:
 
 
 def why_no_limit_in_time(bound: PairBound, parameter: str, *, is_program: bool = False) -> list[str]:
-    """Return the same where the time was over; nothing where there is a limit."""
+    """Return the words of `why_no_limit` where the time ran out; nothing where there is a limit."""
     if math.isfinite(bound.detection_limit):
         return []
     if (bound.blind or bound.hidden) and not bound.too_few:

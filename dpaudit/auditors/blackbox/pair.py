@@ -127,7 +127,7 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
     OutOfTimeError
         The deadline passed before the final sample was begun.
     CheckError
-        The sampler breaks its contract; outputs that depend on each other beyond chance, or on a state, do.
+        The sampler breaks its contract, or its outputs depend on each other beyond chance or on a state.
 
     Notes
     -----

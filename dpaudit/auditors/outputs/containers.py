@@ -11,12 +11,12 @@ from dpaudit.auditors.outputs.flat import Flat, Structure, named_tuple_of, outpu
 _REMEMBERED = 4096
 
 _MOST = 32
-"""Containers, at most, that are looked at: those that are as often there as not come first. Chosen by hand."""
+"""How many containers are looked at, at most: those that about half of the outputs have come first. Chosen by hand."""
 
 _EMPTY = {"list": "[]", "dict": "{}", "set": "set()"}
 _OTHERS = {"list": "a list", "dict": "a dict", "set": "a set"}
 _NO_CLASSES = frozenset({"text", "whole", "decimal", "complex", "record"})
-"""What structures are that are neither of these nor of a class."""
+"""Structures that are neither of these nor of a class."""
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -47,9 +47,9 @@ def _add_containers(structure: Structure, path: str, found: dict[str, str]) -> N
 
 
 def telling_containers(flats: Sequence[Flat]) -> list[tuple[str, str]]:
-    """Return what outputs with values on the same paths differ in: a path, and what some have there and others not.
+    """Return where outputs with values on the same paths differ: a path, and what some, but not all, have there.
 
-    Of several that say the same of the outputs, the first is there.
+    Of several differences that divide the outputs in the same way, the first one is returned.
     """
     counts: Counter[Structure] = Counter()
     for flat in flats:

@@ -1,4 +1,4 @@
-"""Values in the lists and sets of structured outputs: whose each one is, where it stands, and what it is."""
+"""Values in the lists and sets of structured outputs: which output has each, at which place, and what it is."""
 
 from __future__ import annotations
 

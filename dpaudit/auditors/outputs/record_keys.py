@@ -21,12 +21,12 @@ MOST_OF_TABLE = 2048
 """Contents of a list of records, at most, where they stand for all of it: a dict may have 4,096 keys."""
 
 _MOST_TOGETHER, _MOST_PARTS = 3, 6
-"""Parts of a record, at most, that are considered as its key together, where none is one alone; and from how many they
-are chosen, the first ones."""
+"""How many parts of a record are considered as its key together, at most, where no part alone is its key; and among how
+many of its first parts they are looked for."""
 
 _BY_CHANCE = 0.1
 """How often keys may come again within an output, as a part of how often they would if each record had its own at
-random: numbers of records that hardly come again for there are many, such as rows of a matrix, are no keys."""
+random: numbers that hardly come again because there are many of them, as in the rows of a matrix, are no keys."""
 
 
 @dataclass(frozen=True, slots=True)
