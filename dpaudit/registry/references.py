@@ -221,7 +221,7 @@ def targets_in(path: str) -> list[TargetReference]:
     if not found:
         raise TargetError(
             f"{path} defines no target; define a subclass of dpaudit.Mechanism with `claims`, or with claims that are "
-            "declared about it"
+            "declared about it; classes that are made in another module are no targets of this one"
         )
     return found
 

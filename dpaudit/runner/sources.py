@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from dpaudit.claims.declarations import Declaration, declarations_of
-from dpaudit.errors import PlanError
+from dpaudit.errors import PlanError, TargetError
 from dpaudit.plan import Plan, PlannedAudit, plan_beside, plans, plans_in, plans_of, read_plan
 from dpaudit.registry import (
     TargetReference,
@@ -30,6 +30,8 @@ class Source:
     ----------
     called
         The TARGET argument that means it.
+    name
+        Its name, by which results are known.
     reference
         Where it is.
     plans
@@ -39,6 +41,7 @@ class Source:
     """
 
     called: str
+    name: str
     reference: TargetReference
     plans: tuple[tuple[Plan, tuple[PlannedAudit, ...]], ...] = ()
     claims: frozenset[str] | None = None
@@ -50,8 +53,26 @@ def sources_of(request: Request) -> list[Source]:
     Raises
     ------
     DpauditError
-        A target or plan is unknown or unusable.
+        A target or plan is unknown or unusable, or two targets have one name.
     """
+    found = _sources_of(request)
+    _check_names(found)
+    return found
+
+
+def _check_names(sources: Iterable[Source]) -> None:
+    """Raise TargetError where two targets have one name: the results of one would be taken for those of the other."""
+    known: dict[str, Source] = {}
+    for source in sources:
+        first = known.setdefault(source.name, source)
+        if first.reference != source.reference and first.reference.load() is not source.reference.load():
+            raise TargetError(
+                f"{first.called} and {source.called} are two targets named {source.name!r}, which results are known "
+                "by; set `name` in one of the classes to another one, or audit them one by one"
+            )
+
+
+def _sources_of(request: Request) -> list[Source]:
     if not request.targets:
         found = plans_in(Path("audits")) or plans()
         if not found:
@@ -82,7 +103,7 @@ def _named(text: str) -> Iterator[Source]:
             return
     for reference in find_targets(text):
         name = reference.load().name
-        yield Source(called=called(reference, name), reference=reference, plans=_plans_of(reference, name))
+        yield Source(called=called(reference, name), name=name, reference=reference, plans=_plans_of(reference, name))
 
 
 def _plans_of(reference: TargetReference, name: str) -> tuple[tuple[Plan, tuple[PlannedAudit, ...]], ...]:
@@ -100,7 +121,13 @@ def _of_claim(declaration: Declaration) -> Iterator[Source]:
     for target in declaration.targets:
         reference = catalogue()[target.name]
         plans_found = _plans_of(reference, target.name)
-        yield Source(called=target.name, reference=reference, plans=plans_found, claims=frozenset({declaration.id}))
+        yield Source(
+            called=target.name,
+            name=target.name,
+            reference=reference,
+            plans=plans_found,
+            claims=frozenset({declaration.id}),
+        )
 
 
 def _of_plan(plan: Plan) -> Iterator[Source]:
@@ -112,12 +139,14 @@ def _of_plan(plan: Plan) -> Iterator[Source]:
         named |= {target.name for declaration in made for target in declaration.targets}
     for name, reference in plan.targets.items():
         if plan.paper is None:
-            yield Source(called=called(reference, name), reference=reference, plans=((plan, _audits(plan, name)),))
+            planned = ((plan, _audits(plan, name)),)
+            yield Source(called=called(reference, name), name=name, reference=reference, plans=planned)
         elif name in named:
             audits = _audits(plan, name)
             own = {declaration.id for declaration in made if name in {target.name for target in declaration.targets}}
             yield Source(
                 called=called(reference, name),
+                name=name,
                 reference=reference,
                 plans=((plan, audits),),
                 claims=frozenset(own | {audit.claim for audit in audits}),

@@ -18,6 +18,9 @@ from dpaudit.sources.numpy_files import as_records
 from dpaudit.sources.tables import CHUNK
 from dpaudit.sources.text import cell, columns, lines_of, number_in, opened, refuse, rows_of
 
+_PADDED: Final = re.compile(r"^\s*[+-]?0[0-9]", re.ASCII | re.MULTILINE)
+"""Numbers that begin with 0, as codes of one length do."""
+
 _WHOLE: Final = re.compile(r"\s*[+-]?[0-9]+\s*", re.ASCII)
 _EXACT: Final = 2**53
 """Whole numbers up to this one, and some above it, are floating-point numbers too."""
@@ -223,8 +226,14 @@ class CsvTable(LineTable):
         self.notes: tuple[str, ...] = ()
         """What was guessed, in words."""
         self._looked_at: Sequence[str] = ()
+        self._padded: dict[int, int] = {}
         super().__init__(path)
         self._check_undecided()
+        self.notes += tuple(
+            f"column {self._column(place)} of {path} has a number that begins with 0, as 007 does, in line {line}; 007 "
+            "and 7 are one number, so write texts in JSON Lines if the zeros belong to the output"
+            for place, line in sorted(self._padded.items())
+        )
 
     def _lines(self, file: BinaryIO) -> Iterator[tuple[int, Sequence[Any]]]:
         rows = rows_of(self._path, file)
@@ -251,6 +260,10 @@ class CsvTable(LineTable):
             found = _array(_texts(column), "text") if self._texts[place] else _numbers(column, self._kinds[place])
             if found is None:
                 return None
+            if not self._texts[place] and place not in self._padded:
+                together = "\n".join(column)
+                if (padded := _PADDED.search(together)) is not None:
+                    self._padded[place] = block[together.count("\n", 0, padded.start())][0]
             if found.dtype == np.float64:
                 self._kinds[place] = "number"
             elif found.dtype == np.int64 and place not in self._inexact:

@@ -307,3 +307,33 @@ def test_a_sweep_that_is_refused_lists_no_constructors(refused, dpaudit, sampled
     monkeypatch.setattr(sweeps, "sweep_of", lambda library: found)
     assert TOO_FEW in refused("sweep", "opendp", "--samples", "500")
     assert "1 of 1 public constructors covered" in dpaudit("sweep", "opendp", "--samples", "1000").out
+
+
+@pytest.mark.slow
+def test_two_mechanisms_of_one_name_in_a_file_are_refused(folder, dpaudit):
+    """Results are known by names: one of the two would not have been audited, in silence."""
+    text = """
+import dpaudit
+
+def made(p):
+    class Coin(dpaudit.Mechanism):
+        def sample(self, data, size, rng):
+            return rng.random(size) < (p if data else 1 - p)
+        def neighbours(self):
+            return dpaudit.Neighbouring(relation="substitution", pairs=[(0, 1)], complete=True, scope="all")
+        def claims(self):
+            return [dpaudit.PrivacyClaim(id="c", statement="It is private.", epsilon=0.5)]
+    return Coin
+
+Good, Bad = made(0.6), made(0.99)
+"""
+    (folder / "coins.py").write_text(text, encoding="utf-8")
+    for targets in (["coins.py"], ["coins.py::Good", "coins.py::Bad"]):
+        outcome = dpaudit("check", *targets)
+        assert outcome.status == 2
+        assert "coins.py::Good and coins.py::Bad are two targets named 'coin'" in outcome.err
+    assert dpaudit("check", "coins.py::Bad", "--samples", "2000").status == 1
+    (folder / "coins.py").write_text(
+        text.replace("Bad = made(0.6), made(0.99)", "Same = (made(0.6),) * 2"), encoding="utf-8"
+    )
+    assert dpaudit("check", "coins.py", "--samples", "2000").status == 0

@@ -600,3 +600,15 @@ def test_folders(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(dpaudit.DataError, match="no pairs"):
         pairs_in(tmp_path / "empty")
+
+
+def test_numbers_that_begin_with_zeros_are_noted(tmp_path):
+    file = tmp_path / "a.csv"
+    file.write_text("code,x\n" + "7,0.5\n" * 4 + '"007",0.5\n', encoding="utf-8")
+    table = read_table(file)
+    assert table.notes == (
+        f"column code of {file} has a number that begins with 0, as 007 does, in line 6; 007 and 7 are one number, so "
+        "write texts in JSON Lines if the zeros belong to the output",
+    )
+    file.write_text("code,x\n" + "7,0.5\n0,0\n0.25,1\n-0.5,2020\n", encoding="utf-8")
+    assert read_table(file).notes == ()

@@ -15,6 +15,8 @@ from uuid import UUID
 
 import numpy as np
 
+from dpaudit.errors import CheckError
+
 MOST_DENSE = 4096
 """Entries of a sparse matrix, at most, that are written out; of larger ones, those that are not 0 are kept alone."""
 
@@ -39,7 +41,7 @@ _HOLDING_ONE = bytearray | UUID | IPv4Address | IPv6Address | PurePath | SimpleN
 def is_foreign(kind: type) -> bool:
     """Whether values of a type are made plain: frames, series, sparse matrices, sequences, and what holds one value."""
     if issubclass(kind, np.ndarray | np.generic):
-        return issubclass(kind, np.void)
+        return issubclass(kind, np.void | np.ma.MaskedArray)
     return (
         issubclass(kind, range | slice | deque | array | memoryview | MappingProxyType | _HOLDING_ONE)
         or _attributes(kind) is not None
@@ -80,6 +82,8 @@ def is_array(kind: type) -> bool:
 def plain(item: Any) -> Any:
     """Return what a value of another library holds: rows as lists, named parts as dicts."""
     kind = type(item)
+    if isinstance(item, np.ma.MaskedArray):
+        return item.tolist()  # with None for what is masked
     if isinstance(item, np.void):
         # A row of a record array, or bytes.
         names = item.dtype.names
@@ -90,13 +94,17 @@ def plain(item: Any) -> Any:
         read, labels = _columns_of(item), _labels(item)
         if labels is None:
             return read
+        if not read or not item.index.is_unique:
+            return {"index": labels, "values": read}
         if isinstance(read, list):
             return dict(zip(labels, read, strict=True))
         return {name: dict(zip(labels, values, strict=True)) for name, values in read.items()}
     if is_series(kind):
         values = item.to_numpy().tolist()
         labels = _labels(item)
-        return values if labels is None else dict(zip(labels, values, strict=True))
+        if labels is None:
+            return values
+        return dict(zip(labels, values, strict=True)) if item.index.is_unique else {"index": labels, "values": values}
     if is_array(kind):
         return np.asarray(item).tolist()
     if isinstance(item, IPv6Address) and item.scope_id is not None:
@@ -113,7 +121,11 @@ def plain(item: Any) -> Any:
         return dict(item)
     if kind is memoryview:
         # A view itself lists only numbers that are in the byte order of the machine.
-        return item.tobytes() if item.format in _BYTES else np.asarray(item).tolist()
+        try:
+            return item.tobytes() if item.format in _BYTES else np.asarray(item).tolist()
+        except ValueError as error:
+            words = f"an output holds a view of memory that cannot be read ({error}); return what it holds"
+            raise CheckError(words) from error
     if (attributes := _attributes(kind)) is not None:
         return {name: getattr(item, name) for name in attributes}
     if kind is range or kind is slice:
@@ -153,7 +165,7 @@ def _plain_columns(frame: Any) -> dict[Any, list[Any]] | None:
 
 
 def _labels(item: Any) -> list[Any] | None:
-    """Labels of a series or a frame, where they are more than positions and tell its values apart."""
+    """Labels of a series or a frame, where they are more than positions."""
     index = getattr(item, "index", None)
     if index is None or not hasattr(index, "is_unique"):
         return None
@@ -161,7 +173,7 @@ def _labels(item: Any) -> list[Any] | None:
         # Nearly all frames count their rows, and writing out the numbers takes as long as reading a column.
         return None
     labels = index.tolist()
-    return None if not index.is_unique or labels == list(range(len(labels))) else labels
+    return None if labels == list(range(len(labels))) else labels
 
 
 def _sparse_row(item: Any) -> Any:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.auditors.outputs.fields import attributes, is_object
-from dpaudit.auditors.outputs.foreign import is_foreign, plain
+from dpaudit.auditors.outputs.foreign import is_foreign, is_sparse, plain
 from dpaudit.claims.inputs import error_text
 from dpaudit.errors import CheckError
 
@@ -169,7 +169,7 @@ def _holds_address(item: Any) -> bool:
 def with_names(outcomes: np.ndarray) -> list[Any]:
     """Return outcomes as an event lists them: records, named tuples and objects with the names of their parts.
 
-    Views of memory are what they hold, and exceptions what their ``repr`` says.
+    Views of memory and sparse matrices are what they hold, and exceptions what their ``repr`` says.
     """
     names = outcomes.dtype.names
     if names is None:
@@ -181,14 +181,14 @@ def _named(item: Any) -> Any:
     if isinstance(item, tuple) and hasattr(item, "_fields"):
         return {name: _named(part) for name, part in zip(item._fields, item, strict=True)}
     kind: Any = type(item)
+    if kind is memoryview or is_sparse(kind):
+        return plain(item)
     if is_object(kind) and (fields := attributes(item)) is not None:
         return {name: _named(part) for name, part in fields.items()}
     if kind is list or kind is tuple:
         return kind(_named(part) for part in item)
     if kind is dict:
         return {key: _named(part) for key, part in item.items()}
-    if kind is memoryview:
-        return plain(item)
     if isinstance(item, BaseException):
         # As a text it would be its message, without its type.
         return repr(item)

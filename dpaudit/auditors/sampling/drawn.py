@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Number
 from pathlib import PurePath
 from typing import Any
 
@@ -14,6 +15,8 @@ from dpaudit.claims.inputs import short_repr
 from dpaudit.errors import DataError
 from dpaudit.sources.structures import in_one_form
 from dpaudit.sources.tables import ArrayTable, Table, form_of, in_order, shared_type
+
+_NUMBERS = "biuf"
 
 _LOOKED_AT, _DEEPEST = 100, 8
 """Outputs of either side in which times are searched, and the levels of structures."""
@@ -39,7 +42,7 @@ def tables_of(a: Any, b: Any, names: tuple[str, str]) -> tuple[Table, Table]:
     )
     if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
         arrays = isinstance(a, np.ndarray) and isinstance(b, np.ndarray)
-        first, second = _as_whole_numbers(first, second, listed=not arrays)
+        first, second = _with_others(*_as_whole_numbers(first, second, listed=not arrays))
     one, other = (
         ArrayTable(each, name) if isinstance(each, np.ndarray) else each
         for each, name in zip((first, second), names, strict=True)
@@ -191,6 +194,37 @@ def _as_whole_numbers(first: np.ndarray, second: np.ndarray, *, listed: bool) ->
         if _shape_of_whole_numbers(large) == small.shape[1:]:
             return as_objects(first), as_objects(second)
     return first, second
+
+
+def _with_others(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return both sides with numbers as objects, where one side alone has other values among them, such as None."""
+    names = first.dtype.names
+    if not names:
+        if _are_mixed(first) and second.dtype.kind in _NUMBERS:
+            return first, as_objects(second)
+        return (as_objects(first), second) if _are_mixed(second) and first.dtype.kind in _NUMBERS else (first, second)
+    if names != second.dtype.names:
+        return first, second
+    for name in names:
+        one, other = _with_others(first[name], second[name])
+        first, second = _with_column(first, name, one), _with_column(second, name, other)
+    return first, second
+
+
+def _are_mixed(outputs: np.ndarray) -> bool:
+    """Whether outputs are single values of several kinds, numbers or None among them."""
+    if outputs.dtype.kind != "O" or outputs.ndim > 1:
+        return False
+    kinds = set(map(type, outputs.tolist()))
+    return len(kinds) > 1 and any(kind is type(None) or issubclass(kind, Number) for kind in kinds)
+
+
+def _with_column(records: np.ndarray, name: str, column: np.ndarray) -> np.ndarray:
+    """Records with another column in place of that of a name."""
+    if records.dtype[name] == column.dtype:
+        return records
+    types = [(each, column.dtype if each == name else records.dtype[each]) for each in records.dtype.names or ()]
+    return records.astype(types)
 
 
 def _shape_of_whole_numbers(outputs: np.ndarray) -> tuple[int, ...] | None:

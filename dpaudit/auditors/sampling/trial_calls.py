@@ -163,10 +163,9 @@ class TrialCalls:
             return
         if size < COMPARED or (seconds > _SLOW and not is_first):
             return  # few outputs may agree by chance; a generator of its own would have shown on the first input
-        keys = first.keys
-        varied, differs = bool((keys != keys[0]).any()), False
+        varied, differs = bool((first.keys != first.keys[0]).any()), False
         for i in range(4):
-            other = _compared_call(sampler, data, f"other {i}", size).keys
+            keys, other = _keys_alike(first, _compared_call(sampler, data, f"other {i}", size))
             differs = differs or not np.array_equal(keys, other)
             varied = varied or bool((other != other[0]).any())
             if varied and differs:
@@ -334,6 +333,15 @@ def _told_apart(sampler: Sampler, outputs: np.ndarray, mapped: np.ndarray) -> _C
     begun = clock()
     keys = sampler.told_apart(outputs, mapped)
     return _Compared(outputs, mapped, keys, clock() - begun)
+
+
+def _keys_alike(first: _Compared, other: _Compared) -> tuple[np.ndarray, np.ndarray]:
+    """Keys of the outputs of two calls in one form: that of texts alone differs from that of other values."""
+    if first.keys.dtype.kind == other.keys.dtype.kind:
+        return first.keys, other.keys
+    both = concatenated([first.mapped, other.mapped])
+    keys = outcome_keys(both, coding_of(both))
+    return keys[: len(first.keys)], keys[len(first.keys) :]
 
 
 def _check_alone(sampler: Sampler, first: _Compared, *, fewest: bool = False) -> None:

@@ -191,7 +191,7 @@ def test_files_that_cannot_be_used_are_named():
         dpaudit.privacy_bounds_from_samples(np.arange(99), np.arange(99), confidence=1.0)
     numbers = np.random.default_rng(1).permutation(99)
     bounds = dpaudit.privacy_bounds_from_samples(numbers, 1 + numbers[::-1])
-    with pytest.raises(ParameterError, match="guarantee must be one such as dpaudit.ApproximateDP"):
+    with pytest.raises(ParameterError, match=r"guarantee must be one such as dpaudit.ApproximateDP"):
         bounds.forces(3)
 
 

@@ -230,3 +230,18 @@ def test_a_handful_of_rows_says_nothing_and_raises_nothing(kind):
         bound = dpaudit.bound_from_samples(x, y, claimed=1.0, seed=seed)
         assert bound.value == 0
         assert bound.detection_limit == math.inf
+
+
+def test_values_of_other_types_on_one_side_alone_are_compared():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    numbers = rng.normal(size=3000).tolist()
+    with_none = [None if hidden else value for hidden, value in zip(rng.random(3000) < 0.3, numbers, strict=True)]
+    others = rng.normal(size=3000).tolist()
+    alone = dpaudit.bound_from_samples(with_none, others)
+    assert alone.epsilon > 3
+    assert alone.epsilon == dpaudit.bound_from_samples(with_none, np.array(others)).epsilon
+    records = [pd.DataFrame({"v": pd.array(each)}) for each in ([1, None] * 1000, [1, 2] * 1000)]
+    assert dpaudit.bound_from_samples(*records).epsilon > 3
+    with pytest.raises(dpaudit.DataError, match="A has texts and B has numbers"):
+        dpaudit.bound_from_samples(["a"] * 50, [0.5] * 50)

@@ -174,9 +174,13 @@ def test_labels_of_frames_and_series_say_where_values_are():
     assert plain(pairs) == {"count": {("rome", "a"): 3, ("oslo", "b"): 1}}
     one_name = pd.DataFrame([[1, 2.5], [3, 4.5]], columns=["x", "x"], index=["rome", "oslo"])
     assert plain(one_name) == {"rome": [1, 2.5], "oslo": [3, 4.5]}
-    # Positions say no more than the order, and equal labels do not say which value is whose.
+    # Positions say no more than the order.
     assert plain(frame.reset_index(drop=True)) == {"count": [3, 1], "kind": ["a", "b"]}
-    assert plain(pd.concat([frame, frame])) == {"count": [3, 1, 3, 1], "kind": ["a", "b", "a", "b"]}
+    # Equal labels do not say which value is whose, and stand beside the values.
+    twice = pd.concat([frame["count"], frame["count"]])
+    assert plain(twice) == {"index": ["rome", "oslo"] * 2, "values": [3, 1, 3, 1]}
+    assert plain(twice.to_frame()) == {"index": ["rome", "oslo"] * 2, "values": {"count": [3, 1, 3, 1]}}
+    assert plain(frame[[]]) == {"index": ["rome", "oslo"], "values": {}}
 
 
 @pytest.mark.slow
@@ -323,6 +327,33 @@ def test_a_column_without_a_name_is_looked_at():
     assert dpaudit.epsilon_lower_bound(frame, 0, 1, samples=4000, seed=SEED).epsilon > 0.5
 
 
+def test_a_view_of_memory_that_was_released_is_refused():
+    view = memoryview(b"a")
+    view.release()
+    with pytest.raises(dpaudit.CheckError, match=r"a view of memory that cannot be read .* return what it holds"):
+        dpaudit.epsilon_lower_bound(lambda data, size, rng: [view] * size, 0, 1, samples=1000)
+
+
+@pytest.mark.parametrize("other", [bytearray, memoryview])
+def test_bytes_that_come_in_two_types_are_equal_in_all_calls(other):
+    def constant(data, size, rng):
+        return [other(b"a") if rare else b"a" for rare in rng.random(size) < 0.02]
+
+    for seed in range(5):
+        assert dpaudit.epsilon_lower_bound(constant, 0, 1, samples=1000, seed=seed).epsilon == 0
+
+
+def test_events_say_what_a_sparse_matrix_holds():
+    def sparse(data, size, rng):
+        ones = rng.random(size) < (0.1 if data else 0.6)
+        return [scipy.sparse.csr_matrix(([float(one)], ([0], [0])), shape=(2, 2)) for one in ones]
+
+    assert dpaudit.epsilon_lower_bound(sparse, 0, 1, samples=2000, seed=1).event in (
+        [[0.0, 0.0], [0.0, 0.0]],
+        [[1.0, 0.0], [0.0, 0.0]],
+    )
+
+
 def test_an_array_of_pythons_own_holds_outputs():
     def numbered(data, size, rng):
         return array("d", rng.laplace(size=size) + data)
@@ -381,10 +412,14 @@ def held(x, coin):
         (lambda x, coin: memoryview(np.array([1e3 * x, coin], dtype=">i4")), lambda x, coin: [int(1e3 * x), coin]),
         (lambda x, coin: memoryview(np.array([coin], dtype="f2")), lambda x, coin: [float(coin)]),
         (lambda x, coin: IPv6Address(f"fe80::{coin}%{coin}"), lambda x, coin: [(0xFE80 << 112) + coin, str(coin)]),
+        (
+            lambda x, coin: (x, np.ma.array([1, 2], mask=[bool(coin), False])),
+            lambda x, coin: (x, [None if coin else 1, 2]),
+        ),
         (lambda x, coin: MappingProxyType({"x": x, "coin": coin}), lambda x, coin: {"x": x, "coin": coin}),
         (lambda x, coin: (x, np.void(bytes([coin, 7]))), lambda x, coin: (x, bytes([coin, 7]))),
     ],
-    ids=["a row of a record array", "one in a dict", "array", "view", "half", "scope", "mapping", "bytes"],
+    ids=["a row of a record array", "one in a dict", "array", "view", "half", "scope", "mask", "mapping", "bytes"],
 )
 def test_values_that_only_hold_others_are_what_they_hold(made, plainly):
     rng = np.random.default_rng(7)
