@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import dpaudit
+from dpaudit.auditors.outputs.checked_outputs import objects
 from dpaudit.auditors.sampling import pace
-from dpaudit.auditors.sampling.state_kept import StateKept
+from dpaudit.auditors.sampling.state_kept import StateKept, _keys
 
 
 def coins(rng, size):
@@ -174,3 +175,12 @@ def test_a_budget_that_is_used_up_within_a_deadline_is_refused(clock, own_random
     with pytest.raises(dpaudit.CheckError, match=r"keeps a state|different outputs for the same|depend on the call"):
         dpaudit.epsilon_lower_bound(sample, 0, 1, seconds=12, claimed=1.0, own_randomness=own_randomness)
     assert clock.now < 14
+
+
+@pytest.mark.parametrize("dtype", [bool, "i2", "u8", "f4", "f8", np.longdouble])
+@pytest.mark.parametrize("shape", [(40,), (40, 3), (40, 2, 2)])
+def test_outputs_of_an_array_have_the_keys_that_they_have_in_a_list(dtype, shape):
+    outputs = (np.random.default_rng(1).normal(size=shape) * 3).astype(dtype)
+    outputs[0] = 0 * outputs[0]
+    assert _keys(outputs) == _keys(objects(list(outputs)))
+    assert _keys(-outputs if dtype is not bool else outputs)[0] == _keys(objects(list(outputs)))[0]
