@@ -321,9 +321,10 @@ class SplitSamples:
         for chunk, table in zip(chunks, self.tables, strict=True):
             # Features may leave it out.
             for label in row_numbers(chunk) if self.features is None else ():
+                mend = "leave it out of both" if label else "give what the mechanism puts out on either input"
                 raise CheckError(
                     f"{label or 'the output'} of {table.name} grows by the same step from row to row, as a row number "
-                    "does, so that rows are not independent outputs; leave it out of both"
+                    f"does, so that rows are not independent outputs; {mend}"
                 )
 
     def choosing(self, task: PairTask) -> tuple[Outputs, Outputs]:
