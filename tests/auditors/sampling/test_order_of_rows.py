@@ -122,7 +122,8 @@ def test_numbered_texts_are_row_numbers(texts):
 @pytest.mark.parametrize("text", [str, str.encode, lambda text: [text]], ids=["text", "bytes", "list of one"])
 def test_halves_of_numbered_texts_are_refused(text):
     a, b = ([text(f"user{number}") for number in range(3000 * half, 3000 * (half + 1))] for half in (1, 2))
-    with pytest.raises(dpaudit.CheckError, match="the output of A grows by the same step .* give what the mechanism puts out|leave it out of both"):
+    mend = "leave it out of both" if isinstance(a[0], list) else "give what the mechanism puts out"
+    with pytest.raises(dpaudit.CheckError, match=f"of A grows by the same step .*; {mend}"):
         dpaudit.bound_from_samples(a, b)
 
 
