@@ -19,9 +19,11 @@ from dpaudit.auditors.blackbox.pair import EventBound, bound_event
 from dpaudit.auditors.blackbox.sequential import alpha_after
 from dpaudit.auditors.blackbox.tasks import PairTask
 from dpaudit.auditors.learning.counts import Choice, ThresholdEvent
+from dpaudit.auditors.learning.scores import OutcomeScore
 from dpaudit.auditors.likelihood.losses import LossScore
 from dpaudit.auditors.misfit import outcome_keyer
 from dpaudit.auditors.outputs.column_words import PLAIN, Naming
+from dpaudit.auditors.outputs.forms import concatenated
 from dpaudit.auditors.outputs.outputs import Coder, OutputsLike, raw_of
 from dpaudit.auditors.sampling.budget import Budget
 from dpaudit.auditors.sampling.sampler import Sampler
@@ -36,6 +38,9 @@ from dpaudit.statistics import bound_from_counts
 _LEAST, _MOST = 10_000, 4_000_000
 _AGAIN = 4
 """Times the samples of the audit that a check takes at most, unless it is told to."""
+
+_SHOWN = 100
+"""Outputs on either input by which outcomes are shown that an event knows by their hashes. Chosen by hand, for time."""
 
 _CAUTION = 2.0
 _UNCOUNTED = 1_000_000_000
@@ -136,8 +141,8 @@ def recheck(
     budget: Budget,
     streams: Streams,
     raw_outputs: bool,
-) -> EventBound:
-    """Bound the forced parameter by a given event on fresh samples.
+) -> tuple[EventBound, ThresholdEvent]:
+    """Bound the forced parameter by a given event on fresh samples; return the event too, with outcomes that it lists.
 
     Parameters
     ----------
@@ -178,7 +183,14 @@ def recheck(
         q_hits=known.hits[1],
         rows=max(known.trials),
     )
-    return bound_event(sampler, *inputs, choice=choice, guarantee=guarantee, samples=budget.samples, alpha=budget.alpha)
+    bound = bound_event(
+        sampler, *inputs, choice=choice, guarantee=guarantee, samples=budget.samples, alpha=budget.alpha
+    )
+    if not isinstance(event.score, OutcomeScore):
+        return bound, event
+    pair = sampler.about(*inputs)
+    outputs = concatenated([pair.draw(data, _SHOWN, "shown", side) for side, data in enumerate(inputs)])
+    return bound, replace(event, score=event.score.shown_by(outputs))
 
 
 def enough_samples(known: EventBound, guarantee: Guarantee, *, alpha: float) -> int:

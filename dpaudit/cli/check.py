@@ -361,6 +361,8 @@ def _tell(done: Run, output: Path | None) -> None:
         )
     if prepared.figures_left_out:
         say(f"{prepared.figures_left_out} audits of published figures are left to `dpaudit reproduce`")
+    for name in prepared.without_claims:
+        say(f"{name} makes no claim, and was not audited")
     for why, number in Counter(done.missing).items():
         say(f"{number} audits on real data were left out: {why}")
     if prepared.figures_not_on_data:

@@ -12,7 +12,7 @@ from dpaudit.registry.catalogue import (
 from dpaudit.registry.locate import code_file, is_below_current_folder, local_path
 from dpaudit.registry.names import suggestion
 from dpaudit.registry.references import TargetReference, TargetSource, line_in, targets_in
-from dpaudit.registry.targets import called, find_targets, reference_of
+from dpaudit.registry.targets import called, find_targets, reference_of, unclaimed
 
 __all__ = [
     "CataloguePaper",
@@ -33,4 +33,5 @@ __all__ = [
     "reference_of",
     "suggestion",
     "targets_in",
+    "unclaimed",
 ]

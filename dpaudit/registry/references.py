@@ -226,6 +226,23 @@ def targets_in(path: str) -> list[TargetReference]:
     return found
 
 
+def unclaimed_in(path: str) -> list[str]:
+    """Mechanisms of a file that put something out and make no claim, but for those that others in it are made of."""
+    module, _ = import_target(path)
+    own = {
+        name: value
+        for name, value in vars(module).items()
+        if _is_mechanism(value) and value.__module__ == module.__name__ and not name.startswith("_")
+    }
+    return [
+        name
+        for name, value in own.items()
+        if _puts_out(value)
+        and not is_target(value, module.__name__)
+        and not any(value in other.__mro__ for other in own.values() if other is not value)
+    ]
+
+
 def library_targets(text: str) -> list[TargetReference]:
     """Objects of a library that a TARGET argument means: one, or all that its file or module holds.
 

@@ -24,6 +24,7 @@ from dpaudit.registry.references import (
     names_catalogue_file,
     shown_path,
     targets_in,
+    unclaimed_in,
 )
 from dpaudit.sources.declarations import CommandDeclaration, declaration_of, is_command
 from dpaudit.sources.libraries.adapters import is_library
@@ -75,6 +76,13 @@ def find_targets(text: str) -> list[TargetReference]:
         f"unknown target {text!r}{suggestion(text, [*known, *papers, *catalogue_claims(), *files])}; "
         f"`dpaudit list` shows the catalogue{problems}"
     )
+
+
+def unclaimed(text: str) -> list[str]:
+    """Mechanisms of a file named as TARGET that make no claim, each by the TARGET argument that means it alone."""
+    if not text.endswith(".py") or is_library(text) or is_command(text):
+        return []
+    return [f"{shown_path(text)}::{name}" for name in unclaimed_in(text)]
 
 
 def reference_of(target: type[Mechanism]) -> TargetReference:

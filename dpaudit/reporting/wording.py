@@ -157,6 +157,15 @@ def also_measured(result: Result) -> str:
     return "; ".join(f"{row.label} {row.measured}" for row in rows)
 
 
+_OF_PAIRS = re.compile(r"\d+ (of \d+ pairs searched|pairs searched, of .+)")
+
+
+def pairs_left_out(result: Result) -> str:
+    """Return which part of the pairs of inputs a claim that seems to hold was held against; empty where that is all."""
+    found = _OF_PAIRS.search(result.scope) if result.verdict is Verdict.CONSISTENT else None
+    return "" if found is None else found[0]
+
+
 def numbers_line(result: Result) -> str:
     """Return all numbers of a result on one line."""
     parts = []

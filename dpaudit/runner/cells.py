@@ -18,7 +18,7 @@ from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import DataError, ParameterError, PlanError, TargetError
 from dpaudit.mechanism import Mechanism
 from dpaudit.plan import Plan, PlannedAudit, Scalar, grid, grid_size
-from dpaudit.registry import TargetReference, in_catalogue, suggestion
+from dpaudit.registry import TargetReference, in_catalogue, suggestion, unclaimed
 from dpaudit.registry.names import continued
 from dpaudit.runner.figures import figure_titles, named_figures
 from dpaudit.runner.instances import (
@@ -167,11 +167,14 @@ class Choice:
         How many published figures it leaves out.
     places
         Places of the cells that are to be audited: all of them, or those of the shard.
+    without_claims
+        Mechanisms of the files that make no claim, so that nothing of them is audited.
     """
 
     cells: tuple[Cell, ...]
     figures_left_out: int = 0
     places: tuple[int, ...] = ()
+    without_claims: tuple[str, ...] = ()
 
 
 def build_cells(request: Request) -> list[Cell]:
@@ -199,9 +202,17 @@ def choose(request: Request) -> Choice:
     _check_names(chosen, request)
     _check_number(chosen, request)
     cells: dict[tuple[str, ...], Cell] = {}
+    without: list[str] = []
     for each in chosen:
-        for cell in each.cells():
+        own = each.cells()
+        for cell in own:
             cells.setdefault(_identity(cell), cell)
+        if not own and not (request.claims or each.source.claims) and request.data is None:
+            without.append(each.source.called)
+            if each.source.is_named:
+                raise TargetError(
+                    f"nothing to check of {each.source.called}: it makes no claim; define `claims`, or leave it out"
+                )
     unknown = set(request.claims) - {cell.claim for cell in cells.values()}
     if unknown and request.figures is None:
         known = {name for each in chosen for name in each.claim_names()}
@@ -210,13 +221,21 @@ def choose(request: Request) -> Choice:
             named = [each for name in request.claims for each in (meant.get(name) or [name])]
             return choose(replace(asked, claims=tuple(dict.fromkeys(named))))
         name = min(unknown)
-        raise TargetError(f"unknown claim {name!r}{suggestion(name, known)}; known: {', '.join(sorted(known))}")
+        others = f"known: {', '.join(sorted(known))}" if known else "these targets make none at these parameters"
+        raise TargetError(f"unknown claim {name!r}{suggestion(name, known)}; {others}")
     found = [replace(cell, quick=request.quick) for cell in cells.values()]
+    if not request.claims:
+        without += [name for text in request.targets for name in unclaimed(text)]
     if request.claims or request.with_figures:
-        return Choice(cells=tuple(found), places=_places(found, request.shard))
+        return Choice(cells=tuple(found), places=_places(found, request.shard), without_claims=tuple(without))
     kept = [cell for cell in found if cell.kind != FigureClaim.kind or _is_named(cell.claim, request.targets)]
     left_out = 0 if request.data is not None else len(found) - len(kept)
-    return Choice(cells=tuple(kept), figures_left_out=left_out, places=_places(kept, request.shard))
+    return Choice(
+        cells=tuple(kept),
+        figures_left_out=left_out,
+        places=_places(kept, request.shard),
+        without_claims=tuple(without),
+    )
 
 
 def _places(cells: Sequence[Cell], shard: tuple[int, int] | None) -> tuple[int, ...]:
@@ -419,15 +438,26 @@ class _Chooser:
         """Cells of claims that no audit is about, at the parameters that are set."""
         plan = self.source.plans[0][0] if self.source.plans else None
         cells = []
+        lacking: dict[str, Mapping[str, Scalar]] = {}
+        made: set[str] = set()
         for values in grid(dict(self.override)):
             left = [name for name in self.declared if name not in covered and self._is_asked_for(name)]
             facts = [self._fact(name, values) for name in left]
             if not self.declared:
-                facts = [
-                    claim for claim in self._claims(values) if claim.id not in covered and self._is_asked_for(claim.id)
-                ]
+                own = self._claims(values)
+                if self.override and not own:
+                    raise ParameterError(
+                        f"nothing to check: {self.target.name} makes no claim at {_set(values)}; leave these values out"
+                    )
+                facts = [claim for claim in own if claim.id not in covered and self._is_asked_for(claim.id)]
+                made |= {claim.id for claim in own}
+                lacking |= dict.fromkeys(set(self.request.claims) - {claim.id for claim in own}, values)
             way = self._way(None)
             cells += [self._cell(fact, values, plan=plan, samples=self.request.samples, **way) for fact in facts]
+        for name in sorted(made & set(lacking)):
+            raise ParameterError(
+                f"{self.target.name} makes no claim {name!r} at {_set(lacking[name])}; leave these values out"
+            )
         for cell in cells:
             self._check_effects(cell, self.override)
         return cells
@@ -596,6 +626,10 @@ def _with_expectation(cell: Cell, expectations: Mapping[tuple[str, ...], Cell]) 
     if known is None:
         return replace(cell, expected=None, reason="", published=None, planned=None)
     return replace(cell, expected=known.expected, reason=known.reason, published=known.published, planned=known.samples)
+
+
+def _set(values: Mapping[str, Scalar]) -> str:
+    return ", ".join(f"{name}={setting(value)}" for name, value in values.items())
 
 
 def _identity(cell: Cell, *, in_any_way: bool = False) -> tuple[str, ...]:

@@ -40,6 +40,8 @@ class Prepared:
         Place of each cell among those of the whole run.
     origins
         File and line of the targets, by name.
+    without_claims
+        Mechanisms of the files that make no claim, so that nothing of them is audited.
     """
 
     cells: tuple[Cell, ...]
@@ -51,6 +53,7 @@ class Prepared:
     figures_not_on_data: tuple[str, ...] = ()
     places: tuple[int, ...] = ()
     origins: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    without_claims: tuple[str, ...] = ()
 
 
 def load_targets(targets: tuple[str, ...], data: str | None) -> None:
@@ -103,4 +106,5 @@ def prepare(request: Request, timed: bool = False) -> Prepared:
         figures_not_on_data=tuple(figures_not_on_data(request)),
         places=choice.places,
         origins=origins(cells),
+        without_claims=choice.without_claims,
     )

@@ -38,6 +38,8 @@ class Source:
         Plans that audit it, with the audits of it.
     claims
         The only claims that are asked for; None for all.
+    is_named
+        Whether the class itself was named, and not only its file.
     """
 
     called: str
@@ -45,6 +47,7 @@ class Source:
     reference: TargetReference
     plans: tuple[tuple[Plan, tuple[PlannedAudit, ...]], ...] = ()
     claims: frozenset[str] | None = None
+    is_named: bool = False
 
 
 def sources_of(request: Request) -> list[Source]:
@@ -103,7 +106,13 @@ def _named(text: str) -> Iterator[Source]:
             return
     for reference in find_targets(text):
         name = reference.load().name
-        yield Source(called=called(reference, name), name=name, reference=reference, plans=_plans_of(reference, name))
+        yield Source(
+            called=called(reference, name),
+            name=name,
+            reference=reference,
+            plans=_plans_of(reference, name),
+            is_named=":" in text,
+        )
 
 
 def _plans_of(reference: TargetReference, name: str) -> tuple[tuple[Plan, tuple[PlannedAudit, ...]], ...]:

@@ -213,7 +213,7 @@ def verify_here(
         described = described_parameters(mechanism, data)
         key = json.dumps(described, sort_keys=True)
         try:
-            found = recheck(
+            found, event = recheck(
                 view,
                 guarantee,
                 inputs,

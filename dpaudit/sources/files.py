@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -151,9 +152,11 @@ def pairs_in(folder: Path) -> dict[str, tuple[Path, Path]]:
     Raises
     ------
     DataError
-        There are no pairs, or a file has no partner.
+        There are no pairs, two of them have one name, a file has no partner, or pairs would be left out: in formats
+        that are not read, or in folders further down.
     """
     files = {path.name: path for path in sorted(folder.iterdir()) if path.is_file() and ending_of(path)}
+    _check_endings(folder)
     pairs: dict[str, tuple[Path, Path]] = {}
     for name, path in files.items():
         ending = ending_of(path) or ""
@@ -164,19 +167,41 @@ def pairs_in(folder: Path) -> dict[str, tuple[Path, Path]]:
                 other = start + (second if stem.endswith(first) else first) + last
                 if other not in files:
                     refuse(path, f"there is no {other} beside it")
-                pairs[start] = files[f"{start}{first}{last}"], files[f"{start}{second}{last}"]
+                pair = files[f"{start}{first}{last}"], files[f"{start}{second}{last}"]
+                if pairs.setdefault(start, pair) != pair:
+                    refuse(
+                        path, f"{pairs[start][0].name} is of another pair named {start}; rename one of the two pairs"
+                    )
                 break
         else:
             refuse(path, "belongs to no pair; name the two files of a pair NAME-a and NAME-b, with one ending")
     for inner in sorted(path for path in folder.iterdir() if path.is_dir()):
         inside = sorted(path for path in inner.iterdir() if path.is_file() and ending_of(path))
+        _check_endings(inner)
         if len(inside) == 2:
-            pairs[inner.name] = (inside[0], inside[1])
+            pair = (inside[0], inside[1])
+            if pairs.setdefault(inner.name, pair) != pair:
+                refuse(
+                    inner, f"{pairs[inner.name][0].name} is of another pair named {inner.name}; rename one of the two"
+                )
         elif inside:
             refuse(inner, f"has {len(inside)} files of outputs; a folder of a pair has two")
+        elif deeper := sorted(path for path in inner.rglob("*") if path.is_file() and ending_of(path)):
+            refuse(deeper[0], f"lies more than one folder below {folder}; give its folder, or move the pair up")
     if not pairs:
         refuse(folder, "there are no pairs of files in it; name them NAME-a.csv and NAME-b.csv")
     return dict(sorted(pairs.items()))
+
+
+def _check_endings(folder: Path) -> None:
+    """Refuse files that are named as those of a pair are, in a format that is not read."""
+    for path in sorted(folder.iterdir()):
+        stem = path.name.partition(".")[0]
+        if path.is_file() and not ending_of(path) and stem.endswith(tuple(chain.from_iterable(_PAIR_ENDS))):
+            refuse(
+                path,
+                f"is named as a file of a pair, but its format is none of {', '.join(_READERS)}; convert or rename it",
+            )
 
 
 def _labels(chunk: np.ndarray, column: str) -> np.ndarray:

@@ -337,3 +337,59 @@ Good, Bad = made(0.6), made(0.99)
         text.replace("Bad = made(0.6), made(0.99)", "Same = (made(0.6),) * 2"), encoding="utf-8"
     )
     assert dpaudit("check", "coins.py", "--samples", "2000").status == 0
+
+
+NOISY = """
+import dpaudit
+
+class A(dpaudit.Mechanism):
+    epsilon: float = 0.5
+    def sample(self, data, size, rng):
+        return data + rng.laplace(scale=1 / self.epsilon, size=size)
+    def neighbours(self):
+        return dpaudit.Neighbouring.any_two_inputs([0, 1], scope="one bit")
+    def claims(self):
+        name = "small" if self.epsilon < 1 else "large"
+        made = dpaudit.PrivacyClaim(id=f"a.{name}", statement="It is private.", epsilon=self.epsilon)
+        return [made] if self.epsilon < 3 else []
+
+class Misspelt(dpaudit.Mechanism):
+    def sample(self, data, size, rng):
+        return rng.laplace(size=size)
+    def claim(self):
+        return []
+
+class WithoutClaims(A):
+    def claims(self):
+        return []
+"""
+
+
+@pytest.mark.slow
+def test_what_makes_no_claim_is_refused_or_named(folder, dpaudit):
+    (folder / "noisy.py").write_text(NOISY, encoding="utf-8")
+    few = ("--samples", "2000")
+    outcome = dpaudit("check", "noisy.py", *few)
+    assert outcome.status == 0
+    for name in ("Misspelt", "WithoutClaims"):
+        assert f"noisy.py::{name} makes no claim, and was not audited" in outcome.err
+        refused = dpaudit("check", "noisy.py::A", f"noisy.py::{name}", *few)
+        assert refused.status == 2
+        assert f"nothing to check of noisy.py::{name}: it makes no claim" in refused.err
+    assert "makes no claim" not in dpaudit("check", "noisy.py::A", *few).err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["epsilon=0.5,5"], "a makes no claim at epsilon=5; leave these values out"),
+        (["epsilon=0.5,2", "--claim", "a.small"], "a makes no claim 'a.small' at epsilon=2; leave these values out"),
+        (["epsilon=5", "--claim", "a.small"], "a makes no claim at epsilon=5"),
+    ],
+)
+def test_values_at_which_there_is_no_claim_are_refused(folder, dpaudit, options, words):
+    (folder / "noisy.py").write_text(NOISY, encoding="utf-8")
+    outcome = dpaudit("check", "noisy.py::A", "--samples", "2000", "--set", *options)
+    assert outcome.status == 2
+    assert words in outcome.err

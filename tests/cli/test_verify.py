@@ -2,7 +2,10 @@
 
 import hashlib
 import json
+import os
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -379,3 +382,39 @@ def test_the_command_that_is_printed_verifies_a_target_in_another_folder(dpaudit
     words = shlex.split(line.partition("verify the witness: dpaudit ")[2])
     assert "--target" in words
     assert dpaudit(*words).status == 0
+
+
+WORDS = """
+import dpaudit
+
+class Words(dpaudit.Mechanism):
+    def sample(self, data, size, rng):
+        first = rng.random(size) < {"a": 0.9, "b": 0.05, "c": 0.3}[data]
+        return [["above", "below"] if each else ["below", "above"] for each in first]
+    def neighbours(self):
+        return dpaudit.Neighbouring.any_two_inputs({"a", "b", "c"}, scope="three words")
+    def claims(self):
+        return [dpaudit.PrivacyClaim(id="words.privacy", statement="It is private.", epsilon=1.0)]
+"""
+
+
+@pytest.mark.slow
+def test_outcomes_that_a_witness_knows_by_their_hashes_are_shown(dpaudit, folder):
+    (folder / "words.py").write_text(WORDS, encoding="utf-8")
+    assert dpaudit("check", "words.py", "--samples", "3000", "--output", "out").status == 1
+    (file,) = (folder / "out" / "witnesses").iterdir()
+    outcome = dpaudit("verify", str(file), "--format", "json")
+    assert outcome.status == 0
+    assert json.loads(outcome.out)["event"] in (["above", "below"], ["below", "above"])
+
+
+@pytest.mark.slow
+def test_equal_seeds_give_equal_records_where_inputs_are_a_set(folder):
+    (folder / "words.py").write_text(WORDS, encoding="utf-8")
+    command = [sys.executable, "-m", "dpaudit", "check", "words.py", "--samples", "2000", "--format", "json"]
+    records = []
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONHASHSEED"}
+    for _ in range(3):
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        records.append(json.loads(done.stdout)["results"])
+    assert records[0] == records[1] == records[2]

@@ -8,6 +8,7 @@ from dpaudit.claims.evidence import Counterexample, Interval, Remedy
 from dpaudit.claims.guarantees import ApproximateDP
 from dpaudit.claims.record import Record, Result
 from dpaudit.claims.verdicts import Verdict
+from dpaudit.reporting.console import render_console
 from dpaudit.reporting.groups import group_results
 from dpaudit.reporting.reading import worked_out
 from dpaudit.reporting.wording import (
@@ -16,6 +17,7 @@ from dpaudit.reporting.wording import (
     headline,
     next_step,
     numbers_line,
+    pairs_left_out,
     provenance,
     quantities,
     reason,
@@ -274,3 +276,26 @@ def test_the_command_that_verifies_a_witness_names_code_that_may_be_elsewhere(
     result = make_result(command=f"dpaudit check {target} --claim x", witness_file="out/witnesses/x.json")
     words = ["dpaudit", "verify", "out/witnesses/x.json", *(["--target", target] if named else [])]
     assert verify_command(result) == shlex.join(words)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "scope", "words"),
+    [
+        (
+            Verdict.CONSISTENT,
+            "all vectors; 4 pairs searched, of infinitely or uncountably many",
+            "4 pairs searched, of",
+        ),
+        (Verdict.CONSISTENT, "bits; 30 of 120 pairs searched", "30 of 120 pairs searched"),
+        (Verdict.CONSISTENT, "bits; 120 pairs searched", ""),
+        (Verdict.CONSISTENT, "the output", ""),
+        (Verdict.REFUTED, "all vectors; 4 pairs searched, of infinitely or uncountably many", ""),
+    ],
+)
+def test_what_holds_for_some_pairs_alone_says_for_which(
+    make_record: Callable[..., Record], make_result: Callable[..., Result], verdict: Verdict, scope: str, words: str
+) -> None:
+    result = make_result(verdict=verdict, scope=scope, method="black-box")
+    assert pairs_left_out(result).startswith(words)
+    assert bool(pairs_left_out(result)) == bool(words)
+    assert ("only: " in render_console(make_record(result))) == bool(words)

@@ -602,6 +602,30 @@ def test_folders(tmp_path):
         pairs_in(tmp_path / "empty")
 
 
+@pytest.mark.parametrize(
+    ("others", "words"),
+    [
+        (["x_a.csv", "x_b.csv"], "x_a.csv: x-a.csv is of another pair named x; rename one of the two pairs"),
+        (["x-a.jsonl", "x-b.jsonl"], "x-a.jsonl: x-a.csv is of another pair named x"),
+        (["x/1.csv", "x/2.csv"], "x: x-a.csv is of another pair named x"),
+        (["w-a.tsv", "w-b.tsv"], "w-a.tsv: is named as a file of a pair, but its format is none of .*.csv"),
+        (["w/1.csv", "w/2.csv", "w/v_a.dat"], "v_a.dat: is named as a file of a pair"),
+        (["s/t/v-a.csv", "s/t/v-b.csv"], "v-a.csv: lies more than one folder below .*; give its folder"),
+    ],
+)
+def test_no_pair_of_a_folder_is_left_out(tmp_path, others, words):
+    """A pair that nobody looks at would be a pass."""
+    (tmp_path / "notes.txt").write_text("other files may lie beside the pairs", encoding="utf-8")
+    for name in ("x-a.csv", "x-b.csv"):
+        (tmp_path / name).write_text("1\n", encoding="utf-8")
+    assert list(pairs_in(tmp_path)) == ["x"]
+    for name in others:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("1\n", encoding="utf-8")
+    with pytest.raises(dpaudit.DataError, match=words):
+        pairs_in(tmp_path)
+
+
 def test_numbers_that_begin_with_zeros_are_noted(tmp_path):
     file = tmp_path / "a.csv"
     file.write_text("code,x\n" + "7,0.5\n" * 4 + '"007",0.5\n', encoding="utf-8")

@@ -7,7 +7,7 @@ outputs first: any event is valid, because its probabilities are bounded on samp
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -166,6 +166,18 @@ class OutcomeScore:
         """Make the score again."""
         keys = np.array(raw["keys"], dtype=raw["dtype"])
         return cls(raw["coding"], keys, np.array(raw["ratios"], dtype=float), keys, once=raw.get("once", False))
+
+    def shown_by(self, outputs: OutputsLike) -> OutcomeScore:
+        """Return a score that was made again from its keys, with the outcomes that are among some outputs."""
+        codes = find_keys(self.keys, outcome_keys(outputs, self.coding))
+        found, first = np.unique(codes, return_index=True)
+        seen = with_names(raw_of(outputs)[first])
+        outcomes = np.empty(len(self.keys), dtype=object)
+        outcomes[:] = self.outcomes.tolist()
+        for code, outcome in zip(found.tolist(), seen, strict=True):
+            if code >= 0:
+                outcomes[code] = outcome
+        return replace(self, outcomes=outcomes)
 
 
 def _all_new(x: OutputsLike, y: OutputsLike) -> bool:

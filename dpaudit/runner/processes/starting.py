@@ -42,6 +42,9 @@ _THREADS: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """How many threads numerical libraries start. Workers run beside each other, so each has one, unless the user asks for
 more by these variables."""
 
+_HASHES: Final = {"PYTHONHASHSEED": "0"}
+"""What decides the order in which a target goes through a set of texts: equal seeds are to give equal records."""
+
 _MEMORY: Final = {"MALLOC_MMAP_THRESHOLD_": str(1 << 26), "MALLOC_TRIM_THRESHOLD_": str(1 << 28)}
 """Up to what size glibc keeps the memory of arrays that were freed, and how much of it, in bytes, for arrays to come.
 
@@ -207,7 +210,7 @@ class Copies(Starter):
                 stdout=_standard_error(),
                 stderr=_standard_error(),
                 cwd=Path(sys.executable).parent,
-                env=dict.fromkeys(_THREADS, "1") | _MEMORY | dict(os.environ),
+                env=dict.fromkeys(_THREADS, "1") | _MEMORY | _HASHES | dict(os.environ),
                 start_new_session=True,
             )
         self._server = _Server(control)
@@ -320,7 +323,7 @@ class Spawned(Starter):
                 stdin=subprocess.PIPE,
                 stdout=_standard_error(),
                 stderr=_standard_error(),
-                env=dict.fromkeys(_THREADS, "1") | dict(os.environ),
+                env=dict.fromkeys(_THREADS, "1") | _HASHES | dict(os.environ),
                 start_new_session=True,
                 pass_fds=[] if sys.platform == "win32" else [theirs.fileno()],
             )
