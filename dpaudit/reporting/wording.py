@@ -213,6 +213,8 @@ def next_step(result: Result) -> str:
             return "look for what ends the process: `os._exit`, a crash of a compiled library, too little memory"
         if "; the request was {" in result.note:
             return "give the program the request in the note, as a line on its standard input"
+        if " --command " in result.command:
+            return "mend what the note names"
         return "repeat it with --debug, which shows the traceback"
     if result.verdict is Verdict.INCONCLUSIVE:
         if result.remedy is Remedy.SAMPLES and result.samples:

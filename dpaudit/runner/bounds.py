@@ -122,7 +122,8 @@ def judge_samples(bound: SamplesBound, names: tuple[str, str], whole: PrivacyBou
         note = "no violation could have been found with so few rows; give more"
         if bound.hidden:
             note, remedy = what_was_equal(bound.hidden, bound.by_text), Remedy.FEATURES
-        elif bound.blind and (bound.identifier or not bound.too_few):
+        elif bound.blind and not bound.too_few:
+            # Of few rows, every column of numbers is like an identifier.
             planted = what_was_planted(bound.value, name, "the two", bound.identifier)
             give = f"give {coarser(bound.held)} without identifiers"
             if bound.identifier:

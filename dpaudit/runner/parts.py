@@ -32,10 +32,11 @@ class PartKeeper(Protocol):
 
 @dataclass(slots=True)
 class _Progress:
-    """A cell whose audit waits for parts: what is known by name, and what is still asked for."""
+    """A cell whose audit waits for parts: what is known by name, what is still asked for, and what is being done."""
 
     known: dict[str, bytes]
     wanted: dict[str, Part] = field(default_factory=dict)
+    under_way: set[str] = field(default_factory=set)
     begun: float = 0.0
     told: float = 0.0
     drawn: int = 0
@@ -45,11 +46,12 @@ class _Progress:
     looking: bool = False
 
     def words(self, now: float) -> str:
-        """How far it has come, since when its parts were asked for."""
-        rate = self.done / max(now - self.begun, 1e-9)
+        """How far it has come, since when its parts were asked for; those that are being done count as half done."""
+        half_done = sum(part.outputs for name, part in self.wanted.items() if name in self.under_way) / 2
+        rate = (self.done + half_done) / max(now - self.begun, 1e-9)
         drawn = self.drawn + self.done
         words = f"{drawn:,} of {self.planned:,} outputs, {rate:,.0f} per second"
-        words += f", {duration(max(self.planned - drawn, 0) / max(rate, 1e-9))} left"
+        words += f", {duration(max(self.planned - drawn - half_done, 0) / max(rate, 1e-9))} left"
         return f"{words}; {self.found}" if self.found else words
 
 
@@ -119,6 +121,7 @@ class Parts:
         while self._parts:
             i, part = self._parts.popleft()
             if i in self._progress and part.name in self._progress[i].wanted:
+                self._progress[i].under_way.add(part.name)
                 return self._ask(i, part)
         for waiting in (self._again, self._cells):
             while waiting:
@@ -194,7 +197,7 @@ class Parts:
     def _spread(self, i: int, pending: Pending) -> None:
         self._add(i, pending.made)
         progress = self._progress[i]
-        progress.wanted = {part.name: part for part in pending.parts}
+        progress.wanted, progress.under_way = {part.name: part for part in pending.parts}, set()
         progress.drawn, progress.planned, progress.found = pending.drawn, pending.planned, pending.found
         progress.begun, progress.done = time.monotonic(), 0
         progress.told = progress.begun + FIRST_WORD - NEXT_WORD

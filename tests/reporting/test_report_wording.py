@@ -1,3 +1,4 @@
+import dataclasses
 import math
 import shlex
 from collections.abc import Callable
@@ -299,3 +300,10 @@ def test_what_holds_for_some_pairs_alone_says_for_which(
     assert pairs_left_out(result).startswith(words)
     assert bool(pairs_left_out(result)) == bool(words)
     assert ("only: " in render_console(make_record(result))) == bool(words)
+
+
+def test_a_program_has_no_traceback(make_result: Callable[..., Result]) -> None:
+    result = make_result(verdict=Verdict.ERROR, ok=False, note="the program wrote nothing", method="black-box")
+    assert next_step(result) == "repeat it with --debug, which shows the traceback"
+    result = dataclasses.replace(result, command="dpaudit check --command ./sampler --claim-epsilon 1")
+    assert next_step(result) == "mend what the note names"

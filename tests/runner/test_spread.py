@@ -9,6 +9,7 @@ import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -20,6 +21,7 @@ from dpaudit.claims.record import read_record
 from dpaudit.runner import Request, build_cells
 from dpaudit.runner.check import run_request
 from dpaudit.runner.outcome import Pending, Settings, run_cell, run_in_parts, run_part
+from dpaudit.runner.parts import _Progress
 from dpaudit.runner.store import NAME, Store
 
 pytestmark = pytest.mark.slow
@@ -235,3 +237,11 @@ def test_searches_of_huge_audits_hold_no_more_than_is_worth_choosing_from():
     search = search_pair(Counted(), claim, neighbouring, budget=budget, streams=Streams(0))
     assert search.found.samples <= 4_000_000
     assert search.task.samples + search.found.samples <= 10**8 < search.task.samples + search.found.samples + 10
+
+
+def test_parts_that_are_being_done_count_as_half_done():
+    parts = {name: SimpleNamespace(outputs=600) for name in "abcdefghi"}
+    progress = _Progress({}, parts, {"a"}, begun=0.0, done=600, planned=6000)
+    assert progress.words(9.0) == "600 of 6,000 outputs, 100 per second, 51 seconds left"
+    progress.under_way.clear()
+    assert progress.words(6.0) == "600 of 6,000 outputs, 100 per second, 54 seconds left"

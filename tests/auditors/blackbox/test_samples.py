@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import binom
 
 import dpaudit
+from dpaudit.runner.bounds import judge_samples
 
 
 def laplace(rng, size, at=0.0):
@@ -245,3 +246,13 @@ def test_values_of_other_types_on_one_side_alone_are_compared():
     assert dpaudit.bound_from_samples(*records).epsilon > 3
     with pytest.raises(dpaudit.DataError, match="A has texts and B has numbers"):
         dpaudit.bound_from_samples(["a"] * 50, [0.5] * 50)
+
+
+def test_too_few_rows_are_no_identifiers():
+    """Of forty rows, a column of Laplace noise looks like one."""
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    frames = [pd.DataFrame({"x": laplace(rng, 40) + centre, "y": laplace(rng, 40)}) for centre in (0, 1)]
+    evidence = judge_samples(dpaudit.bound_from_samples(*frames, claimed=1.0), ("A", "B"))
+    assert evidence.verdict is dpaudit.Verdict.INCONCLUSIVE
+    assert evidence.note.startswith("no violation could have been found with so few rows; give more")
