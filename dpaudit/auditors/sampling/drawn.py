@@ -13,7 +13,7 @@ from dpaudit.auditors.outputs.foreign import listed
 from dpaudit.auditors.outputs.forms import as_objects
 from dpaudit.claims.inputs import short_repr
 from dpaudit.errors import DataError
-from dpaudit.sources.structures import in_one_form
+from dpaudit.sources.structures import StructureTable, in_one_form
 from dpaudit.sources.tables import ArrayTable, Table, form_of, in_order, shared_type
 
 _NUMBERS = "biuf"
@@ -70,7 +70,7 @@ def type_of_both(tables: tuple[Table, Table]) -> np.dtype[Any]:
     second = in_order(second, first.dtype.names)
     if form_of(first) != form_of(second):
         forms = " and ".join(
-            f"{table.name} has {_form(form_of(part))}" for table, part in zip(tables, (first, second), strict=True)
+            f"{table.name} has {_form(table, part)}" for table, part in zip(tables, (first, second), strict=True)
         )
         raise DataError(f"{forms}; give the same columns with the same types")
     _check_units_inside(tables, first, second)
@@ -200,9 +200,9 @@ def _with_others(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.
     """Return both sides with numbers as objects, where one side alone has other values among them, such as None."""
     names = first.dtype.names
     if not names:
-        if _are_mixed(first) and second.dtype.kind in _NUMBERS:
+        if _are_mixed(first) and _are_numbers(second):
             return first, as_objects(second)
-        return (as_objects(first), second) if _are_mixed(second) and first.dtype.kind in _NUMBERS else (first, second)
+        return (as_objects(first), second) if _are_mixed(second) and _are_numbers(first) else (first, second)
     if names != second.dtype.names:
         return first, second
     for name in names:
@@ -212,11 +212,15 @@ def _with_others(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def _are_mixed(outputs: np.ndarray) -> bool:
-    """Whether outputs are single values of several kinds, numbers or None among them."""
+    """Whether outputs are single values of several kinds, numbers among them."""
     if outputs.dtype.kind != "O" or outputs.ndim > 1:
         return False
     kinds = set(map(type, outputs.tolist()))
-    return len(kinds) > 1 and any(kind is type(None) or issubclass(kind, Number) for kind in kinds)
+    return len(kinds) > 1 and any(issubclass(kind, Number) for kind in kinds)
+
+
+def _are_numbers(outputs: np.ndarray) -> bool:
+    return outputs.dtype.kind in _NUMBERS and outputs.ndim == 1
 
 
 def _with_column(records: np.ndarray, name: str, column: np.ndarray) -> np.ndarray:
@@ -253,7 +257,14 @@ def _are_numbers_kept(before: np.ndarray, after: np.ndarray) -> bool:
     return bool((kept | (np.abs(after) <= 2.0**53)).all())
 
 
-def _form(form: Any) -> str:
+def _form(table: Table, outputs: np.ndarray) -> str:
+    """What outputs are, in words."""
+    form = form_of(outputs)
+    kinds = sorted({type(each).__name__ for each in outputs.tolist()}) if outputs.dtype.kind == "O" else ["str"]
+    if isinstance(table, StructureTable):
+        return "structures"
+    if kinds != ["str"] and outputs.ndim == 1:
+        return f"values of type {', '.join(kinds)}"
     if form and isinstance(form[0], tuple):
         return "the columns " + ", ".join(f"{name} ({kind}s)" for name, kind in form)
     kind, shape = form
