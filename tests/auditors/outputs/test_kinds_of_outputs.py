@@ -198,7 +198,7 @@ def test_times_of_two_units_are_compared_in_the_finer_one(kind, unit, units):
         ("m8[s]", "m8", r"timedelta64\[s\] and timedelta64, whose units have none in common"),
         ("m8[s]", "M8[s]", "A has durations and B has datetimes"),
         ("m8[s]", "i8", "A has durations and B has numbers"),
-        ("M8[s]", "O", "A has datetimes and B has texts"),
+        ("M8[s]", "O", "A has datetimes and B has values of type int"),
     ],
 )
 def test_times_that_cannot_be_compared(first, second, message):
