@@ -7,7 +7,6 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from json import JSONDecodeError
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NoReturn
 
@@ -509,9 +508,7 @@ def json_lines(path: Path, file: BinaryIO) -> Iterator[tuple[int, Any]]:
         except RepeatedKeyError as error:
             refuse(path, f"{error}, and one of its values would be lost; write every key once", line=line)
         except ValueError as error:
-            # Of a line, only the column is told.
-            why = f"{error.msg} in column {error.colno}" if isinstance(error, JSONDecodeError) else str(error)
-            refuse(path, f"is not JSON ({why}); write an output a line: {_JSON_OUTPUTS}", line=line)
+            refuse(path, f"is not JSON ({error}); write an output a line: {_JSON_OUTPUTS}", line=line)
         yield line, value
 
 
