@@ -18,7 +18,7 @@ from dpaudit.reporting.wording import (
     headline,
     next_step,
     numbers_line,
-    pairs_left_out,
+    pairs_searched,
     provenance,
     quantities,
     reason,
@@ -297,8 +297,8 @@ def test_what_holds_for_some_pairs_alone_says_for_which(
     make_record: Callable[..., Record], make_result: Callable[..., Result], verdict: Verdict, scope: str, words: str
 ) -> None:
     result = make_result(verdict=verdict, scope=scope, method="black-box")
-    assert pairs_left_out(result).startswith(words)
-    assert bool(pairs_left_out(result)) == bool(words)
+    assert pairs_searched(result).startswith(words)
+    assert bool(pairs_searched(result)) == bool(words)
     assert ("only: " in render_console(make_record(result))) == bool(words)
 
 

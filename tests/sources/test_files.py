@@ -636,3 +636,11 @@ def test_numbers_that_begin_with_zeros_are_noted(tmp_path):
     )
     file.write_text("code,x\n" + "7,0.5\n0,0\n0.25,1\n-0.5,2020\n", encoding="utf-8")
     assert read_table(file).notes == ()
+
+
+def test_structures_are_not_called_texts(tmp_path):
+    numbers, objects = tmp_path / "a.csv", tmp_path / "b.jsonl"
+    numbers.write_text("x\n" + "0.5\n" * 50, encoding="utf-8")
+    objects.write_text('{"x": [1]}\n{"x": [1, 2]}\n' * 25, encoding="utf-8")
+    with pytest.raises(dpaudit.DataError, match=r"a.csv has numbers and .*b.jsonl has structures; give the same"):
+        dpaudit.bound_from_samples(read_table(numbers), read_table(objects))

@@ -252,7 +252,9 @@ def test_too_few_rows_are_no_identifiers():
     """Of forty rows, a column of Laplace noise looks like one."""
     pd = pytest.importorskip("pandas")
     rng = np.random.default_rng(0)
-    frames = [pd.DataFrame({"x": laplace(rng, 40) + centre, "y": laplace(rng, 40)}) for centre in (0, 1)]
-    evidence = judge_samples(dpaudit.bound_from_samples(*frames, claimed=1.0), ("A", "B"))
+    frames = [pd.DataFrame({"x": laplace(rng, 5000, at) * (1 - at / 2), "y": laplace(rng, 5000)}) for at in (0, 1)]
+    bound = dpaudit.bound_from_samples(*(frame[:40] for frame in frames), claimed=1.0)
+    assert bound.identifier == "output['y']"
+    evidence = judge_samples(bound, ("A", "B"))
     assert evidence.verdict is dpaudit.Verdict.INCONCLUSIVE
     assert evidence.note.startswith("no violation could have been found with so few rows; give more")

@@ -352,3 +352,13 @@ def test_no_more_structures_are_looked_at_than_there_is_time_for(monkeypatch, se
     outputs[:] = [frozenset(row) for row in rows]
     _, middles = of_calls([outputs], seconds=seconds)
     assert {middle.outputs for middle in middles.middles} == ({looked_at // 2} if looked_at else set())
+
+
+def test_the_part_that_comes_again_is_named_in_rows_of_complex_numbers():
+    def sample(data, size, rng):
+        rows = rng.normal(size=(size, 6)) + 1j * rng.normal(size=(size, 6))
+        rows.imag[size // 2 : 2 * (size // 2), 2] = rows.imag[: size // 2, 2]
+        return rows
+
+    with pytest.raises(dpaudit.CheckError, match=r"come again at one distance .* it shows in output\[2\]\.imag;"):
+        dpaudit.epsilon_lower_bound(sample, 0, 1, samples=5000)
