@@ -21,7 +21,7 @@ from dpaudit.reporting.wording import (
     interruption,
     next_step,
     numbers_line,
-    pairs_left_out,
+    pairs_searched,
     reason,
     standing,
     summary_line,
@@ -103,7 +103,7 @@ def print_console(record: Record, console: Console, *, only_unexpected: bool = F
             for cells in _lines(claim):
                 page.verdict(cells[0].result, _cell_text(cells[0]), more=len(cells) - 1)
                 page.field("also measured", also_measured(cells[0].result), indent=16)
-                page.field("only", pairs_left_out(cells[0].result), indent=16)
+                page.field("only", pairs_searched(cells[0].result), indent=16)
         page.blank()
     bad = [
         (target, claim, cell) for target in group_results(record) for claim, cell in target.cells if not cell.result.ok

@@ -35,6 +35,9 @@ EXPONENTS = ("exponent", "exponent_at_most")
 """Names of a claimed exponent: of growth that is just so, and of growth that is no faster."""
 
 _EXPONENT_IN_THE_LIMIT = "exponent_in_the_limit"
+_OF_PAIRS = re.compile(r"\d+ (of \d+ pairs searched|pairs searched, of .+)")
+"""What a scope says where not all pairs of inputs were searched."""
+
 _LIMIT = "detection_limit"
 _CONTEXT = ("tightness", "slack", _LIMIT, "trivial")
 """Quantities that say how to read the decisive one."""
@@ -157,10 +160,7 @@ def also_measured(result: Result) -> str:
     return "; ".join(f"{row.label} {row.measured}" for row in rows)
 
 
-_OF_PAIRS = re.compile(r"\d+ (of \d+ pairs searched|pairs searched, of .+)")
-
-
-def pairs_left_out(result: Result) -> str:
+def pairs_searched(result: Result) -> str:
     """Return which part of the pairs of inputs a claim that seems to hold was held against; empty where that is all."""
     found = _OF_PAIRS.search(result.scope) if result.verdict is Verdict.CONSISTENT else None
     return "" if found is None else found[0]

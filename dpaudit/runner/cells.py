@@ -447,7 +447,8 @@ class _Chooser:
                 own = self._claims(values)
                 if self.override and not own:
                     raise ParameterError(
-                        f"nothing to check: {self.target.name} makes no claim at {_set(values)}; leave these values out"
+                        f"nothing to check: {self.target.name} makes no claim at {_in_words(values)}; leave these "
+                        "values out"
                     )
                 facts = [claim for claim in own if claim.id not in covered and self._is_asked_for(claim.id)]
                 made |= {claim.id for claim in own}
@@ -456,7 +457,7 @@ class _Chooser:
             cells += [self._cell(fact, values, plan=plan, samples=self.request.samples, **way) for fact in facts]
         for name in sorted(made & set(lacking)):
             raise ParameterError(
-                f"{self.target.name} makes no claim {name!r} at {_set(lacking[name])}; leave these values out"
+                f"{self.target.name} makes no claim {name!r} at {_in_words(lacking[name])}; leave these values out"
             )
         for cell in cells:
             self._check_effects(cell, self.override)
@@ -628,7 +629,7 @@ def _with_expectation(cell: Cell, expectations: Mapping[tuple[str, ...], Cell]) 
     return replace(cell, expected=known.expected, reason=known.reason, published=known.published, planned=known.samples)
 
 
-def _set(values: Mapping[str, Scalar]) -> str:
+def _in_words(values: Mapping[str, Scalar]) -> str:
     return ", ".join(f"{name}={setting(value)}" for name, value in values.items())
 
 

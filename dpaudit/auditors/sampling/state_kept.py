@@ -122,7 +122,7 @@ def _keys(outputs: np.ndarray) -> list[Hashable]:
     if outputs.dtype.kind in "biuf" and outputs.dtype.itemsize <= 8 and outputs.ndim <= 2:
         numbers = outputs.astype(float) + 0.0
         if not np.isnan(numbers).any():
-            # The same keys, in a tenth of the time.
+            # The same keys, in an eighth of the time.
             listed: list[Any] = numbers.tolist()
             return listed if numbers.ndim == 1 else list(map(tuple, listed))
     return [_key(each) for each in outputs.tolist()]
