@@ -184,6 +184,8 @@ class Shard:
         Cells of this part that were to be audited here; fewer results mean that it was interrupted.
     places
         Place of each result among the cells of the whole run.
+    code
+        Digest of the code and the data of each target of the whole run; empty where it cannot be told.
     """
 
     __pydantic_config__: ClassVar[Any] = _FORBID_UNKNOWN
@@ -192,6 +194,7 @@ class Shard:
     of: int
     cells: int
     places: tuple[int, ...]
+    code: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -309,7 +309,7 @@ def run_request(
     if request.shard is not None:
         number, of = request.shard
         places = tuple(prepared.places[each] for each in done.numbers)
-        record = replace(record, shard=Shard(number=number, of=of, cells=cells, places=places))
+        record = replace(record, shard=Shard(number=number, of=of, cells=cells, places=places, code=prepared.code))
     return Run(
         record=record,
         prepared=prepared,

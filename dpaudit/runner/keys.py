@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
@@ -94,6 +94,18 @@ class Keys:
         text = "\n".join([found.digest, *sorted(loaded.others)])
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
         return replace(found, digest=digest, packages=found.packages | loaded.packages)
+
+    def by_target(self, cells: Iterable[Cell]) -> dict[str, str]:
+        """Digest of the code and the data of each target; empty where nothing fixes what its code does."""
+        found: dict[str, set[tuple[str, str]]] = {}
+        for cell in cells:
+            found.setdefault(cell.target, set()).add((self.code(cell).digest, "" if cell.data is None else cell.data[1]))
+        return {
+            target: hashlib.sha256(json.dumps(sorted(parts)).encode()).hexdigest()[:_LENGTH]
+            if all(code for code, _ in parts)
+            else ""
+            for target, parts in found.items()
+        }
 
     def candidates(self, cell: Cell) -> list[str]:
         """Keys that the result of a cell may have, before it is known which auditors decide it."""

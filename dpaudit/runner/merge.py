@@ -39,7 +39,7 @@ def merge(records: Mapping[str, Record], *, output: Path | None = None) -> Recor
     ------
     RecordError
         A record is not that of a shard or of one that was interrupted, the records are not of one run and one
-        version, or a shard is missing or there twice.
+        version, a target's code or data differ between them, or a shard is missing or there twice.
     """
     shards = {name: _shard(name, record) for name, record in records.items()}
     name, first = next(iter(records.items()))
@@ -50,6 +50,7 @@ def merge(records: Mapping[str, Record], *, output: Path | None = None) -> Recor
                 raise RecordError(
                     f"{other}: its {what} is {another}, that of {name} is {one}; join the shards of one run"
                 )
+        _check_code(name, shards[name], other, shards[other])
     by_number: dict[int, str] = {}
     for other, shard in shards.items():
         if shard.number in by_number:
@@ -109,6 +110,15 @@ def _shard(name: str, record: Record) -> Shard:
             f"with the same --output, and it goes on from there: {shown}"
         )
     return shard
+
+
+def _check_code(name: str, first: Shard, other: str, shard: Shard) -> None:
+    """Raise RecordError where a target changed between two shards."""
+    for target, digest in first.code.items():
+        if digest and shard.code.get(target) not in (digest, "", None):
+            raise RecordError(
+                f"{other}: the code or the data of {target} is not that of {name}; audit both shards with the same"
+            )
 
 
 def _moved(record: Record, output: Path | None) -> Iterator[Result]:

@@ -42,6 +42,8 @@ class Prepared:
         File and line of the targets, by name.
     without_claims
         Mechanisms of the files that make no claim, so that nothing of them is audited.
+    code
+        Digest of the code and the data of each target of the whole run, where this is a shard of it.
     """
 
     cells: tuple[Cell, ...]
@@ -54,6 +56,7 @@ class Prepared:
     places: tuple[int, ...] = ()
     origins: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     without_claims: tuple[str, ...] = ()
+    code: Mapping[str, str] = field(default_factory=dict)
 
 
 def load_targets(targets: tuple[str, ...], data: str | None) -> None:
@@ -107,4 +110,5 @@ def prepare(request: Request, timed: bool = False) -> Prepared:
         places=choice.places,
         origins=origins(cells),
         without_claims=choice.without_claims,
+        code={} if request.shard is None else keys.by_target(choice.cells),
     )

@@ -92,6 +92,18 @@ def test_a_join_that_is_not_of_one_whole_run_is_refused(kept, monkeypatch, capsy
         assert error.count("\n") == 1
 
 
+def test_shards_of_a_target_that_changed_between_them_are_refused(mixed, monkeypatch, capsys):
+    for number, factor in ((1, "1.3"), (2, "1.1")):
+        Path(mixed).write_text(Path(mixed).read_text(encoding="utf-8").replace("1.3", factor), encoding="utf-8")
+        request = Request(targets=[mixed], claims=["mixed.exact"], set=BROKEN, shard=(number, 2))
+        record = run_request(request, apart=False).record
+        Path(f"{number}.json").write_text(record.to_json(), encoding="utf-8")
+    assert status_of(monkeypatch, "merge", "1.json", "2.json") == 2
+    error = capsys.readouterr().err
+    assert "2.json: the code or the data of" in error
+    assert error.count("\n") == 1
+
+
 @pytest.mark.slow
 def test_a_shard_goes_on_where_it_was(kept):
     (first, _) = shards(2)
