@@ -85,6 +85,10 @@ def parse_json(text: str) -> Any:
         _too_deep()
     except RepeatedKeyError:
         raise
+    except json.JSONDecodeError as error:
+        # Whoever reads a line of a file tells which one it is.
+        place = f"line {error.lineno}, column {error.colno}" if "\n" in text.strip() else f"character {error.pos + 1}"
+        raise ValueError(f"{error.msg}: {place}") from None
     except ValueError as error:
         raise ValueError(digits_told(error)) from None
     if text.count("[") + text.count("{") <= MOST_DEPTH:

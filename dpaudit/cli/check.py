@@ -115,7 +115,8 @@ def check(
     stop_early: Annotated[
         bool,
         typer.Option(
-            "--stop-early", help="Stop sampling as soon as a claim is refuted (what is decided exactly ignores it)."
+            "--stop-early/--no-stop-early",
+            help="Stop sampling as soon as a claim is refuted (what is decided exactly ignores it).",
         ),
     ] = False,
     features: Annotated[
@@ -156,12 +157,16 @@ def check(
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Compute everything anew, whatever is kept in DIR.")] = False,
     with_figures: Annotated[
-        bool, typer.Option("--with-figures", help="Measure the published figures too, as `dpaudit reproduce` does.")
+        bool,
+        typer.Option(
+            "--with-figures/--no-with-figures",
+            help="Measure the published figures too, as `dpaudit reproduce` does.",
+        ),
     ] = False,
     quick: Annotated[
         bool,
         typer.Option(
-            "--quick",
+            "--quick/--no-quick",
             help="Spend a tenth of the usual samples, in place of --samples; what these cannot tell is inconclusive.",
         ),
     ] = False,

@@ -99,7 +99,9 @@ class Keys:
         """Digest of the code and the data of each target; empty where nothing fixes what its code does."""
         found: dict[str, set[tuple[str, str]]] = {}
         for cell in cells:
-            found.setdefault(cell.target, set()).add((self.code(cell).digest, "" if cell.data is None else cell.data[1]))
+            found.setdefault(cell.target, set()).add(
+                (self.code(cell).digest, "" if cell.data is None else cell.data[1])
+            )
         return {
             target: hashlib.sha256(json.dumps(sorted(parts)).encode()).hexdigest()[:_LENGTH]
             if all(code for code, _ in parts)

@@ -54,6 +54,17 @@ def test_the_command_line_says_how_many_samples(project, dpaudit):
     assert "--quick" in json.loads(dpaudit("check", "--quick", "--format", "json").out)["command"]
 
 
+@pytest.mark.slow
+def test_the_command_line_turns_off_what_a_project_turns_on(project, dpaudit):
+    project('[tool.dpaudit]\ntargets = ["count.py"]\nclaims = ["count.utility"]\nquick = true\nstop-early = true\n')
+    command = json.loads(dpaudit("check", "--format", "json").out)["command"]
+    assert "--quick" in command
+    assert "--stop-early" in command
+    command = json.loads(dpaudit("check", "--no-quick", "--no-stop-early", "--format", "json").out)["command"]
+    assert "--quick" not in command
+    assert "--stop-early" not in command
+
+
 def test_other_tools_and_other_folders_set_nothing(project, folder):
     assert project_settings(folder) == {}
     project('[tool.ruff]\nline-length = 3\n[project]\nname = "dpaudit-like"\n')
