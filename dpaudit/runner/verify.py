@@ -196,8 +196,9 @@ def verify_here(
         if inputs is None:
             inputs = audit.pair_again()
             notes.append("the inputs cannot be written as data; they were searched again as in the audit")
-        elif not _are_listed(path, inputs, witness, view_of(mechanism, audit.claim)[1]):
-            notes.append("the target does not list this pair; whether its inputs are neighbours is for you to judge")
+        elif not _are_listed(path, inputs, witness, neighbouring := view_of(mechanism, audit.claim)[1]):
+            lists = "list this pair" if neighbouring.domain is None else "list all pairs of its domain, nor this one"
+            notes.append(f"the target does not {lists}; whether its inputs are neighbours is for you to judge")
         if event_data is None:
             event, reverse = audit.event_again(inputs)
             notes.append("the event is a classifier, which was learned again from the audit's selection samples")

@@ -179,6 +179,18 @@ class Lambdas(Base):
     claims = Base._claims
 
 
+class Wide(Base):
+    """A sum with Laplace noise, of vectors too many to be listed."""
+
+    def neighbours(self):
+        return dpaudit.Neighbouring.within(dpaudit.Vectors(length=9, low=0, high=9))
+
+    def sample(self, data, size, rng):
+        return np.sum(data) + rng.laplace(scale=1 / self.epsilon, size=size)
+
+    claims = Base._claims
+
+
 class Naive(Base):
     """Laplace noise by inverting its distribution function, in floating point."""
 
@@ -404,6 +416,21 @@ def test_inputs_that_are_no_data_are_searched_again(refuted):
     assert found.confirmed
     assert "searched again" in found.notes[0]
     assert found.p > found.q
+
+
+@pytest.mark.parametrize(
+    ("name", "inputs", "told"),
+    [
+        ("Number", (0.0, 2.0), "does not list this pair"),
+        ("Wide", (np.full(9, 3.0), np.r_[8.0, np.full(8, 3.0)]), "does not list all pairs of its domain"),
+    ],
+)
+def test_a_pair_that_the_target_does_not_list_is_told(refuted, name, inputs, told):
+    _, path = refuted(name)
+    text = json.loads(Path(path).read_text(encoding="utf-8"))
+    text["inputs"] = [to_data(each) for each in inputs]
+    Path(path).write_text(json.dumps(text), encoding="utf-8")
+    assert any(told in note for note in verify(path).notes)
 
 
 def test_an_event_that_is_no_data_is_learned_again(refuted, monkeypatch):
