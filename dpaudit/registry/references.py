@@ -18,6 +18,7 @@ from typing import Final, TypeGuard
 
 from dpaudit.catalog import NAME, PATH
 from dpaudit.claims.declarations import declarations_of
+from dpaudit.claims.inputs import short_repr
 from dpaudit.errors import TargetError
 from dpaudit.mechanism import Mechanism
 from dpaudit.reading import MEBIBYTE, read_bytes
@@ -29,6 +30,9 @@ _LARGEST = 16 * MEBIBYTE
 
 _OUTPUTS: Final = ("sample", "law", "log_likelihood", "views")
 """Methods of a mechanism that say what it puts out."""
+
+_METHODS: Final = (*_OUTPUTS, "neighbours", "claims", "supports", "features", "sends", "transcript", "validate")
+"""All methods that a mechanism may define."""
 
 _LOADED: dict[str, tuple[str, str, ModuleType]] = {}
 
@@ -273,14 +277,26 @@ def class_in(module: ModuleType, attribute: str, path: str) -> type[Mechanism]:
     Raises
     ------
     TargetError
-        There is none.
+        There is none, or something that is no method stands in place of one of its methods.
     """
     value = getattr(module, attribute, None)
     if not _is_mechanism(value):
         classes = [name for name, item in vars(module).items() if _is_mechanism(item) and item is not Mechanism]
         known = ", ".join(classes) or "none"
         raise TargetError(f"{path} has no mechanism {attribute!r}{suggestion(attribute, classes)}; it has: {known}")
+    check_methods(value, path)
     return value
+
+
+def check_methods(target: type[Mechanism], path: str) -> None:
+    """Raise TargetError where something that is no method stands in place of one, such as ``law = None``."""
+    for name in _METHODS:
+        found = getattr(target, name, None)
+        if not callable(found):
+            what = "a property" if isinstance(found, property) else short_repr(found)
+            raise TargetError(
+                f"{path}: `{target.__qualname__}.{name}` is {what} and no method; define it with `def`, or leave it out"
+            )
 
 
 def line_in(path: str, error: BaseException) -> int | None:

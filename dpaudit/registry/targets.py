@@ -17,6 +17,7 @@ from dpaudit.registry.catalogue import (
 from dpaudit.registry.names import suggestion
 from dpaudit.registry.references import (
     TargetReference,
+    check_methods,
     class_in,
     import_target,
     library_targets,
@@ -96,6 +97,7 @@ def reference_of(target: type[Mechanism]) -> TargetReference:
             return library_targets(f"{home}:{attribute}")[0]
         return TargetReference(target.__module__, target.name, "")
     path = loaded_from(target.__module__)
+    check_methods(target, target.__module__ if path is None else shown_path(path))
     if path is not None:
         return TargetReference(shown_path(path), target.__qualname__, import_target(path)[1])
     return TargetReference(target.__module__, target.__qualname__, "")

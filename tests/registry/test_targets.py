@@ -7,6 +7,7 @@ import pytest
 import dpaudit
 from dpaudit.catalog import ROOT
 from dpaudit.registry import called, catalogue, find_targets, reference_of
+from dpaudit.registry.references import import_target
 
 TARGET = """
 import dpaudit
@@ -85,6 +86,18 @@ def test_one_form_of_a_path_however_it_is_named(file, tmp_path):
 
 def test_a_class_without_claims_can_still_be_named(file):
     assert find_targets("mine.py::Base")[0].load().name == "base"
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [("law = None", "law` is None"), ("features: int = 3", "features` is 3"), ("views = property(len)", "a property")],
+)
+def test_what_stands_in_place_of_a_method_is_refused(file, tmp_path, line, told):
+    (tmp_path / "mine.py").write_text(f"{TARGET}\n\nclass Third(First):\n    {line}\n", encoding="utf-8")
+    with pytest.raises(dpaudit.TargetError, match=rf"mine\.py: `Third\..*{told}.*define it with `def`"):
+        find_targets("mine.py::Third")
+    with pytest.raises(dpaudit.TargetError, match=told):
+        reference_of(import_target("mine.py")[0].Third)
 
 
 def test_a_reference_travels(file):
