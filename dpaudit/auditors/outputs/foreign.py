@@ -60,12 +60,13 @@ def _attributes(kind: type) -> tuple[str, ...] | None:
 
 
 def is_frame(kind: type) -> bool:
-    """Whether a type is a table with named columns, as of pandas or polars."""
-    return all(hasattr(kind, name) for name in ("columns", "shape", "to_numpy", "__getitem__"))
+    """Whether a type is a table with named columns, as of pandas, polars or pyarrow."""
+    named = all(hasattr(kind, name) for name in ("columns", "shape", "__getitem__"))
+    return named and (hasattr(kind, "to_numpy") or hasattr(kind, "column_names"))
 
 
 def is_series(kind: type) -> bool:
-    """Whether a type is a column of a table, as of pandas or polars."""
+    """Whether a type is a column of a table, as of pandas, polars or pyarrow."""
     return all(hasattr(kind, name) for name in ("to_numpy", "__getitem__", "__len__")) and not is_frame(kind)
 
 
@@ -100,7 +101,7 @@ def plain(item: Any) -> Any:
             return dict(zip(labels, read, strict=True))
         return {name: dict(zip(labels, values, strict=True)) for name, values in read.items()}
     if is_series(kind):
-        values = item.to_numpy().tolist()
+        values = values_of(item).tolist()
         labels = _labels(item)
         if labels is None:
             return values
@@ -145,11 +146,15 @@ def _columns_of(frame: Any) -> dict[Any, list[Any]] | list[Any]:
     """
     if hasattr(frame, "iloc") and (read := _plain_columns(frame)) is not None:
         return read
-    names = list(frame.columns)
+    names = _names_of(frame)
     if len(set(names)) < len(names):
-        rows: list[Any] = frame.to_numpy().tolist()
+        rows: list[Any] = np.asarray(frame).tolist()
         return rows
-    return {name: frame[name].to_numpy().tolist() for name in names}
+    return {name: values_of(frame[name]).tolist() for name in names}
+
+
+def _names_of(frame: Any) -> list[Any]:
+    return list(frame.column_names if hasattr(type(frame), "column_names") else frame.columns)
 
 
 def _plain_columns(frame: Any) -> dict[Any, list[Any]] | None:
@@ -217,7 +222,7 @@ def listed(raw: Any, size: int) -> Any:
     if is_frame(kind):
         return _frame(raw)
     if is_series(kind):
-        return raw.to_numpy()
+        return values_of(raw)
     if is_array(kind):
         return np.asarray(raw)
     if hasattr(kind, "__next__"):
@@ -226,24 +231,53 @@ def listed(raw: Any, size: int) -> Any:
     return list(raw) if isinstance(raw, range | deque | array) else raw
 
 
+def values_of(series: Any) -> np.ndarray:
+    """Values of a column; as Python's own where numpy has no type for them, or takes one for another.
+
+    What is missing is None, unless the column is numpy's. With it, an array of numpy would hold the whole numbers as
+    floating-point ones, and what is missing as one that is no number.
+    """
+    listed = next((way for way in ("to_list", "to_pylist") if hasattr(series, way)), None)
+    if listed is None or isinstance(getattr(series, "dtype", None), np.dtype):
+        return np.asarray(series.to_numpy())
+    try:
+        values = np.asarray(series.to_numpy())
+    except Exception:
+        # Integers of 128 bits, and Arrow's own arrays with nulls.
+        return _objects(getattr(series, listed)())
+    if values.ndim == 1 and values.dtype.kind == "f":
+        missing = _missing(series)
+        if not missing.any():
+            return values
+        held = _objects(getattr(series, listed)())
+        held[missing] = None
+        return held
+    if values.dtype.kind == "O" and values.ndim == 1 and any(isinstance(each, np.ndarray) for each in values):
+        return _objects(getattr(series, listed)())
+    return values
+
+
+def _missing(series: Any) -> np.ndarray:
+    """Which values of a column are missing, where its library tells them from what is no number."""
+    for way in ("is_null", "isna"):
+        if hasattr(series, way):
+            return np.asarray(getattr(series, way)(), dtype=bool)
+    return np.zeros(len(series), dtype=bool)
+
+
 def _column(series: Any) -> np.ndarray:
     """Values of a column; those of several parts as Python's own."""
-    values = series.to_numpy()
-    if values.ndim == 1:
-        return np.asarray(values)
-    listed = series.to_list()
-    held = np.empty(len(listed), dtype=object)
-    held[:] = listed
-    return held
+    values = values_of(series)
+    return values if values.ndim == 1 else _objects(series.to_list())
 
 
 def _frame(raw: Any) -> Any:
     """A row of a frame is an output, a record with the names of the columns; numbers and times keep their types."""
-    names = [str(name) for name in raw.columns]
+    names = [str(name) for name in _names_of(raw)]
     if len(set(names)) < len(names) or not all(names) or not names:
         # numpy calls a field without a name otherwise.
-        return raw.to_numpy()
-    return _records(dict(zip(names, (_column(raw[name]) for name in raw.columns), strict=True)), len(raw))
+        return np.asarray(raw)
+    return _records(dict(zip(names, (_column(raw[name]) for name in _names_of(raw)), strict=True)), len(raw))
 
 
 def _records(columns: dict[str, np.ndarray], size: int) -> np.ndarray:

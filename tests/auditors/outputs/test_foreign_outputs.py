@@ -110,8 +110,8 @@ def test_the_index_of_a_frame_is_looked_at_as_a_column_only():
     assert (left_out, column) == (0.0, pytest.approx(1.1, abs=0.2))
 
 
-@pytest.mark.parametrize("dtype", ["float64", "Int64"])
-def test_what_is_missing_in_a_frame_is_a_value_and_in_a_series_refused(dtype):
+@pytest.mark.parametrize(("dtype", "shown"), [("float64", "nan"), ("Int64", "None")])
+def test_what_is_missing_in_a_frame_is_a_value_and_nan_in_a_series_refused(dtype, shown):
     """As docs/handbook.md says."""
     pd = pytest.importorskip("pandas")
 
@@ -119,13 +119,17 @@ def test_what_is_missing_in_a_frame_is_a_value_and_in_a_series_refused(dtype):
         drawn = pd.Series(rng.poisson(3, size=size).astype(float))
         return drawn.mask(rng.random(size) < 0.1 + 0.4 * data).astype(dtype)
 
-    found = dpaudit.epsilon_lower_bound(
-        lambda *given: pd.DataFrame({"n": sample(*given)}), 0, 1, samples=4000, seed=SEED
-    )
+    def bound(sample):
+        return dpaudit.epsilon_lower_bound(sample, 0, 1, samples=4000, seed=SEED)
+
+    found = bound(lambda *given: pd.DataFrame({"n": sample(*given)}))
     assert 1.2 < found.epsilon < np.log(5)
-    assert "{'n': nan}" in str(found.event)
+    assert f"{{'n': {shown}}}" in str(found.event)
+    if dtype == "Int64":
+        assert 1.2 < bound(sample).epsilon < np.log(5)
+        return
     with pytest.raises(dpaudit.CheckError, match=r"returned NaN among its outputs; .*, such as None in a list"):
-        dpaudit.epsilon_lower_bound(sample, 0, 1, samples=4000, seed=SEED)
+        bound(sample)
 
 
 def test_frames_read_at_once_hold_what_their_columns_do():
@@ -162,6 +166,8 @@ def test_frames_read_at_once_hold_what_their_columns_do():
     frames += [pd.DataFrame([[1, 2.5]], columns=pd.MultiIndex.from_tuples([("a", 1), ("a", 2)])), pd.DataFrame()]
     for frame in frames:
         one_by_one = {name: frame[name].to_numpy().tolist() for name in frame.columns}
+        if "nullable" in one_by_one:
+            one_by_one["nullable"] = [1, None]
         assert repr(plain(frame)) == repr(one_by_one)
 
 
@@ -235,6 +241,53 @@ POLARS = {
 def test_polars(form):
     pl = pytest.importorskip("polars")
     bound(lambda rows: POLARS[form](pl, rows), samples=2000)
+
+
+WIDE = 2**53 + 1
+MISSING = {
+    "pandas": lambda pd: (pd.Series([WIDE, None], dtype="Int64"), pd.DataFrame, [WIDE, None]),
+    "pandas of arrow": lambda pd: (pd.Series([WIDE, None], dtype="int64[pyarrow]"), pd.DataFrame, [WIDE, None]),
+    "polars": lambda pl: (pl.Series([WIDE, None]), pl.DataFrame, [WIDE, None]),
+    "polars of 128 bits": lambda pl: (pl.Series([2**100, 1], dtype=pl.Int128), pl.DataFrame, [2**100, 1]),
+    "polars of fractions": lambda pl: (pl.Series([0.5, None]), pl.DataFrame, [0.5, None]),
+    "polars of lists": lambda pl: (pl.Series([[0.5, None], [WIDE]]), pl.DataFrame, [[0.5, None], [float(WIDE)]]),
+    "pyarrow": lambda pa: (pa.array([WIDE, None]), pa.table, [WIDE, None]),
+    "pyarrow in chunks": lambda pa: (pa.chunked_array([[WIDE], [None]]), pa.table, [WIDE, None]),
+}
+
+
+@pytest.mark.parametrize("kind", MISSING)
+def test_a_missing_value_takes_no_digit_from_the_others_and_is_none(kind):
+    library = pytest.importorskip(kind.split()[0])
+    series, frame, expected = MISSING[kind](library)
+    for found in (
+        listed(series, 2).tolist(),
+        listed(frame({"a": series}), 2)["a"].tolist(),
+        plain(series),
+        plain(frame({"a": series}))["a"],
+    ):
+        assert found == expected
+        assert list(map(type, found)) == list(map(type, expected))
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_a_null_is_no_nan(library):
+    module = pytest.importorskip(library)
+    series = (module.Series if library == "polars" else module.array)([float("nan"), None, 1.5])
+    assert list(map(str, listed(series, 3))) == ["nan", "None", "1.5"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["Int64", "int64[pyarrow]"])
+def test_low_digits_beside_missing_values_refute(kind):
+    pd = pytest.importorskip("pandas")
+
+    def sample(data, size, rng):
+        bits = (rng.random(size) < (0.9 if data else 0.1)).astype(np.int64)
+        return pd.DataFrame({"count": pd.Series(2**53 + bits, dtype=kind).mask(rng.random(size) < 0.05)})
+
+    found = dpaudit.epsilon_lower_bound(sample, 0, 1, samples=10_000, seed=SEED)
+    assert 2 < found.epsilon <= np.log(9)
 
 
 HOLDING_ONE = {
