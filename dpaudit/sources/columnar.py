@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,9 +12,13 @@ from dpaudit.errors import DataError, ParameterError
 from dpaudit.reading import check_regular
 from dpaudit.sources.numpy_files import as_records
 from dpaudit.sources.tables import CHUNK
-from dpaudit.sources.text import cell, refuse
+from dpaudit.sources.text import cell, is_rounded, refuse
 
 _EXTRA: Final = "reading Parquet and Arrow files takes pyarrow; pip install 'dpaudit[arrow]'"
+
+
+_DIGITS: Final = 15
+"""Digits of which double precision holds every decimal number, so that none is taken for another."""
 
 
 class ArrowTable:
@@ -94,9 +98,7 @@ class ArrowTable:
         from pyarrow import parquet
 
         with parquet.ParquetFile(self._path) as file:
-            if len(set(file.schema_arrow.names)) < len(file.schema_arrow.names) or not file.schema_arrow.names:
-                refuse(self._path, "needs columns with different names")
-            self._columns = tuple(file.schema_arrow.names)
+            self._columns = self._named(file.schema_arrow.names)
             yield from file.iter_batches(batch_size=CHUNK, columns=None if columns else file.schema_arrow.names[:1])
 
     def _arrow(self) -> Iterator[Any]:
@@ -106,16 +108,23 @@ class ArrowTable:
             is_file = start.read(6) == b"ARROW1"
         with pa.memory_map(str(self._path)) as source:
             reader = pa.ipc.open_file(source) if is_file else pa.ipc.open_stream(source)
-            if len(set(reader.schema.names)) < len(reader.schema.names) or not reader.schema.names:
-                refuse(self._path, "needs columns with different names")
-            self._columns = tuple(reader.schema.names)
+            self._columns = self._named(reader.schema.names)
             if is_file:
                 yield from (reader.get_batch(i) for i in range(reader.num_record_batches))
             else:
                 yield from reader
 
+    def _named(self, names: Sequence[str]) -> tuple[str, ...]:
+        if not names:
+            refuse(self._path, "has no columns; write at least one")
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            refuse(self._path, f"has two columns {cell(twice)}; give them different names")
+        return tuple(names)
+
     def _column(self, column: Any, field: Any, start: int) -> np.ndarray:
         import pyarrow as pa
+        from pyarrow import compute as pc
         from pyarrow import types
 
         where = f"{self._path}, column {cell(field.name)}"
@@ -123,9 +132,13 @@ class ArrowTable:
             row = start + int(np.flatnonzero(np.asarray(column.is_null()))[0])
             raise DataError(f"{where}, row {row}: is null; write a value that can be compared")
         kind = field.type
+        if types.is_run_end_encoded(kind):
+            column, kind = pc.run_end_decode(column), kind.value_type
         if types.is_dictionary(kind):
-            column, kind = column.dictionary_decode(), kind.value_type
-        if types.is_string(kind) or types.is_large_string(kind):
+            # Arrow cannot take values of a dictionary of views.
+            values = column.dictionary.cast(pa.large_string()) if _is_text(kind.value_type) else column.dictionary
+            column, kind = values.take(column.indices), values.type
+        if _is_text(kind):
             return np.array(column.to_pylist(), dtype=object)
         if types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind):
             made = np.asarray(column.to_numpy(zero_copy_only=False))
@@ -134,5 +147,33 @@ class ArrowTable:
                 raise DataError(f"{where}, row {row}: is NaN; write a value that can be compared")
             return made
         if types.is_decimal(kind):
-            return np.asarray(column.cast(pa.float64()).to_numpy())
+            return self._decimals(column, where, start)
         raise DataError(f"{where}: has type {kind}; give numbers or texts")
+
+    def _decimals(self, column: Any, where: str, start: int) -> np.ndarray:
+        """Decimals as whole numbers where they have no places, and in double precision where that holds them."""
+        import pyarrow as pa
+
+        mend = "round it, or write it as a text"
+        if column.type.scale <= 0:
+            try:
+                return np.asarray(column.cast(pa.int64()).to_numpy())
+            except pa.ArrowInvalid:
+                row, value = next(
+                    (row, value) for row, value in enumerate(column.to_pylist(), start) if not -(2**63) <= value < 2**63
+                )
+                raise DataError(f"{where}, row {row}: {value} has more digits than 64 bits hold; {mend}") from None
+        made = np.asarray(column.cast(pa.float64()).to_numpy())
+        if column.type.precision > _DIGITS:
+            for row, (value, held) in enumerate(zip(column.to_pylist(), made.tolist(), strict=True), start):
+                if is_rounded(value, held):
+                    raise DataError(f"{where}, row {row}: {value} has more digits than double precision holds; {mend}")
+        return made
+
+
+def _is_text(kind: Any) -> bool:
+    """Whether a type of Arrow is of texts; string views are newer than the oldest pyarrow that is supported."""
+    from pyarrow import types
+
+    is_view = getattr(types, "is_string_view", None)
+    return types.is_string(kind) or types.is_large_string(kind) or (is_view is not None and is_view(kind))

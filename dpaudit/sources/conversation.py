@@ -31,6 +31,7 @@ _SLOWER = 3.0
 the time for the audit is over. Chosen by hand: the calls of an audit with a deadline take about equally long."""
 
 _SEED = 20_231_117
+_LARGEST_SEED = (1 << 53) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +204,12 @@ def _compare(name: str, talk: Conversation, encoded: str, first: Any, *, quick: 
     if all(_same(first, talk.ask(encoded, size, _SEED + 2 + i)) for i in range(_OTHERS)):
         raise CheckError(
             f"{name}: the program gave the same {size} outputs for {_OTHERS + 1} different seeds; draw them from `seed`"
+        )
+    large = talk.ask(encoded, size, _LARGEST_SEED)
+    if all(_same(large, talk.ask(encoded, size, _LARGEST_SEED - (i << 40))) for i in range(1, _OTHERS + 1)):
+        raise CheckError(
+            f"{name}: the program gave the same {size} outputs for {_OTHERS + 1} different seeds near 2^53; its "
+            "generator takes smaller seeds only, so seed it with the remainder of `seed` modulo 2^31 - 1"
         )
 
 

@@ -6,6 +6,7 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NoReturn
@@ -16,7 +17,7 @@ from dpaudit.errors import DataError
 from dpaudit.reading import RepeatedKeyError, json_kind, parse_json
 from dpaudit.sources.numpy_files import as_records
 from dpaudit.sources.tables import CHUNK
-from dpaudit.sources.text import cell, columns, lines_of, number_in, opened, refuse, rows_of
+from dpaudit.sources.text import cell, columns, is_rounded, lines_of, number_in, opened, refuse, rows_of
 
 _PADDED: Final = re.compile(r"^\s*[+-]?0[0-9]", re.ASCII | re.MULTILINE)
 """Numbers that begin with 0, as codes of one length do."""
@@ -24,6 +25,12 @@ _PADDED: Final = re.compile(r"^\s*[+-]?0[0-9]", re.ASCII | re.MULTILINE)
 _WHOLE: Final = re.compile(r"\s*[+-]?[0-9]+\s*", re.ASCII)
 _EXACT: Final = 2**53
 """Whole numbers up to this one, and some above it, are floating-point numbers too."""
+
+_DIGITS: Final = 15
+"""Digits of which double precision holds every number."""
+
+_FIRST: Final = 1000
+"""Numbers of a column, in every part of a file, of which all digits are looked at."""
 
 _HEADER_LINES: Final = 1000
 """Lines among which the first one does not come again in any cell, if it is a header of texts."""
@@ -42,6 +49,9 @@ _JSON_OUTPUTS: Final = "a number, a text in double quotes, a list or an object"
 
 NULL_MEND: Final = 'write an object in every line, such as {"output": 1}; what stands in it may be null'
 """What to do about a line that is null."""
+
+Way = tuple[str | int, ...]
+"""Keys of objects and places in lists that lead to a value."""
 
 _KINDS: Final[Mapping[str, Any]] = {"whole": np.int64, "number": np.float64, "text": object}
 
@@ -227,12 +237,25 @@ class CsvTable(LineTable):
         """What was guessed, in words."""
         self._looked_at: Sequence[str] = ()
         self._padded: dict[int, int] = {}
+        self._rounded: dict[int, str] = {}
+        self._spellings: dict[int, set[str]] = {}
         super().__init__(path)
         self._check_undecided()
         self.notes += tuple(
             f"column {self._column(place)} of {path} has a number that begins with 0, as 007 does, in line {line}; 007 "
             "and 7 are one number, so write texts in JSON Lines if the zeros belong to the output"
             for place, line in sorted(self._padded.items())
+        )
+        self.notes += tuple(
+            f"column {self._column(place)} of {path} has numbers such as {cell(text)}, which are rounded to double "
+            "precision; write texts in JSON Lines if their last digits belong to the output"
+            for place, text in sorted(self._rounded.items())
+        )
+        self.notes += tuple(
+            f"column {self._column(place)} of {path} has {' and '.join(sorted(spelled))}, which are one text; write "
+            "them in JSON Lines if the capitals belong to the output"
+            for place, spelled in sorted(self._spellings.items())
+            if len({_BOOLEANS.get(each, each) for each in spelled}) < len(spelled)
         )
 
     def _lines(self, file: BinaryIO) -> Iterator[tuple[int, Sequence[Any]]]:
@@ -264,8 +287,12 @@ class CsvTable(LineTable):
                 together = "\n".join(column)
                 if (padded := _PADDED.search(together)) is not None:
                     self._padded[place] = block[together.count("\n", 0, padded.start())][0]
-            if found.dtype == np.float64:
+            if self._texts[place]:
+                self._spellings.setdefault(place, set()).update(_TRUTH_VALUES.intersection(column))
+            elif found.dtype == np.float64:
                 self._kinds[place] = "number"
+                if place not in self._rounded and (text := _rounded_in(column)) is not None:
+                    self._rounded[place] = text
             elif found.dtype == np.int64 and place not in self._inexact:
                 for row in np.flatnonzero((found > _EXACT) | (found < -_EXACT)).tolist():
                     if not _is_exact(int(found[row])):
@@ -413,6 +440,8 @@ class JsonTable(LineTable):
 
     def __init__(self, path: Path) -> None:
         self._truth_values: list[bool] = []
+        self.ways: frozenset[Way] = frozenset()
+        """Ways to the values of an object; two may have one name, as ``{"a.b": 1}`` and ``{"a": {"b": 1}}`` do."""
         super().__init__(path)
 
     @property
@@ -423,14 +452,18 @@ class JsonTable(LineTable):
     def _lines(self, file: BinaryIO) -> Iterator[tuple[int, Sequence[Any]]]:
         keys: tuple[str, ...] | None = None
         first: int | None = None
-        only_lists = True
+        only_lists, nested = True, False
         for line, value in json_lines(self._path, file):
             only_lists = only_lists and isinstance(value, list)
+            ways: frozenset[Way] | None = None
             if isinstance(value, dict | list) and any(isinstance(item, dict | list) for item in _items(value)):
-                parts = list(parts_of(value, ""))
-                value = dict(parts)
+                parts = dict(parts_of(value))
+                ways = frozenset(parts)
+                value = {_name(way): part for way, part in parts.items()}
                 if len(value) < len(parts):
                     refuse(self._path, "has two parts that would be one column; give keys other names", line=line)
+                if any(isinstance(part, dict | list) for part in value.values()):
+                    raise VaryingPartsError(f"{self._path}, line {line}: has a list or an object without values")
             if isinstance(value, dict):
                 if first is not None and keys is None:
                     if only_lists:
@@ -439,7 +472,9 @@ class JsonTable(LineTable):
                 if keys is None:
                     keys = tuple(value)
                     self._names = keys
-                if value.keys() != set(keys):
+                    self.ways = frozenset((key,) for key in keys) if ways is None else ways
+                    nested = ways is not None
+                if value.keys() != set(keys) or (nested if ways is None else ways != self.ways):
                     self._varies(line, first)
                 value = [value[key] for key in keys]
             elif keys is not None:
@@ -516,16 +551,18 @@ def _items(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
     return value.values() if isinstance(value, dict) else value
 
 
-def parts_of(value: Any, name: str) -> Iterator[tuple[str, Any]]:
-    """Yield the parts of a value that have no parts, with the way to each."""
-    if isinstance(value, dict):
-        for key, part in value.items():
-            yield from parts_of(part, f"{name}.{key}" if name else key)
-    elif isinstance(value, list):
-        for place, part in enumerate(value):
-            yield from parts_of(part, f"{name}[{place}]")
+def parts_of(value: Any, way: Way = ()) -> Iterator[tuple[Way, Any]]:
+    """Yield the parts of a value that have no parts, empty lists and objects among them, with the way to each."""
+    if value and isinstance(value, dict | list):
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from parts_of(part, (*way, key))
     else:
-        yield name, value
+        yield way, value
+
+
+def _name(way: Way) -> str:
+    """Name of the column at the end of a way, such as ``sum.of[1]``."""
+    return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in way).removeprefix(".")
 
 
 def _has_header(rows: list[list[str]]) -> bool:
@@ -570,6 +607,16 @@ def _numbers(column: Sequence[str], kind: str) -> np.ndarray | None:
         if _WHOLE.fullmatch(text) and not _is_exact(_value(text)):
             return None
     return found
+
+
+def _rounded_in(column: Sequence[str]) -> str | None:
+    """Return one of the first numbers of a column of which double precision does not hold all digits."""
+    for text in column[:_FIRST]:
+        if len(text) <= _DIGITS or text == repr(held := float(text)):
+            continue
+        if math.isfinite(held) and is_rounded(Decimal(text), held):
+            return text
+    return None
 
 
 def _texts(column: Sequence[str]) -> list[str]:

@@ -71,7 +71,7 @@ def in_one_form(first: Table, second: Table) -> tuple[Table, Table]:
     if not (isinstance(first, JsonTable) and isinstance(second, JsonTable)):
         return first, second
     if not (isinstance(first, StructureTable) or isinstance(second, StructureTable)):
-        if not first.columns or not second.columns or set(first.columns) == set(second.columns):
+        if not first.columns or not second.columns or first.ways == second.ways:
             for column in sorted(set(first.truth_values) ^ set(second.truth_values), key=str):
                 one, other = (first, second) if column in first.truth_values else (second, first)
                 what = f"does not hold true and false, as this column of {one.name} does"

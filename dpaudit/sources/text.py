@@ -8,6 +8,7 @@ import io
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from decimal import Context, Decimal
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NoReturn, cast
 
@@ -151,6 +152,13 @@ def number_in(text: str) -> float | None:
         return float(text)
     except ValueError:
         return None
+
+
+def is_rounded(number: Decimal, held: float) -> bool:
+    """Whether double precision holds another number, which is not printed as this one with equally many digits."""
+    if Decimal(repr(held)) == number:
+        return False
+    return Context(prec=max(1, len(number.as_tuple().digits))).plus(Decimal(held)) != number
 
 
 def columns(number: int) -> str:

@@ -4,6 +4,7 @@ import gzip
 import json
 import sys
 import zipfile
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -636,6 +637,88 @@ def test_numbers_that_begin_with_zeros_are_noted(tmp_path):
     )
     file.write_text("code,x\n" + "7,0.5\n0,0\n0.25,1\n-0.5,2020\n", encoding="utf-8")
     assert read_table(file).notes == ()
+
+
+def test_numbers_that_are_rounded_and_truth_values_of_several_spellings_are_noted(tmp_path):
+    file = tmp_path / "a.csv"
+    file.write_text("t,x\n" + "true,0.5\n" * 4 + "maybe,9007199254740993.0\nTRUE,0.5\n", encoding="utf-8")
+    assert read_table(file).notes == (
+        f"column x of {file} has numbers such as '9007199254740993.0', which are rounded to double precision; write "
+        "texts in JSON Lines if their last digits belong to the output",
+        f"column t of {file} has TRUE and true, which are one text; write them in JSON Lines if the capitals belong to "
+        "the output",
+    )
+    numbers = np.random.default_rng(0).laplace(size=500) * 10.0 ** np.arange(-250, 250)
+    for form in ("{!r}", "{:.17g}", "{:.16g}", "{:.30f}", "{:.40e}", "{:.5f}"):
+        file.write_text("\n".join(["t,x", *(f"TRUE,{form.format(each)}" for each in numbers.tolist())]))
+        assert read_table(file).notes == (), form
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ('{"a.b": 1}', '{"a": {"b": 1}}'),
+        ('{"a[0]": 1}', '{"a": [1]}'),
+        ('{"a.b": {"c": 1}}', '{"a": {"b.c": 1}}'),
+        ('{"a": 1, "b": {}}', '{"a": 1}'),
+        ('{"a": 1, "b": []}', '{"a": 1, "b": {}}'),
+    ],
+)
+def test_objects_that_would_have_the_same_columns_are_told_apart(tmp_path, one, other):
+    rng = np.random.default_rng(0)
+    mixed = [
+        write(tmp_path, f"{name}.jsonl", "\n".join(one if it else other for it in rng.random(4000) < p))
+        for name, p in (("a", 0.9), ("b", 0.1))
+    ]
+    assert 1.5 < dpaudit.bound_from_samples(*map(read_table, mixed)).epsilon < np.log(9)
+    alone = [write(tmp_path, f"{name}.jsonl", f"{line}\n" * 400) for name, line in (("c", one), ("d", other))]
+    assert dpaudit.bound_from_samples(*map(read_table, alone)).epsilon > 3
+
+
+def test_parquet_and_arrow_lose_no_digits(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    def of(values, *form):
+        parquet.write_table(pa.table({"x": pa.array(list(map(Decimal, values)), pa.decimal128(*form))}), file)
+        return read(file)
+
+    file = tmp_path / "x.parquet"
+    assert of([2**62 + 1, -1], 38, 0).tolist() == [2**62 + 1, -1]
+    assert of(["0.10", "-12.50"], 5, 2).tolist() == [0.1, -12.5]
+    # As many digits as the type has, of which double precision holds all.
+    exact = ["1.1", "0.1000000000000000055511151231258", "1234567.25"]
+    assert of(exact, 38, 31).tolist() == [1.1, 0.1, 1234567.25]
+    for values, form, told in (
+        ([1, 2**70], (38, 0), "row 1: 1180591620717411303424 has more digits than 64 bits hold"),
+        (["1", "1.00000000000000000001"], (38, 20), "row 1: 1.00000000000000000001 has more digits than double"),
+    ):
+        with pytest.raises(dpaudit.DataError, match=f"column 'x', {told}.*; round it, or write it as a text"):
+            of(values, *form)
+
+
+def test_texts_of_arrow_in_all_forms(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    file = tmp_path / "x.arrow"
+    views = pa.array(T, pa.string_view()) if hasattr(pa, "string_view") else pa.array(T)
+    for column in (
+        views,
+        pa.array(T, pa.large_string()),
+        pa.DictionaryArray.from_arrays(pa.array([1, 0, 2, 1]), views),
+        pa.RunEndEncodedArray.from_arrays(pa.array([1, 3, 4], pa.int32()), pa.array(T[:3])),
+    ):
+        table = pa.table({"x": column})
+        with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+            writer.write_table(table)
+        assert read(file).tolist() == column.to_pylist()
+    for table, told in (
+        (pa.table({}), "has no columns"),
+        (pa.Table.from_arrays([views, views], ["x", "x"]), "has two columns 'x'; give them different names"),
+    ):
+        with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+            writer.write_table(table)
+        with pytest.raises(dpaudit.DataError, match=told):
+            read(file)
 
 
 def test_structures_are_not_called_texts(tmp_path):

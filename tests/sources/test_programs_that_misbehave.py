@@ -76,6 +76,12 @@ BROKEN = [
         ["5 different"],
     ),
     (
+        "hello()\nfor line in sys.stdin:\n asked = json.loads(line); data, size = asked['input'], asked['size']\n"
+        f" rng = random.Random(min(asked['seed'], 2**31 - 1))\n {FLIP}",
+        dpaudit.CheckError,
+        ["5 different seeds near 2^53", "modulo 2^31 - 1"],
+    ),
+    (
         f"hello()\nfor data, size, rng in requests(): {FLIP}\nsys.exit(7)",
         dpaudit.TargetRaisedError,
         ["exit status 7", "input had ended"],
