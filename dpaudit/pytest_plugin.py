@@ -102,6 +102,7 @@ class _Session:
 
 
 _SESSION = pytest.StashKey[_Session]()
+_AUDITS_BEFORE = pytest.StashKey[int]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -154,10 +155,24 @@ def _from_ini(config: pytest.Config, name: str) -> Any:
         raise pytest.UsageError(f"{where}: dpaudit_{name} must be {_SETTINGS[name].words}, got {text!r}") from None
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Refuse a marker that cannot be used, whether or not the test uses the fixture."""
     # Not while collecting, where the workers of pytest-xdist cannot report a usage error.
     _from_markers(item)
+    item.stash[_AUDITS_BEFORE] = len(_history())
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_call(item: pytest.Item) -> None:
+    """Warn of a test that has passed with a marker of its own and audited nothing."""
+    marked = any(mark.name == "privacy" for mark in item.own_markers)
+    if marked and len(_history()) == item.stash[_AUDITS_BEFORE]:
+        item.warn(
+            pytest.PytestWarning(
+                f"{item.nodeid} has the marker privacy, and audits nothing; call the fixture assert_private in it"
+            )
+        )
 
 
 def _from_markers(item: pytest.Item) -> dict[str, Any]:

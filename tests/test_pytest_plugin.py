@@ -330,6 +330,36 @@ def test_a_marker_that_cannot_be_used_names_its_test(session):
     assert "dpaudit:" not in text
 
 
+def test_a_marker_of_a_test_that_audits_nothing_is_warned_of(session):
+    status, out = session(
+        """
+        @pytest.fixture
+        def audited(assert_private):
+            return assert_private(noisy, pairs=PAIRS)
+
+        @pytest.mark.privacy(epsilon=0.1)
+        def test_forgotten(): pass
+
+        @pytest.mark.privacy(epsilon=2, samples=2000)
+        def test_in_a_fixture(audited): pass
+
+        @pytest.mark.privacy(epsilon=0.1)
+        def test_failed(): assert 0
+
+        @pytest.mark.privacy(epsilon=2)
+        class TestDefaults:
+            def test_of_something_else(self): pass
+        """,
+        "-W",
+        "default",
+        "-q",
+    )
+    assert status == 1
+    assert "2 failed" not in out
+    assert out.count("and audits nothing; call the fixture assert_private in it") == 1
+    assert "test_inner.py::test_forgotten has the marker privacy" in out
+
+
 @pytest.mark.parametrize(
     ("ini", "option", "words"),
     [
@@ -367,7 +397,8 @@ def test_a_session_without_audits_pays_nothing_and_says_nothing(session):
 
         import pytest
 
-        @pytest.mark.privacy(epsilon=1.0)
+        pytestmark = pytest.mark.privacy(epsilon=1.0)
+
         def test_marked(assert_private):
             heavy = {"numpy", "scipy", "pydantic", "sklearn", "dpaudit.testing"}
             assert "dpaudit.pytest_plugin" in sys.modules
