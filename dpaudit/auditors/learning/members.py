@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import xlogy
@@ -20,11 +20,11 @@ from scipy.special import xlogy
 from dpaudit.auditors.learning.learners import identity_transform, learn_additive
 from dpaudit.auditors.learning.row_scores import AdditiveScore
 from dpaudit.auditors.outputs.columns import LEAST_COMMON, Columns
-from dpaudit.auditors.outputs.content_choice import Collection, collections_of
-from dpaudit.auditors.outputs.contents import Content, Value
+from dpaudit.auditors.outputs.content_choice import Collection, Records, collections_of, records_of
+from dpaudit.auditors.outputs.contents import NOTHING, Content, Value
 from dpaudit.auditors.outputs.flat import Flat, Grouped, Uniform, Varied, outputs_by_structure
 from dpaudit.auditors.outputs.flat import paths as paths_of
-from dpaudit.auditors.outputs.held import with_whole_texts
+from dpaudit.auditors.outputs.held import Entries, entries_of, with_whole_texts
 from dpaudit.auditors.outputs.outputs import Outputs, OutputsLike, as_outputs
 
 _Counted = list[tuple[int, np.ndarray, np.ndarray]]
@@ -55,8 +55,10 @@ def learn_members(columns: Columns, x: OutputsLike, y: OutputsLike) -> AdditiveS
     likeliest are taken. Some of them are there by chance: other samples judge the score.
     """
     sides = as_outputs(x), as_outputs(y)
-    looked_into = collections_of([flat for side in sides for part in side.apart() for flat in islice(part, 1)])
-    tallies = [_Tally(collection) for collection in looked_into]
+    firsts = [flat for side in sides for part in side.apart() for flat in islice(part, 1)]
+    looked_into = collections_of(firsts)
+    tallies: list[_Tally | _TallyOfRecords] = [_Tally(each) for each in looked_into]
+    tallies += [_TallyOfRecords(each) for each in records_of(firsts)]
     if tallies:
         for side, outputs in enumerate(sides):
             for group in (group for part in outputs.apart() for flat in part for group in _groups(flat)):
@@ -75,7 +77,7 @@ def learn_members(columns: Columns, x: OutputsLike, y: OutputsLike) -> AdditiveS
     least = _EVIDENCE * math.log(max(2, values_in_all))
     found: list[tuple[float, str]] = []
     for tally, each, ratios in zip(tallies, several, apart, strict=False):
-        found += [(-ratios[i], tally.collection.occurrences(each.values[i])) for i in np.flatnonzero(ratios > least)]
+        found += [(-ratios[i], tally.occurrences(each.values[i])) for i in np.flatnonzero(ratios > least)]
     found += [(-apart[-1][i], places[i]) for i in np.flatnonzero(apart[-1] > least)] if places else []
     # In which order a set lists its members, and so their counts come, is another one in each process.
     telling = [path for _, path in sorted(found)[:_MOST_TELLING]]
@@ -104,7 +106,7 @@ class _Several(NamedTuple):
         How many values there are, those included that are in one output alone.
     """
 
-    values: list[Value]
+    values: list[Any]
     hits: np.ndarray
     distinct: int
 
@@ -142,8 +144,82 @@ class _Tally:
         values = [*numbers.tolist(), *(texts[code - 1] for code in codes.tolist())]
         return _Several(values, np.hstack([of_numbers, of_texts]), distinct_numbers + distinct_texts)
 
+    def occurrences(self, value: Value) -> str:
+        """Path of the content that says how often outputs hold a value."""
+        return self.collection.occurrences(value)
+
     def _code(self, text: str) -> int:
         return self.codes.setdefault(text, len(self.codes) + 1)
+
+
+@dataclass(slots=True)
+class _TallyOfRecords:
+    """In how many outputs of either side each record of a list is, told by the values of some of its parts."""
+
+    records: Records
+    codes: dict[str, int] = field(default_factory=dict)
+    counts: tuple[Counter[tuple[Value, ...]], Counter[tuple[Value, ...]]] = field(
+        default_factory=lambda: (Counter(), Counter())
+    )
+
+    def add(self, side: int, group: Uniform | Varied) -> None:
+        """Count the records of some outputs."""
+        found = entries_of(with_whole_texts(group), self.records.held, self.records.parts, self._code)
+        if not len(found.rows):
+            return
+        most = int(found.places.max()) + 1
+        at, record = np.unique(found.rows * most + found.places, return_inverse=True)
+        together = np.zeros(len(at), dtype=int)
+        for part in range(len(self.records.parts)):
+            own = found.rests == part
+            # What a record does not have is a value too.
+            which = np.zeros(len(at), dtype=int)
+            which[record[own]] = 1 + _numbered(found.numbers[own], found.categories[own])
+            together = np.unique(together * (int(which.max()) + 1) + which, return_inverse=True)[1]
+        distinct, first = np.unique(together, return_index=True)
+        once = np.unique(at // most * len(distinct) + together) % len(distinct)
+        values = self._values(found, record, first)
+        self.counts[side].update(dict(zip(values, np.bincount(once).tolist(), strict=True)))
+
+    def several(self) -> _Several:
+        """Records that are in more than one output."""
+        one, other = self.counts
+        every = one | other
+        several = [values for values in every if one[values] + other[values] > 1]
+        hits = np.array([[count[values] for values in several] for count in self.counts], dtype=int)
+        return _Several(several, hits.reshape(2, -1), len(every))
+
+    def occurrences(self, values: tuple[Value, ...]) -> str:
+        """Path of the content that says how often outputs hold a record."""
+        return self.records.occurrences(values)
+
+    def _values(self, found: Entries, record: np.ndarray, chosen: np.ndarray) -> list[tuple[Value, ...]]:
+        """Values of the parts of some records."""
+        texts = [NOTHING, *self.codes]
+        wanted = np.full(int(record.max()) + 1, -1)
+        wanted[chosen] = np.arange(len(chosen))
+        values: list[list[Value]] = [[NOTHING] * len(self.records.parts) for _ in chosen]
+        at = np.flatnonzero(wanted[record] >= 0)
+        for i, part, number, code in zip(
+            wanted[record[at]].tolist(),
+            found.rests[at].tolist(),
+            found.numbers[at].tolist(),
+            found.categories[at].tolist(),
+            strict=True,
+        ):
+            values[i][part] = texts[code] if code else number
+        return list(map(tuple, values))
+
+    def _code(self, text: str) -> int:
+        return self.codes.setdefault(text, len(self.codes) + 1)
+
+
+def _numbered(numbers: np.ndarray, categories: np.ndarray) -> np.ndarray:
+    """Number values, of which those of one category are one, and numbers those that are equal."""
+    made = categories.copy()
+    are = categories == 0
+    made[are] = int(categories.max(initial=0)) + 1 + np.unique(numbers[are], return_inverse=True)[1]
+    return made
 
 
 def _tally_of_places(sides: Sequence[Outputs]) -> tuple[list[str], np.ndarray]:

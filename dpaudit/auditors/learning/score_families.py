@@ -22,6 +22,7 @@ from dpaudit.auditors.learning.scores import ColumnScore, OutcomeScore, Score
 from dpaudit.auditors.learning.transforms import Identity, Transform
 from dpaudit.auditors.learning.wholes import learn_coordinate, learn_successions, learn_totals
 from dpaudit.auditors.outputs.columns import Columns
+from dpaudit.auditors.outputs.flat import is_table
 from dpaudit.auditors.outputs.outputs import Outputs, OutputsLike, coding_of, joined, outcome_keys
 from dpaudit.auditors.sampling.pace import TooLongError, clock, ready_by
 
@@ -73,6 +74,8 @@ class Form:
         Whether there are few distinct outputs, and whether these are numbers: half-lines are looked at then besides.
     thorough
         Whether scores take part that take long to learn.
+    records
+        Whether each output is a table of a few columns, whose rows may be records in any order.
     """
 
     kind: str
@@ -82,6 +85,7 @@ class Form:
     thorough: bool
     few: bool = False
     few_numbers: bool = False
+    records: bool = False
     _transforms: dict[tuple[learners.MakeTransform, int], Transform | None] = field(default_factory=dict)
 
     @classmethod
@@ -93,7 +97,7 @@ class Form:
         columns = None if few else x.columns_with(y)
         width = 1 if columns is None else x[:1].rows(columns).shape[1]
         ordered = few >= _FEWEST_ORDERED and one_number and kind in "iuf"
-        return cls(kind, flat, columns, width, thorough, few=few > 0, few_numbers=ordered)
+        return cls(kind, flat, columns, width, thorough, few=few > 0, few_numbers=ordered, records=is_table(x.shape))
 
     @property
     def identity(self) -> Identity:
@@ -196,6 +200,11 @@ def _rows(form: Form) -> bool:
 
 def _thorough(form: Form) -> bool:
     return _rows(form) and form.thorough
+
+
+def _structured(form: Form) -> bool:
+    """Whether outputs may have lists, sets and records in them."""
+    return form.thorough and form.columns is not None and (not form.columns.numeric or form.records)
 
 
 def _narrow(form: Form) -> bool:
@@ -337,7 +346,7 @@ FAMILIES: tuple[Family, ...] = (
     ),
     Family(
         name="values in lists and sets",
-        suits=lambda form: form.columns is not None and not form.columns.numeric and form.thorough,
+        suits=_structured,
         fit=lambda form, x, y: learn_members(form.columns, x, y),
         passes=_passes(4.0),
         rare=True,

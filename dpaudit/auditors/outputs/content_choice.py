@@ -6,8 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from itertools import chain
+from functools import lru_cache, partial
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -64,6 +64,10 @@ hand."""
 
 _MOST_KEYS = 16
 """Parts of a record that are considered as its key, at most; the first ones."""
+
+_MOST_RECORD_PARTS, _FEW_RECORD_PARTS = 6, 4
+"""Parts of records that are looked at together, at most; and up to how many of them any two are. Chosen by hand, for
+time."""
 
 _MOST_CONTENTS = 256
 """Contents, at most: as many numbers as all ways to look at outputs deal with. From half of them on, no more lists are
@@ -125,6 +129,27 @@ class Collection:
     def occurrences(self, value: Value) -> str:
         """Path of the content that says how often it holds a value."""
         return Content("occurrences", self.held, self.key, value).path
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """A list of records in outputs, and the parts by whose values, all together, records are told apart.
+
+    Attributes
+    ----------
+    held
+        Path of the list.
+    parts
+        Paths from a record to its parts.
+    """
+
+    held: str
+    parts: tuple[str, ...]
+
+    def occurrences(self, values: Sequence[Value]) -> str:
+        """Path of the content that says how often it holds a record with these values."""
+        (first, value), *more = zip(self.parts, values, strict=True)
+        return Content("occurrences", self.held, first, value, None, tuple(more)).path
 
 
 @lru_cache(maxsize=64)
@@ -202,6 +227,45 @@ def collections_of(firsts: Sequence[Flat]) -> list[Collection]:
     found = [Collection(held, rest or None, is_set=held in sets) for held, rests in lists for rest in rests]
     found += [Collection(held, None, is_set=True) for held in sets if held not in dict(lists)]
     return found[:_MOST_LISTS]
+
+
+def records_of(firsts: Sequence[Flat]) -> list[Records]:
+    """Lists of records in outputs of which each may hold other records, however rare these are.
+
+    Only such parts of records are looked at whose values come again: all of them together, and any two of a few.
+
+    Parameters
+    ----------
+    firsts
+        The first outputs of every part that they come in, taken apart.
+    """
+    rows = max(_LEAST_LOOKED_AT, _LOOKED_AT // max(1, len(firsts)))
+    flats = [with_whole_texts(each) for flat in firsts for each in _first(flat, rows)]
+    if all(map(_only_fractions, flats)):
+        return []
+    look = _Look(flats, sum(map(len, flats)))
+    found: list[Records] = []
+    for held, rests in look.lists():
+        own = [rest for rest in rests if rest][:_MOST_KEYS]
+        if len(own) < 2:
+            continue
+        every = look.entries(partial(_entries_at, held, tuple(own), look.code))
+        again = [rest for i, rest in enumerate(own) if _come_again(every.of(i))][:_MOST_RECORD_PARTS]
+        if len(again) >= 2:
+            found.append(Records(held, tuple(again)))
+        if 2 < len(again) <= _FEW_RECORD_PARTS:
+            found += [Records(held, two) for two in combinations(again, 2)]
+    return found[:_MOST_LISTS]
+
+
+def _entries_at(held: str, rests: tuple[str, ...], code: Callable[[str], int], flat: Uniform | Varied) -> Entries:
+    return entries_of(flat, held, rests, code)
+
+
+def _come_again(found: Entries) -> bool:
+    """Whether values come twice or more, on average."""
+    distinct = len(np.unique(found.numbers[found.categories == 0])) + len(np.unique(found.categories))
+    return 2 * distinct <= len(found.rows)
 
 
 def _first(flat: Flat, rows: int) -> list[Uniform | Varied]:

@@ -39,6 +39,9 @@ from dpaudit.errors import CheckError
 Structure = Any
 """Hashable description of how an output is made of single values."""
 
+_MOST_COLUMNS = 6
+"""Columns of a table that is an output, at most, for its rows to be taken apart as records."""
+
 _BLOCK_VALUES = 1 << 18
 _LEAST_BLOCK = 256
 _STRUCTURES = 4096
@@ -317,7 +320,16 @@ def written(structure: Structure) -> str:
 def _items(outputs: np.ndarray) -> list[Any]:
     if outputs.ndim == 1:
         return list(outputs) if outputs.dtype == np.longdouble else outputs.tolist()
+    if is_table(outputs.shape):
+        # Of rows that may be records.
+        tables: list[Any] = outputs.tolist()
+        return tables
     return outputs.reshape(len(outputs), -1).tolist()
+
+
+def is_table(shape: tuple[int, ...]) -> bool:
+    """Whether each of the outputs of an array of this shape is a table of a few columns."""
+    return len(shape) == 3 and shape[2] <= _MOST_COLUMNS
 
 
 def _flat(outputs: np.ndarray, characters: bool) -> Flat:
