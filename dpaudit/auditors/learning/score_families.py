@@ -13,6 +13,7 @@ from dpaudit.auditors.learning.bits import BitsScore
 from dpaudit.auditors.learning.coded_score import learn_coded
 from dpaudit.auditors.learning.directions import directions_transform
 from dpaudit.auditors.learning.groups import learn_groups
+from dpaudit.auditors.learning.likeness import MOST_COLUMNS, alike_transform
 from dpaudit.auditors.learning.members import learn_members
 from dpaudit.auditors.learning.packed import MOST_PACKED, learn_bits, unpacked_transform
 from dpaudit.auditors.learning.parities import learn_parities
@@ -211,6 +212,11 @@ def _narrow(form: Form) -> bool:
     return _thorough(form) and form.width <= _WIDE
 
 
+def _wide(form: Form) -> bool:
+    """Whether there are more columns than all pairs are looked at in another way, and not too many for it."""
+    return _thorough(form) and learners.MOST_PAIR_COLUMNS < form.width <= MOST_COLUMNS
+
+
 def _few(form: Form) -> bool:
     return _number(form) or (_thorough(form) and form.width <= MOST_PERIODIC)
 
@@ -382,6 +388,7 @@ FAMILIES: tuple[Family, ...] = (
         fit=lambda form, x, y: learners.learn_quadratic(form.once(directions_transform), form.columns, x, y),
         passes=_passes(0.3),
     ),
+    _sum_of_steps("differences of columns that are alike", alike_transform, _wide, 1.0, 0.02, always=True),
     _sum_of_steps("places of numbers", learners.places_transform, _narrow, 1.0, always=True),
     _sum_of_steps("decimals", learners.decimals_transform, _mixed, 1.0, always=True),
     Family(
