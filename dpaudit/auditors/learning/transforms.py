@@ -381,7 +381,7 @@ class Decimals(Transform):
 
 @dataclass(frozen=True, slots=True)
 class Totals(Transform):
-    """What the numbers of an output are together: sums of them, their squares and sizes, the nearest two, and ties."""
+    """What the numbers of an output are together: sums of them, of squares, sizes, the nearest two, ties, and bends."""
 
     name = "totals"
 
@@ -392,6 +392,7 @@ class Totals(Transform):
         "how many distinct numbers there are",
         "how often the most frequent number occurs",
         "sum of the sizes of the numbers",
+        "binary logarithm of the smallest second difference of neighbouring numbers",
     )
 
     EQUAL: ClassVar[float] = -1100.0
@@ -419,7 +420,16 @@ class Totals(Transform):
                 np.maximum(most, run, out=most)
             to[:, 4] = most + 1
             to[:, 5] = np.abs(ordered).sum(axis=0)
+            to[:, 6] = self._least_bend(np.ascontiguousarray(block.T))
         return made
+
+    def _least_bend(self, turned: np.ndarray) -> np.ndarray:
+        """Logarithm of the smallest second difference along outputs: interpolation puts three numbers on a line."""
+        if len(turned) < 3:
+            return np.zeros(turned.shape[1])
+        with np.errstate(over="ignore", invalid="ignore"):
+            least = np.fmin.reduce(np.abs(np.diff(turned, 2, axis=0)), axis=0)
+            return np.asarray(np.log2(least, out=np.full(len(least), self.EQUAL), where=least > 0))
 
     def named(self, column: int, width: int, naming: Naming = PLAIN) -> str:
         return self.NAMES[column]

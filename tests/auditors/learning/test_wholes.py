@@ -22,6 +22,8 @@ def test_totals_are_those_of_each_output(width):
     for made, row in zip(Totals(Columns())(as_outputs(rows)), rows.tolist(), strict=True):
         ordered = sorted(row)
         least = min(b - a for a, b in pairwise(ordered))
+        slopes = [b - a for a, b in pairwise(row)]
+        bend = min((abs(b - a) for a, b in pairwise(slopes)), default=1.0)
         expected = [
             math.fsum(row),
             math.fsum(number**2 for number in row),
@@ -29,6 +31,7 @@ def test_totals_are_those_of_each_output(width):
             len(set(row)),
             max(Counter(row).values()),
             math.fsum(map(abs, row)),
+            math.log2(bend) if bend else Totals.EQUAL,
         ]
         assert np.allclose(made, expected, rtol=1e-12, atol=1e-12)
 
@@ -86,6 +89,15 @@ def nearly_equal(data, size, rng):
     return rows
 
 
+def interpolated(data, size, rng):
+    """One of the readings at a random time is the mean of those before and after it."""
+    rows = np.cumsum(rng.laplace(size=(size, 20)), axis=1)
+    at = rare(data, size, rng, 0.05)
+    place = rng.integers(1, 19, len(at))
+    rows[at, place] = (rows[at, place - 1] + rows[at, place + 1]) / 2
+    return rows
+
+
 def one_number_often(data, size, rng):
     rows = rng.integers(0, 1000, (size, 50))
     for i in rare(data, size, rng, 0.05).tolist():
@@ -116,6 +128,7 @@ def one_letter_before_another(data, size, rng):
         (sums_to_zero, "sum of the numbers"),
         (of_length_one, "sum of their squares"),
         (nearly_equal, "smallest difference"),
+        (interpolated, "smallest second difference"),
         (one_number_often, "number"),
         (one_place_before_another, "3 is directly followed by 7"),
         (one_letter_before_another, "'d' is directly followed by 'h'"),
