@@ -24,6 +24,7 @@ from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.auditors.sampling.supports import SupportFunction
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee
 from dpaudit.claims.inputs import input_key, is_twice_the_same, short_repr
+from dpaudit.claims.record import plain
 from dpaudit.errors import CheckError, ParameterError
 from dpaudit.floating_point import our_settings
 from dpaudit.sources.programs import answering_by
@@ -245,7 +246,7 @@ def epsilon_lower_bound(
         delta=delta,
         confidence=confidence,
         detection_limit=bound.detection_limit,
-        event=bound.event,
+        event=_written(bound.event),
         reverse=bound.reverse,
         hits=bound.hits,
         trials=bound.trials,
@@ -260,6 +261,15 @@ def epsilon_lower_bound(
         # Notes are worded for the command line.
         notes=tuple(note.replace("--samples", "`samples`").replace("--seconds", "`seconds`") for note in notes),
     )
+
+
+def _written(event: Any) -> Any:
+    """Return an event; as plain data, where Python does not write a number with so many digits."""
+    try:
+        repr(event)
+    except ValueError:
+        return plain(event)
+    return event
 
 
 _NOTHING = PairBound(

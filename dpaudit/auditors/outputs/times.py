@@ -108,8 +108,10 @@ def _of_array(item: np.datetime64 | np.timedelta64) -> list[Any]:
 
 
 def _zone(item: Any) -> str | None:
-    zone = getattr(item, "tzinfo", None)
-    return None if zone is None else str(zone)
+    """Zone of a time, and whether it is the second of two that clocks show alike."""
+    zone, fold = getattr(item, "tzinfo", None), getattr(item, "fold", 0)
+    known = [*([] if zone is None else [str(zone)]), *(["fold=1"] if fold else [])]
+    return ", ".join(known) or None
 
 
 _VALUES: dict[type, Callable[[Any], list[Any]]] = {

@@ -131,3 +131,13 @@ def test_numbers_of_any_length_are_counted_beside_each_other(numbers):
 
     found = dpaudit.epsilon_lower_bound(sample, 0, 1, samples=4000, seed=3)
     assert 1.1 < found.epsilon <= np.log(4)
+
+
+def test_events_of_numbers_that_python_does_not_write_are_hexadecimal():
+    def sample(data, size, rng):
+        return [10**6000 * int(rng.integers(1, 4)) + data for _ in range(size)]
+
+    found = dpaudit.epsilon_lower_bound(sample, 0, 1, samples=2000)
+    assert set(found.event["any of"]) <= {hex(i * 10**6000 + data) for i in (1, 2, 3) for data in (0, 1)}
+    assert "0x" in repr(found)
+    assert found.epsilon > 4
