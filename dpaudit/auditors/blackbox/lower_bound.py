@@ -18,7 +18,7 @@ from dpaudit.auditors.outputs.forms import alike, concatenated
 from dpaudit.auditors.sampling.again import ONLY_THESE, are_texts, drawn_again, most_looked_at
 from dpaudit.auditors.sampling.arguments import check_claimed, check_delta, check_seed, check_true_or_false
 from dpaudit.auditors.sampling.budget import DEFAULT_CONFIDENCE, DEFAULT_SAMPLES, Budget, deadline_in
-from dpaudit.auditors.sampling.pace import OutOfTimeError, Pace
+from dpaudit.auditors.sampling.pace import OutOfTimeError, Pace, clock
 from dpaudit.auditors.sampling.sampler import SampleFunction, Sampler, check_function
 from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.auditors.sampling.supports import SupportFunction
@@ -31,6 +31,10 @@ from dpaudit.sources.programs import answering_by
 
 _FEWEST_SEEN = 100
 """Outputs of a call from which on it is looked at."""
+
+_FEWEST_COMPARED, _COMPARING = 500, 0.03
+"""Outputs of either input that are compared whatever that takes, and part of the time so far that comparing more
+after a deadline may take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -319,6 +323,8 @@ class _Watched(Sampler):
         super().__init__(*arguments, **options)
         self._keys = input_key(inputs[0]), input_key(inputs[1])
         self._seen: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
+        self._notes: tuple[str, ...] | None = None
+        self._begun = clock()
 
     def call(self, data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
         """Return the outputs of one call, checked."""
@@ -326,11 +332,15 @@ class _Watched(Sampler):
         key = input_key(data)
         # Calls for a few outputs look at whether the sampler repeats itself, from one stream.
         if size >= _FEWEST_SEEN and outputs.dtype.kind in "fcOV":
+            most = most_looked_at(outputs)
             for kept, other in zip(self._seen, self._keys, strict=True):
-                missing = most_looked_at(outputs) - sum(map(len, kept))
+                missing = most - sum(map(len, kept))
                 if key == other and missing > 0:
                     kept.append(outputs[:missing].copy())
                     break
+            if self._notes is None and min(sum(map(len, kept)) for kept in self._seen) >= most:
+                # As early as possible: after the last call, a deadline is over.
+                self._notes = self._compared(most)
         return outputs
 
     def check_new(self) -> tuple[str, ...]:
@@ -341,9 +351,21 @@ class _Watched(Sampler):
         CheckError
             Other outputs seem to be drawn from a fixed few, such as rows of an array.
         """
-        if not all(self._seen) or self._keys[0] == self._keys[1]:
+        if self._notes is not None or not all(self._seen):
+            return self._notes or ()
+        most = max(sum(map(len, kept)) for kept in self._seen)
+        if self.pace.timed and most > _FEWEST_COMPARED:
+            begun = clock()
+            notes = self._compared(_FEWEST_COMPARED)
+            if (clock() - begun) * most / _FEWEST_COMPARED > _COMPARING * (begun - self._begun):
+                return notes
+        return self._compared(most)
+
+    def _compared(self, most: int) -> tuple[str, ...]:
+        """As `check_new`, of so many outputs of either input, at most."""
+        if self._keys[0] == self._keys[1]:
             return ()
-        x, y = alike(*map(concatenated, self._seen))
+        x, y = (side[:most] for side in alike(*map(concatenated, self._seen)))
         again = drawn_again(x, y)
         if again is None:
             return ()

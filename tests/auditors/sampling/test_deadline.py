@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 import dpaudit
 from dpaudit.auditors import Budget, Streams, audit
-from dpaudit.auditors.blackbox import choosing, counting, sequential, tasks
+from dpaudit.auditors.blackbox import choosing, counting, lower_bound, sequential, tasks
 from dpaudit.auditors.learning.selection import select_events
 from dpaudit.auditors.outputs.outputs import Outputs
 from dpaudit.auditors.sampling import pace
@@ -987,6 +987,26 @@ def test_the_bound_of_one_pair_before_there_is_an_event(clock, stop_early):
     assert (bound.hits, bound.trials) == ((0, 0), (0, 0))
     assert bound.out_of_time
     assert clock.now <= 4.0
+
+
+@pytest.mark.parametrize(("each", "compared"), [(2e-4, [3000]), (4e-4, [500])])
+def test_outputs_are_compared_before_the_deadline_or_few_of_them_after_it(clock, monkeypatch, each, compared):
+    """Where all 3,000 of either input that are looked at are there before the end, that is when it is done."""
+    looked_at = []
+
+    def drawn_again(x, y):
+        looked_at.append(len(x))
+        clock.now += 1e-4 * (len(x) + len(y))
+
+    monkeypatch.setattr(lower_bound, "drawn_again", drawn_again)
+
+    def sample(data, size, rng):
+        clock.now += each * size
+        return [{"a": float(one), "b": [float(other)]} for one, other in rng.laplace(data, size=(size, 2))]
+
+    dpaudit.epsilon_lower_bound(sample, 0, 1, seconds=4.0, seed=1)
+    assert looked_at == compared
+    assert clock.now <= 4.2
 
 
 def test_a_test_that_is_out_of_time_fails_and_says_so(clock):
