@@ -11,7 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,11 +20,18 @@ from scipy.special import xlogy
 from dpaudit.auditors.learning.learners import identity_transform, learn_additive
 from dpaudit.auditors.learning.row_scores import AdditiveScore
 from dpaudit.auditors.outputs.columns import LEAST_COMMON, Columns
-from dpaudit.auditors.outputs.content_choice import Collection, Records, collections_of, records_of
+from dpaudit.auditors.outputs.content_choice import (
+    Collection,
+    Records,
+    collections_of,
+    marked,
+    records_in,
+    records_of,
+)
 from dpaudit.auditors.outputs.contents import NOTHING, Content, Value
 from dpaudit.auditors.outputs.flat import Flat, Grouped, Uniform, Varied, outputs_by_structure
 from dpaudit.auditors.outputs.flat import paths as paths_of
-from dpaudit.auditors.outputs.held import Entries, entries_of, with_whole_texts
+from dpaudit.auditors.outputs.held import entries_of, with_whole_texts
 from dpaudit.auditors.outputs.outputs import Outputs, OutputsLike, as_outputs
 
 _Counted = list[tuple[int, np.ndarray, np.ndarray]]
@@ -37,6 +44,9 @@ bound is 1.06 with 2, 1.25 with 1.5 and 0.78 with 1, where the best event has 1.
 
 _MANY_PATHS = LEAST_COMMON
 """Places in outputs from which on there may be others that have no columns."""
+
+_MOST_RECORDS = 1 << 20
+"""Records of either side, about, that are counted at most. Chosen by hand, for time."""
 
 _MOST_TELLING = 32
 """Values, at most, whose occurrences a score looks at. Chosen by hand, for time."""
@@ -152,74 +162,101 @@ class _Tally:
         return self.codes.setdefault(text, len(self.codes) + 1)
 
 
+class _CountedRecords(NamedTuple):
+    """The distinct records of some outputs of one side, told by some of their parts.
+
+    Attributes
+    ----------
+    side, parts
+        Side, and numbers of these parts.
+    marks, counts
+        What marks each record, and how many outputs have it.
+    numbers, categories
+        Number and category of each of these parts, shape (records, parts).
+    """
+
+    side: int
+    parts: tuple[int, ...]
+    marks: np.ndarray
+    counts: np.ndarray
+    numbers: np.ndarray
+    categories: np.ndarray
+
+
+class _Told(NamedTuple):
+    """Records, told by some of their parts: the number and category of each of these."""
+
+    parts: tuple[int, ...]
+    numbers: np.ndarray
+    categories: np.ndarray
+
+
 @dataclass(slots=True)
 class _TallyOfRecords:
     """In how many outputs of either side each record of a list is, told by the values of some of its parts."""
 
     records: Records
     codes: dict[str, int] = field(default_factory=dict)
-    counts: tuple[Counter[tuple[Value, ...]], Counter[tuple[Value, ...]]] = field(
-        default_factory=lambda: (Counter(), Counter())
-    )
+    counted: list[_CountedRecords] = field(default_factory=list)
+    seen: list[int] = field(default_factory=lambda: [0, 0])
+    told: list[_Told] = field(default_factory=list)
 
     def add(self, side: int, group: Uniform | Varied) -> None:
         """Count the records of some outputs."""
-        found = entries_of(with_whole_texts(group), self.records.held, self.records.parts, self._code)
-        if not len(found.rows):
+        if self.seen[side] >= _MOST_RECORDS:
             return
-        most = int(found.places.max()) + 1
-        at, record = np.unique(found.rows * most + found.places, return_inverse=True)
-        together = np.zeros(len(at), dtype=int)
-        for part in range(len(self.records.parts)):
-            own = found.rests == part
-            # What a record does not have is a value too.
-            which = np.zeros(len(at), dtype=int)
-            which[record[own]] = 1 + _numbered(found.numbers[own], found.categories[own])
-            together = np.unique(together * (int(which.max()) + 1) + which, return_inverse=True)[1]
-        distinct, first = np.unique(together, return_index=True)
-        once = np.unique(at // most * len(distinct) + together) % len(distinct)
-        values = self._values(found, record, first)
-        self.counts[side].update(dict(zip(values, np.bincount(once).tolist(), strict=True)))
+        found = entries_of(with_whole_texts(group), self.records.held, self.records.parts, self._code)
+        rows, *values = records_in(found, len(self.records.parts))
+        self.seen[side] += len(rows)
+        for parts in self.records.together if len(rows) else ():
+            numbers, categories = (each[:, parts] for each in values)
+            marks = marked(numbers, categories)
+            # Rows ascend, and so they do among equal records.
+            order = np.argsort(marks, kind="stable")
+            marks, at = marks[order], rows[order]
+            new = np.r_[True, marks[1:] != marks[:-1]]
+            first = np.flatnonzero(new)
+            in_output = new | np.r_[True, at[1:] != at[:-1]]
+            counts = np.add.reduceat(in_output.astype(int), first)
+            own = order[first]
+            self.counted.append(_CountedRecords(side, parts, marks[first], counts, numbers[own], categories[own]))
 
     def several(self) -> _Several:
-        """Records that are in more than one output."""
-        one, other = self.counts
-        every = one | other
-        several = [values for values in every if one[values] + other[values] > 1]
-        hits = np.array([[count[values] for values in several] for count in self.counts], dtype=int)
-        return _Several(several, hits.reshape(2, -1), len(every))
+        """Records that are in more than one output, each as where it is in ``told``."""
+        places: list[tuple[int, int]] = []
+        hits, distinct = [np.zeros((2, 0), dtype=int)], 0
+        for parts in self.records.together:
+            own = [each for each in self.counted if each.parts == parts]
+            if not own:
+                continue
+            every, example, which = np.unique(
+                np.concatenate([each.marks for each in own]), return_index=True, return_inverse=True
+            )
+            counts = np.zeros((2, len(every)), dtype=int)
+            sides = np.repeat([each.side for each in own], [len(each.marks) for each in own])
+            np.add.at(counts, (sides, which), np.concatenate([each.counts for each in own]))
+            again = counts.sum(axis=0) > 1
+            places += zip(repeat(len(self.told)), range(int(again.sum())))
+            numbers, categories = ([getattr(each, name) for each in own] for name in ("numbers", "categories"))
+            self.told.append(
+                _Told(parts, *(np.concatenate(values)[example[again]] for values in (numbers, categories)))
+            )
+            hits.append(counts[:, again])
+            distinct += len(every)
+        return _Several(places, np.hstack(hits), distinct)
 
-    def occurrences(self, values: tuple[Value, ...]) -> str:
+    def occurrences(self, place: tuple[int, int]) -> str:
         """Path of the content that says how often outputs hold a record."""
-        return self.records.occurrences(values)
-
-    def _values(self, found: Entries, record: np.ndarray, chosen: np.ndarray) -> list[tuple[Value, ...]]:
-        """Values of the parts of some records."""
-        texts = [NOTHING, *self.codes]
-        wanted = np.full(int(record.max()) + 1, -1)
-        wanted[chosen] = np.arange(len(chosen))
-        values: list[list[Value]] = [[NOTHING] * len(self.records.parts) for _ in chosen]
-        at = np.flatnonzero(wanted[record] >= 0)
-        for i, part, number, code in zip(
-            wanted[record[at]].tolist(),
-            found.rests[at].tolist(),
-            found.numbers[at].tolist(),
-            found.categories[at].tolist(),
-            strict=True,
-        ):
-            values[i][part] = texts[code] if code else number
-        return list(map(tuple, values))
+        told, at = self.told[place[0]], place[1]
+        texts = list(self.codes)
+        values: list[Value] = [
+            NOTHING if category < 0 else texts[category - 1] if category else number
+            for number, category in zip(told.numbers[at].tolist(), told.categories[at].tolist(), strict=True)
+        ]
+        return self.records.occurrences(told.parts, values)
 
     def _code(self, text: str) -> int:
         return self.codes.setdefault(text, len(self.codes) + 1)
-
-
-def _numbered(numbers: np.ndarray, categories: np.ndarray) -> np.ndarray:
-    """Number values, of which those of one category are one, and numbers those that are equal."""
-    made = categories.copy()
-    are = categories == 0
-    made[are] = int(categories.max(initial=0)) + 1 + np.unique(numbers[are], return_inverse=True)[1]
-    return made
 
 
 def _tally_of_places(sides: Sequence[Outputs]) -> tuple[list[str], np.ndarray]:

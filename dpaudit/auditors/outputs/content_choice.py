@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from itertools import chain, combinations
+from itertools import chain, combinations, compress
 from typing import Any
 
 import numpy as np
@@ -68,6 +68,12 @@ _MOST_KEYS = 16
 _MOST_RECORD_PARTS, _FEW_RECORD_PARTS = 6, 4
 """Parts of records that are looked at together, at most; and up to how many of them any two are. Chosen by hand, for
 time."""
+
+_MOST_RECORDS = 128
+"""Records of an output, on average, that are looked at as wholes. Chosen by hand, for time."""
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+"""An odd number of many bits, by which numbers are spread over all of 64 bits."""
 
 _MOST_CONTENTS = 256
 """Contents, at most: as many numbers as all ways to look at outputs deal with. From half of them on, no more lists are
@@ -133,7 +139,7 @@ class Collection:
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """A list of records in outputs, and the parts by whose values, all together, records are told apart.
+    """A list of records in outputs, and by which of their parts, all together, they are told apart.
 
     Attributes
     ----------
@@ -141,14 +147,17 @@ class Records:
         Path of the list.
     parts
         Paths from a record to its parts.
+    together
+        Numbers of the parts that tell records apart: all of them, or two.
     """
 
     held: str
     parts: tuple[str, ...]
+    together: tuple[tuple[int, ...], ...]
 
-    def occurrences(self, values: Sequence[Value]) -> str:
-        """Path of the content that says how often it holds a record with these values."""
-        (first, value), *more = zip(self.parts, values, strict=True)
+    def occurrences(self, which: tuple[int, ...], values: Sequence[Value]) -> str:
+        """Path of the content that says how often it holds a record with these values of these parts."""
+        (first, value), *more = zip([self.parts[part] for part in which], values, strict=True)
         return Content("occurrences", self.held, first, value, None, tuple(more)).path
 
 
@@ -232,7 +241,7 @@ def collections_of(firsts: Sequence[Flat]) -> list[Collection]:
 def records_of(firsts: Sequence[Flat]) -> list[Records]:
     """Lists of records in outputs of which each may hold other records, however rare these are.
 
-    Only such parts of records are looked at whose values come again: all of them together, and any two of a few.
+    Records are looked at only by such parts, all together or any two of a few, whose values come again together.
 
     Parameters
     ----------
@@ -250,22 +259,52 @@ def records_of(firsts: Sequence[Flat]) -> list[Records]:
         if len(own) < 2:
             continue
         every = look.entries(partial(_entries_at, held, tuple(own), look.code))
-        again = [rest for i, rest in enumerate(own) if _come_again(every.of(i))][:_MOST_RECORD_PARTS]
-        if len(again) >= 2:
-            found.append(Records(held, tuple(again)))
-        if 2 < len(again) <= _FEW_RECORD_PARTS:
-            found += [Records(held, two) for two in combinations(again, 2)]
+        of_each = (every.of(i) for i in range(len(own)))
+        again = [_come_again(marked(each.numbers[:, None], each.categories[:, None])) for each in of_each]
+        parts = tuple(compress(own, again))[:_MOST_RECORD_PARTS]
+        several = [tuple(range(len(parts)))] if len(parts) > 1 else []
+        several += list(combinations(range(len(parts)), 2)) if 2 < len(parts) <= _FEW_RECORD_PARTS else []
+        if not several:
+            continue
+        every = look.entries(partial(_entries_at, held, parts, look.code))
+        in_outputs, numbers, categories = records_in(every, len(parts))
+        if len(in_outputs) > _MOST_RECORDS * look.size:
+            continue
+        together = tuple(which for which in several if _come_again(marked(numbers[:, which], categories[:, which])))
+        found += [Records(held, parts, together)] * bool(together)
     return found[:_MOST_LISTS]
+
+
+def records_in(found: Entries, parts: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the output of every record, in the order of outputs, and the number and category of each of its parts.
+
+    The category of a part that a record does not have is -1.
+    """
+    most = int(found.places.max(initial=0)) + 1
+    there, record = np.unique(found.rows * most + found.places, return_inverse=True)
+    numbers, categories = np.zeros((len(there), parts)), np.full((len(there), parts), -1)
+    numbers[record, found.rests] = found.numbers
+    categories[record, found.rests] = found.categories
+    return there // most, numbers, categories
+
+
+def marked(numbers: np.ndarray, categories: np.ndarray) -> np.ndarray:
+    """Return one whole number for each row of values, which differs where they do, but for chance."""
+    made = np.zeros(len(numbers), dtype=np.uint64)
+    # Zero has two signs, which are one number.
+    for column in (*(numbers + 0.0).T, *categories.T):
+        made = (made ^ np.ascontiguousarray(column).view(np.uint64)) * _ODD
+        made ^= made >> np.uint64(32)
+    return made
+
+
+def _come_again(marks: np.ndarray) -> bool:
+    """Whether values come twice or more, on average."""
+    return 2 * len(np.unique(marks)) <= len(marks)
 
 
 def _entries_at(held: str, rests: tuple[str, ...], code: Callable[[str], int], flat: Uniform | Varied) -> Entries:
     return entries_of(flat, held, rests, code)
-
-
-def _come_again(found: Entries) -> bool:
-    """Whether values come twice or more, on average."""
-    distinct = len(np.unique(found.numbers[found.categories == 0])) + len(np.unique(found.categories))
-    return 2 * distinct <= len(found.rows)
 
 
 def _first(flat: Flat, rows: int) -> list[Uniform | Varied]:
