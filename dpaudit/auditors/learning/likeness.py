@@ -17,6 +17,15 @@ from dpaudit.auditors.outputs.outputs import OutputsLike
 MOST_COLUMNS = 2048
 """Columns, at most, all pairs of which are compared: two million. Chosen by hand, for time."""
 
+MOST_PARTS = 32
+"""Columns, at most, of which one may be the sum of the others."""
+
+_TELLING = 4.0
+"""Standard errors, about, by which the numbers of exact totals on the two inputs must differ."""
+
+_ROUNDING = 1e-14
+"""Part of the sizes of all numbers by which a total may miss their sum, as floating-point numbers do."""
+
 _ROWS = 4000
 """Outputs of either input that are compared, at most. Chosen by hand, for time."""
 
@@ -39,6 +48,22 @@ hand."""
 
 _NEARLY_ONE = 1 - 1e-6
 """Correlation that larger ones count as, which single precision does not tell apart."""
+
+
+def others_transform(columns: Columns, x: OutputsLike, y: OutputsLike) -> Directions | None:
+    """Columns less the sum of the others, of those that are just this sum more often on one input; None if none is."""
+    sides = [Identity(columns)(side[:_ROWS]).astype(float, copy=False) for side in (x, y)]
+    width = sides[0].shape[1]
+    if not 2 < width <= MOST_PARTS:
+        return None
+    counts = np.zeros((2, width))
+    for count, side in zip(counts, sides, strict=True):
+        with np.errstate(over="ignore", invalid="ignore"):
+            left = 2 * side - side.sum(axis=1, keepdims=True)
+            count += (np.abs(left) <= _ROUNDING * np.abs(side).sum(axis=1, keepdims=True)).sum(axis=0)
+    least = _TELLING * np.sqrt(counts.sum(axis=0))
+    totals = np.flatnonzero(np.abs(counts[0] / len(sides[0]) - counts[1] / len(sides[1])) * len(sides[0]) > least)
+    return Directions(columns, (2 * np.eye(width) - 1)[:, totals]) if len(totals) else None
 
 
 def alike_transform(columns: Columns, x: OutputsLike, y: OutputsLike) -> Directions | None:

@@ -13,7 +13,7 @@ from dpaudit.auditors.learning.bits import BitsScore
 from dpaudit.auditors.learning.coded_score import learn_coded
 from dpaudit.auditors.learning.directions import directions_transform
 from dpaudit.auditors.learning.groups import learn_groups
-from dpaudit.auditors.learning.likeness import MOST_COLUMNS, alike_transform
+from dpaudit.auditors.learning.likeness import MOST_COLUMNS, MOST_PARTS, alike_transform, others_transform
 from dpaudit.auditors.learning.members import learn_members
 from dpaudit.auditors.learning.packed import MOST_PACKED, learn_bits, unpacked_transform
 from dpaudit.auditors.learning.parities import learn_parities
@@ -21,7 +21,12 @@ from dpaudit.auditors.learning.periods import MOST_PERIODIC, phases_transform
 from dpaudit.auditors.learning.residues import ResidueScore
 from dpaudit.auditors.learning.scores import ColumnScore, OutcomeScore, Score
 from dpaudit.auditors.learning.transforms import Identity, Transform
-from dpaudit.auditors.learning.wholes import learn_coordinate, learn_successions, learn_totals
+from dpaudit.auditors.learning.wholes import (
+    learn_coordinate,
+    learn_successions,
+    learn_totals,
+    learn_totals_of_parts,
+)
 from dpaudit.auditors.outputs.columns import Columns
 from dpaudit.auditors.outputs.flat import is_table
 from dpaudit.auditors.outputs.outputs import Outputs, OutputsLike, coding_of, joined, outcome_keys
@@ -212,6 +217,11 @@ def _narrow(form: Form) -> bool:
     return _thorough(form) and form.width <= _WIDE
 
 
+def _summed(form: Form) -> bool:
+    """Whether one column may be the sum of the others."""
+    return _thorough(form) and 2 < form.width <= MOST_PARTS
+
+
 def _wide(form: Form) -> bool:
     """Whether there are more columns than all pairs are looked at in another way, and not too many for it."""
     return _thorough(form) and learners.MOST_PAIR_COLUMNS < form.width <= MOST_COLUMNS
@@ -372,7 +382,13 @@ FAMILIES: tuple[Family, ...] = (
         name="totals of rows",
         suits=_narrow,
         fit=lambda form, x, y: learn_totals(form.columns, x, y),
-        passes=_passes(3.0),
+        passes=_passes(4.0),
+    ),
+    Family(
+        name="totals of parts",
+        suits=lambda form: _narrow(form) and _structured(form),
+        fit=lambda form, x, y: learn_totals_of_parts(form.columns, x, y),
+        passes=_passes(4.0),
     ),
     Family(
         name="successions of numbers",
@@ -388,6 +404,7 @@ FAMILIES: tuple[Family, ...] = (
         fit=lambda form, x, y: learners.learn_quadratic(form.once(directions_transform), form.columns, x, y),
         passes=_passes(0.3),
     ),
+    _sum_of_steps("numbers less the sum of the others", others_transform, _summed, 1.0, 0.02),
     _sum_of_steps("differences of columns that are alike", alike_transform, _wide, 1.0, 0.02, always=True),
     _sum_of_steps("places of numbers", learners.places_transform, _narrow, 1.0, always=True),
     _sum_of_steps("decimals", learners.decimals_transform, _mixed, 1.0, always=True),

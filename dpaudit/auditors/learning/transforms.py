@@ -5,7 +5,7 @@ Structured outputs are taken apart into rows of numbers first.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import factorial
 from typing import Any, ClassVar, Self
@@ -381,7 +381,13 @@ class Decimals(Transform):
 
 @dataclass(frozen=True, slots=True)
 class Totals(Transform):
-    """What the numbers of an output are together: sums of them, of squares, sizes, the nearest two, ties, and bends."""
+    """What numbers of an output are together: sums of them, of squares and sizes, the nearest two, ties, and bends.
+
+    Attributes
+    ----------
+    of
+        Columns of these numbers; none for all.
+    """
 
     name = "totals"
 
@@ -392,47 +398,81 @@ class Totals(Transform):
         "how many distinct numbers there are",
         "how often the most frequent number occurs",
         "sum of the sizes of the numbers",
+        "binary logarithm of the smallest difference of two sizes of numbers",
         "binary logarithm of the smallest second difference of neighbouring numbers",
+        "binary logarithm of the smallest second difference of every second number",
+        "binary logarithm of the smallest second difference of every third number",
+        "logarithm of the sum of their exponentials",
     )
 
     EQUAL: ClassVar[float] = -1100.0
     """What stands for the logarithm of 0: less than that of any number, -1074."""
 
+    of: tuple[int, ...] = ()
+
     def of_rows(self, rows: np.ndarray, first: int | None = None) -> np.ndarray:
-        rows = rows.astype(float, copy=False)
-        made = np.empty((len(rows), len(self.NAMES)))
+        rows = (rows[:, self.of] if self.of else rows).astype(float, copy=False)
+        made = np.empty((len(rows), min(first or len(self.NAMES), len(self.NAMES))))
         step = max(1, _BLOCK_VALUES // rows.shape[1])
         for start in range(0, len(rows), step):
-            block, to = rows[start : start + step], made[start : start + step]
-            # A reduction along a short axis is slow.
-            ordered = np.ascontiguousarray(np.sort(block, axis=1).T)
-            gaps = np.diff(ordered, axis=0)
-            with np.errstate(over="ignore"):
-                to[:, 0] = ordered.sum(axis=0)
-                to[:, 1] = np.minimum(np.square(ordered).sum(axis=0), _LARGEST)
-            least = gaps.min(axis=0)
-            to[:, 2] = np.log2(least, out=np.full(len(least), self.EQUAL), where=least > 0)
-            ties = gaps == 0
-            to[:, 3] = len(ordered) - np.count_nonzero(ties, axis=0)
-            run, most = np.zeros(len(block)), np.zeros(len(block))
-            for tied in ties:
-                run = (run + 1) * tied
-                np.maximum(most, run, out=most)
-            to[:, 4] = most + 1
-            to[:, 5] = np.abs(ordered).sum(axis=0)
-            to[:, 6] = self._least_bend(np.ascontiguousarray(block.T))
+            for to, total in zip(
+                made[start : start + step].T, self._of_block(rows[start : start + step]), strict=False
+            ):
+                to[:] = total
         return made
 
-    def _least_bend(self, turned: np.ndarray) -> np.ndarray:
+    def _of_block(self, block: np.ndarray) -> Iterator[np.ndarray]:
+        """Yield the totals one by one, each as it is asked for."""
+        # A reduction along a short axis is slow.
+        ordered = np.ascontiguousarray(np.sort(block, axis=1).T)
+        with np.errstate(over="ignore"):
+            yield ordered.sum(axis=0)
+            yield np.minimum(np.square(ordered).sum(axis=0), _LARGEST)
+        gaps = np.diff(ordered, axis=0)
+        yield self._logarithm(gaps.min(axis=0))
+        ties = gaps == 0
+        yield len(ordered) - np.count_nonzero(ties, axis=0)
+        run, most = np.zeros(len(block)), np.zeros(len(block))
+        for tied in ties:
+            run = (run + 1) * tied
+            np.maximum(most, run, out=most)
+        yield most + 1
+        yield np.abs(ordered).sum(axis=0)
+        sizes = np.ascontiguousarray(np.sort(np.abs(block), axis=1).T)
+        yield self._logarithm(np.diff(sizes, axis=0).min(axis=0))
+        turned = np.ascontiguousarray(block.T)
+        for lag in (1, 2, 3):
+            yield self._least_bend(turned, lag)
+        yield ordered[-1] + np.log(np.exp(ordered - ordered[-1]).sum(axis=0))
+
+    def _logarithm(self, least: np.ndarray) -> np.ndarray:
+        return np.asarray(np.log2(least, out=np.full(len(least), self.EQUAL), where=least > 0))
+
+    def _least_bend(self, turned: np.ndarray, lag: int) -> np.ndarray:
         """Logarithm of the smallest second difference along outputs: interpolation puts three numbers on a line."""
-        if len(turned) < 3:
+        if len(turned) <= 2 * lag:
             return np.zeros(turned.shape[1])
         with np.errstate(over="ignore", invalid="ignore"):
-            least = np.fmin.reduce(np.abs(np.diff(turned, 2, axis=0)), axis=0)
-            return np.asarray(np.log2(least, out=np.full(len(least), self.EQUAL), where=least > 0))
+            slopes = turned[lag:] - turned[:-lag]
+            return self._logarithm(np.fmin.reduce(np.abs(slopes[lag:] - slopes[:-lag]), axis=0))
 
     def named(self, column: int, width: int, naming: Naming = PLAIN) -> str:
-        return self.NAMES[column]
+        if not self.of:
+            return self.NAMES[column]
+        first, last = (
+            columnwords.part(self.columns, each, max(self.of) + 1, naming) for each in self.of[:: len(self.of) - 1]
+        )
+        return f"{self.NAMES[column]}, of {first} to {last}"
+
+    def _own_json(self) -> dict[str, Any]:
+        return {"of": list(self.of)} if self.of else {}
+
+    @classmethod
+    def _of_json(cls, columns: Columns, raw: dict[str, Any]) -> Self:
+        of = tuple(raw.get("of", ()))
+        if len(of) == 1 or not all(isinstance(column, int) and column >= 0 for column in of):
+            raise ValueError("'of' of totals must be numbers of two or more columns, from 0 on")
+        return cls(columns, of)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ One of them in order, such as the largest, totals, ties, and successions.
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 
@@ -39,6 +40,12 @@ _MOST_TELLING = 16
 """Successions, at most, that a score looks at. Chosen by hand, for time."""
 
 
+_MOST_PARTS = 8
+"""Lists, dicts and rows whose totals are looked at, at most; the first ones. Chosen by hand, for time."""
+
+_STEP = re.compile(r"\[[^\[\]]*\]|\.\w+")
+"""Step of a path, from a list, a dict or an object to what is in it."""
+
 _COORDINATE_ROWS = 8000
 """Outputs of either input by which one number in order, or one total, is chosen. Chosen by hand, for time: an event of
 one output in 250 comes 32 times."""
@@ -62,7 +69,7 @@ _NONE = 1e-3
 def learn_coordinate(columns: Columns, x: OutputsLike, y: OutputsLike) -> CoordinateScore:
     """One number in order, one gap between two of these, or one total, whose best half-line promises most."""
     x, y = as_outputs(x)[:_COORDINATE_ROWS], as_outputs(y)[:_COORDINATE_ROWS]
-    made = [(transform, transform(x), transform(y)) for transform in (Totals(columns), Ordered(columns))]
+    made = [(transform, transform(x), transform(y)) for transform in (Ordered(columns), Totals(columns))]
     caution = caution_for([len(x)] * sum(of_x.shape[1] for _, of_x, _ in made))
     found: list[tuple[float, CoordinateScore]] = []
     for transform, of_x, of_y in made:
@@ -93,14 +100,47 @@ def _promised(x: np.ndarray, y: np.ndarray, caution: float) -> float:
 
 
 def learn_totals(columns: Columns, x: OutputsLike, y: OutputsLike) -> AdditiveScore | None:
-    """Step functions of the sums of numbers, squares and sizes, of the nearest two, and of ties, on fine cells."""
-    transform = Totals(columns)
-    x, y = transform(x), transform(y)
-    tables = []
-    for of_x, of_y in zip(x.T, y.T, strict=True):
+    """Step functions, on fine cells, of what `Totals` says of all numbers."""
+    return _totals(Totals(columns), x, y)[1]
+
+
+def learn_totals_of_parts(columns: Columns, x: OutputsLike, y: OutputsLike) -> AdditiveScore | None:
+    """The same of the numbers of that list, dict or row in an output whose totals tell most; None where there is none.
+
+    A vector beside a number has a length of its own.
+    """
+    made = [_totals(Totals(columns, of), x, y) for of in _parts(columns, as_outputs(x).shape[1:])]
+    return max(made, key=lambda item: item[0])[1] if made else None
+
+
+def _totals(transform: Totals, x: OutputsLike, y: OutputsLike) -> tuple[float, AdditiveScore | None]:
+    """A score of totals, and how much the one of them tells that tells most: a divergence of the two inputs."""
+    tables, apart = [], [0.0]
+    for of_x, of_y in zip(transform(x).T, transform(y).T, strict=True):
         check_time()
-        tables.append(Table.fit(of_x, of_y))
-    return AdditiveScore(transform, tuple(tables)) if any(table.spread > 0 for table in tables) else None
+        tables.append(table := Table.fit(of_x, of_y))
+        if table.spread > 0:
+            # Of Jeffreys; the range of log-ratios would be that of a few values that chance puts together.
+            apart.append(float(table(of_x).mean() - table(of_y).mean()))
+    return max(apart), AdditiveScore(transform, tuple(tables)) if len(apart) > 1 else None
+
+
+def _parts(columns: Columns, shape: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Columns of the numbers of every list, dict or object in outputs, or of every row of tables."""
+    if columns.numeric:
+        rows, width = shape if len(shape) == 2 and shape[1] > 1 else (0, 0)
+        return [tuple(range(row * width, (row + 1) * width)) for row in range(rows)][:_MOST_PARTS]
+    found: dict[str, list[int]] = {}
+    numbers = [column for column, kept in enumerate(columns.kept) if kept % 2]
+    for column in numbers:
+        path = (columns.paths or ())[columns.kept[column] // 2]
+        # Contents, which are written as objects of JSON, are in nothing.
+        for step in [] if path.startswith("{") else _STEP.finditer(path):
+            found.setdefault(path[: step.start()], []).append(column)
+    # Those that are in few others come first. Of one that has all numbers, these are the totals of the whole output.
+    ordered = sorted(found, key=lambda path: len(_STEP.findall(path)))
+    several = dict.fromkeys(tuple(found[path]) for path in ordered if 1 < len(found[path]) < len(numbers))
+    return list(several)[:_MOST_PARTS]
 
 
 def learn_successions(columns: Columns, x: OutputsLike, y: OutputsLike) -> AdditiveScore | None:

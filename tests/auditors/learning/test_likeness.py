@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.auditors.learning.likeness import alike_transform
+from dpaudit.auditors.learning.likeness import alike_transform, others_transform
 from dpaudit.auditors.outputs.columns import Columns
 
 WIDTH = 300
@@ -56,3 +56,15 @@ def test_noise_that_two_answers_share_is_refuted(form):
     found = dpaudit.epsilon_lower_bound(sample, 0, 1, samples=10_000, seed=1)
     # The two are equal on one input; on the other, with probability 0 or, where they are rounded, below 0.06.
     assert found.epsilon > 2.5
+
+
+def test_a_total_that_is_the_sum_of_the_others_more_often_on_one_input_is_kept():
+    rng = np.random.default_rng(3)
+    x, y = rng.laplace(size=(2000, 6)) * 1e6, rng.laplace(size=(2000, 6)) * 1e6
+    assert others_transform(Columns(), x, y) is None
+    y[:100, 2] = np.delete(y[:100], 2, axis=1).sum(axis=1)
+    found = others_transform(Columns(), x, y)
+    assert found.matrix.T.tolist() == [[-1, -1, 1, -1, -1, -1]]
+    x[:100, 2] = np.delete(x[:100], 2, axis=1).sum(axis=1)
+    assert others_transform(Columns(), x, y) is None
+    assert others_transform(Columns(), x[:, :2], y[:, :2]) is None

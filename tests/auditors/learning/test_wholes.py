@@ -15,6 +15,10 @@ from dpaudit.auditors.outputs.columns import Columns
 from dpaudit.auditors.outputs.outputs import as_outputs
 
 
+def logarithm(least):
+    return math.log2(least) if least else Totals.EQUAL
+
+
 @pytest.mark.parametrize("width", [2, 3, 20, 200])
 def test_totals_are_those_of_each_output(width):
     rng = np.random.default_rng(width)
@@ -22,16 +26,21 @@ def test_totals_are_those_of_each_output(width):
     for made, row in zip(Totals(Columns())(as_outputs(rows)), rows.tolist(), strict=True):
         ordered = sorted(row)
         least = min(b - a for a, b in pairwise(ordered))
-        slopes = [b - a for a, b in pairwise(row)]
-        bend = min((abs(b - a) for a, b in pairwise(slopes)), default=1.0)
+        sizes = min(b - a for a, b in pairwise(sorted(map(abs, row))))
+        bends = []
+        for lag in (1, 2, 3):
+            slopes = [b - a for a, b in zip(row, row[lag:], strict=False)]
+            bends.append(min((abs(b - a) for a, b in zip(slopes, slopes[lag:], strict=False)), default=1.0))
         expected = [
             math.fsum(row),
             math.fsum(number**2 for number in row),
-            math.log2(least) if least else Totals.EQUAL,
+            logarithm(least),
             len(set(row)),
             max(Counter(row).values()),
             math.fsum(map(abs, row)),
-            math.log2(bend) if bend else Totals.EQUAL,
+            logarithm(sizes),
+            *map(logarithm, bends),
+            math.log(math.fsum(map(math.exp, row))),
         ]
         assert np.allclose(made, expected, rtol=1e-12, atol=1e-12)
 
@@ -47,6 +56,16 @@ def test_successions_are_counted_as_one_by_one():
     for counts, row in zip(made.tolist(), rows.tolist(), strict=True):
         found = Counter(pairwise(row))
         assert counts == [found[0, 2], found[1, 1]]
+
+
+def test_totals_of_parts_are_those_of_these_columns_and_come_back_from_json():
+    rows = np.random.default_rng(0).normal(size=(50, 6))
+    of_some = Totals(Columns(), (1, 2, 5))
+    assert np.array_equal(of_some(as_outputs(rows)), Totals(Columns())(as_outputs(rows[:, [1, 2, 5]])))
+    assert Totals.from_json(of_some.to_json()) == of_some
+    for wrong in ([1], [1, -2], [1, 2.5]):
+        with pytest.raises(ValueError, match="'of' of totals"):
+            Totals.from_json({**of_some.to_json(), "of": wrong})
 
 
 @pytest.mark.parametrize("columns", [3, 20])
@@ -120,10 +139,64 @@ def one_letter_before_another(data, size, rng):
     return [bytes(row).decode() for row in rows]
 
 
+def total_of_parts(data, size, rng):
+    """A noisy total beside noisy parts, which is their exact sum in some outputs."""
+    rows = 50 + 10 * rng.normal(size=(size, 6))
+    rows[:, 5] += 200
+    at = rare(data, size, rng, 0.2)
+    rows[at, 5] = rows[at, :5].sum(axis=1)
+    return rows
+
+
+def normalised(data, size, rng):
+    rows = rng.normal(size=(size, 8)) - 2.5
+    at = rare(data, size, rng, 0.1)
+    rows[at] -= np.log(np.exp(rows[at]).sum(axis=1))[:, None]
+    return rows
+
+
+def opposite(data, size, rng):
+    rows = rng.normal(size=(size, 12))
+    at = rare(data, size, rng, 0.1)
+    rows[at, rng.integers(6, 12, len(at))] = -rows[at, rng.integers(0, 6, len(at))]
+    return rows
+
+
+def interpolated_places(data, size, rng):
+    """Of a trace of places in the plane."""
+    rows = rng.normal(size=(size, 10, 2)).cumsum(axis=1)
+    at = rare(data, size, rng, 0.1)
+    place = rng.integers(1, 9, len(at))
+    rows[at, place] = (rows[at, place - 1] + rows[at, place + 1]) / 2
+    return rows
+
+
+def clipped_layer(data, size, rng):
+    """The weights of one of two layers have a length of 3 in some outputs, beside a number of another scale."""
+    layers = rng.normal(size=(size, 4, 3))
+    at = rare(data, size, rng, 0.1)
+    layers[at] *= 3 / np.sqrt(np.square(layers[at]).sum(axis=(1, 2)))[:, None, None]
+    others = rng.integers(0, 1000, size).tolist()
+    return [{"w": one, "b": [float(i), 0.5 * i]} for one, i in zip(layers, others, strict=True)]
+
+
+def row_of_length_one(data, size, rng):
+    rows = rng.normal(size=(size, 4, 3))
+    at = rare(data, size, rng, 0.1)
+    rows[at, 2] /= np.sqrt(np.square(rows[at, 2]).sum(axis=1))[:, None]
+    return rows
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("sample", "word"),
     [
+        (total_of_parts, "weighted sum 1"),
+        (normalised, "sum of their exponentials"),
+        (opposite, "difference of two sizes"),
+        (interpolated_places, "every second number"),
+        (clipped_layer, "sum of their squares, of output['w'][0][0] to output['w'][3][2]"),
+        (row_of_length_one, "sum of their squares, of output[2][0] to output[2][2]"),
         (sums_to_one, "sum of the numbers"),
         (sums_to_zero, "sum of the numbers"),
         (of_length_one, "sum of their squares"),
