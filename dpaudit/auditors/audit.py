@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from dpaudit.auditors.agreement import find_disagreement, find_violation
 from dpaudit.auditors.blackbox.audit import audit_black_box
 from dpaudit.auditors.counterexamples.lemma import audit_lemma
@@ -32,6 +34,7 @@ from dpaudit.claims.claims import (
 )
 from dpaudit.claims.evidence import Evidence, Remedy
 from dpaudit.claims.guarantees import ApproximateDP
+from dpaudit.claims.inputs import short_repr
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.claims.noise import NoiseClaim
 from dpaudit.claims.verdicts import Verdict
@@ -104,6 +107,11 @@ def view_of(target: Mechanism, claim: PrivacyClaim) -> tuple[Mechanism, Neighbou
         raise CheckError(
             f"{claim.id}: `neighbours` of {view.name} returned {type(neighbouring).__name__}; "
             "return a dpaudit.Neighbouring with the pairs of inputs to compare"
+        )
+    if not isinstance(neighbouring.complete, bool | np.bool_):
+        raise CheckError(
+            f"{claim.id}: `complete` of the neighbouring inputs of {view.name} must be True or False, got "
+            f"{short_repr(neighbouring.complete)}; a claim is proved only where it is True"
         )
     return view, neighbouring
 

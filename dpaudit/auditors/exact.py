@@ -21,6 +21,7 @@ from dpaudit.laws import (
     Comparison,
     DiscreteGaussianLaw,
     DiscreteLaplaceLaw,
+    FiniteLaw,
     GaussianLaw,
     LaplaceLaw,
     Law,
@@ -108,6 +109,7 @@ def audit_exact(
             law = mechanism.law(data)
             if law is None:
                 raise CheckError(f"{mechanism.name}: `law` is not known for the input {data!r}")
+            _check_outcomes(mechanism, law)
             if len(laws) >= _CACHED_LAWS:
                 laws.clear()
             laws[key] = law
@@ -183,6 +185,23 @@ def _instead(mechanism: Mechanism) -> str:
     if type(mechanism).sample is not Mechanism.sample:
         return "use --method black-box"
     return "claim (epsilon, delta), a privacy profile or a trade-off, which these laws decide: there is no `sample`"
+
+
+def _check_outcomes(mechanism: Mechanism, law: Law) -> None:
+    """Raise CheckError where NaN, which equals nothing, is an outcome: two equal laws would differ in it."""
+    for part in getattr(law, "parts", ()) or (law,):
+        outcomes = part.outcomes if isinstance(part, FiniteLaw) else ()
+        if isinstance(outcomes, np.ndarray) and outcomes.dtype != object:
+            wrong = outcomes.dtype.kind in "fc" and np.isnan(outcomes).any()
+        else:
+            wrong = not isinstance(outcomes, range) and any(
+                isinstance(each, float | np.floating) and each != each for each in outcomes
+            )
+        if wrong:
+            raise CheckError(
+                f"{mechanism.name}: `law` has NaN among its outcomes, which does not equal itself; give another value "
+                "in its place, such as None in a list"
+            )
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from dpaudit.auditors.sampling.arguments import check_seed, check_true_or_false
 from dpaudit.auditors.sampling.budget import DEFAULT_CONFIDENCE, Budget, Features, Method, complement
 from dpaudit.auditors.sampling.work import Part
 from dpaudit.claims.inputs import short_repr
@@ -177,7 +178,10 @@ def check(
         stop_early=stop_early,
         features=features,
     )
+    check_seed(seed)
+    check_true_or_false(stop_early=stop_early, debug=debug)
     check_run(seconds, seed, workers)
+    _check_claims(claims)
     if isinstance(target, Mechanism):
         if set or data:
             raise ParameterError("an instance has its parameters already; leave `set` and `data` out")
@@ -199,6 +203,12 @@ def check(
     if run.interrupted:
         raise KeyboardInterrupt
     return run.record
+
+
+def _check_claims(claims: Any) -> None:
+    """Raise ParameterError where claims to keep are no list of ids."""
+    if isinstance(claims, str) or not isinstance(claims, Sequence) or not all(isinstance(name, str) for name in claims):
+        raise ParameterError(f"claims must be a list of claim ids, such as ['noisy-count'], got {short_repr(claims)}")
 
 
 def _names(target: Any) -> list[str]:

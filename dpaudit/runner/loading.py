@@ -13,10 +13,13 @@ import pkgutil
 import sys
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
+from dpaudit.registry import TargetReference
+from dpaudit.registry.references import import_target, shown_path
 from dpaudit.runner.code import Codebase, imported_from
-from dpaudit.runner.modules import Location, location_of
+from dpaudit.runner.modules import Location, location_of, source_of
 from dpaudit.runner.unseen import may_run_unseen_code, module_in_text
 
 _OURS = "dpaudit"
@@ -88,6 +91,22 @@ class Loading:
             return None
         nodes = [node for statement in statements for node in ast.walk(statement)]
         return [found for node in nodes for found in _imports(node, name, package=package)]
+
+
+@cache
+def files_beside(reference: TargetReference) -> dict[str, str]:
+    """SHA-256 of the files that a user's target loads beside its own, by their paths; of installed ones nothing."""
+    if reference.command is not None:
+        return {}
+    name = import_target(reference.home)[0].__name__
+    if name.partition(".")[0] == _OURS:
+        return {}
+    found: dict[str, str] = {}
+    for module in sorted(Loading(Codebase()).of([name]).modules - {name}):
+        file = source_of(module)
+        if file is not None and file.is_file() and file != reference.file:
+            found[shown_path(str(file))] = hashlib.sha256(file.read_bytes()).hexdigest()
+    return found
 
 
 class _Import(NamedTuple):

@@ -67,6 +67,7 @@ class Trusted:
                 self._check_place(file, text)
             if file is not None and not is_command(text):
                 self._compare(text.partition("::")[0], hashlib.sha256(file.read_bytes()).hexdigest())
+            self._compare_loaded()
             references = find_targets(text)
         except (TargetError, OSError) as error:
             raise TargetError(f"{self._where}: {error} (paths are relative to where the audit ran)") from error
@@ -118,6 +119,15 @@ class Trusted:
                 f"{self._where} names {text}, which is outside of the current folder; if you trust that code, name it "
                 f"yourself: --target {text}"
             )
+
+    def _compare_loaded(self) -> None:
+        """Compare the files that the target loads; of one that the user names elsewhere, those that are here."""
+        for name, known in self._witness.loaded.items():
+            file = Path(local_path(name))
+            if file.is_file() or self._named is None:
+                self._compare(
+                    name, hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else "", known=known
+                )
 
     def _compare(self, shown: str, digest: str, *, known: str | None = None, what: str = "code") -> None:
         known = self._witness.sha256 if known is None else known

@@ -10,7 +10,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -26,6 +26,7 @@ from dpaudit.plan import Scalar
 from dpaudit.reading import MEBIBYTE, json_kind, parse_json, read_text, shortened
 from dpaudit.registry import suggestion
 from dpaudit.runner.cells import Cell
+from dpaudit.runner.loading import files_beside
 from dpaudit.runner.plaindata import NotDataError, to_data
 from dpaudit.runner.version import dpaudit_version
 from dpaudit.writing import write_file
@@ -134,6 +135,8 @@ class WitnessFile:
         What was found, and how to find it again.
     command
         The command that repeats the audit.
+    loaded
+        SHA-256 of the other files that the target's file loads, but for installed ones, by their paths.
     """
 
     __pydantic_config__: ClassVar[Any] = _STRICT
@@ -154,6 +157,7 @@ class WitnessFile:
     found: Observation
     audit: Audit
     command: str
+    loaded: dict[str, str] = field(default_factory=dict)
 
 
 def make_witness(
@@ -203,6 +207,7 @@ def make_witness(
             candidate=finding.candidate,
         ),
         command=command,
+        loaded=files_beside(cell.reference),
     )
 
 

@@ -304,3 +304,31 @@ def test_the_witness_of_a_tiny_excess_is_that_pair(epsilon):
     assert evidence.verdict == "refuted"
     assert {evidence.witness.data, evidence.witness.neighbour} == {0, 1}
     assert evidence.witness.p / evidence.witness.q - 1 == pytest.approx(1.5 * epsilon, rel=1e-4)
+
+
+@pytest.mark.parametrize("outcomes", [[math.nan, 1.0], np.array([math.nan, 1.0]), [None, np.float64("nan")]])
+def test_a_law_with_an_outcome_that_does_not_equal_itself_is_refused(outcomes):
+    """Two equal laws were refuted, because they had no such outcome in common."""
+
+    class Answer(dpaudit.Mechanism):
+        """An answer that may be missing."""
+
+        def law(self, data):
+            return dpaudit.FiniteLaw.from_probabilities(list(outcomes), [0.5, 0.5])
+
+        def neighbours(self):
+            return dpaudit.Neighbouring.any_two_inputs([0, 1], scope="a bit")
+
+    with pytest.raises(dpaudit.CheckError, match="`law` has NaN among its outcomes"):
+        decide(Answer(), epsilon=0.1)
+
+
+def test_only_a_truth_value_says_that_pairs_are_complete():
+    class Listed(Noise):
+        """Pairs of which a text says that they are not all."""
+
+        def neighbours(self):
+            return dpaudit.Neighbouring(relation="any", pairs=[(0.0, 1.0)], complete="no", scope="both")
+
+    with pytest.raises(dpaudit.CheckError, match=r"`complete` of the neighbouring inputs .* must be True or False"):
+        decide(Listed(), epsilon=1.0)

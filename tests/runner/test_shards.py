@@ -92,6 +92,16 @@ def test_a_join_that_is_not_of_one_whole_run_is_refused(kept, monkeypatch, capsy
         assert error.count("\n") == 1
 
 
+def test_the_whole_is_not_written_over_a_shard(mixed, monkeypatch, capsys):
+    Path("part1").mkdir()
+    record = run_request(Request(targets=[mixed], claims=["mixed.lemma"], shard=(1, 1)), apart=False).record
+    Path("part1/record.json").write_text(record.to_json(), encoding="utf-8")
+    before = Path("part1/record.json").read_bytes()
+    assert status_of(monkeypatch, "merge", "part1", "--output", "./part1") == 2
+    assert "--output part1 is one of the shards, which it would replace" in capsys.readouterr().err
+    assert Path("part1/record.json").read_bytes() == before
+
+
 def test_shards_of_a_target_that_changed_between_them_are_refused(mixed, monkeypatch, capsys):
     for number, factor in ((1, "1.3"), (2, "1.1")):
         Path(mixed).write_text(Path(mixed).read_text(encoding="utf-8").replace("1.3", factor), encoding="utf-8")
