@@ -4,6 +4,7 @@ import copy
 import functools
 import math
 import pickle
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ from dpaudit.runner.keys import Keys
 from dpaudit.runner.request import Request
 from dpaudit.sources.libraries.adapters import with_inputs
 from dpaudit.sources.libraries.neighbours import pairs_of
-from dpaudit.sources.libraries.objects import as_outputs
+from dpaudit.sources.libraries.objects import LibraryMechanism, as_outputs
 from dpaudit.sources.libraries.opendp_objects import guarantee_of
 from dpaudit.sources.libraries.spaces import space_of
 
@@ -264,6 +265,53 @@ def test_pairs_that_are_given_take_the_place_of_those_derived():
 
 
 @pytest.mark.parametrize(
+    ("metric", "pair", "apart"),
+    [("AbsoluteDistance(i32)", (3, 6), "3"), ("SymmetricDistance()", ([1, 2], [1, 2, 3, 4]), "2")],
+)
+def test_a_pair_that_is_farther_apart_than_the_claim_is_about_is_refused(metric, pair, apart):
+    far = dpaudit.from_opendp(Fake(input_metric=metric), pairs=[pair])
+    with pytest.raises(CheckError, match=rf"are {apart} apart in {metric.partition('(')[0]}.*d_in = 1; give nearer"):
+        far.neighbours()
+    assert list(far.but(d_in=float(apart)).neighbours()) == [pair]
+
+
+def test_a_value_that_a_client_does_not_have_is_refused():
+    class Client:
+        epsilon, d = 1.0, 4
+
+        def index_mapper(self, data):
+            return data - 1
+
+        def privatise(self, data):
+            return data
+
+    for given in ({"pairs": [(0, 1)]}, {"pairs": [(1, 5)]}, {"inputs": [1, 99]}):
+        with pytest.raises(CheckError, match="none of the client's 4 values, which are 1 to 4"):
+            dpaudit.from_pure_ldp(Client(), **given).neighbours()
+
+
+def test_a_warning_that_a_library_repeats_is_shown_once(recwarn):
+    class Warned(FakeLaplace):
+        """Warns with every output."""
+
+        def copy(self):
+            return Warned()
+
+        def randomise(self, value):
+            warnings.warn("bounds are not given, warned once", stacklevel=1)
+            return super().randomise(value)
+
+    warnings.simplefilter("always")
+    dpaudit.from_diffprivlib(Warned()).sample(0, 50, np.random.default_rng(1))
+    assert [str(each.message) for each in recwarn] == ["bounds are not given, warned once"]
+
+
+def test_what_claims_no_privacy_is_told_so():
+    with pytest.raises(ParameterError, match=r"claims no privacy, but stability; audit it with `dpaudit\.check`"):
+        LibraryMechanism().guarantee()
+
+
+@pytest.mark.parametrize(
     ("adapter", "value"),
     [
         (dpaudit.from_opendp, 3),
@@ -471,7 +519,7 @@ def test_inputs_of_ones_own_come_with_the_target(mine):
     assert str(code_file(text)) == "mine.py"
     assert reference != find_targets(f"{mine}::measurement")[0]
     every = with_inputs(mine, pairs=None, inputs="[1, 2, 3]")
-    assert [list(each.load()(d_in=1).neighbours()) for each in find_targets(every)] == [[(1, 2), (1, 3), (2, 3)]] * 2
+    assert [list(each.load()(d_in=2).neighbours()) for each in find_targets(every)] == [[(1, 2), (1, 3), (2, 3)]] * 2
 
 
 OWN = """

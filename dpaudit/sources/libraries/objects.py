@@ -5,8 +5,9 @@ from __future__ import annotations
 import inspect
 import pickle
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -93,9 +94,12 @@ class LibraryMechanism(Mechanism):
         """Return a function that draws one output for an input."""
         raise NotImplementedError
 
+    def check_pair(self, pair: Pair) -> None:
+        """Raise CheckError where a pair that the user gives is none about which the object claims anything."""
+
     def guarantee(self) -> Guarantee:
-        """Return what the object claims."""
-        raise NotImplementedError
+        """Return what the object claims; raise ParameterError where that is no privacy, as of a transformation."""
+        raise ParameterError(f"{self.name} claims no privacy, but stability; audit it with `dpaudit.check`")
 
     def inputs(self) -> Inputs:
         """Neighbouring inputs on which the claim is audited, some of which the object may refuse."""
@@ -108,7 +112,7 @@ class LibraryMechanism(Mechanism):
     def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
         """Draw outputs one by one, in one form for all inputs; where exceptions count, they are outputs too."""
         draw = self.draws(data, rng)
-        with self.seeded(rng):
+        with self.seeded(rng), _warned_once():
             if not self.raising_counts:
                 return as_outputs([draw() for _ in range(size)], alike=self.alike)
             return as_outputs([_outcome(draw) for _ in range(size)], alike=self.alike)
@@ -154,6 +158,8 @@ class LibraryMechanism(Mechanism):
                     f"{self.name}: it takes neither input of a pair that was given ({problems[0]}); give inputs of its "
                     "domain"
                 )
+            if given is not None:
+                self.check_pair(pair)
             if given or not any(problems) or (self.raising_counts and not all(problems)):
                 pairs.append(pair)
                 forms |= {_form(each) for outcomes, _ in tried for each in outcomes}
@@ -171,7 +177,7 @@ class LibraryMechanism(Mechanism):
         try:
             rng = np.random.default_rng(0)
             draw = self.draws(data, rng)
-            with self.seeded(rng):
+            with self.seeded(rng), _warned_once():
                 outcomes += [draw() for _ in range(_TRIALS)]
         except Exception as error:
             outcomes.append(f"{RAISED}{type(error).__name__}")
@@ -183,6 +189,26 @@ class LibraryMechanism(Mechanism):
         guarantee = self.guarantee()
         statement = self.statement(guarantee)
         return [PrivacyClaim(id=f"{self.name}.privacy", statement=statement, guarantee=guarantee)]
+
+
+_WARNED: set[tuple[str, str, int]] = set()
+"""Warnings of libraries that were shown: what each said, and where."""
+
+
+@contextmanager
+def _warned_once() -> Iterator[None]:
+    """Show a warning of a library, which some repeat for every output, once in a process."""
+    with warnings.catch_warnings():
+        shown = warnings.showwarning
+
+        def show(message: Any, category: Any, filename: str, lineno: int, *more: Any, **others: Any) -> None:
+            known = str(message), filename, lineno
+            if known not in _WARNED:
+                _WARNED.add(known)
+                shown(message, category, filename, lineno, *more, **others)
+
+        warnings.showwarning = show
+        yield
 
 
 def _made_again(recipe: tuple[Callable[..., Any], Any, Mapping[str, Any]], values: Mapping[str, Any]) -> Any:

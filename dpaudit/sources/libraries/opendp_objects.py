@@ -12,8 +12,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee, PrivacyProfile, RenyiCurve, ZeroConcentratedDP
-from dpaudit.claims.inputs import Pair
-from dpaudit.errors import ParameterError
+from dpaudit.claims.inputs import Pair, short_repr
+from dpaudit.claims.metrics import metric
+from dpaudit.errors import CheckError, ParameterError
 from dpaudit.mechanism import parameter
 from dpaudit.sources.libraries import opendp_transformations
 from dpaudit.sources.libraries.neighbours import metric_name, pairs_of, relation_of
@@ -91,6 +92,23 @@ class OpendpMechanism(LibraryMechanism):
         pairs = [pair for pair in pairs if all(member(data) for data in pair)]
         scope = f"{len(pairs)} pairs of inputs derived from {' '.join(str(domain).split())} and {self.metric}"
         return Inputs(relation=relation_of(self.metric, self.distance), pairs=pairs, scope=scope)
+
+    def check_pair(self, pair: Pair) -> None:
+        """Raise CheckError where the two are farther apart than ``d_in``, about which the map says something else."""
+        name = opendp_transformations.METRICS.get(metric_name(self.metric))
+        if name is None:
+            return
+        try:
+            least = metric(name).between_outputs(*pair)
+        except Exception:
+            # The object itself says whether it takes them.
+            return
+        if least > self.d_in:
+            shown = " and ".join(map(short_repr, pair))
+            raise CheckError(
+                f"{self.name}: the inputs of a pair that was given, {shown}, are {float(least):g} apart in "
+                f"{self.metric}, and the claim is about d_in = {self.d_in:g}; give nearer ones, or a larger d_in"
+            )
 
     def _categories(self) -> list[Pair]:
         """Pairs of the outputs that come for some input: of a randomized response, its categories."""

@@ -13,7 +13,7 @@ from dpaudit.sources.libraries.neighbours import metric_name
 from dpaudit.sources.libraries.objects import LibraryMechanism, made_class
 from dpaudit.sources.libraries.spaces import Space, space_of
 
-_METRICS = {
+METRICS = {
     "SymmetricDistance": "symmetric",
     "InsertDeleteDistance": "insert-delete",
     "ChangeOneDistance": "change-one",
@@ -24,6 +24,8 @@ _METRICS = {
     "LInfDistance": "linf",
     "DiscreteDistance": "discrete",
 }
+"""Names of metrics, by OpenDP's own."""
+
 _TEXTS = ("a", "b", "", "1", "2.5", "-0", "nan", "true", "\u00e9", "a" * 300)
 
 
@@ -74,7 +76,7 @@ class OpendpTransformation(LibraryMechanism):
         ]
 
     def _metric(self, found: Any) -> str:
-        name = _METRICS.get(metric_name(str(found)))
+        name = METRICS.get(metric_name(str(found)))
         if name is None:
             raise ParameterError(
                 f"{self.name}: the metric {found} is not one that dpaudit knows; write a dpaudit.StabilityClaim with a "

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee
-from dpaudit.claims.inputs import Pair
-from dpaudit.errors import ParameterError
+from dpaudit.claims.inputs import Pair, short_repr
+from dpaudit.errors import CheckError, ParameterError
 from dpaudit.sources.libraries.objects import Inputs, LibraryMechanism, checked_pairs, made_class, maker_of
 
 _MOST_VALUES = 8
@@ -70,10 +70,23 @@ class PureLdpMechanism(LibraryMechanism):
         """All pairs of the d values, or of their ends where they are many."""
         size = int(self.held.d)
         values = list(self.inputs_given) or list(range(1, size + 1))
+        for value in self.inputs_given:
+            self.check_pair((value, value))
         if len(values) > _MOST_VALUES:
             values = [*values[: _MOST_VALUES // 2], *values[-(_MOST_VALUES // 2) :]]
         pairs = list(combinations(values, 2))
         return Inputs(relation="any-two-inputs", pairs=pairs, scope=f"{len(pairs)} pairs of {size} values")
+
+    def check_pair(self, pair: Pair) -> None:
+        """Raise CheckError where the client's index of an input is none of its d values."""
+        client, size = self.held, int(self.held.d)
+        for data in pair if hasattr(client, "index_mapper") else ():
+            index = client.index_mapper(data)
+            if not 0 <= index < size:
+                raise CheckError(
+                    f"{self.name}: the input {short_repr(data)} of a pair that was given is none of the client's "
+                    f"{size} values, which are 1 to {size} unless it has an index mapper of its own; give others"
+                )
 
     def statement(self, guarantee: Guarantee) -> str:
         """Return the claim in one sentence."""
