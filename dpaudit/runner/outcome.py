@@ -201,7 +201,8 @@ def audited(cell: Cell, target: Mechanism, settings: Settings, work: Work | None
         stop_early=cell.stop_early,
         features=cell.features,
         deadline=settings.deadline,
-        announce=announcer(cell) if settings.announce else None,
+        # Where an audit goes on with what is known of its parts, the run has told how long it takes.
+        announce=announcer(cell) if settings.announce and not (work and work.known) else None,
         work=work,
     )
     try:

@@ -245,3 +245,17 @@ def test_parts_that_are_being_done_count_as_half_done():
     assert progress.words(9.0) == "600 of 6,000 outputs, 100 per second, 51 seconds left"
     progress.under_way.clear()
     assert progress.words(6.0) == "600 of 6,000 outputs, 100 per second, 54 seconds left"
+
+
+def test_how_long_sampling_takes_is_not_told_again_with_every_part(slow, monkeypatch):
+    told = []
+
+    def audit(target, claim, *, budget, streams):
+        told.append(budget.announce is not None)
+        raise ValueError("far enough")
+
+    monkeypatch.setattr(sys.modules["dpaudit.auditors.audit"], "audit", audit)
+    (cell,) = build_cells(request(slow))
+    for known in ({}, {"search": b""}):
+        run_in_parts(cell, Settings(seed=1, announce=True, spread=True), known)
+    assert told == [True, False]
