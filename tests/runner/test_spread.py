@@ -1,6 +1,7 @@
 """One audit in parts: the same record on any number of processes, on a pool, on Dask, and after anything ended it."""
 
 import dataclasses
+import importlib
 import os
 import signal
 import sqlite3
@@ -254,7 +255,7 @@ def test_how_long_sampling_takes_is_not_told_again_with_every_part(slow, monkeyp
         told.append(budget.announce is not None)
         raise ValueError("far enough")
 
-    monkeypatch.setattr(sys.modules["dpaudit.auditors.audit"], "audit", audit)
+    monkeypatch.setattr(importlib.import_module("dpaudit.auditors.audit"), "audit", audit)
     (cell,) = build_cells(request(slow))
     for known in ({}, {"search": b""}):
         run_in_parts(cell, Settings(seed=1, announce=True, spread=True), known)
