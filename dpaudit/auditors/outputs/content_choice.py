@@ -292,7 +292,7 @@ def marked(numbers: np.ndarray, categories: np.ndarray) -> np.ndarray:
     """Return one whole number for each row of values, which differs where they do, but for chance."""
     made = np.zeros(len(numbers), dtype=np.uint64)
     # Zero has two signs, which are one number.
-    for column in (*(numbers + 0.0).T, *categories.T):
+    for column in (*(numbers + 0.0).T, *categories.astype(np.int64).T):
         made = (made ^ np.ascontiguousarray(column).view(np.uint64)) * _ODD
         made ^= made >> np.uint64(32)
     return made
