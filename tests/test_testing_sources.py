@@ -31,7 +31,7 @@ class Released:
         self.claimed, self.rng = claimed, np.random.default_rng(5)
 
     def __call__(self, data):
-        return int(data) % 2 + int(self.rng.geometric(1 - np.exp(-1)) - self.rng.geometric(1 - np.exp(-1)))
+        return int(data) // 2 % 2 + int(self.rng.geometric(1 - np.exp(-1)) - self.rng.geometric(1 - np.exp(-1)))
 
     def map(self, d_in):
         return self.claimed * d_in
@@ -107,7 +107,9 @@ def test_objects_of_libraries_claim_something_themselves():
     with pytest.raises(AssertionError, match=r"is not \(0.25, 0\)-DP: refuted"):
         assert_private(Released(), epsilon=0.25, samples=4000)
     # Pairs of one's own: these two inputs are not told apart.
-    assert assert_private(Released(0.5), samples=4000, pairs=[(0, 2)]).verdict == "consistent"
+    assert assert_private(Released(0.5), samples=4000, pairs=[(0, 1)]).verdict == "consistent"
+    with pytest.raises(dpaudit.CheckError, match="0 and 2, are 2 apart"):
+        assert_private(Released(0.5), samples=4000, pairs=[(0, 2)])
 
 
 @pytest.mark.slow
