@@ -35,7 +35,7 @@ def merge(
 
     if twice := [str(each) for each, number in Counter(map(str, folder)).items() if number > 1]:
         raise RecordError(f"{twice[0]} is given twice; give each shard once")
-    homes = {(each if each.is_dir() else each.parent).resolve(): each for each in folder}
+    homes = {(each if each.is_dir() else each.parent).resolve() for each in folder}
     if output is not None and output.resolve() in homes:
         raise RecordError(f"--output {output} is one of the shards, which it would replace; name another folder")
     records = {str(each): read_record(each / "record.json" if each.is_dir() else each) for each in folder}

@@ -125,9 +125,7 @@ class Trusted:
         for name, known in self._witness.loaded.items():
             file = Path(local_path(name))
             if file.is_file() or self._named is None:
-                self._compare(
-                    name, hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else "", known=known
-                )
+                self._compare(name, digest_of(str(file)) if file.is_file() else "", known=known)
 
     def _compare(self, shown: str, digest: str, *, known: str | None = None, what: str = "code") -> None:
         known = self._witness.sha256 if known is None else known

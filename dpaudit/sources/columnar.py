@@ -12,13 +12,9 @@ from dpaudit.errors import DataError, ParameterError
 from dpaudit.reading import check_regular
 from dpaudit.sources.numpy_files import as_records
 from dpaudit.sources.tables import CHUNK
-from dpaudit.sources.text import cell, is_rounded, refuse
+from dpaudit.sources.text import DIGITS, cell, is_rounded, refuse
 
 _EXTRA: Final = "reading Parquet and Arrow files takes pyarrow; pip install 'dpaudit[arrow]'"
-
-
-_DIGITS: Final = 15
-"""Digits of which double precision holds every decimal number, so that none is taken for another."""
 
 
 class ArrowTable:
@@ -164,7 +160,7 @@ class ArrowTable:
                 )
                 raise DataError(f"{where}, row {row}: {value} has more digits than 64 bits hold; {mend}") from None
         made = np.asarray(column.cast(pa.float64()).to_numpy())
-        if column.type.precision > _DIGITS:
+        if column.type.precision > DIGITS:
             for row, (value, held) in enumerate(zip(column.to_pylist(), made.tolist(), strict=True), start):
                 if is_rounded(value, held):
                     raise DataError(f"{where}, row {row}: {value} has more digits than double precision holds; {mend}")

@@ -17,7 +17,7 @@ from dpaudit.errors import DataError
 from dpaudit.reading import RepeatedKeyError, json_kind, parse_json
 from dpaudit.sources.numpy_files import as_records
 from dpaudit.sources.tables import CHUNK
-from dpaudit.sources.text import cell, columns, is_rounded, lines_of, number_in, opened, refuse, rows_of
+from dpaudit.sources.text import DIGITS, cell, columns, is_rounded, lines_of, number_in, opened, refuse, rows_of
 
 _PADDED: Final = re.compile(r"^\s*[+-]?0[0-9]", re.ASCII | re.MULTILINE)
 """Numbers that begin with 0, as codes of one length do."""
@@ -25,9 +25,6 @@ _PADDED: Final = re.compile(r"^\s*[+-]?0[0-9]", re.ASCII | re.MULTILINE)
 _WHOLE: Final = re.compile(r"\s*[+-]?[0-9]+\s*", re.ASCII)
 _EXACT: Final = 2**53
 """Whole numbers up to this one, and some above it, are floating-point numbers too."""
-
-_DIGITS: Final = 15
-"""Digits of which double precision holds every number."""
 
 _FIRST: Final = 1000
 """Numbers of a column, in every part of a file, of which all digits are looked at."""
@@ -612,7 +609,7 @@ def _numbers(column: Sequence[str], kind: str) -> np.ndarray | None:
 def _rounded_in(column: Sequence[str]) -> str | None:
     """Return one of the first numbers of a column of which double precision does not hold all digits."""
     for text in column[:_FIRST]:
-        if len(text) <= _DIGITS or text == repr(held := float(text)):
+        if len(text) <= DIGITS or text == repr(held := float(text)):
             continue
         if math.isfinite(held) and is_rounded(Decimal(text), held):
             return text

@@ -27,6 +27,9 @@ _OTHERS: Final = {
 }
 """How files begin that are no text, and what they are."""
 
+DIGITS: Final = 15
+"""Digits of which double precision holds every decimal number, so that none is taken for another."""
+
 _LONGEST: Final = MEBIBYTE
 """Bytes that a line may have: what has no line breaks is no table."""
 

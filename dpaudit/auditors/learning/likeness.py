@@ -17,7 +17,7 @@ from dpaudit.auditors.outputs.outputs import OutputsLike
 MOST_COLUMNS = 2048
 """Columns, at most, all pairs of which are compared: two million. Chosen by hand, for time."""
 
-MOST_PARTS = 32
+MOST_SUMMED = 32
 """Columns, at most, of which one may be the sum of the others."""
 
 _TELLING = 4.0
@@ -54,7 +54,7 @@ def others_transform(columns: Columns, x: OutputsLike, y: OutputsLike) -> Direct
     """Columns less the sum of the others, of those that are just this sum more often on one input; None if none is."""
     sides = [Identity(columns)(side[:_ROWS]).astype(float, copy=False) for side in (x, y)]
     width = sides[0].shape[1]
-    if not 2 < width <= MOST_PARTS:
+    if not 2 < width <= MOST_SUMMED:
         return None
     counts = np.zeros((2, width))
     for count, side in zip(counts, sides, strict=True):

@@ -45,7 +45,7 @@ bound is 1.06 with 2, 1.25 with 1.5 and 0.78 with 1, where the best event has 1.
 _MANY_PATHS = LEAST_COMMON
 """Places in outputs from which on there may be others that have no columns."""
 
-_MOST_RECORDS = 1 << 20
+_MOST_COUNTED = 1 << 20
 """Records of either side, about, that are counted at most. Chosen by hand, for time."""
 
 _MOST_TELLING = 32
@@ -203,7 +203,7 @@ class _TallyOfRecords:
 
     def add(self, side: int, group: Uniform | Varied) -> None:
         """Count the records of some outputs."""
-        if self.seen[side] >= _MOST_RECORDS:
+        if self.seen[side] >= _MOST_COUNTED:
             return
         found = entries_of(with_whole_texts(group), self.records.held, self.records.parts, self._code)
         rows, *values = records_in(found, len(self.records.parts))

@@ -13,7 +13,7 @@ from dpaudit.auditors.learning.bits import BitsScore
 from dpaudit.auditors.learning.coded_score import learn_coded
 from dpaudit.auditors.learning.directions import directions_transform
 from dpaudit.auditors.learning.groups import learn_groups
-from dpaudit.auditors.learning.likeness import MOST_COLUMNS, MOST_PARTS, alike_transform, others_transform
+from dpaudit.auditors.learning.likeness import MOST_COLUMNS, MOST_SUMMED, alike_transform, others_transform
 from dpaudit.auditors.learning.members import learn_members
 from dpaudit.auditors.learning.packed import MOST_PACKED, learn_bits, unpacked_transform
 from dpaudit.auditors.learning.parities import learn_parities
@@ -219,7 +219,7 @@ def _narrow(form: Form) -> bool:
 
 def _summed(form: Form) -> bool:
     """Whether one column may be the sum of the others."""
-    return _thorough(form) and 2 < form.width <= MOST_PARTS
+    return _thorough(form) and 2 < form.width <= MOST_SUMMED
 
 
 def _wide(form: Form) -> bool:

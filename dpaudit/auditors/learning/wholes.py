@@ -39,7 +39,6 @@ of successions. Chosen by hand: of 144 successions that tell nothing, chance let
 _MOST_TELLING = 16
 """Successions, at most, that a score looks at. Chosen by hand, for time."""
 
-
 _MOST_PARTS = 8
 """Lists, dicts and rows whose totals are looked at, at most; the first ones. Chosen by hand, for time."""
 
@@ -69,6 +68,7 @@ _NONE = 1e-3
 def learn_coordinate(columns: Columns, x: OutputsLike, y: OutputsLike) -> CoordinateScore:
     """One number in order, one gap between two of these, or one total, whose best half-line promises most."""
     x, y = as_outputs(x)[:_COORDINATE_ROWS], as_outputs(y)[:_COORDINATE_ROWS]
+    # Of two that promise as much, a number in order is the simpler one to read.
     made = [(transform, transform(x), transform(y)) for transform in (Ordered(columns), Totals(columns))]
     caution = caution_for([len(x)] * sum(of_x.shape[1] for _, of_x, _ in made))
     found: list[tuple[float, CoordinateScore]] = []

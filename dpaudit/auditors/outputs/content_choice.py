@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import chain, combinations, compress
 from typing import Any
 
@@ -174,8 +174,7 @@ def contents_of(firsts: Sequence[Flat]) -> Found:
     firsts
         The first outputs of every part that they come in, taken apart.
     """
-    rows = max(_LEAST_LOOKED_AT, _LOOKED_AT // max(1, len(firsts)))
-    flats = [with_whole_texts(each) for flat in firsts for each in _first(flat, rows)]
+    flats = _looked_at(firsts)
     size = sum(map(len, flats))
     alike = len({each.structure for each in flats if isinstance(each, Uniform)}) <= 1
     if size < _LEAST_LOOKED_AT or (alike and all(map(_only_fractions, flats))):
@@ -226,8 +225,7 @@ def collections_of(firsts: Sequence[Flat]) -> list[Collection]:
     firsts
         The first outputs of every part that they come in, taken apart.
     """
-    rows = max(_LEAST_LOOKED_AT, _LOOKED_AT // max(1, len(firsts)))
-    flats = [with_whole_texts(each) for flat in firsts for each in _first(flat, rows)]
+    flats = _looked_at(firsts)
     if all(map(_only_numbers, flats)):
         return []
     look = _Look(flats, sum(map(len, flats)))
@@ -248,8 +246,7 @@ def records_of(firsts: Sequence[Flat]) -> list[Records]:
     firsts
         The first outputs of every part that they come in, taken apart.
     """
-    rows = max(_LEAST_LOOKED_AT, _LOOKED_AT // max(1, len(firsts)))
-    flats = [with_whole_texts(each) for flat in firsts for each in _first(flat, rows)]
+    flats = _looked_at(firsts)
     if all(map(_only_fractions, flats)):
         return []
     look = _Look(flats, sum(map(len, flats)))
@@ -258,7 +255,7 @@ def records_of(firsts: Sequence[Flat]) -> list[Records]:
         own = [rest for rest in rests if rest][:_MOST_KEYS]
         if len(own) < 2:
             continue
-        every = look.entries(partial(_entries_at, held, tuple(own), look.code))
+        every = look.entries_at(held, own)
         of_each = (every.of(i) for i in range(len(own)))
         again = [_come_again(marked(each.numbers[:, None], each.categories[:, None])) for each in of_each]
         parts = tuple(compress(own, again))[:_MOST_RECORD_PARTS]
@@ -266,7 +263,7 @@ def records_of(firsts: Sequence[Flat]) -> list[Records]:
         several += list(combinations(range(len(parts)), 2)) if 2 < len(parts) <= _FEW_RECORD_PARTS else []
         if not several:
             continue
-        every = look.entries(partial(_entries_at, held, parts, look.code))
+        every = look.entries_at(held, parts)
         in_outputs, numbers, categories = records_in(every, len(parts))
         if len(in_outputs) > _MOST_RECORDS * look.size:
             continue
@@ -303,8 +300,10 @@ def _come_again(marks: np.ndarray) -> bool:
     return 2 * len(np.unique(marks)) <= len(marks)
 
 
-def _entries_at(held: str, rests: tuple[str, ...], code: Callable[[str], int], flat: Uniform | Varied) -> Entries:
-    return entries_of(flat, held, rests, code)
+def _looked_at(firsts: Sequence[Flat]) -> list[Uniform | Varied]:
+    """Outputs that decide, of the first ones of every part that outputs come in."""
+    rows = max(_LEAST_LOOKED_AT, _LOOKED_AT // max(1, len(firsts)))
+    return [with_whole_texts(each) for flat in firsts for each in _first(flat, rows)]
 
 
 def _first(flat: Flat, rows: int) -> list[Uniform | Varied]:
@@ -452,6 +451,10 @@ class _Look:
             before += len(flat)
         return joined_entries(*made)
 
+    def entries_at(self, held: str, rests: Sequence[str]) -> Entries:
+        """Values on some paths from the places of a list."""
+        return self.entries(lambda flat: entries_of(flat, held, tuple(rests), self.code))
+
     def common(self, found: Entries, most: int = _MOST_VALUES) -> tuple[list[Value], np.ndarray]:
         """Values that come often, the most frequent first, and which of them every one is; their number for others."""
         least = max(2.0, _COMMON * self.size)
@@ -498,7 +501,7 @@ class _Look:
     def last(self, held: str, rests: list[str]) -> list[Content]:
         """The last values of a list of varying length, which have no places from its beginning."""
         rests = rests[:_MOST_ENDS]
-        found = self.entries(lambda flat: entries_of(flat, held, tuple(rests), self.code))
+        found = self.entries_at(held, rests)
         length = np.zeros(self.size, dtype=int)
         np.maximum.at(length, found.rows, found.places + 1)
         if length.min() == length.max():
@@ -513,7 +516,7 @@ class _Look:
         """
         best: tuple[tuple[bool, int], str, list[Value], np.ndarray, Entries] | None = None
         common: dict[int, tuple[list[Value], np.ndarray]] = {}
-        every = self.entries(lambda flat: entries_of(flat, held, tuple(rests), self.code))
+        every = self.entries_at(held, rests)
         records = len(np.unique(every.rows * (int(every.places.max(initial=0)) + 1) + every.places))
         for i, rest in enumerate(rests[:_MOST_KEYS]):
             keys = every.of(i)

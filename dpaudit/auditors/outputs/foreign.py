@@ -101,7 +101,7 @@ def plain(item: Any) -> Any:
             return dict(zip(labels, read, strict=True))
         return {name: dict(zip(labels, values, strict=True)) for name, values in read.items()}
     if is_series(kind):
-        values = values_of(item).tolist()
+        values = _values_of(item).tolist()
         labels = _labels(item)
         if labels is None:
             return values
@@ -150,7 +150,7 @@ def _columns_of(frame: Any) -> dict[Any, list[Any]] | list[Any]:
     if len(set(names)) < len(names):
         rows: list[Any] = np.asarray(frame).tolist()
         return rows
-    return {name: values_of(frame[name]).tolist() for name in names}
+    return {name: _values_of(frame[name]).tolist() for name in names}
 
 
 def _names_of(frame: Any) -> list[Any]:
@@ -222,7 +222,7 @@ def listed(raw: Any, size: int) -> Any:
     if is_frame(kind):
         return _frame(raw)
     if is_series(kind):
-        return values_of(raw)
+        return _values_of(raw)
     if is_array(kind):
         return np.asarray(raw)
     if hasattr(kind, "__next__"):
@@ -231,7 +231,7 @@ def listed(raw: Any, size: int) -> Any:
     return list(raw) if isinstance(raw, range | deque | array) else raw
 
 
-def values_of(series: Any) -> np.ndarray:
+def _values_of(series: Any) -> np.ndarray:
     """Values of a column; as Python's own where numpy has no type for them, or takes one for another.
 
     What is missing is None, unless the column is numpy's. With it, an array of numpy would hold the whole numbers as
@@ -267,7 +267,7 @@ def _missing(series: Any) -> np.ndarray:
 
 def _column(series: Any) -> np.ndarray:
     """Values of a column; those of several parts as Python's own."""
-    values = values_of(series)
+    values = _values_of(series)
     return values if values.ndim == 1 else _objects(series.to_list())
 
 

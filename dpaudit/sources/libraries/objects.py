@@ -27,6 +27,10 @@ RAISED = "raised "
 """What an output begins with that stands for an exception, which an observer sees as well."""
 
 
+_WARNED: set[tuple[str, str, int]] = set()
+"""Warnings of libraries that were shown: what each said, and where."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
     """Neighbouring inputs: the relation in a word, the pairs, and what they are in words."""
@@ -189,10 +193,6 @@ class LibraryMechanism(Mechanism):
         guarantee = self.guarantee()
         statement = self.statement(guarantee)
         return [PrivacyClaim(id=f"{self.name}.privacy", statement=statement, guarantee=guarantee)]
-
-
-_WARNED: set[tuple[str, str, int]] = set()
-"""Warnings of libraries that were shown: what each said, and where."""
 
 
 @contextmanager
