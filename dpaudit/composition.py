@@ -33,14 +33,14 @@ import inspect
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from dpaudit.claims.claims import Claim, PrivacyClaim
 from dpaudit.claims.guarantees import ApproximateDP, GaussianDP, Guarantee, RenyiDP, ZeroConcentratedDP
-from dpaudit.claims.inputs import input_key
+from dpaudit.claims.inputs import Pair, input_key, pair_key
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.errors import CheckError, ParameterError, TargetError
 from dpaudit.laws import ComposedLaw, FiniteLaw, GaussianLaw, GaussianMixtureLaw, Law, ProductLaw
@@ -70,6 +70,15 @@ class _Combinator(Mechanism):
         super().__init_subclass__(**options)
         if not own:
             cls.__init__ = _by_position(cls.__init__)  # type: ignore[method-assign]
+
+    @property
+    def own_randomness(self) -> bool:  # type: ignore[override]
+        """Whether one of the parts has a source of randomness of its own."""
+        return any(part.own_randomness for part in self._of())
+
+    def _of(self) -> Sequence[Mechanism]:
+        """Return the mechanisms of which this one is made."""
+        raise NotImplementedError
 
 
 def _by_position(init: Callable[..., None]) -> Callable[..., None]:
@@ -131,9 +140,12 @@ class Composed(_Combinator):
         if not self.mechanisms:
             raise ParameterError(f"{self.name}: give at least one mechanism to compose")
 
+    def _of(self) -> Sequence[Mechanism]:
+        return self.mechanisms
+
     def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
         """Draw from every mechanism; one output is a row of a table, or a tuple where parts are no numbers."""
-        return _side_by_side([part.sample(data, size, rng) for part in self.mechanisms])
+        return _side_by_side([_drawn(part, data, size, rng) for part in self.mechanisms])
 
     def law(self, data: Any) -> Law | None:
         """Law of all outputs together, where all laws are known."""
@@ -188,9 +200,12 @@ class Repeated(_Combinator):
         object.__setattr__(self, "count", count)
         self.__post_init__()
 
+    def _of(self) -> Sequence[Mechanism]:
+        return [self.mechanism]
+
     def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
         """Draw ``count`` times ``size`` outputs; one output is a row of a table, or a tuple."""
-        return _side_by_side([self.mechanism.sample(data, size, rng) for _ in range(self.count)])
+        return _side_by_side([_drawn(self.mechanism, data, size, rng) for _ in range(self.count)])
 
     def law(self, data: Any) -> Law | None:
         """Law of all outputs together, where that of one is known."""
@@ -209,6 +224,9 @@ class _OnParts(_Combinator):
     """A mechanism run on random parts of the records."""
 
     mechanism: Mechanism = parameter(doc="what is run on the part that is drawn")
+
+    def _of(self) -> Sequence[Mechanism]:
+        return [self.mechanism]
 
     def _parts(self, data: Any) -> Iterator[tuple[float, Any]]:
         """Log-probability of every part that can be drawn, as what the law is made from."""
@@ -279,7 +297,7 @@ class PoissonSubsampled(_OnParts):
     def sample(self, data: Any, size: int, rng: np.random.Generator) -> Any:
         """Draw a part for every output, and an output for the part."""
         records = _records(self.name, data)
-        return _on_drawn(self.mechanism.sample, records, rng.random((size, len(records))) < self.rate, rng)
+        return _on_drawn(self.mechanism, records, rng.random((size, len(records))) < self.rate, rng)
 
     def _count(self, records: int) -> int:
         return 1 << min(records, 60)
@@ -342,7 +360,7 @@ class SampledWithoutReplacement(_OnParts):
         order = np.argsort(rng.random((size, len(records))), axis=1)
         chosen = np.zeros((size, len(records)), dtype=bool)
         np.put_along_axis(chosen, order[:, : self.batch], True, axis=1)
-        return _on_drawn(self.mechanism.sample, records, chosen, rng)
+        return _on_drawn(self.mechanism, records, chosen, rng)
 
     def _count(self, records: int) -> int:
         return math.comb(records, min(self.batch, records))
@@ -416,7 +434,7 @@ class ShuffledBatches(_OnParts):
         records = _records(self.name, data)
         places = rng.integers(self.batches, size=(size, len(records)))
         return _side_by_side(
-            [_on_drawn(self.mechanism.sample, records, places == batch, rng) for batch in range(self.batches)]
+            [_on_drawn(self.mechanism, records, places == batch, rng) for batch in range(self.batches)]
         )
 
     def _count(self, records: int) -> int:
@@ -445,39 +463,85 @@ def _records(name: str, data: Any) -> tuple[Any, ...]:
 
 
 def _on_drawn(
-    sample: Callable[[Any, int, np.random.Generator], Any],
-    records: tuple[Any, ...],
-    chosen: np.ndarray,
-    rng: np.random.Generator,
-) -> Any:
+    mechanism: Mechanism, records: tuple[Any, ...], chosen: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
     """One output for every row of ``chosen``, on the records that it chooses; equal rows share a call."""
     kinds, places = np.unique(chosen, axis=0, return_inverse=True)
     places = places.reshape(-1)
-    outputs: Any = None
+    outputs: np.ndarray | None = None
     for i, kind in enumerate(kinds):
         rows = np.flatnonzero(places == i)
-        drawn = sample(tuple(itertools.compress(records, kind)), len(rows), rng)
-        drawn = drawn if isinstance(drawn, np.ndarray) else _objects(drawn)
+        drawn = _drawn(mechanism, tuple(itertools.compress(records, kind)), len(rows), rng)
         if outputs is None:
             outputs = np.empty((len(chosen), *drawn.shape[1:]), dtype=drawn.dtype)
         if drawn.shape[1:] != outputs.shape[1:]:
-            raise CheckError("outputs on different parts of the records have different shapes")
+            raise CheckError(f"{mechanism.name}: outputs on different parts of the records have different shapes")
         if drawn.dtype != outputs.dtype:
-            outputs = outputs.astype(np.result_type(outputs, drawn))
+            outputs = outputs.astype(_common_type(mechanism.name, outputs.dtype, drawn.dtype))
         outputs[rows] = drawn
     return outputs if outputs is not None else np.empty(0)
 
 
-def _objects(values: Any) -> np.ndarray:
+def _common_type(name: str, first: np.dtype[Any], second: np.dtype[Any]) -> np.dtype[Any]:
+    """Type that holds outputs of two, as they are.
+
+    Raises
+    ------
+    CheckError
+        None does: whole numbers would become texts, or truth values numbers.
+    """
+    if first.kind != second.kind and not {first.kind, second.kind} <= set("iuf"):
+        raise CheckError(
+            f"{name}: outputs on different parts of the records have different types, {first} and {second}; return "
+            "one type for every part, or lists or arrays of dtype object for all of them"
+        )
+    return np.result_type(first, second)
+
+
+def _drawn(mechanism: Mechanism, data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Outputs of a part as an array along axis 0.
+
+    Raises
+    ------
+    CheckError
+        They are in something else than an array or a sequence, of which a table has columns along its first axis.
+    """
+    made = mechanism.sample(data, size, rng)
+    if isinstance(made, np.ma.MaskedArray):
+        raise CheckError(
+            f"{mechanism.name}: `sample` returned a masked array, whose mask would go unseen; return its "
+            "`.filled(value)`, or an array of dtype object with None for what is masked"
+        )
+    if isinstance(made, np.ndarray):
+        outputs = made
+    elif isinstance(made, str | bytes | Mapping) or not isinstance(made, Iterable) or _is_table(made):
+        raise CheckError(
+            f"{mechanism.name}: `sample` returned an object of type {type(made).__name__}; a part of another mechanism "
+            f"must return an array or a list of {size} outputs"
+        )
+    else:
+        # One more than asked for is enough to see that they are too many, even if they never end.
+        outputs = _objects(list(itertools.islice(made, size + 1)))
+    if outputs.ndim == 0 or len(outputs) != size:
+        found = f"outputs of shape {outputs.shape}" if isinstance(made, np.ndarray) else f"{len(outputs)} outputs"
+        raise CheckError(f"{mechanism.name}: `sample` returned {found}; return {size} along axis 0")
+    return outputs
+
+
+def _is_table(made: Any) -> bool:
+    """Whether an object is a frame, a table or a matrix of a library, which iterates over columns or not at all."""
+    return any(hasattr(type(made), name) for name in ("columns", "column_names", "tocsr", "tocoo"))
+
+
+def _objects(values: Sequence[Any]) -> np.ndarray:
     outputs = np.empty(len(values), dtype=object)
     for i, value in enumerate(values):
         outputs[i] = value
     return outputs
 
 
-def _side_by_side(parts: Sequence[Any]) -> Any:
+def _side_by_side(arrays: Sequence[np.ndarray]) -> np.ndarray:
     """Outputs of several parts as rows of a table where they are numbers, otherwise as tuples."""
-    arrays = [part if isinstance(part, np.ndarray) else _objects(part) for part in parts]
     if all(array.dtype.kind in "biuf" and array.ndim <= 2 for array in arrays):
         return np.column_stack(arrays)
     return _objects(list(zip(*arrays, strict=True)))
@@ -521,12 +585,18 @@ def _shared_neighbours(name: str, mechanisms: Sequence[Mechanism]) -> Neighbouri
     first = found[0]
     if first is None or any(other is None for other in found):
         return None
-    keys = [Counter(map(repr, other)) for other in found if other is not None]
+    keys = [Counter(map(_key, other)) for other in found if other is not None]
     if any(key != keys[0] for key in keys) or any(o is not None and o.relation != first.relation for o in found):
         raise TargetError(
             f"{name}: the mechanisms have different neighbouring inputs; derive a class and define `neighbours` there"
         )
     return first
+
+
+def _key(pair: Pair) -> Hashable:
+    """Return what two pairs have in common only where they are equal; a text where nothing better is known."""
+    key = pair_key(pair)
+    return repr(pair) if key is None else key
 
 
 def composed(guarantees: Sequence[tuple[Guarantee, int]]) -> Guarantee | None:

@@ -2,9 +2,13 @@
 
 import itertools
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+import scipy.sparse
 
 import dpaudit
 from dpaudit import (
@@ -19,6 +23,7 @@ from dpaudit import (
     compare,
 )
 from dpaudit.composition import composed
+from dpaudit.errors import CheckError, TargetError
 from dpaudit.laws import Comparison, Law
 
 
@@ -515,3 +520,100 @@ def test_subclasses_take_arguments_by_position_and_defaults_of_the_class():
         Thrice(Answer(), 1, 2)
     with pytest.raises(TypeError, match="two values of 'mechanism'"):
         Thrice(Answer(), mechanism=Answer())
+
+
+class Whatever(dpaudit.Mechanism):
+    """Outputs of any kind, on a bit."""
+
+    make: Callable[[Any, int, np.random.Generator], Any] = dpaudit.parameter(doc="function that samples")
+
+    def sample(self, data, size, rng):
+        return self.make(data, size, rng)
+
+    def neighbours(self):
+        return dpaudit.Neighbouring(relation="substitution", pairs=[((0,), (1,))], complete=False, scope="a bit")
+
+    def claims(self):
+        return [dpaudit.PrivacyClaim(id="whatever.privacy", statement="ε-DP", epsilon=0.1)]
+
+
+class WithoutClaim(dpaudit.SampledWithoutReplacement):
+    def claims(self):
+        return self.mechanism.claims()
+
+
+COMBINED = {
+    "composed": lambda part: dpaudit.Composed([part, part]),
+    "repeated": lambda part: dpaudit.Repeated(part, 2),
+    "sampled": lambda part: WithoutClaim(part, 1),
+}
+
+
+@pytest.mark.parametrize("how", COMBINED)
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda data, size, rng: pd.DataFrame({"v": np.full(size, data[0]), "n": rng.normal(size=size)}), "DataFrame"),
+        (lambda data, size, rng: pd.DataFrame({"v": np.full(size, data[0])}), "DataFrame"),
+        (lambda data, size, rng: scipy.sparse.csr_array(np.full((size, 2), data[0])), "csr_array"),
+        (lambda data, size, rng: {"v": np.full(size, data[0])}, "dict"),
+        (lambda data, size, rng: np.ma.masked_array(rng.normal(size=size), np.full(size, data[0] > 0)), "mask"),
+        (lambda data, size, rng: rng.normal(size=size + 1), "return 1000 along axis 0"),
+    ],
+)
+def test_parts_whose_outputs_would_be_taken_for_others_are_refused(how, make, said):
+    """Of a frame, iteration gives the names of columns, and a copy of a masked array loses the mask."""
+    combined = COMBINED[how](Whatever(make=make))
+    with pytest.raises(CheckError, match=said):
+        combined.sample((1,), 1000, np.random.default_rng(1))
+
+
+@pytest.mark.parametrize("how", COMBINED)
+def test_generators_and_series_are_parts(how):
+    for make in (
+        lambda data, size, rng: (float(x) for x in rng.normal(size=size)),
+        lambda data, size, rng: pd.Series(rng.normal(size=size)),
+    ):
+        assert len(COMBINED[how](Whatever(make=make)).sample((1,), 50, np.random.default_rng(1))) == 50
+
+
+@pytest.mark.parametrize(
+    "of_none", [lambda size: np.array(["none"] * size), lambda size: np.zeros(size, dtype=bool)], ids=["text", "bool"]
+)
+def test_parts_of_the_records_whose_outputs_have_other_types_are_refused(of_none):
+    """A text in place of every number would make the form of outputs depend on what is drawn."""
+    part = Whatever(make=lambda data, size, rng: rng.integers(9, size=size) if data else of_none(size))
+    with pytest.raises(CheckError, match="different types"):
+        dpaudit.PoissonSubsampled(part, 0.5).sample((1, 0), 1000, np.random.default_rng(1))
+
+
+def test_neighbours_that_are_printed_alike_are_not_the_same():
+    class Long(Whatever):
+        place: int = 0
+
+        def neighbours(self):
+            x = np.zeros(3000)
+            y = x.copy()
+            y[self.place] = 1
+            return dpaudit.Neighbouring(relation="substitution", pairs=[(x, y)], complete=False, scope="one of many")
+
+    def nothing(data, size, rng):
+        return rng.normal(size=size)
+
+    with pytest.raises(TargetError, match="different neighbouring inputs"):
+        dpaudit.Composed([Long(make=nothing, place=1500), Long(make=nothing, place=700)]).neighbours()
+    assert dpaudit.Composed([Long(make=nothing, place=700), Long(make=nothing, place=700)]).neighbours() is not None
+
+
+@pytest.mark.parametrize("how", COMBINED)
+def test_randomness_of_its_own_is_that_of_the_whole(how):
+    class Own(Whatever):
+        own_randomness = True
+
+    def own(data, size, rng):
+        return np.random.default_rng().normal(size=size)
+
+    assert COMBINED[how](Own(make=own)).own_randomness
+    assert not COMBINED[how](Whatever(make=own)).own_randomness
+    record = dpaudit.check(COMBINED[how](Own(make=own)), samples=2000)
+    assert record.results[0].verdict != "error", record.results[0].note

@@ -254,7 +254,10 @@ class Surrogate:
         """Whether inputs and outputs are such that there is a model."""
         if self._new:
             self._take()
-            self._model = self._fit()
+            try:
+                self._model = self._fit()
+            except np.linalg.LinAlgError:  # Inputs differ in size by more than double precision holds.
+                self._model = None
         return self._model is not None
 
     def values(self, pairs: Sequence[Pair]) -> np.ndarray:

@@ -206,9 +206,9 @@ class Columns:
         matrix[:, categories_at[categories_at >= 0]] = -1
         if place[0] >= 0:
             matrix[:, place[0]] = flat.counts
-        if flat.values:
+        slots_of = {structure: _slots(self.paths, structure) for structure in dict.fromkeys(flat.structures)}
+        if any((each >= 0).any() for each in slots_of.values()):
             numbers, categories = numbers_and_categories(flat.values, code)
-            slots_of = {structure: _slots(self.paths, structure) for structure in dict.fromkeys(flat.structures)}
             slots = np.concatenate([slots_of[structure] for structure in flat.structures])
             rows = np.repeat(np.arange(len(flat.counts)), flat.counts)
             known = slots >= 0

@@ -201,14 +201,15 @@ def contents_of(firsts: Sequence[Flat]) -> Found:
     for text, mostly_new in look.texts().items():
         if any(text == other or text.startswith(f"{other}[") for other in replaced):
             continue
-        made, complete = look.fields(text)
-        if len(found) + len(made) <= _MOST_CONTENTS:
+        made, is_table, complete = look.fields(text)
+        if len(found) + len(made) <= (MOST_OF_TABLE if is_table else _MOST_CONTENTS):
             found += made
-            # Of a text that is alone in an output, the characters are values.
-            replaced += [text] * (complete and not text)
+            # Of a text that is alone in an output, the characters are values. Those of a row of a wide table are too
+            # many.
+            replaced += [text] * ((complete or is_table) and not text)
         else:
-            complete = False
-        made = look.characters(text) if text and mostly_new and not complete else []
+            complete = is_table = False
+        made = look.characters(text) if (text or is_table) and mostly_new and not complete else []
         if len(found) + len(made) <= _MOST_CONTENTS:
             found += made
     if look.has_equal_texts():
@@ -403,8 +404,11 @@ class _Look:
         """Texts at a path."""
         return list(chain.from_iterable(texts_at(flat, path)[1] for flat in self.flats))
 
-    def fields(self, path: str) -> tuple[list[Content], bool]:
-        """Contents of a text: numbers in its fields, and common words; and whether they say all that is in it."""
+    def fields(self, path: str) -> tuple[list[Content], bool, bool]:
+        """Contents of a text: numbers in its fields, and common words.
+
+        With them, whether it is a row of a wide table, and whether the contents say all that is in it.
+        """
         texts = self.texts_at(path)
         found = telling_fields(texts)
         made = [Content("field", path, None, place) for place in found.places]
@@ -414,7 +418,7 @@ class _Look:
         if complete:
             # Of a text that is alone in an output, the length is the number of values.
             made += [Content("form", path, None, found.form), *([Content("length", path)] if path else [])]
-        return made, complete
+        return made, found.is_table, complete
 
     def characters(self, path: str) -> list[Content]:
         """Contents of a text: its first characters, and where lengths differ its length and its last ones."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +24,10 @@ _LONGEST = 40
 _FIRST, _LAST = 128, 8
 """Fields from the beginning of a text that are looked at, and from its end where not all are, or their number varies.
 Chosen by hand: half of the columns that all ways to look at outputs deal with."""
+
+_IN_TABLE = 1_920
+"""Fields from the beginning that are looked at where all texts have equally many: with words and the last ones, fewer
+than a table may have."""
 
 _NUMBERS = 0.5
 """Share of the fields at a place that are numbers, at least, for them to be looked at as numbers. Chosen by hand."""
@@ -109,30 +113,36 @@ class Telling(NamedTuple):
         Common words.
     before_numbers
         Those words that numbers mostly stand behind, where these are not known by their places.
+    is_table
+        Whether the texts are rows of a wide table: equally many fields each, more than are looked at otherwise, and
+        most of them numbers.
     form
         Form of nearly all texts, to which numbers in places and one of the words add all that is in them: ``t`` for
         texts or ``b`` for bytes, and a regular expression. Empty where there is none: where the number of fields or
-        what separates them varies, where numbers are written in several ways, have more digits than double precision,
+        what separates them varies, where numbers are written in several ways, have more digits than double precision
         or may be codes of digits, or where more than one place holds different words, whose order would be lost.
+        Of rows of a wide table, nearly all fields have it at every place.
     """
 
     places: list[int]
     words: list[str]
     before_numbers: list[str]
+    is_table: bool
     form: str
 
 
 def telling_fields(texts: Sequence[str | bytes]) -> Telling:
     """Decide what is read off texts, by some of them; nothing off bytes that are no text."""
     if not all(map(_is_written, texts)):
-        return Telling([], [], [], "")
+        return Telling([], [], [], False, "")
     fields = fields_of(texts)
     counts = set(map(len, fields))
     most = max(counts, default=0)
     varies = len(counts) > 1
     places = []
-    from_end = range(-1, -1 - min(most, _LAST), -1) if varies or most > _FIRST else ()
-    for place in [*range(min(most, _FIRST)), *from_end]:
+    first = _FIRST if varies else _IN_TABLE
+    from_end = range(-1, -1 - min(most, _LAST), -1) if varies or most > first else ()
+    for place in [*range(min(most, first)), *from_end]:
         need = place + 1 if place >= 0 else -place
         having = sum(len(each) >= need for each in fields)
         if numbers_at(fields, place)[1].sum() >= max(1.0, _NUMBERS * having):
@@ -143,7 +153,9 @@ def telling_fields(texts: Sequence[str | bytes]) -> Telling:
     words = [word for word, count in holding.items() if count >= least and is_word(word)]
     words = sorted(words, key=lambda word: (-holding[word], word))[:_MOST_WORDS]
     before = _before_numbers(fields, words) if varies else []
-    return Telling(places, words, before, _form(texts, set(places), set(words)) if 0 < most <= _FIRST else "")
+    is_table = not varies and most > _FIRST and len(places) >= _NUMBERS * min(most, first)
+    form = _form(texts, set(places), set(words), is_table) if 0 < most <= (first if is_table else _FIRST) else ""
+    return Telling(places, words, before, is_table, form)
 
 
 def _before_numbers(fields: Sequence[Sequence[str]], words: Sequence[str]) -> list[str]:
@@ -153,7 +165,7 @@ def _before_numbers(fields: Sequence[Sequence[str]], words: Sequence[str]) -> li
     return [word for word, many, of in zip(words, followed, holding, strict=True) if many >= _NUMBERS * of]
 
 
-def _form(texts: Sequence[str | bytes], places: set[int], words: set[str]) -> str:
+def _form(texts: Sequence[str | bytes], places: set[int], words: set[str], is_table: bool) -> str:
     """Return the form of nearly all texts, as `Telling` has it."""
     ((separators, usual),) = Counter(tuple(_SEPARATORS.findall(text)) for text in map(_decoded, texts)).most_common(1)
     alike = [text for text in texts if tuple(_SEPARATORS.findall(_decoded(text))) == separators]
@@ -164,26 +176,41 @@ def _form(texts: Sequence[str | bytes], places: set[int], words: set[str]) -> st
     for place, column in enumerate(zip(*fields, strict=True)):
         known = [field for field in column if field in words]
         with_words += place not in places and len(set(known)) > 1
-        style = _style(column) if place in places else "|".join(map(re.escape, sorted(set(known))))
+        style = _style(column, is_table) if place in places else "|".join(map(re.escape, sorted(set(known))))
         if not style or with_words > 1:
             return ""
         parts.append(f"(?:{style})")
     # White space and punctuation may stand at either end, too.
     begins = not _SEPARATORS.match(_decoded(alike[0]))
     between = [*([""] if begins else []), *map(re.escape, separators)]
-    joined = "".join(map("".join, zip(between, parts, strict=False)))
+    joined = "".join(map(_repeated, groupby(map("".join, zip(between, parts, strict=False)))))
     form = ("t" if isinstance(alike[0], str) else "b") + joined + "".join(between[len(parts) :])
-    return form if have_form(texts, form).mean() >= _NEARLY_ALL else ""
+    # In a wide table, every text may have one of few odd numbers.
+    return form if is_table or have_form(texts, form).mean() >= _NEARLY_ALL else ""
 
 
-def _style(column: Sequence[str]) -> str:
-    """Return how nearly all numbers of a place are written, as a regular expression; empty where not in one way."""
+def _repeated(alike: tuple[str, Iterable[str]]) -> str:
+    """Return equal parts of a form, of which there may be many, as one."""
+    part, times = alike[0], sum(1 for _ in alike[1])
+    return part if times == 1 else f"(?:{part}){{{times}}}"
+
+
+def _style(column: Sequence[str], is_table: bool) -> str:
+    """Return how nearly all numbers of a place are written, as a regular expression; empty where not in one way.
+
+    Of a wide table, all digits may be written; of other texts, the last ones are looked at as characters.
+    """
     found = [match for match in map(_WITH_UNIT.fullmatch, column) if match is not None]
     if not found:
         return ""
     (before, behind), _ = Counter((match[1], match[3]) for match in found).most_common(1)[0]
     decimals, _ = Counter(len(match[2].partition(".")[2]) for match in found).most_common(1)[0]
-    exact = [match[2] for match in found if sum(map(str.isdigit, match[2])) <= _DIGITS]
+    numbers = [match[2] for match in found]
+    exact = [
+        number
+        for number in numbers
+        if sum(map(str.isdigit, number)) <= _DIGITS or (is_table and repr(float(number)) == number)
+    ]
     styles = [*_STYLES]
     if decimals:
         digits = rf"\.\d{{{decimals}}}"
@@ -205,7 +232,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 def _numbers(fields: Sequence[str]) -> Numbers:
     try:
-        if any(len(field) > _LONGEST for field in fields):
+        if max(map(len, fields), default=0) > _LONGEST:
             raise ValueError
         numbers = np.array(fields, dtype=float)
     except ValueError:

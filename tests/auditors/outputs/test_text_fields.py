@@ -153,6 +153,39 @@ def test_other_texts_are_looked_at_character_by_character_too(form):
     assert any(name.startswith(("code of", "length of")) for name in found)
 
 
+def rows_of(numbers):
+    return [",".join(map(repr, row)) for row in numbers.tolist()]
+
+
+@pytest.mark.parametrize("digits", [3, 17])
+def test_rows_of_a_wide_table_are_read_in_full(digits):
+    numbers = np.random.default_rng(1).normal(size=(300, 400)).round(digits)
+    columns, found = by_name(rows_of(numbers))
+    assert columns.read_as_fields == {""}
+    np.testing.assert_array_equal(
+        np.stack([found[f"number in field {place} of output"] for place in range(400)], axis=1), numbers
+    )
+    assert len(found) < 450  # and nothing of their characters
+
+
+def test_rows_of_a_wide_table_in_a_way_that_is_not_known_have_their_ends_looked_at():
+    numbers = np.random.default_rng(2).normal(size=(300, 200))
+    _, found = by_name([";".join(f"{x:+.4e}" for x in row) for row in numbers.tolist()])
+    assert {"number in field 0 of output", "number in field 199 of output"} <= found.keys()
+    assert sum("character" in name for name in found) in range(1, 64 + 8 + 1)
+
+
+@pytest.mark.parametrize("wrap", [lambda text: text, lambda text: {"histogram": text, "seconds": 1.0}])
+def test_a_number_far_behind_in_a_text_is_seen(wrap):
+    def sample(data, size, rng):
+        counts = rng.normal(scale=3, size=(size, 200))
+        counts[:, 170] += 10 * data
+        return [wrap(text) for text in rows_of(counts.round(2))]
+
+    bound = dpaudit.epsilon_lower_bound(sample, 0, 1, samples=2000, seed=1)
+    assert bound.epsilon > 2
+
+
 def test_texts_beside_lists_leave_these_as_they_are():
     _, found = by_name([f"{i} {i}" if i % 4 else [i, i + 1] for i in range(800)])
     assert {"output[0]", "output[1]"} <= found.keys()
