@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from dpaudit.claims.claims import PrivacyClaim
 from dpaudit.claims.evidence import Evidence, Finding, Interval, Remedy, Violation
 from dpaudit.claims.guarantees import ROUNDING, Guarantee
-from dpaudit.claims.inputs import input_key, short_repr
+from dpaudit.claims.inputs import Records, input_key, short_repr
 from dpaudit.claims.neighbouring import Neighbouring
 from dpaudit.claims.verdicts import Verdict
 from dpaudit.errors import CheckError
@@ -33,6 +34,10 @@ from dpaudit.laws.privacy_profile import privacy_curves
 from dpaudit.mechanism import Mechanism
 
 _CACHED_LAWS = 4096
+
+_PAIRS_IN_ANOTHER_ORDER = 100
+"""Pairs of datasets in no order, at most, of which the law is looked at in another order. Chosen by hand, for time."""
+
 _ON_A_LINE = (LaplaceLaw, GaussianLaw, DiscreteLaplaceLaw, DiscreteGaussianLaw)
 """Laws of one number, whose events are half-lines."""
 
@@ -89,7 +94,7 @@ def audit_exact(
     Raises
     ------
     CheckError
-        There is no pair, or a law is missing.
+        There is no pair, or a law is missing, or depends on the order of records that the pairs leave out.
     UndecidedError
         The guarantee cannot be computed from laws of this kind; sampling can still refute it.
 
@@ -135,6 +140,7 @@ def audit_exact(
     if not pairs:
         raise CheckError(f"{mechanism.name}: `neighbours` lists no pair; list at least one")
 
+    _check_order(mechanism, neighbouring, law_of)
     measured = {name: worst.interval for name, worst in worst_of.items()}
     forced = worst_of[guarantee.forced]
     if forced.lower > 0 and guarantee.claimed > 0:
@@ -185,6 +191,28 @@ def _instead(mechanism: Mechanism) -> str:
     if type(mechanism).sample is not Mechanism.sample:
         return "use --method black-box"
     return "claim (epsilon, delta), a privacy profile or a trade-off, which these laws decide: there is no `sample`"
+
+
+def _check_order(mechanism: Mechanism, neighbouring: Neighbouring, law_of: Callable[[Any], Law]) -> None:
+    """Raise CheckError where datasets are listed in one order each, and the law differs in another."""
+    domain = neighbouring.domain
+    if not isinstance(domain, Records) or domain.ordered:
+        return
+    inputs = {input_key(data): data for pair in islice(neighbouring, _PAIRS_IN_ANOTHER_ORDER) for data in pair}
+    for own, data in inputs.items():
+        middle = len(data) // 2
+        orders = (data[::-1], data[middle:] + data[:middle], data[::2] + data[1::2])
+        for key, other in {input_key(other): other for other in orders}.items():
+            if key == own:
+                continue
+            with _in_double_precision(mechanism, data, other):
+                apart = compare(law_of(data), law_of(other)).delta(0.0).lower
+            if apart is not None and apart > ROUNDING:
+                raise CheckError(
+                    f"{mechanism.name}: `law` depends on the order of the records: it differs between "
+                    f"{short_repr(data)} and {short_repr(other)}, and the pairs have each dataset in one order only; "
+                    "say Records(..., ordered=True)"
+                )
 
 
 def _check_outcomes(mechanism: Mechanism, law: Law) -> None:

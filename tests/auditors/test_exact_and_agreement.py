@@ -332,3 +332,30 @@ def test_only_a_truth_value_says_that_pairs_are_complete():
 
     with pytest.raises(dpaudit.CheckError, match=r"`complete` of the neighbouring inputs .* must be True or False"):
         decide(Listed(), epsilon=1.0)
+
+
+class Changes(dpaudit.Mechanism):
+    """How often a series changes, with Laplace noise of scale 1: one record may change it by 2."""
+
+    ordered: bool = False
+    constant: bool = False
+
+    def law(self, data):
+        changes = sum(a != b for a, b in itertools.pairwise(data))
+        return dpaudit.LaplaceLaw(float(sum(data) if self.constant else changes), 1.0)
+
+    def neighbours(self):
+        domain = dpaudit.Records(values=(0, 1), size=5, relation="substitution", ordered=self.ordered)
+        return dpaudit.Neighbouring.within(domain)
+
+    def claims(self):
+        return [dpaudit.PrivacyClaim(id="changes.privacy", statement="1-DP", epsilon=1.0)]
+
+
+def test_a_law_that_depends_on_the_order_is_not_proved_on_datasets_in_one_order():
+    found = dpaudit.check(Changes()).results[0]
+    assert found.verdict == "error"
+    assert "say Records(..., ordered=True)" in found.note
+    ordered = dpaudit.check(Changes(ordered=True)).results[0]
+    assert (ordered.verdict, ordered.measured["epsilon"].lower) == ("refuted", 2.0)
+    assert dpaudit.check(Changes(constant=True)).results[0].verdict == "proved"

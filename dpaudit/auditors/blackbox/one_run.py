@@ -31,6 +31,11 @@ times as many, and on all canaries."""
 _NO_COINS = 1e-9
 """Probability below which so many canaries in, or so few, are not put down to fair coins."""
 
+_COME_AGAIN, _DIGITS = 20, 9
+"""Scores of more than so many digits that come again, each with one coin only, from which on rows are no canaries of
+their own, and how many there are for each that comes with both. With coins of their own, they would do so with
+probability 2^-20 at most, unless scores tell them all."""
+
 MORE = 10
 """How many times the canaries the outlook of a bound is for."""
 
@@ -163,8 +168,8 @@ def one_run_bound(
     Raises
     ------
     ParameterError
-        A number is out of range, the shapes differ, a score is NaN, or so many canaries were in, or so few, that no
-        fair coins put them there.
+        A number is out of range, the shapes differ, a score is NaN, canaries come several times, or so many were in, or
+        so few, that no fair coins put them there.
 
     Notes
     -----
@@ -321,4 +326,26 @@ def _checked(scores: Any, included: Any) -> tuple[np.ndarray, np.ndarray]:
             f"{inside} of {len(coins)} canaries were in, which fair coins practically never give; "
             "the bound needs every canary to be put in by a fair coin of its own"
         )
+    _check_apart(values, coins)
     return values, coins
+
+
+def _check_apart(values: np.ndarray, coins: np.ndarray) -> None:
+    """Raise CoinsError where canaries come several times, such as once for every epoch: the coins are fewer than rows."""
+    _, first, group, times = np.unique(values, return_index=True, return_inverse=True, return_counts=True)
+    inside = np.bincount(group, coins, minlength=len(times))
+    again = [at for at in np.flatnonzero(times > 1).tolist() if not _is_short(float(values[first[at]]))]
+    alike = [at for at in again if inside[at] in (0, times[at])]
+    # A score that many canaries have, such as the limit of a loss, has both coins.
+    if len(alike) < _COME_AGAIN or len(alike) < _COME_AGAIN * (len(again) - len(alike)):
+        return
+    one, other = np.flatnonzero(group == alike[0])[:2].tolist()
+    raise CoinsError(
+        f"the scores of {len(alike)} canaries come several times, always with the same coin: that of canary {one} is "
+        f"{values[one]!s} and so is that of canary {other}; give one row per canary, such as that of the last epoch"
+    )
+
+
+def _is_short(value: float) -> bool:
+    """Whether few digits, or none, say what a number is, as they do of counts."""
+    return not math.isfinite(value) or float(f"{value:.{_DIGITS}g}") == value

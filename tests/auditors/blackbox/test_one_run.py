@@ -150,3 +150,27 @@ def test_refused_calls(changed, message):
     options = {"scores": [0.5, 1.0], "included": [True, False]} | changed
     with pytest.raises(dpaudit.ParameterError, match=message):
         dpaudit.one_run_bound(options.pop("scores"), options.pop("included"), **options)
+
+
+@pytest.mark.parametrize("times", [2, 20])
+def test_canaries_that_are_listed_several_times_are_refused(times):
+    """Scores of nothing, once for every epoch, gave bounds above 0 in every second run."""
+    rng = np.random.default_rng(4)
+    scores, included = rng.normal(size=100), rng.integers(0, 2, 100)
+    with pytest.raises(dpaudit.DpauditError, match="give one row per canary"):
+        dpaudit.one_run_bound(np.tile(scores, times), np.tile(included, times), delta=1e-5)
+    limited = np.minimum(scores, 0.123456789012)
+    with pytest.raises(dpaudit.DpauditError, match="give one row per canary"):
+        dpaudit.one_run_bound(np.tile(limited, times), np.tile(included, times), delta=1e-5)
+
+
+def test_equal_scores_of_different_canaries_are_none_of_one():
+    rng = np.random.default_rng(5)
+    included = rng.integers(0, 2, 1000)
+    for scores in (
+        (rng.normal(size=1000) + 4 * included).round(2),
+        np.minimum(rng.normal(size=1000), 0.123456789012),
+        included / 7,
+        (rng.integers(0, 40, 1000) + included) / 7,
+    ):
+        assert dpaudit.one_run_bound(scores, included, delta=1e-5).canaries == 1000
