@@ -222,7 +222,7 @@ def _text(found: OneRunBound, claimed: Claimed | None, evidence: Evidence | None
     if found.ceiling <= 0:
         rows[3] = ("to say more", "fewer canaries for this delta, or a lower confidence: their product is too large")
         if not found.delta or found.canaries < number * 2:
-            rows[3] = ("to say more", "more canaries")
+            rows[3] = ("to say more", "many more canaries are needed")
     if claimed is not None and evidence is not None:
         rows.append(("claim", claim_in_words(claimed, evidence)))
     return lines(bound_in_words(found.parameter, found.value, {"delta": found.delta}, found.confidence), rows)

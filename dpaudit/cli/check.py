@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
@@ -200,6 +201,7 @@ def check(
                 timeout=timeout,
             )
         ]
+        _check_said_once(claimed, set_ or [])
     else:
         about = {
             **claimed,
@@ -417,3 +419,12 @@ def _validate(request: Request, seconds: float | None, workers: int | None, outp
         raise ParameterError("--fresh forgets what --output DIR keeps; give --output, or leave --fresh out")
     check_budget(request)
     check_run(seconds, request.seed, 1 if workers is None else workers)
+
+
+def _check_said_once(claimed: Mapping[str, float | None], set_: Sequence[str]) -> None:
+    """Raise ParameterError where --set gives a number that an option claims: it would take its place."""
+    names = {text.partition("=")[0].strip() for text in set_}
+    for option, value in claimed.items():
+        name = option.removeprefix("--").removeprefix("claim-")
+        if value is not None and name in names:
+            raise ParameterError(f"{option} {value:g} and --set {name}=… both give {name}; leave one of them out")

@@ -287,7 +287,11 @@ def command_target(
     ParameterError
         One cannot be used.
     """
-    if (pairs is None) == (inputs is None):
+    if not command.strip():
+        raise ParameterError("--command: '' names no program; give it as in a shell, such as './sampler {epsilon}'")
+    if pairs is not None and inputs is not None:
+        raise ParameterError("--command: --inputs and --pairs both give the inputs; leave one of them out")
+    if pairs is None and inputs is None:
         raise ParameterError(
             "--command: give the inputs as well: --inputs '[x, y]', any two of which are neighbours, or --pairs "
             "'[[x, y], ...]'"

@@ -393,3 +393,26 @@ def test_values_at_which_there_is_no_claim_are_refused(folder, dpaudit, options,
     outcome = dpaudit("check", "noisy.py::A", "--samples", "2000", "--set", *options)
     assert outcome.status == 2
     assert words in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (
+            ["--inputs", "[0, 1]", "--claim-epsilon", "1", "--set", "epsilon=2"],
+            ["--claim-epsilon 1", "both give epsilon"],
+        ),
+        (["--inputs", "[0, 1]", "--claim-mu", "1", "--set", "mu=1,2"], ["--claim-mu 1", "both give mu"]),
+        (["--inputs", "[0, 1]", "--pairs", "[[0, 1]]", "--claim-epsilon", "1"], ["--inputs and --pairs both"]),
+        (["--claim-epsilon", "1"], ["--inputs '[x, y]'", "--pairs"]),
+    ],
+)
+def test_a_program_about_which_something_is_said_twice_or_not_at_all(refused, options, words):
+    """A claim of 1 beside `--set epsilon=2` was audited as a claim of 2."""
+    message = refused("check", "--command", "./sampler {epsilon}", *options)
+    for word in words:
+        assert word in message
+
+
+def test_an_empty_command_names_no_program(refused):
+    assert "names no program" in refused("check", "--command", " ", "--inputs", "[0, 1]", "--claim-epsilon", "1")

@@ -368,6 +368,12 @@ def test_a_tool_is_tried_on_one_record_replaced_and_counts_on_one_added():
     added = dpaudit.from_diffprivlib(functools.partial(histogram, epsilon=1.0, range=(0, 1)))
     assert all(len(y) == len(x) + 1 for x, y in added.neighbours())
     assert added.sample((0.5,), 3, np.random.default_rng(1)).tolist() == [[1]] * 3
+    with pytest.raises(ParameterError, match="random_state=3 gives every release the same noise"):
+        dpaudit.from_diffprivlib(functools.partial(mean, epsilon=0.5, bounds=(-1, 3), random_state=3))
+    still = FakeLaplace()
+    still.sensitivity = 0
+    with pytest.raises(ParameterError, match="with sensitivity 0 no two inputs are neighbours"):
+        dpaudit.from_diffprivlib(still)
     with pytest.raises(ParameterError, match="needs a diffprivlib mechanism"):
         dpaudit.from_diffprivlib(functools.partial(mean, bounds=(0, 1)))
 

@@ -319,6 +319,7 @@ def _checked(scores: Any, included: Any) -> tuple[np.ndarray, np.ndarray]:
     if given.dtype.kind not in "biuf" or not np.isin(given, (0, 1)).all():
         raise ParameterError("included must be true or false, or 1 or 0, for every canary")
     coins = given.astype(bool)
+    _check_apart(values, coins)
     inside = int(np.count_nonzero(coins))
     low, high = clopper_pearson(inside, len(coins), 1 - _NO_COINS)
     if not low <= 0.5 <= high:
@@ -326,7 +327,6 @@ def _checked(scores: Any, included: Any) -> tuple[np.ndarray, np.ndarray]:
             f"{inside} of {len(coins)} canaries were in, which fair coins practically never give; "
             "the bound needs every canary to be put in by a fair coin of its own"
         )
-    _check_apart(values, coins)
     return values, coins
 
 

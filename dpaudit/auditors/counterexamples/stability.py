@@ -5,8 +5,9 @@ from __future__ import annotations
 import copy
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from difflib import SequenceMatcher
 from fractions import Fraction
 from itertools import combinations, pairwise
@@ -27,7 +28,7 @@ from dpaudit.claims.evidence import Counterexample, Evidence, Interval, Remedy
 from dpaudit.claims.inputs import short_repr
 from dpaudit.claims.metrics import Number, exact, metric, plain_value, value_key
 from dpaudit.claims.verdicts import Verdict
-from dpaudit.errors import CheckError
+from dpaudit.errors import CheckError, ParameterError
 
 DEFAULT_PAIRS = 5000
 MOST_INPUTS = 400
@@ -52,6 +53,9 @@ _LONGEST_SHOWN = 300
 _FARTHEST = 10**300
 """Inputs farther apart than this are not compared; maps take floats."""
 
+_OF_NUMBERS = ("absolute", "l1", "l2", "linf")
+"""Metrics to which anything that is no number is infinitely far from everything else."""
+
 Pair = tuple[Any, Any]
 
 
@@ -65,9 +69,10 @@ class _Raised:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Compared:
-    """A pair with the distance of its inputs and outputs, and what the map promises there."""
+    """A pair with its outputs, the distance of inputs and outputs, and what the map promises there."""
 
     pair: Pair
+    outputs: tuple[Any, Any]
     apart: Number
     promised: Number
     found: Number
@@ -172,6 +177,20 @@ def audit_stability(claim: StabilityClaim, *, draws: int | None, deadline: float
     )
 
 
+def _check_numbers(output: Any) -> None:
+    """Raise ParameterError where an output has something else than numbers and None, to which no distance is known."""
+    parts = list(output.values()) if isinstance(output, Mapping) else [output]
+    while parts:
+        part = parts.pop()
+        if isinstance(part, list | tuple):
+            parts.extend(part)
+        elif part is not None and not isinstance(part, int | float | Fraction | Decimal):
+            raise ParameterError(
+                f"{short_repr(part)} is no number; return numbers, lists or one map of them, or give a distance of your "
+                "own as the output metric"
+            )
+
+
 def _scope(claim: StabilityClaim, search: _Search) -> str:
     words = claim.scope or _shortened(repr(claim.domain))
     return f"{words}; {search.count} pairs of inputs" + (" (all)" if search.all_compared else "")
@@ -192,8 +211,7 @@ def _tried(search: _Search) -> str:
 
 def _refuted(claim: StabilityClaim, search: _Search, broken: _Compared) -> Evidence:
     x, y = broken.pair
-    outputs = [search.output(each) for each in (x, y)]
-    shown = [f"raised {each.name}: {each.words}" if isinstance(each, _Raised) else each for each in outputs]
+    shown = [f"raised {each.name}: {each.words}" if isinstance(each, _Raised) else each for each in broken.outputs]
     name = search.output_metric.name
     numbers = {"distance of the inputs": _float(broken.apart)}
     if _float(broken.found) == _float(broken.promised):
@@ -238,7 +256,8 @@ class _Search:
     def output(self, data: Any) -> Any:
         """The transformation's output on a copy of an input."""
         try:
-            return plain_value(self._claim.transformation(copy.deepcopy(data)))
+            made = self._claim.transformation(copy.deepcopy(data))
+            return plain_value(made.to_numpy() if hasattr(type(made), "to_numpy") else made)
         except KeyboardInterrupt:
             raise
         except Exception as error:
@@ -277,8 +296,7 @@ class _Search:
 
     def confirm(self, broken: _Compared) -> None:
         """Raise where the outputs of the pair differ from call to call."""
-        for data in broken.pair:
-            first = self.output(data)
+        for data, first in zip(broken.pair, broken.outputs, strict=True):
             for _ in range(_CONFIRMATIONS):
                 self._same(data, first, self.output(data))
 
@@ -350,7 +368,13 @@ class _Search:
         found: Number = math.inf if any(raised) else self._between(first, second)
         tolerance = exact(self._claim.tolerance)
         compared = _Compared(
-            pair=pair, apart=apart, promised=promised, found=found, tolerance=tolerance, raised=any(raised)
+            pair=pair,
+            outputs=(first, second),
+            apart=apart,
+            promised=promised,
+            found=found,
+            tolerance=tolerance,
+            raised=any(raised),
         )
         self.count += 1
         self.largest = max(self.largest, apart)
@@ -363,7 +387,11 @@ class _Search:
 
     def _between(self, first: Any, second: Any) -> Number:
         try:
-            return self.output_metric.between_outputs(first, second)
+            found = self.output_metric.between_outputs(first, second)
+            if found == math.inf and self.output_metric.name in _OF_NUMBERS:
+                for output in (first, second):
+                    _check_numbers(output)
+            return found
         except Exception as error:
             raise CheckError(
                 f"{self._claim.id}: the output metric {self.output_metric.name} cannot compare {short_repr(first)} and "

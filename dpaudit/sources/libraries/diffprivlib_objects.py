@@ -40,6 +40,15 @@ class DiffprivlibMechanism(LibraryMechanism):
                 f"tool with its epsilon, such as partial(tools.mean, epsilon=1.0, bounds=(0, 1)); got "
                 f"{type(made).__name__}"
             )
+        if _is_tool(made) and made.keywords.get("random_state") is not None:
+            raise ParameterError(
+                f"{self.name}: random_state={made.keywords['random_state']!r} gives every release the same noise, which "
+                "hides nothing; leave it out, and dpaudit seeds the library itself"
+            )
+        if getattr(made, "sensitivity", None) == 0:
+            raise ParameterError(
+                f"{self.name}: with sensitivity 0 no two inputs are neighbours; give the sensitivity of what is released"
+            )
 
     def draws(self, data: Any, rng: np.random.Generator) -> Callable[[], Any]:
         """Return the library's own call, with its generator seeded from ``rng``."""

@@ -1,16 +1,19 @@
 """Stability claims: wrong maps are refuted with minimal pairs, right ones are not, small domains are proved."""
 
 import math
+from datetime import timedelta
 from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dpaudit
 from dpaudit.auditors.counterexamples.stability import audit_stability
 from dpaudit.auditors.sampling.streams import Streams
 from dpaudit.claims.metrics import metric, root
+from dpaudit.errors import CheckError
 
 WHOLE = dpaudit.Integers(-(2**31), 2**31 - 1)
 
@@ -257,3 +260,41 @@ def test_fractions_and_decimals_are_numbers(of, name):
 def test_a_negative_distance_is_an_error():
     with pytest.raises(dpaudit.CheckError, match="at least 0, got -1"):
         audited(lambda x: x, dpaudit.Integers(0, 3), "absolute", lambda a, b: -1.0, lambda d: 0)
+
+
+NUMBERS = dpaudit.Datasets(dpaudit.Floats(0, 10), size=4)
+
+
+@pytest.mark.parametrize(
+    ("transformation", "output_metric"),
+    [
+        (lambda data: np.fft.fft(np.array(data), norm="ortho"), "l2"),
+        (lambda data: [{"total": sum(data)}], "l1"),
+        (lambda data: {"sums": [sum(data), timedelta(0)]}, "l1"),
+        (lambda data: timedelta(seconds=sum(data)), "absolute"),
+        (lambda data: str(sum(data)), "absolute"),
+    ],
+)
+def test_outputs_that_a_metric_of_numbers_cannot_read_are_no_violation(transformation, output_metric):
+    """An orthonormal Fourier transform keeps distances, and was refuted at an infinite distance."""
+    with pytest.raises(CheckError, match="is no number"):
+        audited(transformation, NUMBERS, "l2", output_metric, lambda d: d)
+
+
+def test_a_series_is_a_list_of_numbers():
+    evidence = audited(lambda data: pd.Series(data) * 2, NUMBERS, "l2", "l2", lambda d: 2 * d * (1 + 1e-9), draws=300)
+    assert evidence.verdict == "consistent"
+    assert audited(lambda data: pd.Series(data) * 2, NUMBERS, "l2", "l2", lambda d: d, draws=300).verdict == "refuted"
+
+
+def test_a_transformation_that_is_rarely_random_is_not_refuted():
+    """The outputs that broke the promise do not come again."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+
+        def count(data, rng=rng):
+            return len(data) + (100 if rng.random() < 1e-3 else 0)
+
+        domain = dpaudit.Datasets(dpaudit.Integers(0, 10))
+        evidence = audited(count, domain, "symmetric", "absolute", lambda d: d)
+        assert evidence.verdict in ("inconclusive", "consistent")
