@@ -331,7 +331,7 @@ def _checked(scores: Any, included: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _check_apart(values: np.ndarray, coins: np.ndarray) -> None:
-    """Raise CoinsError where canaries come several times, such as once for every epoch: the coins are fewer than rows."""
+    """Raise CoinsError where canaries come several times, such as once for every epoch, with one coin each."""
     _, first, group, times = np.unique(values, return_index=True, return_inverse=True, return_counts=True)
     inside = np.bincount(group, coins, minlength=len(times))
     again = [at for at in np.flatnonzero(times > 1).tolist() if not _is_short(float(values[first[at]]))]

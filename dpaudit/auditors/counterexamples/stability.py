@@ -186,8 +186,8 @@ def _check_numbers(output: Any) -> None:
             parts.extend(part)
         elif part is not None and not isinstance(part, int | float | Fraction | Decimal):
             raise ParameterError(
-                f"{short_repr(part)} is no number; return numbers, lists or one map of them, or give a distance of your "
-                "own as the output metric"
+                f"{short_repr(part)} is no number; return numbers, lists or one map of them, or give a distance of "
+                "your own as the output metric"
             )
 
 

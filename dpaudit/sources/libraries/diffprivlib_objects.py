@@ -42,12 +42,12 @@ class DiffprivlibMechanism(LibraryMechanism):
             )
         if _is_tool(made) and made.keywords.get("random_state") is not None:
             raise ParameterError(
-                f"{self.name}: random_state={made.keywords['random_state']!r} gives every release the same noise, which "
-                "hides nothing; leave it out, and dpaudit seeds the library itself"
+                f"{self.name}: random_state={made.keywords['random_state']!r} gives every release the same noise, "
+                "which hides nothing; leave it out, and dpaudit seeds the library itself"
             )
         if getattr(made, "sensitivity", None) == 0:
             raise ParameterError(
-                f"{self.name}: with sensitivity 0 no two inputs are neighbours; give the sensitivity of what is released"
+                f"{self.name}: with sensitivity 0 no two inputs are neighbours; give the sensitivity of the release"
             )
 
     def draws(self, data: Any, rng: np.random.Generator) -> Callable[[], Any]:
