@@ -13,6 +13,8 @@ from dpaudit.sources.rows import NULL_MEND, JsonTable, VaryingPartsError, as_obj
 from dpaudit.sources.tables import Table
 from dpaudit.sources.text import refuse
 
+_EXACT = 2.0**53
+
 
 class StructureTable(JsonTable):
     """Outputs of a file of JSON Lines as they are: dicts or lists, as a sampler returns them.
@@ -55,7 +57,19 @@ class StructureTable(JsonTable):
             refuse(self._path, "has no values, and neither has any other line; write an output", line=first)
 
     def _quick(self, block: Sequence[tuple[int, Sequence[Any]]]) -> list[np.ndarray]:
-        return [as_object_array([value for _, (value,) in block])]
+        return [as_object_array([_with_whole_numbers(value) for _, (value,) in block])]
+
+
+def _with_whole_numbers(value: Any) -> Any:
+    """Return a structure with whole numbers as such, whether a program wrote them as 2 or as 2.0."""
+    if isinstance(value, float):
+        # Zero has a sign, and beyond 2^53 a floating-point number stands for others too.
+        return int(value) if (value.is_integer() and 0 < abs(value) <= _EXACT) or repr(value) == "0.0" else value
+    if isinstance(value, list):
+        return [_with_whole_numbers(each) for each in value]
+    if isinstance(value, dict):
+        return {key: _with_whole_numbers(each) for key, each in value.items()}
+    return value
 
 
 def json_table(path: Path) -> JsonTable:

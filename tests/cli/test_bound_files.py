@@ -323,3 +323,24 @@ def test_a_header_is_said_or_guessed_aloud(dpaudit, folder):
     guessed = told()
     assert guessed["rows"] == [300, 300]
     assert guessed["notes"][0].startswith("the first line of a.csv, 'only-a', was taken for the names of the columns")
+
+
+def test_numbers_that_are_rounded_otherwise_are_refused(refused, dpaudit, folder):
+    """0.1 of 32 bits and 0.1 of 64 bits are two numbers: equal laws were refuted at 5.7."""
+    rng = np.random.default_rng(3)
+    x, y = (rng.integers(0, 3, 4000) for _ in range(2))
+    np.save(folder / "x.npy", (x / 10).astype(np.float32))
+    np.save(folder / "y.npy", y / 10)
+    assert "float64, which float32" in refused("bound", "x.npy", "y.npy", "--claim-epsilon", "1")
+    np.save(folder / "x.npy", x.astype(np.float32))
+    np.save(folder / "y.npy", y.astype(float))
+    assert dpaudit("bound", "x.npy", "y.npy", "--claim-epsilon", "1").status == 0
+
+
+def test_whole_numbers_of_structures_may_be_written_with_a_point(dpaudit, folder):
+    rng = np.random.default_rng(4)
+    for name, kind in (("x", int), ("y", float)):
+        rows = [[kind(value)] * length for value, length in rng.integers(1, 4, (4000, 2))]
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = dpaudit("bound", "x.jsonl", "y.jsonl", "--claim-epsilon", "1")
+    assert found.status == 0, found.out

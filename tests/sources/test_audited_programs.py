@@ -106,7 +106,7 @@ def test_the_command_line(folder, capsys, monkeypatch):
         (["--command", "./geometric 1", "--inputs", '{"a": 1}'], "`inputs` must be a list"),
         (["--command", "./geometric 1", "--pairs", "[0, 1]"], "list pairs [x, y]"),
         (["--command", "./geometric 'x", "--inputs", "[0, 1]"], "No closing quotation"),
-        (["--command", "", "--inputs", "[0, 1]"], "give a list of words"),
+        (["--command", "", "--inputs", "[0, 1]"], "names no program"),
         (["--command", "{epsilon}", "--inputs", "[0, 1]"], "which no parameter may decide"),
         (["--command", "./geometric {name}", "--inputs", "[0, 1]"], "no parameter can be called 'name'"),
         (["--command", "./geometric {each}", "--inputs", "[0, 1]", "--claim-epsilon", "1"], "needs a value for each"),

@@ -74,6 +74,7 @@ def type_of_both(tables: tuple[Table, Table]) -> np.dtype[Any]:
         )
         raise DataError(f"{forms}; give the same columns with the same types")
     _check_units_inside(tables, first, second)
+    _check_precision(tables, first, second)
     try:
         return shared_type(first.dtype, second.dtype)
     except TypeError as error:
@@ -119,6 +120,23 @@ def in_type(chunk: np.ndarray, dtype: np.dtype[Any], name: str) -> np.ndarray:
                 "numbers of another type there; write both as whole numbers of one type"
             )
     return given.view(np.int64) if given.dtype.kind in "mM" else given
+
+
+def _check_precision(tables: tuple[Table, Table], first: np.ndarray, second: np.ndarray) -> None:
+    """Check that numbers of both sides are rounded alike: 0.1 of 32 bits is another number than 0.1 of 64 bits."""
+    for column in first.dtype.names or (None,):
+        parts = [chunk if column is None else chunk[column] for chunk in (first, second)]
+        if not all(part.dtype.kind == "f" for part in parts) or parts[0].dtype == parts[1].dtype:
+            continue
+        narrow, wide = sorted((0, 1), key=lambda side: parts[side].dtype.itemsize)
+        with np.errstate(over="ignore"):
+            rounded = parts[wide].astype(parts[narrow].dtype).astype(parts[wide].dtype)
+        if (rounded != parts[wide]).any():
+            where = "" if column is None else f", column {column}"
+            raise DataError(
+                f"{tables[wide].name}{where}: has numbers of type {parts[wide].dtype}, which {parts[narrow].dtype}, "
+                f"the type of {tables[narrow].name}, rounds to others; write both in one type"
+            )
 
 
 def _check_units_inside(tables: tuple[Table, Table], *chunks: np.ndarray) -> None:
