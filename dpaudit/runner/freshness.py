@@ -26,6 +26,8 @@ RECORD = "record.json"
 
 _NAMED = 3
 
+_MORE_TIME = "its command has --seconds: run it again with more"
+
 _Way = tuple[Method, Features, bool]
 """Method, features and whether to stop early: what tells apart cells that are otherwise the same."""
 
@@ -53,6 +55,8 @@ def check_record(path: Path, record: Record) -> Freshness:
     """Say whether every result of a record has the key that its cell has now, and nothing is missing or left over."""
     if record.partial is not None and not record.results:
         return Freshness(path=path, state="outdated", reasons=("the run was interrupted before it had any result",))
+    if record.command and record.results and _ended_early(record) and not any(result.key for result in record.results):
+        return Freshness(path=path, state="unknown", reasons=(f"no result was finished; {_MORE_TIME}",))
     if not record.command or not any(result.key for result in record.results):
         return Freshness(path=path, state="unknown", reasons=("the record does not say what its results depend on",))
     try:
@@ -65,12 +69,12 @@ def check_record(path: Path, record: Record) -> Freshness:
         cells = build_cells(request)
     except DpauditError as error:
         return Freshness(path=path, state="outdated", reasons=(f"its command cannot be run any more: {error}",))
-    if "--seconds" in record.command:
+    if _ended_early(record):
         cells = [replace(cell, timed=True) for cell in cells]
     keys = Keys(record.seed)
     results = {_place(result.target, result.claim, result.parameters, result.key): result for result in record.results}
     made = _Made(record, cells)
-    outdated, expected_anew, without = [], [], []
+    outdated, expected_anew, without, unfinished = [], [], [], []
     for cell in cells:
         found = next(
             (
@@ -80,7 +84,9 @@ def check_record(path: Path, record: Record) -> Freshness:
             ),
             None,
         )
-        if found is None and record.partial and cell not in made:
+        if found is None and _place(cell.target, cell.claim, cell.described, "") in results:
+            unfinished.append(cell.claim)
+        elif found is None and record.partial and cell not in made:
             without.append(cell.claim)
         elif found is None:
             # Where the data were not at hand, neither is a result; one that is there was made of something else.
@@ -102,7 +108,16 @@ def check_record(path: Path, record: Record) -> Freshness:
         _counted(gone, "no longer asked for", len(record.results)),
     ]
     told = tuple(reason for reason in reasons if reason)
+    if unfinished and not told:
+        return Freshness(
+            path=path, state="unknown", reasons=(_counted(unfinished, f"not finished; {_MORE_TIME}", len(cells)),)
+        )
     return Freshness(path=path, state="outdated" if told else "up to date", reasons=told)
+
+
+def _ended_early(record: Record) -> bool:
+    """Whether a deadline may have ended what a record is of."""
+    return "--seconds" in record.command
 
 
 class _Made:

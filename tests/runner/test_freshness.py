@@ -158,6 +158,26 @@ def test_a_record_without_keys_is_unknown(made, check):
 
 
 @pytest.mark.slow
+def test_results_that_a_deadline_left_unfinished_are_no_changed_code(made, monkeypatch):
+    words = ["dpaudit", "check", "sum.toml", "--seconds", "100", "--output", "limited", "--workers", "1", "--quiet"]
+    monkeypatch.setattr("sys.argv", words)
+    with pytest.raises(SystemExit):
+        main()
+    path = made / "limited" / "record.json"
+    record = dpaudit.read_record(path)
+    assert check_record(path, record).state == "up to date"
+    first, *others = record.results
+    some = dataclasses.replace(record, results=(dataclasses.replace(first, key=""), *others))
+    found = check_record(path, some)
+    assert (found.state, found.reasons) == (
+        "unknown",
+        ("1 of 2 results (one): not finished; its command has --seconds: run it again with more",),
+    )
+    none = dataclasses.replace(record, results=tuple(dataclasses.replace(result, key="") for result in record.results))
+    assert check_record(path, none).reasons[0].startswith("no result was finished; its command has --seconds")
+
+
+@pytest.mark.slow
 def test_a_forged_verdict_is_not_noticed_by_keys_but_by_the_pages(made, check):
     edit(made / "report" / "record.json", '"proved"', '"certified"')
     assert check()[0] == 1

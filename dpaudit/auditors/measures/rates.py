@@ -120,9 +120,9 @@ def _decide(claim: RateClaim, fits: Mapping[str, Exponent]) -> tuple[Verdict, st
         note = f"an exponent {resolution:g} beyond the claimed one is not excluded; {wanted}"
         return Verdict.INCONCLUSIVE, note, Remedy.SAMPLES if claim.measure else Remedy.POINTS
     beside = " beside the claimed factor" if claim.shape else ""
-    note = f"an exponent of {highest:.3g} or more{beside} is excluded over this range"
+    note = f"an exponent above {highest:.3g}{beside} is excluded over this range"
     if claim.direction == "equal":
-        note = f"exponents of {highest:.3g} or more and {lowest:.3g} or less{beside} are excluded over this range"
+        note = f"exponents above {highest:.3g} and below {lowest:.3g}{beside} are excluded over this range"
     elif below:
         note += "; grows slower than claimed"
     return Verdict.CONSISTENT, f"{note}; exponents are told apart where they differ by {resolution:g}", None

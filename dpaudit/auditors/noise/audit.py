@@ -554,11 +554,13 @@ class _Audit:
             if factor is not None:
                 details.append(("required scale", worst.scale * factor))
         where = f", noised at {call.place}" if call is not None else ""
+        # Of noise of two scales, the farthest event that is looked at bounds it from below.
+        least = " at least" if worst is not None and not worst.same_scale else ""
         return _Broken(
             pair=pair,
             call=call,
             name=name,
-            quantity=f"{name} that the pair takes{where}",
+            quantity=f"{name} that the pair takes{least}{where}",
             measured=value,
             claimed=self._claimed.claimed,
             reason=found.disjoint,

@@ -170,8 +170,8 @@ def test_the_note_says_which_sides_were_tested():
     def note(direction):
         return decide(exact=lambda m: m**2 + m, exponent=2, direction=direction).note
 
-    assert note("at-most").startswith("an exponent of ")
-    assert " or more and " not in note("at-most")
-    assert " or less are excluded over this range" in note("equal")
+    assert note("at-most").startswith("an exponent above ")
+    assert " and below " not in note("at-most")
+    assert " and below 1.96 are excluded over this range" in note("equal")
     for direction in ("at-most", "equal"):
         assert note(direction).endswith("exponents are told apart where they differ by 0.25")
