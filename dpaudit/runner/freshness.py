@@ -73,7 +73,7 @@ def check_record(path: Path, record: Record) -> Freshness:
         cells = [replace(cell, timed=True) for cell in cells]
     keys = Keys(record.seed)
     results = {_place(result.target, result.claim, result.parameters, result.key): result for result in record.results}
-    made = _Made(record, cells)
+    made, ended_early = _Made(record, cells), _ended_early(record)
     outdated, expected_anew, without, unfinished = [], [], [], []
     for cell in cells:
         found = next(
@@ -84,7 +84,7 @@ def check_record(path: Path, record: Record) -> Freshness:
             ),
             None,
         )
-        if found is None and _place(cell.target, cell.claim, cell.described, "") in results:
+        if found is None and ended_early and _place(cell.target, cell.claim, cell.described, "") in results:
             unfinished.append(cell.claim)
         elif found is None and record.partial and cell not in made:
             without.append(cell.claim)
