@@ -77,6 +77,12 @@ class EventCount:
         self.hits = (self.hits[0] + counts[0], self.hits[1] + counts[1])
         self.trials = (self.trials[0] + sizes[0], self.trials[1] + sizes[1])
 
+    @property
+    def counted(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Occurrences and outputs of the first and of the second input."""
+        sides = (self.hits[0], self.trials[0]), (self.hits[1], self.trials[1])
+        return sides[::-1] if self.choice.reverse else sides
+
     def bound(self, guarantee: Guarantee, alpha: float) -> float:
         """Lower bound on the forced parameter from the whole final sample."""
         # How the two counts share the error probability is chosen on the judging sample.

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from dpaudit.auditors.blackbox.alone import check_alone
 from dpaudit.auditors.blackbox.choosing import chosen
 from dpaudit.auditors.blackbox.counting import EventCount, Order, Rounds, limit_of, rarer_than
 from dpaudit.auditors.blackbox.tasks import FINAL_SHARE, LEAST_SAMPLES, PairTask
@@ -14,7 +15,7 @@ from dpaudit.auditors.learning.counts import Choice, ThresholdEvent
 from dpaudit.auditors.learning.scores import is_of_numbers
 from dpaudit.auditors.learning.selection import Selection
 from dpaudit.auditors.outputs.column_words import PLAIN, Naming
-from dpaudit.auditors.sampling.order import check_independent, oddest
+from dpaudit.auditors.sampling.order import MOST_LOOKS, check_independent, oddest
 from dpaudit.auditors.sampling.pace import OutOfTimeError, duration
 from dpaudit.auditors.sampling.sampler import Sampler
 from dpaudit.auditors.sampling.trial_calls import measure_again
@@ -205,6 +206,11 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
     bound, best = _best(counts, task, 1 - at_any_time if whole else at_any_time, whole=whole)
     if failure is not None and not task.guarantee.exceeds(bound):
         raise _with_what_was_shown(failure, best, bound, task.guarantee) from failure.__cause__
+    if failure is None and task.guarantee.exceeds(bound):
+        # More events may be chosen, and sampling may stop, in one of few ways.
+        check_alone(
+            sampler, (x, y), best.choice.event, best.counted, looks=len(counts) * MOST_LOOKS, may_fail=task.may_fail
+        )
     # Where the time was over before the sample was complete, the test is that of the bound which holds at all times.
     limit = (
         limit_of(best, task.guarantee, min(best.trials), at_any_time, at_all_times=True)

@@ -55,7 +55,7 @@ _BLOCKS = (1, 16, 256)
 _FEWEST_BLOCKS = 64
 """Blocks below which their order is not looked at. Chosen by hand: half of 64 may come in order by chance at 1e-18."""
 
-_FEWEST_IN_CALL = 16
+FEWEST_IN_CALL = 16
 """Outputs of a call from which on it is compared with others. Chosen by hand: fewer show nothing beyond chance."""
 
 _MOST_IN_BLOCKS = 16_384
@@ -85,7 +85,7 @@ of them."""
 _MOST_SCORES = 64
 """Scores, at most, among whose thresholds an event is chosen: there are fewer families of them."""
 
-_MOST_LOOKS = 32
+MOST_LOOKS = 32
 """Times, at most, at which sampling may stop by what was found so far: each round doubles all outputs before it."""
 
 _LEAST_SECONDS = 1e-9
@@ -109,15 +109,15 @@ class Oddity(NamedTuple):
     tests
         How many measures were taken.
     what
-        Whether neighbours depend on each other, outputs on the call that they come from, or outputs come again at one
-        distance.
+        Whether neighbours depend on each other, outputs on the call that they come from, outputs come again at one
+        distance, or differ where they are drawn alone.
     part
         The part of an output that shows it; "" where that is the whole output, or no single part.
     """
 
     chance: float = 1.0
     tests: int = 0
-    what: Literal["neighbours", "calls", "copies"] = "neighbours"
+    what: Literal["neighbours", "calls", "copies", "alone"] = "neighbours"
     part: str = ""
 
     @property
@@ -293,12 +293,14 @@ def check_independent(oddity: Oddity, name: str, data: Any, looks: int = 1) -> N
         "neighbours": "depend on those next to them, as the steps of one run do, and outputs that are sorted, "
         "numbered, repeated or drawn in pairs",
         "copies": "come again at one distance within a call, as if the same noise were used several times",
+        "alone": "depend on how many of them a call draws, as if one decided how all of them are written (a fraction "
+        "or a missing value turns every 1 of an array or data frame into 1.0)",
     }[oddity.what]
     shows = f"; it shows in {oddity.part}" if oddity.part else ""
+    mend = "Write each output on its own" if oddity.what == "alone" else "Draw all randomness of each output anew"
     raise CheckError(
         f"{name}: outputs of `sample` on the input {short_repr(data)} {seen}{shows}; independent outputs look like "
-        f"that with probability below {ALARM:g}. Draw all randomness of each of the `size` outputs anew, or no bound "
-        "holds"
+        f"that with probability below {ALARM:g}. {mend}, or no bound holds"
     )
 
 
@@ -462,7 +464,7 @@ def of_counts(counts: Sequence[tuple[int, int]]) -> Oddity:
     found, hits, trials = [], 0, 0
     for some, size in counts:
         hits, trials = hits + some, trials + size
-        if min(size, trials - size) >= _FEWEST_IN_CALL:
+        if min(size, trials - size) >= FEWEST_IN_CALL:
             found.append(Oddity(_two_sided(some, trials, hits, size), 1, "calls"))
     return oddest(found)
 
@@ -480,7 +482,21 @@ def of_event(chosen: tuple[int, int], counted: tuple[int, int]) -> Oddity:
     """
     thresholds = 2 * (chosen[1] + counted[1])
     oddity = of_counts([chosen, counted])
-    return oddity._replace(tests=oddity.tests * thresholds * _MOST_SCORES * _MOST_LOOKS)
+    return oddity._replace(tests=oddity.tests * thresholds * _MOST_SCORES * MOST_LOOKS)
+
+
+def of_alone(counted: tuple[int, int], alone: tuple[int, int], looks: int) -> Oddity:
+    """Return how odd it is that an event comes so often in outputs that are drawn alone, compared with others.
+
+    Parameters
+    ----------
+    counted, alone
+        Occurrences of the event and outputs, of those drawn together and of those drawn alone, which others chose.
+    looks
+        How many events, and times at which the first were counted, there might have been.
+    """
+    oddity = of_counts([counted, alone])
+    return oddity._replace(tests=oddity.tests * looks, what="alone")
 
 
 def split(values: np.ndarray) -> np.ndarray:

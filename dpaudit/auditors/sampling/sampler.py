@@ -396,20 +396,30 @@ class Sampler:
             count = left if sized else self.pace.call_size(left, key)
             outputs = self.call(data, count, rng)
             begun = clock()
-            mapped = self._looked_at.as_kept(outputs if self._features is None else self.mapped(outputs), as_numbers)
+            mapped = self._in_kept_form(outputs)
             if self._state_kept.comes_again(key, mapped) and self._own_randomness:
                 raise CheckError(
                     f"{self._name}: `sample` gave the same outputs in two calls, although its randomness is its own; "
                     "it seems to seed its generator in every call; let every call draw new outputs"
                 )
-            if self._supports is not None and self._pair is not None:
-                mapped = self._supports.beside(outputs, mapped, self._pair, timed=self.pace.timed)
-            parts.append(mapped)
+            parts.append(self._with_supports(outputs, mapped))
             seconds = max(0.0, clock() - begun) if self.has_features or self.has_supports else 0.0
             self._note(data, count, seconds, once=0.0 if self._supports is None else self._supports.take_once())
             self.pace.end_call(count, self._seconds)
             left -= count
         return parts[0] if len(parts) == 1 else concatenated(parts)
+
+    def shown(self, outputs: np.ndarray) -> np.ndarray:
+        """Return what events are about in outputs of :meth:`call`, of one call or several."""
+        return self._with_supports(outputs, self._in_kept_form(outputs))
+
+    def _in_kept_form(self, outputs: np.ndarray) -> np.ndarray:
+        return self._looked_at.as_kept(outputs if self._features is None else self.mapped(outputs), as_numbers)
+
+    def _with_supports(self, outputs: np.ndarray, mapped: np.ndarray) -> np.ndarray:
+        if self._supports is None or self._pair is None:
+            return mapped
+        return self._supports.beside(outputs, mapped, self._pair, timed=self.pace.timed)
 
     def call(self, data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
         """Return the outputs of one call of the mechanism's ``sample``, checked.

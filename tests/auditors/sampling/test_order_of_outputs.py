@@ -20,6 +20,7 @@ from dpaudit.auditors.sampling.order import (
     _tails,
     check_independent,
     oddest,
+    of_alone,
     of_calls,
     of_copies,
     of_counts,
@@ -104,6 +105,15 @@ def test_chances_of_calls_are_right_over_all_orders(hits):
     chances = np.array([of_counts([(hits - count, 22), (count, 18)]).corrected for count in counts])
     for chance in chances:
         assert law.pmf(counts)[chances <= chance].sum() <= chance * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("looks", [1, 3])
+def test_chances_of_outputs_drawn_alone_are_right(looks):
+    law = hypergeom(60, 21, 20)
+    counts = range(21)
+    chances = np.array([of_alone((21 - count, 40), (count, 20), looks).corrected for count in counts])
+    for chance in chances[chances < 1]:
+        assert looks * law.pmf(counts)[chances <= chance].sum() <= chance * (1 + 1e-9)
 
 
 @pytest.mark.slow
@@ -362,3 +372,58 @@ def test_the_part_that_comes_again_is_named_in_rows_of_complex_numbers():
 
     with pytest.raises(dpaudit.CheckError, match=r"come again at one distance .* it shows in output\[2\]\.imag;"):
         dpaudit.epsilon_lower_bound(sample, 0, 1, samples=5000)
+
+
+def frame(values):
+    return pytest.importorskip("pandas").DataFrame({"count": values})
+
+
+WRITTEN = {
+    "records of a frame": lambda values: frame(values).to_dict("records"),
+    "tuples of a frame": lambda values: list(frame(values).itertuples(index=False, name=None)),
+    "texts of an array": lambda values: [f"count={value}" for value in np.array(values)],
+    "dicts of an array": lambda values: [{"count": value} for value in np.array(values)],
+    "a series": lambda values: frame(values)["count"].tolist(),
+}
+
+
+@pytest.mark.parametrize("early", [False, True])
+@pytest.mark.parametrize("written", WRITTEN.values(), ids=list(WRITTEN))
+def test_a_value_that_decides_how_all_outputs_of_its_call_are_written(written, early):
+    def sample(data, size, rng):
+        counts = rng.geometric(0.4, size).tolist()
+        rare = rng.random(size) < (0.001 if data else 0)
+        return written([0.5 if is_rare else count for is_rare, count in zip(rare.tolist(), counts, strict=True)])
+
+    with pytest.raises(dpaudit.CheckError, match=r"depend on|Write each output on its own"):
+        dpaudit.epsilon_lower_bound(sample, 0, 1, delta=0.002, claimed=1.0, samples=20_000, stop_early=early)
+
+
+def test_what_outputs_drawn_alone_show_is_named():
+    def sample(data, size, rng):
+        return np.full(size, size > 1 and data > 0) | (rng.random(size) < 0.3)
+
+    with pytest.raises(dpaudit.CheckError, match=r"how many of them a call draws.*Write each output on its own"):
+        dpaudit.epsilon_lower_bound(sample, 0, 1, samples=4000)
+
+
+@pytest.mark.parametrize("early", [False, True])
+def test_a_target_that_fails_where_it_draws_one_output_says_so(early):
+    def sample(data, size, rng):
+        return np.squeeze(data + rng.laplace(size=size))
+
+    with pytest.raises(dpaudit.CheckError, match=r"sample\(data, 1, rng\)` returned .*, a single value"):
+        dpaudit.epsilon_lower_bound(sample, 0, 3, samples=4000, stop_early=early)
+
+
+def test_a_slow_sampler_is_called_for_single_outputs_only_for_a_second(monkeypatch):
+    now, sizes = [0.0], []
+
+    def sample(data, size, rng):
+        now[0] += 0.3
+        sizes.append(size)
+        return data + rng.laplace(size=size)
+
+    monkeypatch.setattr("dpaudit.auditors.blackbox.alone.clock", lambda: now[0])
+    assert dpaudit.epsilon_lower_bound(sample, 0, 3, samples=4000).epsilon > 2
+    assert sizes.count(1) == 4
