@@ -17,7 +17,7 @@ from dpaudit.claims.inputs import input_key
 from dpaudit.errors import TargetRaisedError
 
 _MOST_ALONE = 128
-"""Outputs on either input that are drawn alone. Chosen by hand: an event of probability 0.15 or more that never comes
+"""Outputs on either input that are drawn alone. Chosen by hand: an event of probability 0.17 or more that never comes
 in them is noticed."""
 
 _SECONDS, _SHARE = 1.0, 0.05
@@ -25,7 +25,7 @@ _SECONDS, _SHARE = 1.0, 0.05
 most that part of the time left. Chosen by hand: thousands of calls of most samplers take a second."""
 
 
-def check_alone(
+def check_drawn_alone(
     sampler: Sampler,
     pair: tuple[object, object],
     event: ThresholdEvent,

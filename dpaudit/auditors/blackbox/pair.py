@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dpaudit.auditors.blackbox.alone import check_alone
+from dpaudit.auditors.blackbox.alone import check_drawn_alone
 from dpaudit.auditors.blackbox.choosing import chosen
 from dpaudit.auditors.blackbox.counting import EventCount, Order, Rounds, limit_of, rarer_than
 from dpaudit.auditors.blackbox.tasks import FINAL_SHARE, LEAST_SAMPLES, PairTask
@@ -208,7 +208,7 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
         raise _with_what_was_shown(failure, best, bound, task.guarantee) from failure.__cause__
     if failure is None and task.guarantee.exceeds(bound):
         # More events may be chosen, and sampling may stop, in one of few ways.
-        check_alone(
+        check_drawn_alone(
             sampler, (x, y), best.choice.event, best.counted, looks=len(counts) * MOST_LOOKS, may_fail=task.may_fail
         )
     # Where the time was over before the sample was complete, the test is that of the bound which holds at all times.

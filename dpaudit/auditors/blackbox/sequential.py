@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.auditors.blackbox.alone import check_alone
+from dpaudit.auditors.blackbox.alone import check_drawn_alone
 from dpaudit.auditors.blackbox.pair import PairBound
 from dpaudit.auditors.blackbox.tasks import PairTask
 from dpaudit.auditors.learning.counts import Choice, FinalTest, ThresholdEvent
 from dpaudit.auditors.learning.selection import select_events
 from dpaudit.auditors.outputs.column_words import PLAIN
 from dpaudit.auditors.outputs.forms import alike, concatenated
-from dpaudit.auditors.sampling.order import check_independent, of_calls
+from dpaudit.auditors.sampling.order import MOST_LOOKS, check_independent, of_calls
 from dpaudit.auditors.sampling.pace import clock
 from dpaudit.auditors.sampling.sampler import Sampler
 from dpaudit.claims.guarantees import ApproximateDP, Guarantee
@@ -289,7 +289,7 @@ class EarlyTest:
             return None
         for each in seen:
             self._check_order(each, number)
-        return self._refutation(settled, number)
+        return self._refutation(settled)
 
     def _check_order(self, seen: _Seen, number: int) -> None:
         """Raise CheckError where outputs on a pair depend on each other; there might have been an end each round."""
@@ -298,17 +298,17 @@ class EarlyTest:
             oddity, _ = of_calls(np.split(outputs, ends[:-1]), self._sampler.width, naming=self._naming)
             check_independent(oddity, self._sampler.name, data, looks=number)
 
-    def _refutation(self, settled: list[_Bets], number: int) -> tuple[Pair, PairBound]:
+    def _refutation(self, settled: list[_Bets]) -> tuple[Pair, PairBound]:
         task, guarantee = self._task, self._task.guarantee
         best = max(settled, key=lambda bet: _log_wealth([[replace(bet, wealth=1.0)]], self._lines))
         choice = best.choice
         counted = [(hits, best.trials) for hits in best.hits.event]
-        check_alone(
+        check_drawn_alone(
             self._sampler.about(*best.pair),
             best.pair,
             choice.event,
             counted[::-1] if choice.reverse else counted,
-            looks=number * len(settled),
+            looks=MOST_LOOKS * len(settled),
             may_fail=task.may_fail,
         )
         rate, complement = choice.rates

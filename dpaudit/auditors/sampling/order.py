@@ -45,9 +45,9 @@ every bound, and a false note would discredit the others."""
 
 ALARM = 2e-8
 """Probability, at most, with which independent outputs of one input are refused at one of the places where an audit
-looks at them: the early outputs, those that choose the event, those that bound it, and how often the event comes in the
-latter two. With two inputs, and twelve times as much where sampling may stop after any of up to 60,000 rounds
-(1 + ln 60,000 is 12), that is below 1e-6 an audit."""
+looks at them: the early outputs, those that choose the event, those that bound it, how often the event comes in the
+latter two, and how often in outputs that are drawn alone. With two inputs, and twelve times as much for the early
+outputs where sampling may stop after any of up to 60,000 rounds (1 + ln 60,000 is 12), that is below 1e-6 an audit."""
 
 _BLOCKS = (1, 16, 256)
 """Neighbouring outputs that are taken together, so that what changes slowly shows as well. Chosen by hand."""
@@ -86,7 +86,8 @@ _MOST_SCORES = 64
 """Scores, at most, among whose thresholds an event is chosen: there are fewer families of them."""
 
 MOST_LOOKS = 32
-"""Times, at most, at which sampling may stop by what was found so far: each round doubles all outputs before it."""
+"""Times, at most, at which sampling may stop by what was found so far: each round doubles all outputs before it. Bets
+on few outputs end after 28 rounds, at most."""
 
 _LEAST_SECONDS = 1e-9
 
