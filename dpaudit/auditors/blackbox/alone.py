@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from dpaudit.auditors.sampling.order import FEWEST_IN_CALL, check_independent, o
 from dpaudit.auditors.sampling.pace import OutOfTimeError, Pace, clock
 from dpaudit.auditors.sampling.sampler import Sampler
 from dpaudit.claims.inputs import input_key
-from dpaudit.errors import TargetRaisedError
+from dpaudit.errors import CheckError, TargetRaisedError
 
 _MOST_ALONE = 128
 """Outputs on either input that are drawn alone. Chosen by hand: an event of probability 0.17 or more that never comes
@@ -32,7 +31,6 @@ def check_drawn_alone(
     counted: Sequence[tuple[int, int]],
     *,
     looks: int,
-    may_fail: bool = False,
 ) -> None:
     """Compare how often an event comes in outputs of many with how often it comes in outputs that are drawn alone.
 
@@ -52,15 +50,11 @@ def check_drawn_alone(
         Occurrences of the event, and outputs, of either input.
     looks
         How many events, and times to stop at, there might have been.
-    may_fail
-        Whether a failure of the target is no error.
 
     Raises
     ------
     CheckError
         The event comes at another rate in outputs that are drawn alone.
-    TargetRaisedError
-        The target failed.
     """
     pace = sampler.pace
     # Fewer calls than that show nothing, and their time is better saved.
@@ -71,12 +65,17 @@ def check_drawn_alone(
     alone, until = sampler.at(sampler.state), clock() + allowed
     alone.pace = Pace(planned=0)
     drawn: list[list[np.ndarray]] = []
-    with suppress(OutOfTimeError, *([TargetRaisedError] if may_fail else [])):
+    # A call that fails for one output says nothing of those that refute the claim. Those before it are not compared
+    # either, because what fails may be what is in the event.
+    try:
         while len(drawn) < _MOST_ALONE and clock() < until:
             streams = [sampler.generator("alone", side, len(drawn)) for side in (0, 1)]
             drawn.append([alone.call(data, 1, rng) for data, rng in zip(pair, streams, strict=True)])
-    if len(drawn) < FEWEST_IN_CALL:
+        if len(drawn) < FEWEST_IN_CALL:
+            return
+        shown = [alone.shown(concatenated(outputs)) for outputs in zip(*drawn, strict=True)]
+        hits = [int(np.count_nonzero(event.contains(Outputs(outputs)))) for outputs in shown]
+    except (OutOfTimeError, CheckError, TargetRaisedError):
         return
-    for data, outputs, others in zip(pair, zip(*drawn, strict=True), counted, strict=True):
-        hits = int(np.count_nonzero(event.contains(Outputs(alone.shown(concatenated(outputs))))))
-        check_independent(of_alone(others, (hits, len(outputs)), looks), sampler.name, data)
+    for data, some, others in zip(pair, hits, counted, strict=True):
+        check_independent(of_alone(others, (some, len(drawn)), looks), sampler.name, data)

@@ -208,9 +208,7 @@ def bound_pair(sampler: Sampler, x: Any, y: Any, task: PairTask) -> PairBound:
         raise _with_what_was_shown(failure, best, bound, task.guarantee) from failure.__cause__
     if failure is None and task.guarantee.exceeds(bound):
         # More events may be chosen, and sampling may stop, in one of few ways.
-        check_drawn_alone(
-            sampler, (x, y), best.choice.event, best.counted, looks=len(counts) * MOST_LOOKS, may_fail=task.may_fail
-        )
+        check_drawn_alone(sampler, (x, y), best.choice.event, best.counted, looks=len(counts) * MOST_LOOKS)
     # Where the time was over before the sample was complete, the test is that of the bound which holds at all times.
     limit = (
         limit_of(best, task.guarantee, min(best.trials), at_any_time, at_all_times=True)

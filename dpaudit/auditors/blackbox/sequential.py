@@ -309,7 +309,6 @@ class EarlyTest:
             choice.event,
             counted[::-1] if choice.reverse else counted,
             looks=MOST_LOOKS * len(settled),
-            may_fail=task.may_fail,
         )
         rate, complement = choice.rates
         limit = detection_limit(guarantee, rate, task.final, complement=complement, alpha=alpha_after(task.alpha))
