@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.auditors.outputs.containers import telling_containers
-from dpaudit.auditors.outputs.contents import SUMMARIES, Content, Value
+from dpaudit.auditors.outputs.contents import ODD, SUMMARIES, Content, Value
 from dpaudit.auditors.outputs.flat import Flat, Grouped, Structure, Uniform, Varied, paths
 from dpaudit.auditors.outputs.held import (
     STEP,
@@ -405,7 +405,7 @@ class _Look:
         return list(chain.from_iterable(texts_at(flat, path)[1] for flat in self.flats))
 
     def fields(self, path: str) -> tuple[list[Content], bool, bool]:
-        """Contents of a text: numbers in its fields, and common words.
+        """Contents of a text: numbers in its fields, common words, and which fields are written in an uncommon way.
 
         With them, whether it is a row of a wide table, and whether the contents say all that is in it.
         """
@@ -414,6 +414,8 @@ class _Look:
         made = [Content("field", path, None, place) for place in found.places]
         made += [Content("after", path, None, word) for word in found.before_numbers]
         made += [Content("word", path, None, word) for word in found.words]
+        made += [Content("word-at", path, None, place, word) for place, word in found.words_at]
+        made += [Content(kind, path, None, found.spelling) for kind in ODD if found.spelling]
         complete = bool(found.form) and len(texts) == self.size
         if complete:
             # Of a text that is alone in an output, the length is the number of values.

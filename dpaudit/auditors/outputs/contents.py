@@ -31,7 +31,15 @@ from dpaudit.auditors.outputs.held import (
     texts_at,
     with_whole_texts,
 )
-from dpaudit.auditors.outputs.text_fields import fields_of, have_form, numbers_after, numbers_at, occurrences_of
+from dpaudit.auditors.outputs.spelling import Spelling, odd_fields
+from dpaudit.auditors.outputs.text_fields import (
+    are_word,
+    fields_of,
+    have_form,
+    numbers_after,
+    numbers_at,
+    occurrences_of,
+)
 
 _REMEMBERED = 1024
 
@@ -39,7 +47,11 @@ Summary = Literal["sum", "mean", "smallest", "largest"]
 SUMMARIES: tuple[Summary, ...] = get_args(Summary)
 """What the numbers of a list are together."""
 
-_OfText = Literal["character", "length", "field", "after", "word", "form"]
+_Odd = Literal["first-odd", "last-odd", "odd"]
+ODD: tuple[_Odd, ...] = get_args(_Odd)
+"""Fields of a text that are not written as in most texts: the first, the last, and their number."""
+
+_OfText = Literal["character", "length", "field", "after", "word", "word-at", "form", _Odd]
 _OF_TEXTS: tuple[_OfText, ...] = get_args(_OfText)
 _Kind = Literal[_OfText, "occurrences", "others", "members", "part", "place", "last", "texts", "container", Summary]
 _KINDS: tuple[_Kind, ...] = get_args(_Kind)
@@ -64,18 +76,20 @@ class Content:
         ``occurrences`` of a value, or of all ``others``, among the values of a list or set, or the keys of records;
         number of ``members`` of a set; a ``part`` of the record that has a key, or its ``place``; one of the ``last``
         values of a list; number of distinct ``texts``; a ``character`` of a text, its ``length``, the number in a
-        ``field`` of it or ``after`` a word, how often it has a ``word``, or whether it has another ``form`` than most;
-        the ``sum``, the ``mean``, the ``smallest`` or the ``largest`` of the numbers in a list; or whether something is
-        a ``container`` of some kind.
+        ``field`` of it or ``after`` a word, how often it has a ``word``, whether a field is a certain word
+        (``word-at``), whether the text has another ``form`` than most, its ``first-odd`` or ``last-odd`` field that is
+        written otherwise than in most texts, or how many such fields it has (``odd``); the ``sum``, the ``mean``, the
+        ``smallest`` or the ``largest`` of the numbers in a list; or whether something is a ``container`` of some kind.
     held
         Path of the list, set, text or container.
     key
         Path from a record to its key; None for single values.
     value
-        The value, the word, the form (`text_fields`), or that of the key, or the place of the character, field or last
-        value: from -1 down, counted from the end. Of a container, what it is (`containers`).
+        The value, the word, the form (`text_fields`), how fields are written (`spelling`), or that of the key, or the
+        place of the character, field or last value: from -1 down, counted from the end. Of a container, what it is
+        (`containers`).
     part
-        Path from a record to its part; None for single values.
+        Path from a record to its part, or the word at a place; None for single values.
     beside
         Paths from a record to further keys, where only several together tell the records of an output apart, each with
         its value; None where the content is of no value.
@@ -101,6 +115,8 @@ class Content:
         try:
             read = json.loads(path)
             made = cls(**{**read, "beside": tuple((beside, value) for beside, value in read.get("beside", ()))})
+            if made.kind in ODD:
+                Spelling.read(str(made.value))
         except (ValueError, TypeError):
             return None
         texts = (made.held, made.key, made.part, *(beside for beside, _ in made.beside))
@@ -142,6 +158,12 @@ class Content:
             return f"whether {held} has another form than most"
         if self.kind == "after":
             return f"number after {self.value!r} in {held}"
+        if self.kind == "word-at":
+            return f"whether field {self.value:g} of {held} is {self.part!r}"
+        if self.kind == "odd":
+            return f"number of fields of {held} that are written otherwise than most"
+        if self.kind in ODD:
+            return f"{self.kind.removesuffix('-odd')} field of {held} that is written otherwise than most"
         if self.kind == "word":
             return f"occurrences of {self.value!r} in {held}"
         value = _written(self.value)
@@ -327,6 +349,7 @@ def _of_texts(flat: Uniform | Varied, path: str, contents: list[tuple[int, Conte
 def _fields(size: int, rows: np.ndarray, texts: list[Any], contents: list[tuple[int, Content]]) -> Iterator[Reading]:
     """Numbers in fields of a text, absent where a field is none, and how often the text has some words."""
     places = [(slot, content.place) for slot, content in contents if content.kind == "field"]
+    at_places = [(slot, content) for slot, content in contents if content.kind == "word-at"]
     after, words, forms = (
         [(slot, str(content.value)) for slot, content in contents if content.kind == kind]
         for kind in ("after", "word", "form")
@@ -335,7 +358,8 @@ def _fields(size: int, rows: np.ndarray, texts: list[Any], contents: list[tuple[
         other = np.zeros(size)
         other[rows] = ~have_form(texts, form)
         yield slot, other, np.zeros(size)
-    if not (places or after or words):
+    yield from _odd(size, rows, texts, contents)
+    if not (places or at_places or after or words):
         return
     fields = fields_of(texts)
     behind = numbers_after(fields, [word for _, word in after]) if after else []
@@ -348,11 +372,27 @@ def _fields(size: int, rows: np.ndarray, texts: list[Any], contents: list[tuple[
         numbers[rows] = own
         absent[rows[there]] = 0
         yield slot, numbers, absent
+    for slot, content in at_places:
+        is_word = np.zeros(size)
+        is_word[rows] = are_word(fields, content.place, content.part or "")
+        yield slot, is_word, np.zeros(size)
     if words:
         counts = np.zeros((size, len(words)))
         counts[rows] = occurrences_of(fields, [word for _, word in words])
         for column, (slot, _) in enumerate(words):
             yield slot, counts[:, column], np.zeros(size)
+
+
+def _odd(size: int, rows: np.ndarray, texts: list[Any], contents: list[tuple[int, Content]]) -> Iterator[Reading]:
+    """Which fields of a text are written otherwise than in most texts; places are absent where none is."""
+    wanted = [(slot, content) for slot, content in contents if content.kind in ODD]
+    for spelling in dict.fromkeys(str(content.value) for _, content in wanted):
+        found = np.full((size, len(ODD)), -1)
+        found[rows] = odd_fields(texts, spelling)
+        for slot, content in wanted:
+            if content.value == spelling:
+                own = np.maximum(found[:, ODD.index(content.kind)], 0)
+                yield slot, own, np.zeros(size) if content.kind == "odd" else np.where(found[:, 0] < 0, -1, 0)
 
 
 def _codes(texts: list[Any], kind: type, many: int, *, from_end: bool) -> np.ndarray:

@@ -5,18 +5,25 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
-from itertools import chain, groupby
+from collections.abc import Sequence
+from itertools import chain, zip_longest
 from typing import NamedTuple
 
 import numpy as np
 
-_SEPARATOR = r"[\s,;:|=/&?()\[\]{}<>\"'#]+"
-_SEPARATORS = re.compile(_SEPARATOR)
-
-_WITH_UNIT = re.compile(r"([$€£]?)([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)([a-zA-Z%]{0,3})", re.ASCII)
-"""A number beside a unit, such as 12.5ms, $3 or 40%."""
+from dpaudit.auditors.outputs.spelling import (
+    NEARLY_ALL,
+    SEPARATORS,
+    STYLES,
+    WITH_UNIT,
+    Spelling,
+    compiled,
+    decoded,
+    fields_in,
+    fixed_decimals,
+    odd_fields,
+    repeated,
+)
 
 _LONGEST = 40
 """Characters of a number, at most."""
@@ -32,9 +39,6 @@ than a table may have."""
 _NUMBERS = 0.5
 """Share of the fields at a place that are numbers, at least, for them to be looked at as numbers. Chosen by hand."""
 
-_NEARLY_ALL = 0.99
-"""Share of texts that have the usual form, at least, for it to say all that numbers and words do not."""
-
 _DIGITS = 15
 """Digits that double precision holds."""
 
@@ -44,14 +48,9 @@ _SHORT = 2
 _COMMON, _MOST_WORDS = 0.01, 64
 """Share of texts that hold a word, at least, and words, at most, as of the values of a list."""
 
-_WHOLE = r"(?:0|[1-9]\d*)"
-_STYLES = (
-    r"(?:0|-?[1-9]\d*)",
-    rf"(?:0|-?[1-9]\d*|-?{_WHOLE}\.\d*[1-9])",
-    rf"(?:0\.0|-?[1-9]\d*\.0|-?{_WHOLE}\.\d*[1-9])",
-)
-"""Ways to write numbers that each write a number in one way: whole ones, and fractions without zeros at their end. No
-zero has a sign, and none has an exponent, which may be written in several ways."""
+_MOST_AT_PLACES, _IN_WIDE_TEXTS = 128, 1_024
+"""Words at their places that are looked at, at most, and in the rows of a wide table. Chosen by hand, for room beside
+other columns."""
 
 Numbers = tuple[np.ndarray, np.ndarray]
 """Numbers in a field of every text, 0 where it is none, and where it is one.
@@ -62,7 +61,7 @@ A number may have a unit of up to three letters behind it, or the sign of a curr
 
 def fields_of(texts: Sequence[str | bytes]) -> list[list[str]]:
     """Return the fields of every text; bytes are read as Latin letters."""
-    return [[field for field in _SEPARATORS.split(text) if field] for text in map(_decoded, texts)]
+    return list(map(fields_in, map(decoded, texts)))
 
 
 def numbers_at(fields: Sequence[Sequence[str]], place: int) -> Numbers:
@@ -95,10 +94,15 @@ def occurrences_of(fields: Sequence[Sequence[str]], words: Sequence[str]) -> np.
     return made
 
 
+def are_word(fields: Sequence[Sequence[str]], place: int, word: str) -> np.ndarray:
+    """Return of which texts the field at a place is a word."""
+    return np.fromiter((place < len(each) and each[place] == word for each in fields), bool, len(fields))
+
+
 def have_form(texts: Sequence[str | bytes], form: str) -> np.ndarray:
     """Return which texts have a form, as `Telling` has it."""
-    kind, fits = str if form[0] == "t" else bytes, _compiled(form[1:]).fullmatch
-    found = (isinstance(text, kind) and fits(_decoded(text)) is not None for text in texts)
+    kind, fits = str if form[0] == "t" else bytes, compiled(form[1:]).fullmatch
+    found = (isinstance(text, kind) and fits(decoded(text)) is not None for text in texts)
     return np.fromiter(found, bool, len(texts))
 
 
@@ -113,9 +117,14 @@ class Telling(NamedTuple):
         Common words.
     before_numbers
         Those words that numbers mostly stand behind, where these are not known by their places.
+    words_at
+        Common words with their places, where several places each have one of several words.
     is_table
         Whether the texts are rows of a wide table: equally many fields each, more than are looked at otherwise, and
-        most of them numbers.
+        most of them numbers or common words.
+    spelling
+        How the fields of most texts are written, as `Spelling` has it; empty where all texts are written alike, or
+        the number of fields varies or is too large.
     form
         Form of nearly all texts, to which numbers in places and one of the words add all that is in them: ``t`` for
         texts or ``b`` for bytes, and a regular expression. Empty where there is none: where the number of fields or
@@ -127,14 +136,16 @@ class Telling(NamedTuple):
     places: list[int]
     words: list[str]
     before_numbers: list[str]
+    words_at: list[tuple[int, str]]
     is_table: bool
+    spelling: str
     form: str
 
 
 def telling_fields(texts: Sequence[str | bytes]) -> Telling:
     """Decide what is read off texts, by some of them; nothing off bytes that are no text."""
     if not all(map(_is_written, texts)):
-        return Telling([], [], [], False, "")
+        return Telling([], [], [], [], False, "", "")
     fields = fields_of(texts)
     counts = set(map(len, fields))
     most = max(counts, default=0)
@@ -153,9 +164,29 @@ def telling_fields(texts: Sequence[str | bytes]) -> Telling:
     words = [word for word, count in holding.items() if count >= least and is_word(word)]
     words = sorted(words, key=lambda word: (-holding[word], word))[:_MOST_WORDS]
     before = _before_numbers(fields, words) if varies else []
-    is_table = not varies and most > _FIRST and len(places) >= _NUMBERS * min(most, first)
-    form = _form(texts, set(places), set(words), is_table) if 0 < most <= (first if is_table else _FIRST) else ""
-    return Telling(places, words, before, is_table, form)
+    is_looked_at = not varies and 0 < most <= first
+    numbered, columns = set(places), zip(*fields, strict=True) if is_looked_at else ()
+    common = [[] if place in numbered else _common_words(each, least) for place, each in enumerate(columns)]
+    several = [place for place, own in enumerate(common) if len(own) > 1]
+    is_table = not varies and most > _FIRST and len(places) + len(several) >= _NUMBERS * min(most, first)
+    # Where one place alone has several words, their number says which.
+    ranked = zip_longest(*(common[place][1:] for place in several if len(several) > 1))
+    words_at = [(place, word) for rank in ranked for place, word in zip(several, rank, strict=True) if word is not None]
+    words_at = words_at[: _IN_WIDE_TEXTS if is_table else _MOST_AT_PLACES]
+    spelling = _spelling(texts, common) if is_looked_at else ""
+    form = _form(texts, numbered, set(words), is_table) if 0 < most <= (first if is_table else _FIRST) else ""
+    return Telling(places, words, before, words_at, is_table, spelling, form)
+
+
+def _common_words(column: Sequence[str], least: float) -> list[str]:
+    """Return the words that come so often at a place, the most frequent first."""
+    return [word for word, count in Counter(column).most_common(_MOST_WORDS) if count >= least and is_word(word)]
+
+
+def _spelling(texts: Sequence[str | bytes], common: Sequence[Sequence[str]]) -> str:
+    """Return how the fields of texts that have equally many are written, as `Telling` has it."""
+    spelling = Spelling.of(list(map(decoded, texts)), list(map(frozenset, common))).written
+    return spelling if odd_fields(texts, spelling)[:, 2].any() else ""
 
 
 def _before_numbers(fields: Sequence[Sequence[str]], words: Sequence[str]) -> list[str]:
@@ -167,10 +198,10 @@ def _before_numbers(fields: Sequence[Sequence[str]], words: Sequence[str]) -> li
 
 def _form(texts: Sequence[str | bytes], places: set[int], words: set[str], is_table: bool) -> str:
     """Return the form of nearly all texts, as `Telling` has it."""
-    ((separators, usual),) = Counter(tuple(_SEPARATORS.findall(text)) for text in map(_decoded, texts)).most_common(1)
-    alike = [text for text in texts if tuple(_SEPARATORS.findall(_decoded(text))) == separators]
+    ((separators, usual),) = Counter(tuple(SEPARATORS.findall(text)) for text in map(decoded, texts)).most_common(1)
+    alike = [text for text in texts if tuple(SEPARATORS.findall(decoded(text))) == separators]
     fields = fields_of(alike)
-    if usual < _NEARLY_ALL * len(texts) or len(set(map(len, fields))) > 1 or len(set(map(type, alike))) > 1:
+    if usual < NEARLY_ALL * len(texts) or len(set(map(len, fields))) > 1 or len(set(map(type, alike))) > 1:
         return ""
     parts, with_words = [], 0
     for place, column in enumerate(zip(*fields, strict=True)):
@@ -181,18 +212,12 @@ def _form(texts: Sequence[str | bytes], places: set[int], words: set[str], is_ta
             return ""
         parts.append(f"(?:{style})")
     # White space and punctuation may stand at either end, too.
-    begins = not _SEPARATORS.match(_decoded(alike[0]))
+    begins = not SEPARATORS.match(decoded(alike[0]))
     between = [*([""] if begins else []), *map(re.escape, separators)]
-    joined = "".join(map(_repeated, groupby(map("".join, zip(between, parts, strict=False)))))
+    joined = repeated(map("".join, zip(between, parts, strict=False)))
     form = ("t" if isinstance(alike[0], str) else "b") + joined + "".join(between[len(parts) :])
     # In a wide table, every text may have one of few odd numbers.
-    return form if is_table or have_form(texts, form).mean() >= _NEARLY_ALL else ""
-
-
-def _repeated(alike: tuple[str, Iterable[str]]) -> str:
-    """Return equal parts of a form, of which there may be many, as one."""
-    part, times = alike[0], sum(1 for _ in alike[1])
-    return part if times == 1 else f"(?:{part}){{{times}}}"
+    return form if is_table or have_form(texts, form).mean() >= NEARLY_ALL else ""
 
 
 def _style(column: Sequence[str], is_table: bool) -> str:
@@ -200,7 +225,7 @@ def _style(column: Sequence[str], is_table: bool) -> str:
 
     Of a wide table, all digits may be written; of other texts, the last ones are looked at as characters.
     """
-    found = [match for match in map(_WITH_UNIT.fullmatch, column) if match is not None]
+    found = [match for match in map(WITH_UNIT.fullmatch, column) if match is not None]
     if not found:
         return ""
     (before, behind), _ = Counter((match[1], match[3]) for match in found).most_common(1)[0]
@@ -211,23 +236,15 @@ def _style(column: Sequence[str], is_table: bool) -> str:
         for number in numbers
         if sum(map(str.isdigit, number)) <= _DIGITS or (is_table and repr(float(number)) == number)
     ]
-    styles = [*_STYLES]
-    if decimals:
-        digits = rf"\.\d{{{decimals}}}"
-        styles.insert(0, rf"(?:0{digits}|-?[1-9]\d*{digits}|-0(?!\.0{{{decimals}}}){digits})")
+    styles = [*([fixed_decimals(decimals)] if decimals else []), *STYLES]
     for style in styles:
-        fits = sum(_compiled(style).fullmatch(number) is not None for number in exact)
-        if fits >= _NEARLY_ALL * len(column):
+        fits = sum(compiled(style).fullmatch(number) is not None for number in exact)
+        if fits >= NEARLY_ALL * len(column):
             # Digits that are equally many may be a code, such as bits or the answers to several questions.
             lengths = set(map(len, exact))
-            is_code = style is _STYLES[0] and len(lengths) == 1 and max(lengths) > _SHORT
+            is_code = style is STYLES[0] and len(lengths) == 1 and max(lengths) > _SHORT
             return "" if is_code else f"{re.escape(before)}(?:{style}){re.escape(behind)}"
     return ""
-
-
-@lru_cache(maxsize=256)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.ASCII)
 
 
 def _numbers(fields: Sequence[str]) -> Numbers:
@@ -253,7 +270,7 @@ def _number(field: str) -> float:
     try:
         return float(field)
     except ValueError:
-        found = _WITH_UNIT.fullmatch(field)
+        found = WITH_UNIT.fullmatch(field)
         return float(found[2]) if found else math.nan
 
 
@@ -261,7 +278,3 @@ def _is_written(text: str | bytes) -> bool:
     if isinstance(text, str):
         return True
     return text.isascii() and text.decode().replace("\n", " ").replace("\t", " ").isprintable()
-
-
-def _decoded(text: str | bytes) -> str:
-    return text if isinstance(text, str) else text.decode("latin-1")
