@@ -198,12 +198,16 @@ def contents_of(firsts: Sequence[Flat]) -> Found:
         if len(found) + len(made) <= most and (complete or alone):
             found += made
             replaced += [held] * complete
+    at_places: list[Content] = []
+    most = _MOST_CONTENTS
     for text, mostly_new in look.texts().items():
         if any(text == other or text.startswith(f"{other}[") for other in replaced):
             continue
-        made, is_table, complete = look.fields(text)
+        made, words_at, is_table, complete = look.fields(text)
         if len(found) + len(made) <= (MOST_OF_TABLE if is_table else _MOST_CONTENTS):
             found += made
+            at_places += words_at
+            most = MOST_OF_TABLE if is_table else most
             # Of a text that is alone in an output, the characters are values. Those of a row of a wide table are too
             # many.
             replaced += [text] * ((complete or is_table) and not text)
@@ -212,6 +216,8 @@ def contents_of(firsts: Sequence[Flat]) -> Found:
         made = look.characters(text) if (text or is_table) and mostly_new and not complete else []
         if len(found) + len(made) <= _MOST_CONTENTS:
             found += made
+    # What all texts say otherwise comes before words by their place, of which there may be many.
+    found += at_places[: max(0, most - len(found))]
     if look.has_equal_texts():
         found.append(Content("texts"))
     found += [Content("container", path, None, what) for path, what in telling_containers(flats)]
@@ -404,23 +410,24 @@ class _Look:
         """Texts at a path."""
         return list(chain.from_iterable(texts_at(flat, path)[1] for flat in self.flats))
 
-    def fields(self, path: str) -> tuple[list[Content], bool, bool]:
+    def fields(self, path: str) -> tuple[list[Content], list[Content], bool, bool]:
         """Contents of a text: numbers in its fields, common words, and which fields are written in an uncommon way.
 
-        With them, whether it is a row of a wide table, and whether the contents say all that is in it.
+        With them, words by their place, whether it is a row of a wide table, and whether the contents say all that is
+        in it.
         """
         texts = self.texts_at(path)
         found = telling_fields(texts)
         made = [Content("field", path, None, place) for place in found.places]
         made += [Content("after", path, None, word) for word in found.before_numbers]
         made += [Content("word", path, None, word) for word in found.words]
-        made += [Content("word-at", path, None, place, word) for place, word in found.words_at]
         made += [Content(kind, path, None, found.spelling) for kind in ODD if found.spelling]
+        words_at = [Content("word-at", path, None, place, word) for place, word in found.words_at]
         complete = bool(found.form) and len(texts) == self.size
         if complete:
             # Of a text that is alone in an output, the length is the number of values.
             made += [Content("form", path, None, found.form), *([Content("length", path)] if path else [])]
-        return made, found.is_table, complete
+        return made, words_at, found.is_table, complete
 
     def characters(self, path: str) -> list[Content]:
         """Contents of a text: its first characters, and where lengths differ its length and its last ones."""

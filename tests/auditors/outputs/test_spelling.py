@@ -150,6 +150,20 @@ def test_words_of_all_places_are_looked_at_before_more_of_one():
     assert {place for place, _ in found} == set(range(60))
 
 
+def test_words_at_their_places_leave_room_for_other_texts():
+    rng = np.random.default_rng(5)
+    rows = rng.integers(0, 4, size=(500, 2, 100)).tolist()
+    numbers = rng.normal(size=(500, 2)).tolist()
+    texts = [
+        [" ".join(f"w{each}" for each in row) + f" {x:.3f}" for row, x in zip(*both, strict=True)]
+        for both in zip(rows, numbers, strict=True)
+    ]
+    found = by_name([{"a": one, "b": other} for one, other in texts])
+    assert {f"number in field 100 of output['{key}']" for key in "ab"} <= found.keys()
+    assert any(name.startswith("code of output['b']") for name in found)
+    assert any(name.startswith("whether field") for name in found)
+
+
 def test_contents_are_written_down_and_read_again(written):
     for content in (Content("word-at", "['line']", None, 3, "yes"), Content("first-odd", "", None, written)):
         assert Content.of(json.loads(json.dumps(content.path))) == content
